@@ -1,0 +1,7 @@
+from django.apps import AppConfig
+
+
+class AccountsConfig(AppConfig):
+    name = "apps.accounts"
+    verbose_name = "Access"
+    default_auto_field = "django.db.models.BigAutoField"

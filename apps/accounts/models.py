@@ -1,0 +1,25 @@
+"""Keys for programs."""
+
+from __future__ import annotations
+
+from django.db import models
+from rest_framework_api_key.models import AbstractAPIKey
+
+
+class ApiKey(AbstractAPIKey):
+    """A key for programs: shown once, kept as a hash, with an end and a scope.
+
+    Without applications in its scope it may use all of them.
+    """
+
+    applications = models.ManyToManyField(
+        "catalog.Application",
+        blank=True,
+        related_name="api_keys",
+        help_text="Which applications the key may use; none chosen means all of them.",
+    )
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta(AbstractAPIKey.Meta):
+        verbose_name = "API key"
+        verbose_name_plural = "API keys"

@@ -1,0 +1,113 @@
+"""Everything a run can say while it works.
+
+The doors translate these events; nothing else leaves the core. A new event is a new class here
+plus one `case` in each encoder, and the type checker finds them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from apps.agent.messages import Attachment, ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens spent; `per_model` has one entry for each deployment that answered."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    per_model: tuple[ModelUsage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUsage:
+    model: str
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageOpened:
+    stage_id: str
+    title: str
+    parent_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StageRenamed:
+    """`suffix` is appended to the title, as DIAL's stage names concatenate."""
+
+    stage_id: str
+    suffix: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageDelta:
+    """`text` is Markdown and continues what the stage has shown so far."""
+
+    stage_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageAttachment:
+    stage_id: str
+    attachment: Attachment
+
+
+@dataclass(frozen=True, slots=True)
+class StageClosed:
+    stage_id: str
+    seconds: float
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AttachmentAdded:
+    attachment: Attachment
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallsRequested:
+    """The model called tools of the client: the run ends and the client is to answer them."""
+
+    calls: tuple[ToolCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateSaved:
+    """What the next request of this conversation must bring back; once, near the end."""
+
+    state: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The last event of a run that was not cut short by an error."""
+
+    reason: str = "stop"
+    usage: Usage = field(default_factory=Usage)
+
+
+Event = (
+    TextDelta
+    | StageOpened
+    | StageRenamed
+    | StageDelta
+    | StageAttachment
+    | StageClosed
+    | AttachmentAdded
+    | ToolCallsRequested
+    | StateSaved
+    | Finished
+)
+Emit = Callable[[Event], None]
+"""Synchronous, never waits, never fails; in a test it is `events.append`."""

@@ -1,0 +1,186 @@
+"""The loop: ask the model, run the tools it asked for, repeat until it answers.
+
+Limits, approvals, retries and display live in wrappers, in steps or at the edge, so this file
+stays the same when features arrive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+
+from apps.agent.events import AttachmentAdded, Emit, ModelUsage, ToolCallsRequested
+from apps.agent.messages import Message, ToolCall
+from apps.agent.model import Model, ModelRequest
+from apps.agent.replies import Reply, ask
+from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
+from apps.errors import StepLimitReached, Stopped, ToolError
+
+logger = logging.getLogger(__name__)
+
+ViewStep = Callable[[Sequence[Message]], Awaitable[Sequence[Message]]]
+"""Messages as the model is to see them; nothing of it is kept."""
+ResultStep = Callable[[ToolCall, ToolResult], Awaitable[ToolResult]]
+"""A tool's result on its way to the model."""
+
+UNLIMITED = -1
+
+
+@dataclass(slots=True)
+class Progress:
+    """What a run has gathered so far. It outlives an error, so that the state can be saved."""
+
+    added: list[Message] = field(default_factory=list)
+    usage: list[ModelUsage] = field(default_factory=list)
+    said_text: bool = False
+    shown: set[str] = field(default_factory=set)
+    """URLs of the attachments that the answer already has."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLoop:
+    """`external` are tools of the client: shown to the model, never run here.
+
+    `first_parameters` are of the first call only (`tool_choice` would make the loop endless).
+    """
+
+    model: Model
+    name: str
+    tools: Mapping[str, Tool]
+    external: Mapping[str, ToolSpec] = field(default_factory=dict)
+    static_tools: Sequence[Mapping[str, Any]] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    first_parameters: Mapping[str, Any] = field(default_factory=dict)
+    view: Sequence[ViewStep] = ()
+    results: Sequence[ResultStep] = ()
+    max_iterations: int = 15
+    show_stages: bool = True
+
+    async def run(self, messages: Sequence[Message], emit: Emit, progress: Progress) -> str:
+        """Answer `messages`, adding every new message to `progress`; return the finish reason.
+
+        Raises `StepLimitReached`, `ModelFailed`, `Stopped`.
+        """
+        iteration = 0
+        while self.max_iterations == UNLIMITED or iteration < self.max_iterations:
+            iteration += 1
+            reply = await self.ask([*messages, *progress.added], emit, progress, iteration)
+            progress.usage += reply.usage
+            progress.said_text = progress.said_text or bool(reply.message.content)
+            calls = reply.message.tool_calls
+            if not calls:
+                progress.added.append(reply.message)
+                return reply.finish_reason
+            external = tuple(call for call in calls if call.name in self.external)
+            internal = tuple(call for call in calls if call.name not in self.external)
+            if internal:
+                await self.run_tools(messages, reply.message, internal, emit, progress)
+            if external:
+                emit(ToolCallsRequested(external))
+                return "tool_calls"
+        raise StepLimitReached(self.max_iterations)
+
+    async def ask(
+        self, messages: Sequence[Message], emit: Emit, progress: Progress, iteration: int
+    ) -> Reply:
+        for step in self.view:
+            messages = await step(messages)
+        specs = [*(tool.spec for tool in self.tools.values()), *self.external.values()]
+        first = self.first_parameters if iteration == 1 else {}
+        request = ModelRequest(messages, specs, {**self.parameters, **first}, self.static_tools)
+        return await ask(
+            self.model,
+            request,
+            emit,
+            name=self.name,
+            lead="\n\n" if progress.said_text else "",
+            stage_prefix=f"model-{iteration}-" if self.show_stages else None,
+        )
+
+    async def run_tools(
+        self,
+        messages: Sequence[Message],
+        asked: Message,
+        calls: Sequence[ToolCall],
+        emit: Emit,
+        progress: Progress,
+    ) -> None:
+        """Run the calls of one answer at the same time; keep their results in call order."""
+        conversation = (*messages, *progress.added, asked)
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self.call(call, conversation, emit)) for call in calls]
+        outcomes = [task.result() for task in tasks]
+        progress.added.append(replace(asked, tool_calls=tuple(calls)))
+        stopped: Stopped | None = None
+        for call, outcome in zip(calls, outcomes, strict=True):
+            if isinstance(outcome, Stopped):
+                stopped = outcome
+                outcome = ToolResult(str(outcome))
+            progress.added.append(answer(call, outcome))
+            progress.usage += outcome.usage
+            propagate(outcome, emit, progress)
+        if stopped is not None:
+            raise stopped
+
+    async def call(
+        self, call: ToolCall, messages: Sequence[Message], emit: Emit
+    ) -> ToolResult | Stopped:
+        """Run one tool call. Whatever goes wrong, its siblings go on and the model gets a reply."""
+        try:
+            tool, arguments = self.find(call)
+            result = await tool.call(Invocation(call.id, arguments, messages, emit))
+            for step in self.results:
+                result = await step(call, result)
+        except ToolError as error:
+            return ToolResult(f"Error: {error}")
+        except Stopped as error:
+            return error
+        except Exception:
+            logger.exception("Tool %r failed", call.name)
+            return ToolResult("Error: the tool failed unexpectedly.")
+        return result
+
+    def find(self, call: ToolCall) -> tuple[Tool, dict[str, Any]]:
+        tool = self.tools.get(call.name)
+        if tool is None:
+            logger.error("Unknown tool %r; known: %s", call.name, sorted(self.tools))
+            raise ToolError(
+                f"Unknown tool '{call.name}'.\n\n"
+                "This tool does not exist. Check the tool name and try again."
+            )
+        try:
+            arguments = msgspec.json.decode(call.arguments or "{}")
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+            raise ToolError(
+                f"The arguments are not valid JSON: {error}. Send one JSON object."
+            ) from error
+        if not isinstance(arguments, dict):
+            raise ToolError(
+                f"The arguments are a JSON {type(arguments).__name__}; send one JSON object."
+            )
+        return tool, arguments
+
+
+def answer(call: ToolCall, result: ToolResult) -> Message:
+    return Message(
+        "tool",
+        result.content,
+        tool_call_id=call.id,
+        attachments=result.attachments,
+        state=result.state,
+    )
+
+
+def propagate(result: ToolResult, emit: Emit, progress: Progress) -> None:
+    """Show a result's attachments on the answer, each URL once."""
+    for attachment in result.propagated:
+        if attachment.url is not None:
+            if attachment.url in progress.shown:
+                continue
+            progress.shown.add(attachment.url)
+        emit(AttachmentAdded(attachment))

@@ -1,0 +1,143 @@
+"""What is said in a conversation: values, and their one written form.
+
+The written form is the OpenAI message with DIAL's `custom_content`. It is what clients send,
+what models are asked with, and what is kept in a conversation's state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+Role = Literal["system", "user", "assistant", "tool"]
+ROLES: tuple[str, ...] = get_args(Role)
+
+Content = str | tuple[Mapping[str, Any], ...]
+"""Text, or content parts exactly as the client wrote them (`text`, `image_url`, …)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """Something beside the text: `data` (text or base64) or `url`, never both."""
+
+    type: str = "text/markdown"
+    title: str = ""
+    data: str | None = None
+    url: str | None = None
+    reference_type: str | None = None
+    reference_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A request by the model; `arguments` is the JSON text exactly as it was written."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Role
+    content: Content = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    attachments: tuple[Attachment, ...] = ()
+    state: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Other keys of `custom_content`, kept as they came (`form_value`, `skills`, …)."""
+
+    @property
+    def text(self) -> str:
+        """The text alone; text parts are joined by newlines, other parts are left out."""
+        if isinstance(self.content, str):
+            return self.content
+        return "\n".join(str(p["text"]) for p in self.content if p.get("type") == "text")
+
+
+def attachment_to_dict(attachment: Attachment) -> dict[str, str]:
+    fields = {
+        "type": attachment.type,
+        "title": attachment.title or None,
+        "data": attachment.data,
+        "url": attachment.url,
+        "reference_type": attachment.reference_type,
+        "reference_url": attachment.reference_url,
+    }
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def attachment_from_dict(written: Mapping[str, Any]) -> Attachment:
+    """Read an attachment; one without `data` and `url` points at its `reference_url`."""
+    url = written.get("url")
+    data = written.get("data")
+    reference = written.get("reference_url")
+    if url is None and data is None:
+        url, data = (reference, None) if reference else (None, "")
+    return Attachment(
+        type=written.get("type") or "text/markdown",
+        title=written.get("title") or "",
+        data=data,
+        url=url,
+        reference_type=written.get("reference_type"),
+        reference_url=reference,
+    )
+
+
+def call_to_dict(call: ToolCall) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def call_from_dict(written: Mapping[str, Any]) -> ToolCall:
+    function = written.get("function") or {}
+    return ToolCall(
+        str(written.get("id") or ""),
+        str(function.get("name") or ""),
+        str(function.get("arguments") or ""),
+    )
+
+
+def to_dict(message: Message) -> dict[str, Any]:
+    """The written form; keys without a value are left out."""
+    content = message.content
+    written: dict[str, Any] = {
+        "role": message.role,
+        "content": content if isinstance(content, str) else [dict(part) for part in content],
+    }
+    if message.tool_calls:
+        written["tool_calls"] = [call_to_dict(call) for call in message.tool_calls]
+    if message.tool_call_id is not None:
+        written["tool_call_id"] = message.tool_call_id
+    custom: dict[str, Any] = dict(message.extra)
+    if message.attachments:
+        custom["attachments"] = [attachment_to_dict(item) for item in message.attachments]
+    if message.state:
+        custom["state"] = dict(message.state)
+    if custom:
+        written["custom_content"] = custom
+    return written
+
+
+def from_dict(written: Mapping[str, Any]) -> Message:
+    """Read a written message; the caller has checked its shape."""
+    custom = dict(written.get("custom_content") or {})
+    attachments = custom.pop("attachments", None) or ()
+    state = custom.pop("state", None) or {}
+    custom.pop("stages", None)  # what was shown, not what was said
+    content = written.get("content")
+    return Message(
+        role=written["role"],
+        content=tuple(content) if isinstance(content, list) else content or "",
+        tool_calls=tuple(call_from_dict(call) for call in written.get("tool_calls") or ()),
+        tool_call_id=written.get("tool_call_id"),
+        attachments=tuple(attachment_from_dict(item) for item in attachments),
+        state=state,
+        extra=custom,
+    )
+
+
+def to_dicts(messages: Iterable[Message]) -> list[dict[str, Any]]:
+    return [to_dict(message) for message in messages]

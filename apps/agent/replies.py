@@ -1,0 +1,222 @@
+"""One answer of a model, put together from the pieces that it streams."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from apps.agent.events import (
+    AttachmentAdded,
+    Emit,
+    ModelUsage,
+    StageAttachment,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+    StageRenamed,
+    TextDelta,
+)
+from apps.agent.messages import Attachment, Message, ToolCall, attachment_from_dict
+from apps.agent.model import (
+    Chunk,
+    CustomContent,
+    Delta,
+    Model,
+    ModelRequest,
+    StageDeltaPart,
+    Statistics,
+    TokenUsage,
+    ToolCallDelta,
+)
+
+MODEL_STATE = "orchestrator"
+"""The key under which the state of the model itself is kept beside ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A complete answer; `usage` is empty when the model did not report any."""
+
+    message: Message
+    finish_reason: str
+    usage: tuple[ModelUsage, ...]
+
+
+@dataclass(slots=True)
+class GrowingCall:
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+
+
+class ModelStages:
+    """The model's own stages ("thinking", the steps of a sub-application), shown as ours.
+
+    They are closed completed as soon as the answer goes on, failed when the stream breaks.
+    """
+
+    def __init__(self, emit: Emit, prefix: str) -> None:
+        self.emit = emit
+        self.prefix = prefix
+        self.open: dict[int, float] = {}
+
+    def feed(self, parts: Sequence[StageDeltaPart]) -> None:
+        for position, part in enumerate(parts):
+            self.feed_part(position if part.index is None else part.index, part)
+
+    def feed_part(self, index: int, part: StageDeltaPart) -> None:
+        stage_id = f"{self.prefix}{index}"
+        if index in self.open:
+            if part.name:
+                self.emit(StageRenamed(stage_id, part.name))
+        elif not part.name:
+            return  # a stage without a name cannot be shown
+        else:
+            self.open[index] = time.monotonic()
+            self.emit(StageOpened(stage_id, part.name))
+        if part.content:
+            self.emit(StageDelta(stage_id, part.content))
+        for written in part.attachments or ():
+            self.emit(StageAttachment(stage_id, attachment_from_dict(written)))
+        if part.status:
+            self.close_one(index, failed=part.status.lower() != "completed")
+
+    def close_one(self, index: int, *, failed: bool) -> None:
+        seconds = time.monotonic() - self.open.pop(index)
+        self.emit(StageClosed(f"{self.prefix}{index}", seconds, failed))
+
+    def close(self, *, failed: bool = False) -> None:
+        for index in list(self.open):
+            self.close_one(index, failed=failed)
+
+    @contextmanager
+    def closing(self) -> Iterator[None]:
+        failed = True
+        try:
+            yield
+            failed = False
+        finally:
+            self.close(failed=failed)
+
+
+class Assembly:
+    """Collects the chunks of one answer and emits what can be shown at once.
+
+    `lead` is emitted before the first text: what separates it from an earlier answer.
+    """
+
+    def __init__(self, emit: Emit, *, lead: str = "", stages: ModelStages | None = None) -> None:
+        self.emit = emit
+        self.lead = lead
+        self.stages = stages
+        self.text: list[str] = []
+        self.calls: dict[int, GrowingCall] = {}
+        self.attachments: list[Attachment] = []
+        self.state: dict[str, Any] = {}
+        self.finish_reason = ""
+        self.usage: TokenUsage | None = None
+        self.statistics: Statistics | None = None
+
+    def feed(self, chunk: Chunk) -> None:
+        if chunk.usage is not None:
+            self.usage = chunk.usage
+        if chunk.statistics is not None:
+            self.statistics = chunk.statistics
+        for choice in chunk.choices:
+            if choice.delta is not None:
+                self.feed_delta(choice.delta)
+            if choice.finish_reason:
+                self.finish_reason = choice.finish_reason
+
+    def feed_delta(self, delta: Delta) -> None:
+        if delta.custom_content is not None:
+            self.feed_custom(delta.custom_content)
+        if delta.content:
+            if not self.text:
+                self.begin_text()
+            self.text.append(delta.content)
+            self.emit(TextDelta(delta.content))
+        for call in delta.tool_calls or ():
+            self.feed_call(call)
+
+    def begin_text(self) -> None:
+        if self.stages is not None:
+            self.stages.close()
+        if self.lead:
+            self.emit(TextDelta(self.lead))
+
+    def feed_custom(self, custom: CustomContent) -> None:
+        for written in custom.attachments or ():
+            attachment = attachment_from_dict(written)
+            self.attachments.append(attachment)
+            self.emit(AttachmentAdded(attachment))
+        if custom.state:
+            self.state |= custom.state
+        if custom.stages and self.stages is not None:
+            self.stages.feed(custom.stages)
+
+    def feed_call(self, delta: ToolCallDelta) -> None:
+        index = delta.index
+        known = self.calls.get(index)
+        if known is not None and delta.id and known.id and delta.id != known.id:
+            # some services number every call 0: another id is another call
+            index = next((i for i, c in self.calls.items() if c.id == delta.id), len(self.calls))
+        if self.stages is not None and index not in self.calls:
+            self.stages.close()
+        call = self.calls.setdefault(index, GrowingCall())
+        call.id = call.id or delta.id or ""
+        if delta.function is not None:
+            call.name += delta.function.name or ""
+            if delta.function.arguments:
+                call.arguments.append(delta.function.arguments)
+
+    def reply(self, model: str) -> Reply:
+        calls = tuple(
+            ToolCall(call.id or f"call_{index}", call.name, "".join(call.arguments))
+            for index, call in sorted(self.calls.items())
+        )
+        message = Message(
+            "assistant",
+            "".join(self.text),
+            tool_calls=calls,
+            attachments=tuple(self.attachments),
+            state={MODEL_STATE: self.state} if self.state else {},
+        )
+        return Reply(message, self.finish_reason or "stop", self.spent(model))
+
+    def spent(self, model: str) -> tuple[ModelUsage, ...]:
+        if self.statistics is not None and self.statistics.usage_per_model:
+            return tuple(
+                ModelUsage(item.model or model, item.prompt_tokens, item.completion_tokens)
+                for item in self.statistics.usage_per_model
+            )
+        if self.usage is None:
+            return ()
+        return (ModelUsage(model, self.usage.prompt_tokens, self.usage.completion_tokens),)
+
+
+async def ask(
+    model: Model,
+    request: ModelRequest,
+    emit: Emit,
+    *,
+    name: str,
+    lead: str = "",
+    stage_prefix: str | None = None,
+) -> Reply:
+    """Ask once and show the answer while it arrives.
+
+    `name` is the deployment's, for the usage; `stage_prefix` begins the ids of the model's own
+    stages, and None hides them. Raises `ModelFailed`.
+    """
+    stages = ModelStages(emit, stage_prefix) if stage_prefix is not None else None
+    assembly = Assembly(emit, lead=lead, stages=stages)
+    with (stages or ModelStages(emit, "")).closing():
+        async with aclosing(model.stream(request)) as batches:
+            async for batch in batches:
+                for chunk in batch:
+                    assembly.feed(chunk)
+    return assembly.reply(name)

@@ -1,0 +1,122 @@
+"""What a run can do: how a capability is declared, prepared once, and opened for each run.
+
+`settings.CAPABILITIES` lists capabilities by dotted path, in order, as `MIDDLEWARE` lists
+middleware. Preparing reads the manifest and happens once for each version of an application;
+opening happens for each run and must be cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.module_loading import import_string
+
+from apps.accounts.caller import Caller
+from apps.agent.events import Emit
+from apps.agent.loop import ResultStep, ViewStep
+from apps.agent.messages import Message
+from apps.agent.tools import Tool
+from apps.errors import InitializationIssue
+from apps.manifest.manifest import Manifest
+from apps.manifest.parts import parts_in_use
+from apps.workspace.port import Workspace
+
+HistoryStep = Callable[[Sequence[Message]], Awaitable[Sequence[Message]]]
+"""Messages → messages, once for each run, and kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a capability may use while it is open: one run of one caller."""
+
+    workspace: Workspace
+    caller: Caller
+    emit: Emit
+    state: Mapping[str, Any] = field(default_factory=dict)
+    """The newest state that the conversation brought back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What a capability brings to one run. Steps run in the order of `settings.CAPABILITIES`."""
+
+    tools: tuple[Tool, ...] = ()
+    instructions: tuple[str, ...] = ()
+    history: tuple[HistoryStep, ...] = ()
+    view: tuple[ViewStep, ...] = ()
+    results: tuple[ResultStep, ...] = ()
+    issues: tuple[InitializationIssue, ...] = ()
+
+
+Open = Callable[[Opening], AbstractAsyncContextManager[Contribution]]
+"""Raises `InitializationIssue`; the run then goes on without the capability."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """`serves` are the parts of a manifest that it knows, as `apps.manifest.parts` names them.
+
+    `prepare` returns None when the manifest asks nothing of it.
+    """
+
+    name: str
+    serves: frozenset[str]
+    prepare: Callable[[Manifest], Open | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The capabilities of one manifest, and what it asks for that nobody serves."""
+
+    openers: tuple[tuple[str, Open], ...]
+    issues: tuple[InitializationIssue, ...]
+
+
+@cache
+def capabilities() -> tuple[Capability, ...]:
+    """The configured capabilities. Raises `ImproperlyConfigured` for an entry that is none."""
+    found = []
+    for path in settings.CAPABILITIES:
+        capability = import_string(path)
+        if not isinstance(capability, Capability):
+            raise ImproperlyConfigured(
+                f"CAPABILITIES names {path!r}, which is not a Capability but "
+                f"{type(capability).__name__}."
+            )
+        found.append(capability)
+    return tuple(found)
+
+
+def prepare(manifest: Manifest) -> Prepared:
+    openers, issues = [], unserved(manifest)
+    for capability in capabilities():
+        try:
+            opener = capability.prepare(manifest)
+        except InitializationIssue as issue:
+            issues.append(issue)
+        else:
+            if opener is not None:
+                openers.append((capability.name, opener))
+    return Prepared(tuple(openers), tuple(issues))
+
+
+SERVED_BY_THE_RUN = frozenset({"contexts.user-defined"})
+
+
+def unserved(manifest: Manifest) -> list[InitializationIssue]:
+    """One issue for each part of the manifest that no configured capability serves."""
+    served = SERVED_BY_THE_RUN.union(*(capability.serves for capability in capabilities()))
+    return [
+        InitializationIssue(
+            f"{part.path}: {part.name!r} is not available in this installation, "
+            "so the application runs without it."
+        )
+        for part in parts_in_use(manifest)
+        if part.name not in served
+    ]

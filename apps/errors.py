@@ -1,0 +1,177 @@
+"""Every exception that is raised on purpose.
+
+* QuickAppError               ends the request; its text is fit for the person who asked
+  - BadRequest                the request could not be read
+  - NotAuthenticated          no valid credentials
+  - ApplicationNotFound       no application of that name that the caller may use
+  - ApplicationBroken         its manifest is invalid or names something that does not exist
+  - Unsupported               the workspace has no such thing (prompts, skills, … without DIAL)
+  - DeploymentNotFound        no deployment of that name
+  - FileRefused               a file is missing, too large, not the caller's
+  - ModelFailed               the model's service refused, broke off or timed out
+  - StepLimitReached          the model kept calling tools
+  - Stopped                   a fallback strategy ended the run
+* InitializationIssue         a part of the application could not be opened; the run goes on without it
+* ToolError                   a tool call failed; the run goes on; its text goes to the model
+  - InvalidParameter          an argument is wrong; the model is told how to mend it
+  - ToolTimedOut              it gave no result in time
+* EgressRefused               an address that may not be contacted
+"""
+
+from __future__ import annotations
+
+
+class QuickAppError(Exception):
+    """Ends a request. `code` names the kind for programs, `str(error)` is for the person."""
+
+    code = "runtime_error"
+
+
+class BadRequest(QuickAppError):
+    """`message` is the summary for logs, `display` what the person reads."""
+
+    code = "invalid_request_error"
+
+    def __init__(self, message: str, display: str = "") -> None:
+        super().__init__(display or message)
+        self.message = message
+
+
+class NotAuthenticated(QuickAppError):
+    code = "unauthorized"
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(text or "Send a valid API key in the Api-Key header or as a bearer token.")
+
+
+class ApplicationNotFound(QuickAppError):
+    code = "DeploymentNotFound"
+
+    def __init__(self, slug: str) -> None:
+        super().__init__(f"There is no application named {slug!r} that you may use.")
+        self.slug = slug
+
+
+class ApplicationBroken(QuickAppError):
+    """`problems` has one readable line for each mistake."""
+
+    code = "application_broken"
+
+    def __init__(self, slug: str, problems: tuple[str, ...]) -> None:
+        super().__init__(
+            f"The application {slug!r} has a manifest that cannot be used. "
+            "Please contact your administrator."
+        )
+        self.slug = slug
+        self.problems = problems
+
+
+class Unsupported(QuickAppError):
+    code = "unsupported"
+
+
+class DeploymentNotFound(QuickAppError):
+    code = "DeploymentNotFound"
+
+    def __init__(self, deployment_id: str) -> None:
+        super().__init__(
+            "The AI model configured in this application could not be found. "
+            "Please contact your administrator."
+        )
+        self.deployment_id = deployment_id
+
+
+class FileRefused(QuickAppError):
+    code = "file_refused"
+
+
+class ModelFailed(QuickAppError):
+    """The model's service failed.
+
+    `status` is the HTTP status it answered with (None: no answer, or a failure in mid-stream),
+    `reason` one of `status`, `timeout`, `connection`, `stream`; `code` and `kind` are the
+    upstream's own error code and type, `display` its text for people.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        reason: str = "status",
+        code: str = "",
+        kind: str = "",
+        display: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+        self.code = code
+        self.kind = kind
+        self.display = display
+
+
+class StepLimitReached(QuickAppError):
+    code = "max_iterations"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__("Agent stopped due to max iterations.")
+        self.limit = limit
+
+
+class Stopped(QuickAppError):
+    code = "stopped"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A tool encountered an error and the agent was stopped. "
+            "Please try again or contact your administrator if the issue persists."
+        )
+
+
+class InitializationIssue(Exception):
+    """A part of an application could not be opened.
+
+    `section` is the heading it is reported under; a hard issue marks the report as failed.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        section: str = "Tool initialization",
+        details: str = "",
+        is_hard: bool = True,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.section = section
+        self.details = details
+        self.is_hard = is_hard
+
+
+class ToolError(Exception):
+    """A tool call failed in a way the model can react to; the message is its result."""
+
+
+class InvalidParameter(ToolError):
+    """An argument is wrong: fallback strategies do not apply, the model is told how to mend it."""
+
+    def __init__(self, parameter: str, problem: str) -> None:
+        super().__init__(f"Parameter {parameter} is invalid: {problem}")
+        self.parameter = parameter
+        self.problem = problem
+
+
+class ToolTimedOut(ToolError):
+    def __init__(self, tool: str, seconds: float) -> None:
+        super().__init__(
+            f"The tool call `{tool}` timed out after {seconds:g} seconds. "
+            "Consider retrying with a smaller input or a simpler request."
+        )
+        self.tool = tool
+        self.seconds = seconds
+
+
+class EgressRefused(Exception):
+    """An outgoing connection was refused before it was made; the text names host and remedy."""

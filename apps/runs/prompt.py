@@ -1,0 +1,61 @@
+"""The system message: the operator's prompt, the inline contexts, what capabilities add."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from apps.agent.messages import Message
+from apps.manifest.contexts import UserDefinedContext
+from apps.manifest.manifest import Manifest
+from apps.manifest.prompts import CustomSystemPrompt, DialSystemPrompt
+from apps.workspace.port import Workspace
+
+logger = logging.getLogger(__name__)
+
+
+async def configured_prompt(manifest: Manifest, workspace: Workspace) -> str:
+    """The operator's prompt with its variables filled in. Raises `Unsupported`."""
+    prompt = manifest.orchestrator.system_prompt
+    match prompt:
+        case CustomSystemPrompt():
+            return fill(prompt.content, prompt.variables)
+        case DialSystemPrompt():
+            return fill(await workspace.prompt(prompt.path), prompt.variables or {})
+        case _:
+            return prompt.content or ""
+
+
+def fill(text: str, variables: Mapping[str, str]) -> str:
+    """Replace `{name}` for the given names; other braces stay as they are."""
+    for name, value in variables.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def inline_contexts(manifest: Manifest) -> list[str]:
+    return [c.content for c in manifest.contexts if isinstance(c, UserDefinedContext)]
+
+
+def override(messages: Sequence[Message], *, allowed: bool) -> str:
+    """The client's own system text when it may replace the operator's, else ""."""
+    text = messages[0].text.strip() if messages and messages[0].role == "system" else ""
+    if text and not allowed:
+        logger.warning("A system message of the client was dropped.")
+        return ""
+    return text
+
+
+def with_system(messages: Sequence[Message], parts: Iterable[str]) -> list[Message]:
+    """Put the joined parts in front; no system message at all when there is nothing to say."""
+    rest = [message for message in messages if message.role != "system"]
+    text = "\n\n".join(part for part in parts if part.strip())
+    return [Message("system", text), *rest] if text else rest
+
+
+def without_content_gaps(message: Message) -> Message:
+    """Models refuse an assistant message that says nothing at all."""
+    if message.role == "assistant" and not message.content and not message.tool_calls:
+        return replace(message, content=" ")
+    return message

@@ -1,0 +1,99 @@
+"""What the local workspace stands on: deployments that are reached without DIAL, and files."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
+from django.db import models
+from encrypted_fields.fields import EncryptedTextField
+
+KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_(API_KEY|TOKEN)")
+
+
+def validate_key_variable(name: str) -> None:
+    """Only variables that are named as keys may be sent out: never, say, the SECRET_KEY."""
+    if not KEY_VARIABLE.fullmatch(name):
+        raise ValidationError(
+            "%(name)s is not the name of an environment variable with a key; "
+            "write one in capitals that ends in _API_KEY or _TOKEN.",
+            params={"name": repr(name)},
+        )
+
+
+class Deployment(models.Model):
+    """A model that can be asked: where it is, how it is called, what it can do."""
+
+    class Provider(models.TextChoices):
+        OPENAI = "openai", "OpenAI-compatible service"
+        DEMO = "demo", "Built-in demo model (needs no key)"
+
+    deployment_id = models.CharField(
+        max_length=100,
+        unique=True,
+        validators=[RegexValidator(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")],
+        help_text="What manifests write in orchestrator.deployment.deployment_id.",
+    )
+    display_name = models.CharField(max_length=200)
+    description = models.TextField(blank=True)
+    provider = models.CharField(max_length=20, choices=Provider.choices, default=Provider.OPENAI)
+    base_url = models.URLField(
+        blank=True,
+        max_length=500,
+        help_text="Up to and with the version, such as https://api.example.com/v1.",
+    )
+    model_name = models.CharField(
+        max_length=200, blank=True, help_text="The model's name at the service."
+    )
+    api_key = EncryptedTextField(blank=True, default="")
+    api_key_env = models.CharField(
+        "API key variable",
+        max_length=100,
+        blank=True,
+        validators=[validate_key_variable],
+        help_text="Name of an environment variable with the key; used when no key is stored.",
+    )
+    features = models.JSONField(default=dict, blank=True)
+    input_attachment_types = models.JSONField(default=list, blank=True)
+    context_window = models.PositiveIntegerField(null=True, blank=True, help_text="In tokens.")
+    parameters = models.JSONField(
+        default=dict, blank=True, help_text="Request parameters that apply by default."
+    )
+    is_enabled = models.BooleanField("enabled", default=True)
+    version = models.PositiveIntegerField(default=0, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("display_name",)
+
+    def __str__(self) -> str:
+        return self.display_name or self.deployment_id
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self.version += 1
+        super().save(*args, **kwargs)
+
+
+class StoredFile(models.Model):
+    """A file of one bucket; its bytes are in Django's default storage under `storage_name`."""
+
+    bucket = models.CharField(max_length=100)
+    name = models.CharField(max_length=500, help_text="The path inside the bucket, decoded.")
+    storage_name = models.CharField(max_length=300)
+    content_type = models.CharField(max_length=200)
+    size = models.PositiveBigIntegerField()
+    etag = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("bucket", "name")
+        constraints = (
+            models.UniqueConstraint(fields=("bucket", "name"), name="one_file_of_a_name"),
+        )
+
+    def __str__(self) -> str:
+        return f"files/{self.bucket}/{self.name}"

@@ -1,0 +1,79 @@
+"""What a run stands on: everything outside of it, for one caller.
+
+`LocalWorkspace` serves it from our own database and storage. A workspace that lacks something
+raises `Unsupported` with a sentence that names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from apps.agent.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class DeploymentInfo:
+    """What is known of a deployment before it is called.
+
+    `features` are DIAL's flags (`tools`, `url_attachments`, …); `defaults` are request
+    parameters that apply unless the request has its own.
+    """
+
+    id: str
+    display_name: str
+    description: str = ""
+    features: Mapping[str, bool] = field(default_factory=dict)
+    reasoning_efforts: tuple[str, ...] = ()
+    input_attachment_types: tuple[str, ...] = ()
+    context_window: int | None = None
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FileInfo:
+    """`path` is `files/{bucket}/{name}`, each segment percent-encoded; `size` in bytes."""
+
+    path: str
+    content_type: str
+    size: int
+    etag: str
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class FileContent:
+    info: FileInfo
+    content: bytes = field(repr=False)
+
+
+class Workspace(Protocol):
+    async def deployment(self, deployment_id: str) -> DeploymentInfo:
+        """Raises `DeploymentNotFound`."""
+        ...
+
+    async def model(self, deployment_id: str) -> Model:
+        """The deployment, ready to be asked. Raises `DeploymentNotFound`."""
+        ...
+
+    async def prompt(self, path: str) -> str:
+        """The text of a stored prompt. Raises `Unsupported`, `FileRefused`."""
+        ...
+
+    async def read_file(self, path: str) -> FileContent:
+        """Raises `FileRefused` when it is missing or not the caller's."""
+        ...
+
+    async def write_file(self, name: str, content: bytes, content_type: str) -> FileInfo:
+        """Create or replace a file of the caller. Raises `FileRefused` (size, name)."""
+        ...
+
+    async def list_files(self, prefix: str = "") -> Sequence[FileInfo]:
+        """The caller's files whose name begins with `prefix`, by path."""
+        ...
+
+    async def delete_file(self, path: str) -> None:
+        """Raises `FileRefused` when it is missing or not the caller's."""
+        ...

@@ -1,0 +1,33 @@
+"""The way into the server: what streams goes to its consumer, all else to Django.
+
+The doors are routed before Django because a request through Django's middleware costs several
+times what the whole streamed answer does; they authenticate and limit by themselves.
+"""
+
+from __future__ import annotations
+
+import os
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "quickapps_site.settings")
+django_application = get_asgi_application()
+
+# The doors import models, which needs Django to be set up.
+from channels.auth import AuthMiddlewareStack  # noqa: E402
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
+
+from apps.chat import routing as chat  # noqa: E402
+from apps.gateway import routing as gateway  # noqa: E402
+
+application = ProtocolTypeRouter(
+    {
+        "http": URLRouter(
+            [*gateway.urlpatterns, *chat.http_urlpatterns, *gateway.otherwise(django_application)]
+        ),
+        "websocket": AllowedHostsOriginValidator(
+            AuthMiddlewareStack(URLRouter(chat.websocket_urlpatterns))
+        ),
+    }
+)

@@ -1,0 +1,17 @@
+"""Where Django's own pages are; what streams is routed before Django, in asgi.py."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.contrib.auth import views as auth
+from django.urls import URLPattern, URLResolver, include, path
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("admin/", admin.site.urls),
+    path("accounts/login/", auth.LoginView.as_view(), name="login"),
+    path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
+    path("api/", include("apps.catalog.urls")),
+    path("v1/configuration-support/", include("apps.gateway.urls")),
+    path("demo/", include("apps.workspace.demo.urls")),
+    path("", include("apps.chat.urls")),
+]

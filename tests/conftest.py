@@ -1,0 +1,18 @@
+"""Hooks and fixtures that every test may use."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from asgiref.sync import async_to_sync
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run coroutine tests with `async_to_sync`: the database is on the thread that rolls it back."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    async_to_sync(pyfuncitem.obj)(**{name: pyfuncitem.funcargs[name] for name in names})
+    return True
