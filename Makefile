@@ -1,0 +1,80 @@
+# Everything a person does with this project. `make help` lists it.
+
+PYTHON ?= python3
+HOST ?= 127.0.0.1
+PORT ?= 8000
+DEBUG ?= true
+WORKERS ?= auto
+BIN := .venv/bin
+TEMPLATES = $(shell git ls-files 'templates/*.html' 'apps/*.html')
+
+export HOST PORT
+
+.DEFAULT_GOAL := help
+.PHONY: help run admin-password test test-postgres check lint fix bench coverage lock
+
+help: ## Show this
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; ok = (3, 11) <= sys.version_info < (3, 14); sys.exit(None if ok else "Python 3.11, 3.12 or 3.13 is needed; name one with make PYTHON=python3.12")'
+	$(PYTHON) -m venv .venv
+
+.venv/run.stamp: .venv/bin/python requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	@touch $@
+
+.venv/dev.stamp: .venv/run.stamp requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@touch $@
+
+# Clients that want other versions of our own libraries are tested from an environment of their own.
+.venv-peers/stamp: requirements-peers.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-peers.txt
+	@touch $@
+
+run: .venv/run.stamp ## Set everything up and serve on http://127.0.0.1:8000 (HOST, PORT)
+	@DEBUG=$(DEBUG) $(BIN)/python manage.py migrate --verbosity 0
+	@DEBUG=$(DEBUG) $(BIN)/python manage.py import_content
+	@DEBUG=$(DEBUG) $(BIN)/python manage.py admin_account
+	@DEBUG=$(DEBUG) $(BIN)/python -m quickapps_site.serve
+
+admin-password: .venv/run.stamp ## Set a new random password for the account `admin` and print it
+	@DEBUG=$(DEBUG) $(BIN)/python manage.py migrate --verbosity 0
+	@DEBUG=$(DEBUG) $(BIN)/python manage.py admin_account --new-password
+
+test: .venv/dev.stamp .venv-peers/stamp ## Set everything up and run all tests
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+	@if $(BIN)/python -m tests.services postgres; then $(MAKE) --no-print-directory test-postgres; fi
+
+test-postgres: .venv/dev.stamp ## The database tests once more, on TEST_DATABASE_URL
+	DATABASE_URL=$(TEST_DATABASE_URL) $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m django_db
+
+check: lint test ## What CI runs: format, lint, types, layers, migrations, templates, tests
+
+lint: .venv/dev.stamp ## Everything that looks at the code without running it
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(if $(TEMPLATES),$(BIN)/djade --target-version 5.2 --check $(TEMPLATES))
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python manage.py check
+	$(BIN)/python manage.py makemigrations --check --dry-run
+
+fix: .venv/dev.stamp ## Repair what can be repaired
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(if $(TEMPLATES),$(BIN)/djade --target-version 5.2 $(TEMPLATES))
+
+bench: .venv/dev.stamp ## Measure against the peer; prints ratios
+	$(BIN)/python -m benchmarks.run $(BENCH)
+
+coverage: .venv/dev.stamp .venv-peers/stamp ## Which lines no test runs
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage report
+
+lock: .venv/dev.stamp ## Pin the newest versions that pyproject.toml allows
+	$(BIN)/uv pip compile --no-config --upgrade --universal --generate-hashes --no-header -q pyproject.toml -o requirements.txt
+	$(BIN)/uv pip compile --no-config --upgrade --universal --generate-hashes --no-header -q --extra dev -c requirements.txt pyproject.toml -o requirements-dev.txt
+	echo 'aidial-client>=0.18,<1' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o requirements-peers.txt
