@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from quickapps_site import environment as env
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.mark.parametrize(
+    ("raw", "read", "message"),
+    [
+        ("maybe", partial(env.boolean, "X", True), "X is 'maybe'; write true or false."),
+        ("0", partial(env.integer, "X", 5, least=1), "X is '0'; write a whole number from 1 up."),
+        (
+            "1.5",
+            partial(env.integer, "X", 5, least=1, also=-1),
+            "X is '1.5'; write a whole number from 1 up, or -1.",
+        ),
+        (
+            "0",
+            partial(env.seconds, "X", 5.0, most=3600),
+            "X is '0'; write a number of seconds above 0, at most 3600.",
+        ),
+        (
+            "nan",
+            partial(env.seconds, "X", 5.0, most=3600),
+            "X is 'nan'; write a number of seconds above 0, at most 3600.",
+        ),
+        (
+            "loud",
+            partial(env.choice, "X", "INFO", ("DEBUG", "INFO")),
+            "X is 'loud'; write one of DEBUG, INFO.",
+        ),
+        (
+            "ftp://host",
+            partial(env.url, "X", "", ("http", "https")),
+            "X is 'ftp://host'; write an address that begins with http:// or https://.",
+        ),
+        (
+            "mysql://host/name",
+            partial(env.database, "X", "sqlite:///x"),
+            "X is 'mysql://host/name'; write an address that begins with "
+            "sqlite:// or postgres:// or postgresql://.",
+        ),
+    ],
+)
+def test_a_wrong_value_stops_with_its_name_and_what_is_accepted(
+    raw: str, read: Callable[[], object], message: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("X", raw)
+
+    with pytest.raises(ImproperlyConfigured) as refused:
+        read()
+
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(
+    ("raw", "read", "value"),
+    [
+        ("Yes", partial(env.boolean, "X", False), True),
+        ("", partial(env.boolean, "X", True), True),
+        ("-1", partial(env.integer, "X", 5, least=1, also=-1), -1),
+        (" 0.5 ", partial(env.seconds, "X", 5.0, most=3600), 0.5),
+        ("debug", partial(env.choice, "X", "INFO", ("DEBUG", "INFO")), "DEBUG"),
+        ("a, b,,c ", partial(env.words, "X"), ["a", "b", "c"]),
+        ("", partial(env.words, "X", ("a",)), []),
+    ],
+)
+def test_a_good_value_is_read(
+    raw: str, read: Callable[[], object], value: object, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("X", raw)
+
+    assert read() == value
+
+
+def test_a_secret_is_made_once_and_only_its_owner_may_read_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("X", raising=False)
+    file = tmp_path / "deep" / "secret.key"
+
+    first = env.secret("X", file)
+
+    assert len(first) >= 50
+    assert env.secret("X", file) == first
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_given_secret_is_used_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("X", "given")
+
+    assert env.secret("X", tmp_path / "secret.key") == "given"
+    assert os.listdir(tmp_path) == []
+
+
+def test_every_setting_of_the_environment_is_documented():
+    code = "".join(
+        module.read_text(encoding="utf-8") for module in (ROOT / "quickapps_site").glob("*.py")
+    )
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    read = set(re.findall(r"env\.[a-z]+\(\s*\"([A-Z][A-Z0-9_]*)\"", code))
+
+    documented = set(re.findall(r"`([A-Z][A-Z0-9_]*)`", page))
+
+    assert read - documented == set()
