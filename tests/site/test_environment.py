@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import re
 import stat
 from collections.abc import Callable
@@ -103,7 +102,7 @@ def test_a_given_secret_is_used_and_nothing_is_written(
     monkeypatch.setenv("X", "given")
 
     assert env.secret("X", tmp_path / "secret.key") == "given"
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_every_setting_of_the_environment_is_documented():
