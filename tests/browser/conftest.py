@@ -1,0 +1,117 @@
+"""A browser, and the real site for it.
+
+The browser is stopped after each module: while it runs, its event loop would be in the way of
+the asynchronous tests of the same process.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser.serving import Site, serve
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+from axe_playwright_python.sync_playwright import Axe  # noqa: E402
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright  # noqa: E402
+
+ADMIN = {"username": "admin", "password": "a-long-password-for-tests"}
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+SWITCHES = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One process runs all browser tests: they share a site, and a browser takes a whole core."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The site with one account, ADMIN, and nothing else. Tests share it: use names of your own."""
+    with serve(tmp_path_factory.mktemp("site")) as served:
+        served.shell(
+            """
+            from django.contrib.auth.models import User
+            User.objects.create_superuser(name, "", password)
+            """,
+            name=ADMIN["username"],
+            password=ADMIN["password"],
+        )
+        yield served
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("Browser tests skipped: Chromium is not installed.")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
+    """A fresh browser profile; paths are relative to the site."""
+    made = browser.new_context(base_url=site.url, viewport={"width": 1280, "height": 900})
+    made.set_default_timeout(15_000)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A page of a visitor. The test fails if a script broke or the content policy refused one."""
+    opened = context.new_page()
+    problems = watch(opened)
+    yield opened
+    assert problems == []
+
+
+@pytest.fixture
+def admin_page(site: Site, page: Page) -> Page:
+    """The page of somebody who is signed in as ADMIN."""
+    page.goto("/admin/login/?next=/admin/")
+    page.get_by_label("Username").fill(ADMIN["username"])
+    page.get_by_label("Password").fill(ADMIN["password"])
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url("**/admin/")
+    return page
+
+
+def watch(page: Page) -> list[str]:
+    """What goes wrong on the page from now on: uncaught exceptions and refused resources."""
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(f"{page.url}: {error}"))
+    page.on(
+        "console",
+        lambda message: (
+            problems.append(f"{page.url}: {message.text}")
+            if "Content Security Policy" in message.text
+            else None
+        ),
+    )
+    return problems
+
+
+def barriers(page: Page) -> list[str]:
+    """What axe finds that keeps people out: one line for each rule and element."""
+    return [
+        f"{violation['id']}: {node['html'][:200]}"
+        for violation in Axe().run(page).response["violations"]
+        for node in violation["nodes"]
+    ]

@@ -1,0 +1,123 @@
+"""The real site in a process of its own, on a loopback port, with a database of its own.
+
+A browser needs a server that streams and keeps WebSockets, which a test server inside the test
+process does not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+START_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A running site. `environment` is what its process and its commands were started with."""
+
+    url: str
+    environment: dict[str, str]
+    log: Path
+
+    def manage(self, *arguments: str) -> str:
+        """Run a `manage.py` command in the site's database and return what it printed."""
+        command = [sys.executable, "manage.py", *arguments]
+        done = subprocess.run(
+            command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 0, f"{command} failed:\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def shell(self, code: str, **values: Any) -> Any:
+        """Run Python in the site's database, with `values` as names.
+
+        Every model is imported already; what the code assigns to `result` comes back as JSON.
+        """
+        script = "\n".join(
+            (
+                "import json",
+                "result = None",
+                f"globals().update(json.loads({json.dumps(values)!r}))",
+                textwrap.dedent(code),
+                "print('\\n' + json.dumps(result, default=str))",
+            )
+        )
+        return json.loads(self.manage("shell", "-v", "0", "-c", script).splitlines()[-1])
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def site_environment(folder: Path, port: int, **settings: str) -> dict[str, str]:
+    """Production settings, except that addresses on the loopback may be asked."""
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "PYTHONPATH": str(ROOT),
+        "PYTHONUNBUFFERED": "1",
+        "DATA_DIR": str(folder),
+        "DEBUG": "false",
+        "PORT": str(port),
+        "SITE_URL": f"http://127.0.0.1:{port}",
+        "PRIVATE_NETWORK_ALLOWLIST": "localhost,127.0.0.1",
+        **settings,
+    }
+
+
+@contextmanager
+def serve(folder: Path, **settings: str) -> Iterator[Site]:
+    """Serve the site with a new database in `folder` for the length of the block."""
+    port = free_port()
+    log = folder / "server.log"
+    site = Site(f"http://127.0.0.1:{port}", site_environment(folder, port, **settings), log)
+    site.manage("migrate", "--verbosity", "0")
+    command = [sys.executable, "-m", "daphne", "-b", "127.0.0.1", "-p", str(port)]
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(
+            [*command, "quickapps_site.asgi:application"],
+            cwd=ROOT,
+            env=site.environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        ) as process,
+    ):
+        try:
+            wait_until_it_answers(site, process)
+            yield site
+        finally:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def wait_until_it_answers(site: Site, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            urlopen(f"{site.url}/admin/login/", timeout=START_SECONDS).close()
+        except HTTPError as error:
+            error.close()
+        except (URLError, ConnectionError):
+            time.sleep(0.05)
+            continue
+        return
+    raise AssertionError(f"The site did not start:\n{site.log.read_text(errors='replace')}")
