@@ -1,0 +1,111 @@
+// Bundles the third-party browser code into the apps that use it, with licences and hashes.
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, "..", "..");
+const modules = join(here, "node_modules");
+
+const icons = [
+  "arrow-down", "arrow-up", "bot", "check", "chevron-right", "circle-alert", "circle-x", "copy",
+  "external-link", "file-text", "image", "link", "loader-circle", "log-in", "log-out",
+  "message-square", "monitor", "moon", "panel-left", "pencil", "plus", "refresh-cw", "settings",
+  "square", "sun", "trash-2", "triangle-alert", "user", "wifi-off", "wrench", "x",
+];
+
+const targets = [
+  { entries: "chat", folder: "apps/chat/static/chat/vendor", icons },
+  { entries: "catalog", folder: "apps/catalog/static/catalog/vendor", icons: [] },
+];
+
+const highlighter = {
+  name: "plain-code",
+  setup({ onResolve }) {
+    onResolve({ filter: /^(shiki\/|@shikijs\/)/ }, () => ({
+      path: join(here, "entries", "catalog", "plain-code.js"),
+    }));
+  },
+};
+
+for (const target of targets) await vendor(target);
+
+async function vendor({ entries, folder, icons }) {
+  const out = join(root, folder);
+  const source = join(here, "entries", entries);
+  await rm(out, { recursive: true, force: true });
+  await mkdir(out, { recursive: true });
+
+  const files = {};
+  const licences = new Map();
+  for (const name of (await readdir(source)).sort()) {
+    if (name === "plain-code.js") continue;
+    const { code, packages } = await bundle(join(source, name));
+    files[name] = await write(join(out, name), code, packages);
+  }
+  if (icons.length) {
+    files["icons.svg"] = await write(join(out, "icons.svg"), await sprite(icons), ["lucide-static"]);
+  }
+  for (const { packages } of Object.values(files)) {
+    for (const name of Object.keys(packages)) licences.set(name, await licence(name));
+  }
+  await writeFile(join(out, "LICENSES.txt"), [...licences.keys()].sort().map((k) => licences.get(k)).join("\n"));
+  await writeFile(join(out, "versions.json"), JSON.stringify(files, null, 2) + "\n");
+}
+
+async function bundle(entry) {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: here,
+    bundle: true,
+    charset: "utf8",
+    entryPoints: [entry],
+    format: "esm",
+    legalComments: "none",
+    metafile: true,
+    minify: true,
+    plugins: [highlighter],
+    target: "es2022",
+    write: false,
+  });
+  // A source map that is not there stops `collectstatic` with hashed names.
+  const code = outputFiles[0].text.replace(/^\/\/# sourceMappingURL=.*$/gm, "");
+  const packages = Object.entries(Object.values(metafile.outputs)[0].inputs)
+    .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+    .map(([path]) => path.match(/.*node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1])
+    .filter(Boolean);
+  return { code, packages };
+}
+
+async function write(path, code, names) {
+  await writeFile(path, code);
+  const packages = {};
+  for (const name of [...new Set(names)].sort()) packages[name] = (await manifest(name)).version;
+  return { sha256: createHash("sha256").update(code).digest("hex"), packages };
+}
+
+async function manifest(name) {
+  return JSON.parse(await readFile(join(modules, name, "package.json"), "utf8"));
+}
+
+async function licence(name) {
+  const { version, license } = await manifest(name);
+  const found = (await readdir(join(modules, name))).filter((file) => /^(licen[cs]e|copying)/i.test(file)).sort();
+  const texts = await Promise.all(found.map((file) => readFile(join(modules, name, file), "utf8")));
+  const text = texts.join("\n\n").trim() || `Licensed under ${license}; the package brings no licence text.`;
+  return `${"=".repeat(78)}\n${name} ${version} (${license})\n${"=".repeat(78)}\n\n${text}\n`;
+}
+
+async function sprite(names) {
+  const symbols = await Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(join(modules, "lucide-static", "icons", `${name}.svg`), "utf8");
+      const shapes = text.replace(/<!--.*?-->/gs, "").replace(/^\s*<svg[^>]*>|<\/svg>\s*$/gs, "");
+      return `<symbol id="${name}" viewBox="0 0 24 24">${shapes.replace(/\s*\n\s*/g, "")}</symbol>`;
+    }),
+  );
+  return `<svg xmlns="http://www.w3.org/2000/svg">\n${symbols.join("\n")}\n</svg>\n`;
+}
+
+console.log(targets.map(({ folder }) => relative(process.cwd(), join(root, folder))).join("\n"));

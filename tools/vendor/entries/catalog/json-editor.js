@@ -1,0 +1,1 @@
+export { JSONEditor as default } from "@json-editor/json-editor";
