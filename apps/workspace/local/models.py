@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
-from encrypted_fields.fields import EncryptedTextField
+
+from apps.workspace.local.secrets import SecretField
+from apps.workspace.versions import Versioned
 
 KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_(API_KEY|TOKEN)")
 
@@ -23,7 +24,7 @@ def validate_key_variable(name: str) -> None:
         )
 
 
-class Deployment(models.Model):
+class Deployment(Versioned):
     """A model that can be asked: where it is, how it is called, what it can do."""
 
     class Provider(models.TextChoices):
@@ -47,7 +48,7 @@ class Deployment(models.Model):
     model_name = models.CharField(
         max_length=200, blank=True, help_text="The model's name at the service."
     )
-    api_key = EncryptedTextField(blank=True, default="")
+    api_key = SecretField(blank=True, default="")
     api_key_env = models.CharField(
         "API key variable",
         max_length=100,
@@ -62,7 +63,6 @@ class Deployment(models.Model):
         default=dict, blank=True, help_text="Request parameters that apply by default."
     )
     is_enabled = models.BooleanField("enabled", default=True)
-    version = models.PositiveIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -72,9 +72,18 @@ class Deployment(models.Model):
     def __str__(self) -> str:
         return self.display_name or self.deployment_id
 
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        self.version += 1
-        super().save(*args, **kwargs)
+    def clean(self) -> None:
+        problems = {}
+        if self.provider == self.Provider.OPENAI and not self.base_url:
+            problems["base_url"] = "An OpenAI-compatible service needs its address."
+        for name in ("features", "parameters"):
+            if not isinstance(getattr(self, name), dict):
+                problems[name] = 'Write a JSON object, such as {} or {"temperature": 0}.'
+        kinds = self.input_attachment_types
+        if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
+            problems["input_attachment_types"] = 'Write a JSON list, such as [] or ["image/*"].'
+        if problems:
+            raise ValidationError(problems)
 
 
 class StoredFile(models.Model):

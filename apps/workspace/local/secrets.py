@@ -1,0 +1,60 @@
+"""A column of secrets, encrypted under `SECRET_KEY` and `SALT_KEY` and readable with older ones.
+
+The library's field stores "" as NULL, decrypts what a form has typed, and gives the encrypted text
+back as the secret when no key fits; this one does neither.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from cryptography.fernet import InvalidToken
+from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
+from encrypted_fields.fields import EncryptedTextField
+
+logger = logging.getLogger(__name__)
+
+
+class UnreadableSecret(str):
+    """Empty, because no key of this installation fits; saving the row writes back what was there."""
+
+    __slots__ = ("encrypted",)
+
+    encrypted: str
+
+    @classmethod
+    def of(cls, encrypted: str) -> UnreadableSecret:
+        secret = cls()
+        secret.encrypted = encrypted
+        return secret
+
+
+class SecretField(EncryptedTextField):  # type: ignore[misc]  # the library is not typed
+    def get_prep_value(self, value: Any) -> str | None:
+        if isinstance(value, UnreadableSecret):
+            return value.encrypted
+        if value is None or value == "":
+            return "" if not self.null else None
+        return self.encrypted(str(value))
+
+    def from_db_value(
+        self, value: str | None, expression: object, connection: BaseDatabaseWrapper
+    ) -> str | None:
+        if not value:
+            return value
+        try:
+            return str(self.f.decrypt(value.encode()).decode())
+        except InvalidToken:
+            logger.error("A stored %s fits no SECRET_KEY or SALT_KEY.", self.name)
+            return UnreadableSecret.of(value)
+
+    def to_python(self, value: Any) -> Any:
+        return models.TextField.to_python(self, value)
+
+    def clean(self, value: Any, model_instance: models.Model | None) -> Any:
+        return models.TextField.clean(self, value, model_instance)
+
+    def encrypted(self, value: str) -> str:
+        return str(self.f.encrypt(value.encode()).decode())

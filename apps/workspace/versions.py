@@ -1,0 +1,30 @@
+"""Rows that count how often they were saved, so that others notice: what is kept, who edits too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+from django.db.models import F
+
+
+class Versioned(models.Model):
+    """`version` grows with each save, in the database: two at once give two versions."""
+
+    version = models.PositiveIntegerField(default=0, editable=False)
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        is_new, before = self._state.adding, self.version
+        self.version = 1 if is_new else F("version") + 1
+        if kwargs.get("update_fields") is not None:
+            kwargs["update_fields"] = {*kwargs["update_fields"], "version"}
+        try:
+            super().save(*args, **kwargs)
+        except BaseException:
+            self.version = before
+            raise
+        if not is_new:
+            self.refresh_from_db(kwargs.get("using"), fields=("version",))
