@@ -11,10 +11,14 @@
   - ModelFailed               the model's service refused, broke off or timed out
   - StepLimitReached          the model kept calling tools
   - Stopped                   a fallback strategy ended the run
+  - Refused                   the page asked for something that cannot be done; `code` says why
+  - RunAbandoned              the process that worked on a run is gone
+  - NotStored                 what a run said could not be written down
 * InitializationIssue         a part of the application could not be opened; the run goes on without it
 * ToolError                   a tool call failed; the run goes on; its text goes to the model
   - InvalidParameter          an argument is wrong; the model is told how to mend it
   - ToolTimedOut              it gave no result in time
+* LeaseLost                   a run is not this process's any more; nothing of it may be written
 * EgressRefused               an address that may not be contacted
 """
 
@@ -129,6 +133,30 @@ class Stopped(QuickAppError):
         )
 
 
+class Refused(QuickAppError):
+    """The page asked for something that cannot be done; the connection goes on."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class RunAbandoned(QuickAppError):
+    code = "run_abandoned"
+
+    def __init__(self) -> None:
+        super().__init__("The server stopped while it was answering. Please ask again.")
+
+
+class NotStored(QuickAppError):
+    code = "not_stored"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The answer could not be stored, so it was stopped. Please ask again in a moment."
+        )
+
+
 class InitializationIssue(Exception):
     """A part of an application could not be opened.
 
@@ -171,6 +199,10 @@ class ToolTimedOut(ToolError):
         )
         self.tool = tool
         self.seconds = seconds
+
+
+class LeaseLost(Exception):
+    """A run was closed by somebody else, or deleted; whoever still works on it has to stop."""
 
 
 class EgressRefused(Exception):
