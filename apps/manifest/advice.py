@@ -1,0 +1,78 @@
+"""What a manifest says in vain, or should say otherwise: it loads all the same."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from apps.manifest.fallbacks import Continue, Retry
+from apps.manifest.manifest import Manifest
+from apps.manifest.nodes import is_preview, marks
+from apps.manifest.parameters import ArraySchema, Function, ObjectSchema, RestFunction, SimpleSchema
+from apps.manifest.paths import join
+from apps.manifest.problems import Problem
+from apps.manifest.shapes import Visit, visits
+
+LONGEST_DESCRIPTION = 1024
+"""Characters that model providers accept."""
+
+Rule = Callable[[Visit], Iterator[tuple[str, str]]]
+"""An object of the document → keys of it (or "" for itself) with what is to be said."""
+
+
+def warning_problems(document: dict[str, Any], *, preview: bool) -> list[Problem]:
+    rules = (unknown, deprecated, too_long, in_vain) + (() if preview else (gated,))
+    return [
+        Problem(join("" if visit.path == "$" else visit.path, key) if key else visit.path, message)
+        for visit in visits(document, Manifest)
+        for rule in rules
+        for key, message in rule(visit)
+    ]
+
+
+def unknown(visit: Visit) -> Iterator[tuple[str, str]]:
+    if visit.model.model_config.get("extra") == "allow":
+        return
+    known = visit.model.model_fields
+    for key in visit.value:
+        if key not in known:
+            near = difflib.get_close_matches(key[:100], known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            yield key, f"is not known here and is ignored{hint}"
+
+
+def deprecated(visit: Visit) -> Iterator[tuple[str, str]]:
+    for key in visit.model.model_fields.keys() & visit.value.keys():
+        mark = marks(visit.model, key)
+        if mark.advice and visit.value[key] is not None:
+            state = "is deprecated" if mark.deprecated else "is ignored"
+            yield key, f"{state}. {mark.advice}"
+
+
+def too_long(visit: Visit) -> Iterator[tuple[str, str]]:
+    text = visit.value.get("description")
+    if issubclass(visit.model, _DESCRIBED) and isinstance(text, str):
+        if len(text) > LONGEST_DESCRIPTION:
+            yield (
+                "description",
+                f"has {len(text)} characters; models accept {LONGEST_DESCRIPTION}",
+            )
+
+
+_DESCRIBED = (Function, RestFunction, SimpleSchema, ObjectSchema, ArraySchema)
+
+
+def in_vain(visit: Visit) -> Iterator[tuple[str, str]]:
+    if issubclass(visit.model, Continue | Retry) and visit.value.get("trigger_on") is None:
+        if visit.value.get("instructions") is not None:
+            yield "instructions", "is ignored, because there is no `trigger_on`. Add one."
+
+
+def gated(visit: Visit) -> Iterator[tuple[str, str]]:
+    if is_preview(visit.model):
+        yield "", "is left out: a preview feature, and those are off in this installation"
+    for key in visit.value:
+        if key in visit.model.model_fields and marks(visit.model, key).preview:
+            if visit.value[key] is not None:
+                yield key, "is left out: a preview feature, and those are off in this installation"

@@ -1,0 +1,116 @@
+"""pydantic's errors, told as problems of the document that was written."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from apps.manifest.acceptance import Failure, accepted, described, listed
+from apps.manifest.documents import Place, kind_of
+from apps.manifest.paths import write
+from apps.manifest.problems import Problem
+from apps.manifest.shapes import Choice, Items, Mixed, Shape, chosen, inside
+
+_SHOWN = 40
+"""Characters of a value that a message repeats."""
+
+_TAG_ERRORS = frozenset({"union_tag_invalid", "union_tag_not_found"})
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a failure happened.
+
+    `union` is the place of the value of several types that it is inside of, if it is.
+    """
+
+    place: Place
+    shape: Shape
+    annotation: Any
+    union: Place | None
+
+
+def failure_problems(
+    error: ValidationError, document: dict[str, Any], model: type[BaseModel]
+) -> list[Problem]:
+    """One problem for each place, in the order of the errors."""
+    failures: dict[Place, list[tuple[Spot, Failure]]] = {}
+    passed: set[Place] = set()
+    for failure in error.errors(include_url=False, include_input=False):
+        spot = locate(failure["loc"], document, model)
+        if spot.union is not None and spot.place != spot.union:
+            passed.add(spot.union)
+        failures.setdefault(spot.place, []).append((spot, failure))
+    # Of the alternatives for one value, those that came further are the ones that were meant.
+    return [_problem(found, document) for place, found in failures.items() if place not in passed]
+
+
+def locate(
+    location: tuple[str | int, ...], document: dict[str, Any], model: type[BaseModel]
+) -> Spot:
+    """The spot in the document that pydantic's location means, without the names of choices."""
+    shape: Shape = model
+    value: Any = document
+    place: Place = ()
+    annotation: Any = None
+    union: Place | None = None
+    for part in location:
+        if isinstance(shape, Choice):
+            shape = chosen(shape, value)
+        elif isinstance(shape, Mixed):
+            union, shape = place, None
+        else:
+            if isinstance(shape, type) and part in shape.model_fields:
+                annotation = shape.model_fields[str(part)].annotation
+            shape = shape.of if isinstance(shape, Items) else inside(shape, str(part))
+            place, value = (*place, part), _member(value, part)
+    return Spot(place, shape, annotation, union)
+
+
+def _member(value: Any, part: str | int) -> Any:
+    try:
+        return value[part]
+    except (KeyError, IndexError, TypeError):
+        return None
+
+
+def _problem(found: list[tuple[Spot, Failure]], document: dict[str, Any]) -> Problem:
+    spot, failure = found[0]
+    value: Any = reduce(_member, spot.place, document)
+    if failure["type"] == "missing":
+        return Problem(write(spot.place), f"is missing; write {described(spot.annotation)}")
+    if failure["type"] in _TAG_ERRORS and isinstance(value, dict):
+        return _tag_problem(spot, value)
+    words = [accepted(failure, spot.shape) for spot, failure in found]
+    if None in words:
+        return Problem(write(spot.place), failure["msg"])
+    wanted = " or ".join(dict.fromkeys(word for word in words if word))
+    return Problem(write(spot.place), f"expected {wanted}, found {_shown(spot.place, value)}")
+
+
+def _tag_problem(spot: Spot, value: dict[str, Any]) -> Problem:
+    place = (*spot.place, "type")
+    tags = listed(spot.shape.models, "or") if isinstance(spot.shape, Choice) else "another value"
+    if "type" not in value:
+        return Problem(write(place), f"is missing; write {tags}")
+    return Problem(write(place), f"expected {tags}, found {_shown(place, value['type'])}")
+
+
+def _shown(place: Place, value: object) -> str:
+    """What stands there; of credentials only the kind."""
+    is_secret = "authorization" in place and place[-1] != "type"
+    match value:
+        case str() if not is_secret:
+            shown = value if len(value) <= _SHOWN else value[:_SHOWN] + "…"
+            return f"the string {json.dumps(shown, ensure_ascii=not shown.isprintable())}"
+        case int() | float() if not is_secret and not isinstance(value, bool):
+            return f"{'the integer' if isinstance(value, int) else 'the number'} {value}"
+        case bool() if not is_secret:
+            return json.dumps(value)
+        case list():
+            return f"a list of {len(value)}"
+    return kind_of(value)

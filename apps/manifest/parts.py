@@ -1,0 +1,100 @@
+"""The parts of a manifest that somebody has to serve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from apps.manifest.features import Features
+from apps.manifest.manifest import Manifest
+from apps.manifest.orchestrator import Orchestrator
+from apps.manifest.prompts import CustomSystemPrompt
+from apps.manifest.tools import PredefinedTool
+from apps.manifest.toolsets import (
+    DeploymentToolSet,
+    InternalToolSet,
+    PredefinedToolSet,
+    RestToolSet,
+    ToolSet,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """`name` says what it is, `path` where the manifest asks for it."""
+
+    name: str
+    path: str
+
+
+def parts_in_use(manifest: Manifest) -> tuple[Part, ...]:
+    """What a manifest asks for, in its order; what is disabled or null is not asked for."""
+    return (
+        *_orchestrator_parts(manifest.orchestrator),
+        *(
+            Part(f"contexts.{context.type}", f"contexts[{index}]")
+            for index, context in enumerate(manifest.contexts)
+        ),
+        *(
+            part
+            for index, toolset in enumerate(manifest.tool_sets)
+            for part in _toolset_parts(toolset, f"tool_sets[{index}]")
+        ),
+        *(
+            Part(f"skills.{skill.type}", f"skills[{index}]")
+            for index, skill in enumerate(manifest.skills or ())
+        ),
+        *(Part("hooks", f"hooks[{index}]") for index, _ in enumerate(manifest.hooks or ())),
+        *(
+            Part(f"features.{name}", f"features.{name}")
+            for name in _features_in_use(manifest.features)
+        ),
+    )
+
+
+def _orchestrator_parts(orchestrator: Orchestrator) -> Iterator[Part]:
+    if not isinstance(orchestrator.system_prompt, CustomSystemPrompt):
+        path = "orchestrator.system_prompt"
+        yield Part(f"{path}.{orchestrator.system_prompt.type}", path)
+    if orchestrator.attachment_strategy is not None:
+        yield Part("orchestrator.attachment_strategy", "orchestrator.attachment_strategy")
+    if orchestrator.tool_discovery is not None and orchestrator.tool_discovery.enabled:
+        yield Part("orchestrator.tool_discovery", "orchestrator.tool_discovery")
+
+
+def _toolset_parts(toolset: ToolSet, path: str) -> Iterator[Part]:
+    if isinstance(toolset, PredefinedToolSet):
+        yield Part("tool_sets.predefined", path)
+        return
+    if not toolset.enabled:
+        return
+    if not isinstance(toolset, InternalToolSet):
+        yield Part(f"tool_sets.{toolset.type}", path)
+    if not isinstance(toolset, RestToolSet | DeploymentToolSet | InternalToolSet):
+        return
+    for index, tool in enumerate(toolset.tools):
+        if not tool.enabled:
+            continue
+        if isinstance(tool, PredefinedTool):
+            yield Part("tools.predefined-tool", f"{path}.tools[{index}]")
+        elif tool.type == "internal-tool":
+            name = tool.open_ai_tool.function.name
+            yield Part(f"tool_sets.internal.{name}", f"{path}.tools[{index}]")
+
+
+def _features_in_use(features: Features | None) -> Iterator[str]:
+    if features is None:
+        return
+    if features.timestamp is not None:
+        yield "timestamp"
+    if features.dial_files is not None:
+        yield "dial_files"
+    if features.web_fetch is not None and features.web_fetch.enabled:
+        yield "web_fetch"
+    if (
+        features.representation_tooling is not None
+        and features.representation_tooling.add_attachment
+    ):
+        yield "representation_tooling"
+    if features.subagents is not None and features.subagents.enabled:
+        yield "subagents"

@@ -1,0 +1,160 @@
+"""The JSON schema of a manifest, as editors and DIAL Core read it.
+
+DIAL wants the properties of the root written out and numbered. What depends on an installation
+(preview features, a default deployment, addresses) is given by whoever asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from apps.manifest.manifest import Manifest
+
+Schema = dict[str, Any]
+
+DEFINITION = "#/$defs/"
+
+CORE_SCHEMA = "https://dial.epam.com/application_type_schemas/schema#"
+"""What DIAL Core checks the schemas of application types against."""
+
+
+class Generator(GenerateJsonSchema):
+    def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
+        """Write choices the way DIAL's editors know them.
+
+        A choice made by a function has no discriminator that JSON Schema could name, and the tag
+        null is called "None".
+        """
+        result = super().tagged_union_schema(schema)
+        if callable(schema["discriminator"]):
+            result["anyOf"] = result.pop("oneOf")
+        mapping = result.get("discriminator", {}).get("mapping", {})
+        if "null" in mapping:
+            mapping["None"] = mapping.pop("null")
+        return result
+
+
+def manifest_schema(*, preview: bool = True, default_deployment: str = "") -> Schema:
+    """The schema of a manifest, new for each call; without `preview`, only what then exists.
+
+    With a `default_deployment` an orchestrator need not name one.
+    """
+    schema = Manifest.model_json_schema(schema_generator=Generator)
+    definitions: dict[str, Schema] = schema["$defs"]
+    if default_deployment:
+        offer_deployment(definitions["Orchestrator"], default_deployment)
+    if not preview:
+        drop_preview(schema, {DEFINITION + name for name in preview_models(definitions)})
+    properties = {
+        name: written_out(value, definitions) for name, value in schema["properties"].items()
+    }
+    for order, value in enumerate(properties.values(), start=1):
+        value["dial:meta"] = {"dial:propertyKind": "server", "dial:propertyOrder": order}
+    used = reachable(properties, definitions)
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": schema["required"],
+        "$defs": {name: value for name, value in definitions.items() if name in used},
+    }
+
+
+def registered_schema(
+    *,
+    schema_id: str,
+    completion_url: str,
+    configuration_url: str,
+    display_name: str = "Quick App 2.0",
+    preview: bool = True,
+    default_deployment: str = "",
+) -> Schema:
+    """The schema with the keys under which DIAL Core registers an application type."""
+    return {
+        "$id": schema_id,
+        "$schema": CORE_SCHEMA,
+        "title": "ApplicationConfig",
+        "dial:applicationTypeDisplayName": display_name,
+        "dial:appendApplicationPropertiesHeader": False,
+        "dial:applicationTypeAssistantAttachmentsInRequestSupported": True,
+        "dial:defaultLocale": "en",
+        "dial:applicationTypeCompletionEndpoint": completion_url,
+        "dial:applicationTypeConfigurationEndpoint": configuration_url,
+        **manifest_schema(preview=preview, default_deployment=default_deployment),
+    }
+
+
+def offer_deployment(orchestrator: Schema, deployment_id: str) -> None:
+    orchestrator["properties"]["deployment"]["default"] = {"deployment_id": deployment_id}
+    drop_required(orchestrator, {"deployment"})
+
+
+def drop_required(schema: Schema, names: set[str]) -> None:
+    """Take names out of `required`, and the key itself when none are left."""
+    required = [name for name in schema.get("required", ()) if name not in names]
+    schema.pop("required", None)
+    if required:
+        schema["required"] = required
+
+
+def preview_models(definitions: dict[str, Schema]) -> list[str]:
+    return [name for name, value in definitions.items() if value.get("x-preview")]
+
+
+def drop_preview(schema: Schema, gone: set[str]) -> None:
+    """Take preview properties out, and references that are `gone` out of choices."""
+    properties = schema.get("properties", {})
+    if gated := {name for name, value in properties.items() if value.get("x-preview")}:
+        schema["properties"] = {k: v for k, v in properties.items() if k not in gated}
+        drop_required(schema, gated)
+    for key in ("oneOf", "anyOf"):
+        if key in schema:
+            schema[key] = [item for item in schema[key] if item.get("$ref") not in gone]
+    if mapping := schema.get("discriminator", {}).get("mapping"):
+        kept = {tag: target for tag, target in mapping.items() if target not in gone}
+        schema["discriminator"]["mapping"] = kept
+    for inner in subschemas(schema):
+        drop_preview(inner, gone)
+
+
+def subschemas(schema: Schema) -> Iterator[Schema]:
+    for key in ("properties", "$defs"):
+        yield from schema.get(key, {}).values()
+    for key in ("oneOf", "anyOf"):
+        yield from schema.get(key, ())
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict):
+            yield schema[key]
+
+
+def written_out(schema: Schema, definitions: dict[str, Schema]) -> Schema:
+    """A property with its definition in place of the reference; what stands beside it wins."""
+    name = schema.get("$ref", "").removeprefix(DEFINITION)
+    beside = {key: value for key, value in schema.items() if key != "$ref"}
+    return {**definitions.get(name, {}), **beside}
+
+
+def reachable(schema: object, definitions: dict[str, Schema]) -> set[str]:
+    """The names of the definitions that a schema needs, directly or through others."""
+    used: set[str] = set()
+    rest = list(references(schema))
+    while rest:
+        name = rest.pop()
+        if name not in used:
+            used.add(name)
+            rest += references(definitions[name])
+    return used
+
+
+def references(schema: object) -> Iterator[str]:
+    if isinstance(schema, dict):
+        if isinstance(target := schema.get("$ref"), str):
+            yield target.removeprefix(DEFINITION)
+        for value in schema.values():
+            yield from references(value)
+    elif isinstance(schema, list):
+        for item in schema:
+            yield from references(item)

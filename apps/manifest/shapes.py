@@ -1,0 +1,151 @@
+"""What a document may hold where, read off the models: the map for walking a plain document.
+
+A validated manifest no longer shows what was written; errors and warnings are about exactly that.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, Literal, Union
+
+from pydantic import BaseModel, Discriminator, Tag
+from pydantic.fields import FieldInfo
+
+from apps.manifest.paths import ROOT, join
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    of: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    of: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several models; `tag` tells which one a value means to be."""
+
+    models: dict[object, Shape]
+    tag: Callable[[Any], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """Plain values of several types."""
+
+
+Shape = type[BaseModel] | Items | Values | Choice | Mixed | None
+"""None is a plain value, or one that is not looked into."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """An object of a document, and the model that it means to be."""
+
+    path: str
+    model: type[BaseModel]
+    value: dict[str, Any]
+
+
+def visits(document: dict[str, Any], model: type[BaseModel]) -> Iterator[Visit]:
+    """Every object of a document that has a model, in the order of the document."""
+    rest: list[tuple[str, Shape, Any]] = [("", model, document)]
+    while rest:
+        path, shape, value = rest.pop()
+        if isinstance(shape, type):
+            if isinstance(value, dict):
+                yield Visit(path or ROOT, shape, value)
+        rest += reversed(list(_members(path, shape, value)))
+
+
+def _members(path: str, shape: Shape, value: Any) -> Iterator[tuple[str, Shape, Any]]:
+    if isinstance(shape, Choice):
+        yield path, chosen(shape, value), value
+    elif isinstance(shape, Items) and isinstance(value, list):
+        for index, item in enumerate(value):
+            yield join(path, index), shape.of, item
+    elif isinstance(value, dict) and shape is not None:
+        for key, item in value.items():
+            if (inner := inside(shape, key)) is not None:
+                yield join(path, key), inner, item
+
+
+def inside(shape: Shape, key: str) -> Shape:
+    """The shape of a member of an object."""
+    if isinstance(shape, type):
+        return fields(shape).get(key)
+    return shape.of if isinstance(shape, Values) else None
+
+
+def chosen(shape: Choice, value: Any) -> Shape:
+    """The model that a value means to be, if it can be told."""
+    tag = shape.tag(value) if isinstance(value, dict) else None
+    is_known = isinstance(tag, str | None) and tag in shape.models
+    return shape.models[tag] if is_known else None
+
+
+@cache
+def fields(model: type[BaseModel]) -> dict[str, Shape]:
+    return {
+        name: _shape(field.annotation, field.discriminator)
+        for name, field in model.model_fields.items()
+    }
+
+
+def _shape(annotation: Any, discriminator: str | Discriminator | None = None) -> Shape:
+    origin = typing.get_origin(annotation)
+    arguments = typing.get_args(annotation)
+    if origin is Annotated:
+        return _shape(arguments[0], _discriminator(arguments[1:]) or discriminator)
+    if origin in {Union, types.UnionType}:
+        return _union(arguments, discriminator)
+    if origin in {tuple, list, frozenset}:
+        return Items(_shape(arguments[0]))
+    if origin is dict:
+        return Values(_shape(arguments[1]))
+    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    return annotation if is_model else None
+
+
+def _union(members: tuple[Any, ...], discriminator: str | Discriminator | None) -> Shape:
+    members = tuple(member for member in members if member is not type(None))
+    if len(members) == 1:
+        return _shape(members[0], discriminator)
+    if isinstance(discriminator, Discriminator) and callable(discriminator.discriminator):
+        return Choice(
+            {_tag(member): _shape(member) for member in members}, discriminator.discriminator
+        )
+    if isinstance(discriminator, str):
+        models = {tag: member for member in members for tag in _tags(member, discriminator)}
+        return Choice(models, lambda value: value.get(discriminator, _NO_TAG))
+    return Mixed()
+
+
+_NO_TAG = object()
+
+
+def _discriminator(metadata: tuple[Any, ...]) -> str | Discriminator | None:
+    for item in metadata:
+        if isinstance(item, FieldInfo) and item.discriminator:
+            return item.discriminator
+        if isinstance(item, Discriminator):
+            return item
+    return None
+
+
+def _tag(member: Any) -> str:
+    return next(item.tag for item in typing.get_args(member) if isinstance(item, Tag))
+
+
+def _tags(member: type[BaseModel], discriminator: str) -> tuple[object, ...]:
+    annotation = member.model_fields[discriminator].annotation
+    # A literal of nothing but None is its own type, not a Literal any more.
+    is_literal = typing.get_origin(annotation) is Literal
+    return typing.get_args(annotation) if is_literal else (None,)

@@ -1,0 +1,40 @@
+"""Helpers that the orchestrator may hand a task to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated
+
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from apps.manifest.nodes import Node
+
+
+class Subagent(Node):
+    name: str
+    description: str
+    system_prompt: str = Field(description="Replaces the application's prompt.")
+    tool_sets: tuple[str, ...] | None = Field(
+        default=None, description="Names of toolsets; null means all, an empty list none."
+    )
+    deployment_id: str | None = None
+    max_iterations: Annotated[int, Field(gt=0)] | None = None
+
+
+class Subagents(Node):
+    enabled: bool = False
+    types: tuple[Subagent, ...] = Field(default_factory=tuple)
+    timeout_seconds: Annotated[float, Field(gt=0)] | None = None
+
+    @field_validator("types")
+    @classmethod
+    def _have_different_names(cls, types: tuple[Subagent, ...]) -> tuple[Subagent, ...]:
+        counts = Counter(subagent.name for subagent in types)
+        twice = [repr(name) for name, count in counts.items() if count > 1]
+        if twice:
+            names = ", ".join(twice)
+            raise PydanticCustomError(
+                "subagent_names", f"several sub-agents are named {names}; rename all but one"
+            )
+        return types
