@@ -43,36 +43,44 @@ def unknown(visit: Visit) -> Iterator[tuple[str, str]]:
 
 
 def deprecated(visit: Visit) -> Iterator[tuple[str, str]]:
-    for key in visit.model.model_fields.keys() & visit.value.keys():
+    for key, value in known_members(visit):
         mark = marks(visit.model, key)
-        if mark.advice and visit.value[key] is not None:
+        if mark.advice and value is not None:
             state = "is deprecated" if mark.deprecated else "is ignored"
             yield key, f"{state}. {mark.advice}"
 
 
 def too_long(visit: Visit) -> Iterator[tuple[str, str]]:
     text = visit.value.get("description")
-    if issubclass(visit.model, _DESCRIBED) and isinstance(text, str):
-        if len(text) > LONGEST_DESCRIPTION:
-            yield (
-                "description",
-                f"has {len(text)} characters; models accept {LONGEST_DESCRIPTION}",
-            )
+    length = len(text) if isinstance(text, str) else 0
+    if length > LONGEST_DESCRIPTION and issubclass(visit.model, _DESCRIBED):
+        yield (
+            "description",
+            f"has {length} characters; models accept {LONGEST_DESCRIPTION}. Shorten it.",
+        )
 
 
 _DESCRIBED = (Function, RestFunction, SimpleSchema, ObjectSchema, ArraySchema)
 
 
 def in_vain(visit: Visit) -> Iterator[tuple[str, str]]:
-    if issubclass(visit.model, Continue | Retry) and visit.value.get("trigger_on") is None:
-        if visit.value.get("instructions") is not None:
-            yield "instructions", "is ignored, because there is no `trigger_on`. Add one."
+    if not issubclass(visit.model, Continue | Retry) or visit.value.get("trigger_on") is not None:
+        return
+    if visit.value.get("instructions") is not None:
+        yield "instructions", "is ignored, because there is no `trigger_on`. Add one."
 
 
 def gated(visit: Visit) -> Iterator[tuple[str, str]]:
     if is_preview(visit.model):
-        yield "", "is left out: a preview feature, and those are off in this installation"
-    for key in visit.value:
-        if key in visit.model.model_fields and marks(visit.model, key).preview:
-            if visit.value[key] is not None:
-                yield key, "is left out: a preview feature, and those are off in this installation"
+        yield "", GATED
+    for key, value in known_members(visit):
+        if marks(visit.model, key).preview and value is not None:
+            yield key, GATED
+
+
+GATED = "is left out: a preview feature, and those are off in this installation"
+
+
+def known_members(visit: Visit) -> Iterator[tuple[str, object]]:
+    """The members that the model knows, in the order of the document."""
+    return (item for item in visit.value.items() if item[0] in visit.model.model_fields)

@@ -111,6 +111,23 @@ def parse_prefix(text: str, start: int) -> tuple[Expression, int]:
     return reader.expression(0), reader.position
 
 
+def operands(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions that an expression is made of."""
+    match expression:
+        case Member(target, _):
+            return (target,)
+        case Index(target, index):
+            return (target, index)
+        case Slice(target, start, stop):
+            return tuple(part for part in (target, start, stop) if part is not None)
+        case Operation(_, parts) | ListOf(parts):
+            return parts
+        case ObjectOf(members):
+            return tuple(value for _, value in members)
+        case Name() | Constant():
+            return ()
+
+
 class _Reader:
     """Reads by precedence: an operand, then operators that bind tighter than the caller's."""
 
@@ -137,9 +154,10 @@ class _Reader:
                 return Constant(token[1:-1])
             case "name" if token in _CONSTANTS:
                 return Constant(_CONSTANTS[token])
-            case "name" if token != "in":
+            case "name" if token not in _BINDING:
                 return Name(token)
-        return self.bracketed(token)
+            case _:
+                return self.bracketed(token)
 
     def bracketed(self, token: str) -> Expression:
         match token:
@@ -153,7 +171,8 @@ class _Reader:
                 return self.object()
             case "+" | "-" | "!":
                 return Operation(token, (self.expression(max(_BINDING.values())),))
-        raise ExpressionInvalid(f"{token!r} stands where a value is expected" if token else _END)
+            case _:
+                raise ExpressionInvalid(f"{token!r} stands where a value is expected")
 
     def postfix(self, target: Expression) -> Expression:
         while True:
@@ -206,7 +225,7 @@ class _Reader:
     def name(self) -> str:
         kind, token = self.take()
         if kind != "name":
-            raise ExpressionInvalid(f"{token!r} stands where a name is expected" if token else _END)
+            raise ExpressionInvalid(f"{token!r} stands where a name is expected")
         return token
 
     def expect(self, sign: str) -> None:

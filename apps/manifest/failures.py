@@ -113,4 +113,5 @@ def _shown(place: Place, value: object) -> str:
             return json.dumps(value)
         case list():
             return f"a list of {len(value)}"
-    return kind_of(value)
+        case _:
+            return kind_of(value)

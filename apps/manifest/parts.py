@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from apps.manifest.features import Features
 from apps.manifest.manifest import Manifest
 from apps.manifest.orchestrator import Orchestrator
 from apps.manifest.prompts import CustomSystemPrompt
-from apps.manifest.tools import PredefinedTool
+from apps.manifest.tools import AnyTool, InternalTool, PredefinedTool
 from apps.manifest.toolsets import (
     DeploymentToolSet,
     InternalToolSet,
@@ -63,6 +63,7 @@ def _orchestrator_parts(orchestrator: Orchestrator) -> Iterator[Part]:
 
 
 def _toolset_parts(toolset: ToolSet, path: str) -> Iterator[Part]:
+    """An internal toolset is no part itself: each of its tools is served by somebody else."""
     if isinstance(toolset, PredefinedToolSet):
         yield Part("tool_sets.predefined", path)
         return
@@ -70,14 +71,15 @@ def _toolset_parts(toolset: ToolSet, path: str) -> Iterator[Part]:
         return
     if not isinstance(toolset, InternalToolSet):
         yield Part(f"tool_sets.{toolset.type}", path)
-    if not isinstance(toolset, RestToolSet | DeploymentToolSet | InternalToolSet):
-        return
-    for index, tool in enumerate(toolset.tools):
-        if not tool.enabled:
-            continue
-        if isinstance(tool, PredefinedTool):
+    if isinstance(toolset, RestToolSet | DeploymentToolSet | InternalToolSet):
+        yield from _tool_parts(toolset.tools, path)
+
+
+def _tool_parts(tools: Sequence[AnyTool], path: str) -> Iterator[Part]:
+    for index, tool in enumerate(tools):
+        if isinstance(tool, PredefinedTool) and tool.enabled:
             yield Part("tools.predefined-tool", f"{path}.tools[{index}]")
-        elif tool.type == "internal-tool":
+        elif isinstance(tool, InternalTool) and tool.enabled:
             name = tool.open_ai_tool.function.name
             yield Part(f"tool_sets.internal.{name}", f"{path}.tools[{index}]")
 

@@ -14,10 +14,10 @@ _plain = re.compile(r"[A-Za-z_][\w-]*", re.ASCII).fullmatch
 _LONGEST_KEY = 80
 
 
-def join(path: str, part: object) -> str:
+def join(path: str, part: str | int) -> str:
     """The path of a member; a key that could be misread is quoted, a very long one is cut."""
-    if not isinstance(part, str):
-        return f"{path}[{part!r:.80}]"
+    if isinstance(part, int):
+        return f"{path}[{part}]"
     if len(part) > _LONGEST_KEY:
         part = part[:_LONGEST_KEY] + "…"
     if not _plain(part):
@@ -25,5 +25,5 @@ def join(path: str, part: object) -> str:
     return f"{path}.{part}" if path else part
 
 
-def write(place: Iterable[object]) -> str:
+def write(place: Iterable[str | int]) -> str:
     return reduce(join, place, "") or ROOT

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, TypeVar
 
+from pydantic import BaseModel
+
 from apps.manifest.nodes import Node, is_preview, marks
+from apps.manifest.shapes import Choice, Items, Shape, Values, fields
 
 AnyNode = TypeVar("AnyNode", bound=Node)
 
@@ -15,9 +19,9 @@ def without_preview(node: AnyNode) -> AnyNode:
     Defaults are gated too: a preview feature that is on by default is off without preview.
     """
     changes = {}
-    for name in type(node).model_fields:
+    for name, is_gated in _fields_with_preview(type(node)):
         value = getattr(node, name)
-        gated = None if marks(type(node), name).preview else _gated(value)
+        gated = None if is_gated else _gated(value)
         if gated is not value:
             changes[name] = gated
     return node.model_copy(update=changes) if changes else node
@@ -27,13 +31,43 @@ def _gated(value: Any) -> Any:
     if isinstance(value, Node):
         return without_preview(value)
     if isinstance(value, tuple):
-        items = tuple(_gated(item) for item in value if not is_preview(type(item)))
-        return value if _same(items, value) else items
+        return tuple(_gated(item) for item in value if not is_preview(type(item)))
     if isinstance(value, dict):
-        members = {key: _gated(item) for key, item in value.items()}
-        return value if _same(members.values(), value.values()) else members
+        return {key: _gated(item) for key, item in value.items()}
     return value
 
 
-def _same(first: Any, second: Any) -> bool:
-    return len(first) == len(second) and all(map(lambda a, b: a is b, first, second))
+@cache
+def _fields_with_preview(model: type[BaseModel]) -> tuple[tuple[str, bool], ...]:
+    """The fields to look into; whether each is gated as a whole."""
+    found = []
+    for name, shape in fields(model).items():
+        is_gated = marks(model, name).preview
+        if is_gated or any(map(_has_preview, _models(shape))):
+            found.append((name, is_gated))
+    return tuple(found)
+
+
+@cache
+def _has_preview(model: type[BaseModel]) -> bool:
+    """Whether a model is gated, or anything that it can hold."""
+    seen: set[type[BaseModel]] = set()
+    rest = [model]
+    while rest:
+        current = rest.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        if is_preview(current) or any(marks(current, name).preview for name in fields(current)):
+            return True
+        rest += [inner for shape in fields(current).values() for inner in _models(shape)]
+    return False
+
+
+def _models(shape: Shape) -> list[type[BaseModel]]:
+    """The models of the values that a shape holds directly."""
+    if isinstance(shape, type):
+        return [shape]
+    if isinstance(shape, Choice):
+        return [model for member in shape.models.values() for model in _models(member)]
+    return _models(shape.of) if isinstance(shape, Items | Values) else []

@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from apps.manifest.advice import warning_problems
 from apps.manifest.documents import document_problems
 from apps.manifest.duplicates import duplicate_problems
 from apps.manifest.failures import failure_problems
 from apps.manifest.manifest import Manifest
 from apps.manifest.preview import without_preview
 from apps.manifest.problems import Problem, cut
-from apps.manifest.advice import warning_problems
 
 __all__ = ["ManifestInvalid", "Problem", "Review", "read", "review"]
 

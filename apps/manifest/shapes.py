@@ -59,9 +59,8 @@ def visits(document: dict[str, Any], model: type[BaseModel]) -> Iterator[Visit]:
     rest: list[tuple[str, Shape, Any]] = [("", model, document)]
     while rest:
         path, shape, value = rest.pop()
-        if isinstance(shape, type):
-            if isinstance(value, dict):
-                yield Visit(path or ROOT, shape, value)
+        if isinstance(shape, type) and isinstance(value, dict):
+            yield Visit(path or ROOT, shape, value)
         rest += reversed(list(_members(path, shape, value)))
 
 

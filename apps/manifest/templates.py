@@ -14,12 +14,10 @@ from apps.manifest.expressions import (
     Expression,
     ExpressionInvalid,
     Index,
-    ListOf,
     Member,
     Name,
-    ObjectOf,
-    Operation,
     Slice,
+    operands,
     parse,
     parse_prefix,
 )
@@ -153,6 +151,7 @@ def _lookup_problem(expression: Expression, roots: dict[str, Kind]) -> str:
 
 
 def _kind(expression: Expression, roots: dict[str, Kind]) -> Kind:
+    """What is known of the value of an expression. Raises `_Unknown`."""
     match expression:
         case Name(name):
             if name not in roots and name not in FUNCTIONS:
@@ -165,15 +164,9 @@ def _kind(expression: Expression, roots: dict[str, Kind]) -> Kind:
         case Slice(target, start, stop):
             _look_up((start, stop), roots)
             return _kind(target, roots)
-        case Operation(_, operands):
-            _look_up(operands, roots)
-        case ListOf(items):
-            _look_up(items, roots)
-        case ObjectOf(members):
-            _look_up(tuple(value for _, value in members), roots)
-        case Constant():
-            pass
-    return None
+        case _:
+            _look_up(operands(expression), roots)
+            return None
 
 
 def _look_up(expressions: tuple[Expression | None, ...], roots: dict[str, Kind]) -> None:

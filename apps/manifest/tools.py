@@ -141,3 +141,5 @@ AnyInternalTool = Annotated[
     | Annotated[PredefinedTool, Tag("predefined-tool")],
     Discriminator(kind_of_tool("internal-tool")),
 ]
+
+AnyTool = RestTool | DeploymentTool | SimpleDeploymentTool | InternalTool | PredefinedTool
