@@ -9,7 +9,8 @@ from rest_framework_api_key.models import AbstractAPIKey
 class ApiKey(AbstractAPIKey):
     """A key for programs: shown once, kept as a hash, with an end and a scope.
 
-    Without applications in its scope it may use all of them.
+    Without applications in its scope it may use all of them, unless it is limited: a limited key
+    whose applications are deleted may use none, instead of suddenly all.
     """
 
     applications = models.ManyToManyField(
@@ -17,6 +18,11 @@ class ApiKey(AbstractAPIKey):
         blank=True,
         related_name="api_keys",
         help_text="Which applications the key may use; none chosen means all of them.",
+    )
+    is_limited = models.BooleanField(
+        "limited",
+        default=False,
+        help_text="May use the chosen applications only, also when none of them is left.",
     )
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
 

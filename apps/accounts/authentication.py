@@ -1,0 +1,250 @@
+"""From the headers of a request to the one who sent it.
+
+A key is looked up in the database at most once in `KEY_MAX_AGE_SECONDS`: that long a revoked one
+may still be taken. Nothing but its hash is kept in the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import ipaddress
+import logging
+import re
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from channels.db import database_sync_to_async  # type: ignore[import-untyped]
+from django.conf import settings
+from django.http.request import split_domain_port, validate_host
+from django.utils import timezone
+
+from apps.accounts.caller import Caller
+from apps.accounts.models import ApiKey
+from apps.errors import NotAuthenticated
+
+logger = logging.getLogger(__name__)
+
+KEY_MAX_AGE_SECONDS = 1.0
+MOST_KEPT_KEYS = 1024
+USE_WRITTEN_SECONDS = 60.0
+KEY_FORM = re.compile(r"[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}")
+LOCALE_FORM = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
+KEPT_BACK = re.compile(r"x-(api-key|forwarded(-.*)?|real-ip|accel-.*|stainless-.*)")
+"""Headers that are the key, or are about the way of the request and not about its sender."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who a key belongs to, and what it may use (None: every application)."""
+
+    prefix: str
+    scope: frozenset[int] | None
+    expires_at: datetime | None
+
+
+@dataclass(slots=True)
+class Kept:
+    holder: Holder | None
+    checked_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What the headers of a request say about its sender."""
+
+    api_key: str
+    bearer: str
+    locale: str
+    client_channel: str
+    host: str
+    origin: str
+    is_forwarded: bool
+    forwardable: Mapping[str, str]
+
+
+_kept: dict[bytes, Kept] = {}
+_use_written: dict[str, float] = {}
+_writing: set[asyncio.Task[None]] = set()
+
+
+async def authenticate(scope: Mapping[str, Any]) -> Caller:
+    """The caller of an ASGI request: a key's holder, or a visitor on this very machine.
+
+    Raises `NotAuthenticated`.
+    """
+    sent = read_headers(scope["headers"])
+    key = sent.api_key or sent.bearer
+    if not key:
+        if not is_local(scope.get("client"), sent):
+            raise NotAuthenticated
+        return caller(sent, Caller("session-local"), bearer="")
+    holder = await find_holder(key)
+    if holder is None:
+        raise NotAuthenticated
+    # A key that opens our door is of no use beyond it: it is passed on to nobody.
+    bearer = sent.bearer if sent.api_key and sent.bearer != sent.api_key else ""
+    who = Caller(f"key-{holder.prefix}", "key", scope=holder.scope)
+    return caller(sent, who, bearer=bearer)
+
+
+def caller(sent: Sent, who: Caller, *, bearer: str) -> Caller:
+    return Caller(
+        who.bucket,
+        who.kind,
+        scope=who.scope,
+        locale=sent.locale,
+        client_channel=sent.client_channel,
+        bearer=bearer,
+        headers=sent.forwardable,
+    )
+
+
+# --- Headers ----------------------------------------------------------------------------------
+
+
+def read_headers(headers: Iterable[tuple[bytes, bytes]]) -> Sent:
+    """Read once through all of them; the first of several with one name counts."""
+    found: dict[str, str] = {}
+    forwardable: dict[str, str] = {}
+    for raw_name, raw_value in headers:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1").strip()
+        found.setdefault(name, value)
+        if name.startswith("x-") and not KEPT_BACK.fullmatch(name):
+            forwardable.setdefault(name, value)
+    return Sent(
+        api_key=found.get("api-key", ""),
+        bearer=bearer_of(found.get("authorization", "")),
+        locale=locale_of(found.get(settings.PROXY_LANGUAGE_HEADER, "")),
+        client_channel=found.get("x-dial-client-channel-id", ""),
+        host=found.get("host", ""),
+        origin=found.get("origin", ""),
+        is_forwarded="x-forwarded-for" in found or "forwarded" in found,
+        forwardable=forwardable,
+    )
+
+
+def bearer_of(authorization: str) -> str:
+    kind, _, credentials = authorization.partition(" ")
+    return credentials.strip() if kind.lower() == "bearer" else ""
+
+
+def locale_of(languages: str) -> str:
+    """The first language of a list such as `de-CH, de;q=0.9`; "en" when there is none."""
+    first = languages.partition(",")[0].partition(";")[0].strip()
+    return first if LOCALE_FORM.fullmatch(first) else "en"
+
+
+# --- Visitors ---------------------------------------------------------------------------------
+
+
+def is_local(client: Iterable[Any] | None, sent: Sent) -> bool:
+    """Whether a program on this machine sent the request itself.
+
+    Not through a proxy, and not a web page of elsewhere that a browser on this machine shows:
+    that one would name its origin, or come under a host name that is not ours.
+    """
+    if client is None or sent.is_forwarded or not is_loopback(next(iter(client), "")):
+        return False
+    return is_own_host(sent.host) and (not sent.origin or is_own_host(urlsplit_host(sent.origin)))
+
+
+def is_loopback(address: str) -> bool:
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None:
+        return parsed.ipv4_mapped.is_loopback
+    return parsed.is_loopback
+
+
+def is_own_host(host: str) -> bool:
+    domain, _ = split_domain_port(host)
+    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
+
+
+def urlsplit_host(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
+
+
+# --- Keys -------------------------------------------------------------------------------------
+
+
+async def find_holder(key: str) -> Holder | None:
+    """The holder of a key that is known, not revoked and not expired."""
+    if not KEY_FORM.fullmatch(key):
+        return None
+    digest = hashlib.sha256(key.encode()).digest()
+    now = time.monotonic()
+    kept = _kept.get(digest)
+    if kept is None or now - kept.checked_at >= KEY_MAX_AGE_SECONDS:
+        kept = await look_up(key, digest, kept, now)
+    holder = kept.holder
+    if holder is None or (holder.expires_at is not None and holder.expires_at <= timezone.now()):
+        return None
+    note_use(holder.prefix, now)
+    return holder
+
+
+async def look_up(key: str, digest: bytes, kept: Kept | None, now: float) -> Kept:
+    if kept is not None:
+        kept.checked_at = now  # the others of this moment need not ask as well
+    try:
+        holder = await database_sync_to_async(read_holder)(key)
+    except BaseException:
+        _kept.pop(digest, None)
+        raise
+    if holder is None:
+        _kept.pop(digest, None)  # wrong keys must not push out the right ones
+        return Kept(None, now)
+    found = Kept(holder, now)
+    while len(_kept) >= MOST_KEPT_KEYS:
+        del _kept[next(iter(_kept))]
+    _kept[digest] = found
+    return found
+
+
+def read_holder(key: str) -> Holder | None:
+    try:
+        row = ApiKey.objects.get_from_key(key)
+    except ApiKey.DoesNotExist:
+        return None
+    applications = frozenset(row.applications.values_list("pk", flat=True))
+    scope = applications if applications or row.is_limited else None
+    return Holder(row.prefix, scope, row.expiry_date)
+
+
+def note_use(prefix: str, now: float) -> None:
+    """Write down that the key was used, once in a while and beside the request."""
+    if now - _use_written.get(prefix, -USE_WRITTEN_SECONDS) < USE_WRITTEN_SECONDS:
+        return
+    while len(_use_written) >= MOST_KEPT_KEYS:
+        del _use_written[next(iter(_use_written))]
+    _use_written[prefix] = now
+    writing = asyncio.ensure_future(write_use(prefix))
+    _writing.add(writing)
+    writing.add_done_callback(_writing.discard)
+
+
+async def write_use(prefix: str) -> None:
+    now = timezone.now()
+    due = ApiKey.objects.filter(prefix=prefix).exclude(
+        last_used_at__gt=now - timedelta(seconds=USE_WRITTEN_SECONDS)
+    )
+    try:
+        await database_sync_to_async(due.update)(last_used_at=now)
+    except Exception:
+        logger.exception("The use of key %s could not be written down", prefix)
+
+
+async def settle() -> None:
+    """Wait for what is being written down."""
+    await asyncio.gather(*_writing)

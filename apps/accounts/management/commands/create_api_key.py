@@ -1,0 +1,80 @@
+"""Create a key for a program and print it, the only time that it can be seen."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from datetime import datetime, time
+from typing import Any
+
+from django.apps import apps
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_datetime
+
+from apps.accounts.models import ApiKey
+
+LONGEST_NAME = 50
+
+
+class Command(BaseCommand):
+    help = "Create an API key and print it once."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", help="what the key is for; at most 50 characters")
+        parser.add_argument(
+            "--application",
+            action="append",
+            default=[],
+            metavar="SLUG",
+            dest="slugs",
+            help="limit the key to this application; may be given several times",
+        )
+        parser.add_argument(
+            "--expires",
+            metavar="DATE",
+            help="the last day (2027-01-31) or moment (2027-01-31T12:00Z) of the key",
+        )
+
+    def handle(
+        self, *args: Any, name: str, slugs: list[str], expires: str | None, **options: Any
+    ) -> None:
+        if not name.strip() or len(name) > LONGEST_NAME:
+            raise CommandError(f"NAME must have 1 to {LONGEST_NAME} characters.")
+        expiry = expiry_of(expires) if expires else None
+        with transaction.atomic():
+            applications = find_applications(slugs)
+            row, key = ApiKey.objects.create_key(
+                name=name.strip(), expiry_date=expiry, is_limited=bool(slugs)
+            )
+            row.applications.set(applications)
+        self.stdout.write(key)
+        self.stderr.write("(It is shown only this once.)")
+
+
+def find_applications(slugs: list[str]) -> list[Any]:
+    """The applications of these names. Raises `CommandError` for the ones that do not exist."""
+    found = {
+        row.slug: row
+        for row in apps.get_model("catalog.Application").objects.filter(slug__in=slugs)
+    }
+    missing = sorted(set(slugs) - found.keys())
+    if missing:
+        raise CommandError(f"There is no application named {', '.join(map(repr, missing))}.")
+    return list(found.values())
+
+
+def expiry_of(text: str) -> datetime:
+    """The moment; a day counts to its end. Raises `CommandError` for the past and for nonsense."""
+    try:
+        day = parse_date(text)
+        moment = datetime.combine(day, time.max) if day else parse_datetime(text)
+    except ValueError:
+        moment = None
+    if moment is None:
+        raise CommandError(f"--expires is {text!r}; write a date such as 2027-01-31.")
+    if timezone.is_naive(moment):
+        moment = timezone.make_aware(moment)
+    if moment <= timezone.now():
+        raise CommandError(f"--expires is {text!r}, which is in the past.")
+    return moment

@@ -1,0 +1,132 @@
+"""A run as one JSON completion: what a client would have put together from the chunks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+from apps.agent.events import (
+    AttachmentAdded,
+    Event,
+    Finished,
+    StageAttachment,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+    StageRenamed,
+    StateSaved,
+    TextDelta,
+    ToolCallsRequested,
+)
+from apps.agent.messages import attachment_to_dict, call_to_dict
+from apps.gateway.wire import new_id, statistics_to_dict, usage_to_dict
+
+
+@dataclass(slots=True)
+class ShownStage:
+    name: str
+    parent: int | None = None
+    content: list[str] = field(default_factory=list)
+    attachments: list[dict[str, str]] = field(default_factory=list)
+    status: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        written: dict[str, Any] = {"name": self.name, "status": self.status}
+        if self.parent is not None:
+            written["parent_stage_index"] = self.parent
+        if self.content:
+            written["content"] = "".join(self.content)
+        if self.attachments:
+            written["attachments"] = self.attachments
+        return written
+
+
+@dataclass(slots=True)
+class Completion:
+    """Gathers the events of a run."""
+
+    text: list[str] = field(default_factory=list)
+    stages: list[ShownStage] = field(default_factory=list)
+    indexes: dict[str, int] = field(default_factory=dict)
+    attachments: list[dict[str, str]] = field(default_factory=list)
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    state: dict[str, Any] = field(default_factory=dict)
+    finished: Finished = field(default_factory=Finished)
+
+    def feed(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self.feed_one(event)
+
+    def feed_one(self, event: Event) -> None:  # noqa: C901 - one case for each event
+        match event:
+            case TextDelta(text):
+                self.text.append(text)
+            case StageOpened(stage_id, title, parent_id):
+                parent = None if parent_id is None else self.indexes.get(parent_id)
+                self.indexes[stage_id] = len(self.stages)
+                self.stages.append(ShownStage(title, parent))
+            case StageRenamed() | StageDelta() | StageAttachment() | StageClosed():
+                if event.stage_id in self.indexes:
+                    self.feed_stage(self.stages[self.indexes[event.stage_id]], event)
+            case AttachmentAdded(attachment):
+                self.attachments.append(attachment_to_dict(attachment))
+            case ToolCallsRequested(calls):
+                self.calls += [call_to_dict(call) for call in calls]
+            case StateSaved(state):
+                self.state = dict(state)
+            case Finished():
+                self.finished = event
+            case _:
+                assert_never(event)
+
+    def feed_stage(
+        self, stage: ShownStage, event: StageRenamed | StageDelta | StageAttachment | StageClosed
+    ) -> None:
+        match event:
+            case StageRenamed(_, suffix):
+                stage.name += suffix
+            case StageDelta(_, text):
+                stage.content.append(text)
+            case StageAttachment(_, attachment):
+                stage.attachments.append(attachment_to_dict(attachment))
+            case StageClosed(_, _, failed):
+                stage.status = "failed" if failed else "completed"
+            case _:
+                assert_never(event)
+
+    def to_dict(self, model: str) -> dict[str, Any]:
+        usage = self.finished.usage
+        written: dict[str, Any] = {
+            "id": new_id(),
+            "object": "chat.completion",
+            "created": int(time.time()),
+            "model": model,
+            "choices": [
+                {
+                    "index": 0,
+                    "finish_reason": self.finished.reason,
+                    "message": self.message(),
+                }
+            ],
+            "usage": usage_to_dict(usage),
+        }
+        statistics = statistics_to_dict(usage)
+        return written if statistics is None else {**written, "statistics": statistics}
+
+    def message(self) -> dict[str, Any]:
+        text = "".join(self.text)
+        written: dict[str, Any] = {
+            "role": "assistant",
+            "content": None if self.calls and not text else text,
+        }
+        if self.calls:
+            written["tool_calls"] = self.calls
+        custom = {
+            "stages": [stage.to_dict() for stage in self.stages],
+            "attachments": self.attachments,
+            "state": self.state,
+        }
+        present = {key: value for key, value in custom.items() if value}
+        return {**written, "custom_content": present} if present else written

@@ -1,0 +1,107 @@
+"""The consumer of `POST …/chat/completions`: read, resolve, run, encode."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from functools import partial
+
+from django.conf import settings
+
+from apps.accounts.authentication import authenticate
+from apps.accounts.caller import Caller
+from apps.agent.events import Event
+from apps.agent.streams import stream
+from apps.gateway import schemas, shape
+from apps.gateway.body import Completion
+from apps.gateway.door import GatewayConsumer, find
+from apps.gateway.errors import ManyChoices, answer_of
+from apps.gateway.wire import DONE, ChunkEncoder, error_frame
+from apps.runs.run import RunRequest, run
+from apps.streaming.consumer import EVENT_STREAM, HEARTBEAT
+from apps.workspace.port import Workspace
+
+Events = AsyncGenerator[list[Event], None]
+
+
+class CompletionConsumer(GatewayConsumer):
+    """One completion, streamed or whole. `open_workspace` gives a caller what a run stands on."""
+
+    methods = ("POST",)
+
+    def __init__(self, open_workspace: Callable[[Caller], Workspace]) -> None:
+        super().__init__()
+        self.open_workspace = open_workspace
+        self.encoder: ChunkEncoder | None = None
+
+    async def answer(self) -> None:
+        caller = await authenticate(self.scope)
+        body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
+        asked = schemas.read(
+            body,
+            max_depth=settings.GATEWAY_MAX_DEPTH,
+            max_messages=settings.GATEWAY_MAX_MESSAGES,
+        )
+        application = await find(self.slug or asked.model or "", caller)
+        if asked.n is not None and asked.n > 1:
+            raise ManyChoices(application.slug)
+        request = to_run_request(asked)
+        workspace = self.open_workspace(caller)
+        events = stream(partial(run, application, request, workspace, caller))
+        async with aclosing(events):
+            if asked.stream:
+                await self.send_stream(events, application.slug)
+            else:
+                await self.send_completion(events, application.slug)
+
+    async def send_completion(self, events: Events, slug: str) -> None:
+        completion = Completion()
+        async for batch in events:
+            completion.feed(batch)
+        await self.send_json(200, completion.to_dict(slug))
+
+    async def send_stream(self, events: Events, slug: str) -> None:
+        """The head is sent with the first thing to show: until then an error has a status."""
+        encoder = self.encoder = ChunkEncoder(slug)
+        self.keep_alive(settings.HEARTBEAT_SECONDS)
+        async for batch in events:
+            frames = encoder.encode(batch)
+            if not self.is_started:
+                if not frames:
+                    continue
+                frames = await self.open_stream(encoder) + frames
+            if frames:
+                await self.write(frames)
+        # In a write of its own: Core keeps it back until it has accounted for the answer.
+        await self.end(DONE)
+
+    async def open_stream(self, encoder: ChunkEncoder) -> bytes:
+        await self.start(200, EVENT_STREAM)
+        return encoder.opening()
+
+    async def on_silence(self) -> None:
+        """Proxies give up on a silent server, so a slow start costs the status of its errors."""
+        if self.is_started or self.encoder is None:
+            await self.write(HEARTBEAT)
+        else:
+            await self.write(await self.open_stream(self.encoder))
+
+    async def tell(self, error: Exception) -> None:
+        status, body = answer_of(error)
+        if not self.is_started or self.encoder is None:
+            await self.send_json(status, body)
+            return
+        await self.write(self.encoder.take_state() + error_frame(body))
+        await self.end(DONE)
+
+
+def to_run_request(asked: schemas.ChatRequest) -> RunRequest:
+    """Raises `BadRequest` for messages that come in the wrong order."""
+    external = schemas.to_specs(asked)
+    shape.check(asked.messages, external)
+    return RunRequest(
+        messages=tuple(schemas.to_message(message, external) for message in asked.messages),
+        external=external,
+        tool_choice=asked.tool_choice,
+        response_format=asked.response_format,
+    )

@@ -1,0 +1,84 @@
+"""What all consumers of the gateway have in common: JSON, DIAL's errors, who may use what."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+from django.core.validators import slug_re
+
+from apps.accounts.caller import Caller
+from apps.catalog.access import may_use, usable
+from apps.catalog.resolve import ResolvedApplication, resolve
+from apps.errors import ApplicationBroken, ApplicationNotFound, NotAuthenticated, QuickAppError
+from apps.gateway.errors import answer_of
+from apps.streaming.consumer import HttpConsumer
+
+JSON = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
+
+
+class GatewayConsumer(HttpConsumer):
+    """Answers with JSON, also when something goes wrong. A door writes `answer`."""
+
+    methods: ClassVar[tuple[str, ...]] = ("GET",)
+
+    async def handle(self) -> None:
+        try:
+            if self.scope["method"] not in self.methods:
+                await self.refuse_method()
+                return
+            await self.answer()
+        except Exception as error:  # noqa: BLE001 - the wire ends here; answer_of logs it
+            await self.tell(error)
+
+    async def answer(self) -> None:
+        raise NotImplementedError
+
+    async def tell(self, error: Exception) -> None:
+        status, body = answer_of(error)
+        await self.send_json(status, body)
+
+    async def send_json(self, status: int, body: Any) -> None:
+        await self.respond(status, msgspec.json.encode(body), JSON)
+
+    async def refuse_method(self) -> None:
+        allowed = ", ".join(self.methods)
+        message = f"The method {self.scope['method']} is not allowed here; use {allowed}."
+        body = {"error": {"message": message, "type": "invalid_request_error", "code": "405"}}
+        headers = (*JSON, (b"allow", allowed.encode()))
+        await self.respond(405, msgspec.json.encode(body), headers)
+
+    @property
+    def slug(self) -> str:
+        """The application that the address names, or ""."""
+        return str(self.scope["url_route"]["kwargs"].get("slug", ""))
+
+
+def hidden(slug: str, caller: Caller) -> QuickAppError:
+    """What is told of an application that does not exist, or that the caller may not use.
+
+    Nobody learns which of the two it is; a visitor learns that a key might help.
+    """
+    return NotAuthenticated() if caller.kind == "visitor" else ApplicationNotFound(slug)
+
+
+async def find(slug: str, caller: Caller) -> ResolvedApplication:
+    """The application, if the caller may use it. Raises `hidden`, `ApplicationBroken`."""
+    try:
+        application = await resolve(checked(slug, caller))
+    except ApplicationNotFound:
+        raise hidden(slug, caller) from None
+    except ApplicationBroken:
+        if not await usable(caller).filter(slug=slug).aexists():
+            raise hidden(slug, caller) from None
+        raise
+    if not may_use(application, caller):
+        raise hidden(slug, caller)
+    return application
+
+
+def checked(slug: str, caller: Caller) -> str:
+    """The slug, if it can be one at all. Raises `hidden`."""
+    if not slug_re.match(slug):
+        raise hidden(slug, caller)
+    return slug

@@ -1,0 +1,71 @@
+"""Whether what this process stands on answers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from channels.db import database_sync_to_async
+from channels.layers import get_channel_layer
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+logger = logging.getLogger(__name__)
+
+ANSWER_SECONDS = 3.0
+
+
+class Unready(Exception):
+    """Something answers, but not as it should; the text says what to do."""
+
+
+async def troubles() -> dict[str, str]:
+    """What fails, by name, each with one sentence; empty when all is well."""
+    checks: dict[str, Callable[[], Awaitable[None]]] = {
+        "database": database_answers,
+        "migrations": migrations_are_applied,
+        "channel_layer": channel_layer_delivers,
+    }
+    names = list(checks)
+    outcomes = await asyncio.gather(*(trouble(name, checks[name]) for name in names))
+    return {name: text for name, text in zip(names, outcomes, strict=True) if text}
+
+
+async def trouble(name: str, check: Callable[[], Awaitable[None]]) -> str:
+    """The details (addresses, accounts) are for the log alone."""
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            await check()
+    except Unready as error:
+        return str(error)
+    except TimeoutError:
+        return f"No answer within {ANSWER_SECONDS:g} seconds."
+    except Exception as error:
+        logger.exception("Readiness: %s failed", name)
+        return f"Failed with {type(error).__name__}; see the server's log."
+    return ""
+
+
+@database_sync_to_async
+def database_answers() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        cursor.fetchone()
+
+
+@database_sync_to_async
+def migrations_are_applied() -> None:
+    executor = MigrationExecutor(connection)
+    missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if missing:
+        raise Unready(f"{len(missing)} migrations are not applied; run manage.py migrate.")
+
+
+async def channel_layer_delivers() -> None:
+    layer = get_channel_layer()
+    if layer is None:
+        raise Unready("There is no channel layer; see CHANNEL_LAYERS in the settings.")
+    channel = await layer.new_channel()
+    await layer.send(channel, {"type": "readiness"})
+    await layer.receive(channel)

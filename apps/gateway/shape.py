@@ -1,0 +1,129 @@
+"""The order in which messages may come; what breaks it is told all at once.
+
+    (system)? (user assistant (tool+ assistant?)*)* (user | tool+)
+
+Tool messages are answers of the client's own tools alone: those of the application's tools are
+internal to it, and a client that could bring its own would put words into their mouths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from apps.errors import BadRequest
+from apps.gateway.schemas import Call, ChatMessage
+
+SYSTEM = ("system", "developer")
+
+
+def check(messages: Sequence[ChatMessage], external: Collection[str]) -> None:
+    """`external` are the names of the client's tools. Raises `BadRequest`."""
+    if len(messages) == 1 and messages[0].role == "user":
+        return  # what most requests are
+    found = violations(messages, external)
+    if found:
+        lines = "\n".join(f"- {line}" for line in found)
+        raise BadRequest("Invalid messages array", f"Invalid messages array:\n{lines}")
+    missing = list(missing_results(messages, external))
+    if missing:
+        lines = "\n".join(f"- {line}" for line in missing)
+        raise BadRequest("Missing tool results", f"Missing tool results:\n{lines}")
+
+
+def violations(messages: Sequence[ChatMessage], external: Collection[str]) -> list[str]:
+    if not messages:
+        return ["Messages array must not be empty."]
+    misplaced = [
+        f"Message at index {index}: role '{message.role}' is only allowed at index 0."
+        for index, message in enumerate(messages)
+        if index and message.role in SYSTEM
+    ]
+    if misplaced:
+        return misplaced
+    start = 1 if messages[0].role in SYSTEM else 0
+    if start == len(messages):
+        return ["Messages array must contain at least one user message."]
+    return [
+        *order(messages, start),
+        *tool_answers(messages, start, external),
+        *ending(messages),
+    ]
+
+
+def order(messages: Sequence[ChatMessage], start: int) -> Iterator[str]:
+    """User and assistant take turns; after a slip the turn is counted from who spoke.
+
+    After results of its tools the client may go on with the answer that they led to, or with the
+    next question.
+    """
+    expected = "user"
+    for index, message in enumerate(messages[start:], start):
+        if message.role == "tool":
+            expected = ""
+            continue
+        if expected and message.role != expected:
+            yield f"Message at index {index}: expected role '{expected}', got '{message.role}'."
+        expected = "assistant" if message.role == "user" else "user"
+
+
+def tool_answers(
+    messages: Sequence[ChatMessage], start: int, external: Collection[str]
+) -> Iterator[str]:
+    calls: dict[str, Call] = {}
+    for index, message in enumerate(messages[start:], start):
+        if message.role != "tool":
+            calls = {call.id: call for call in message.tool_calls or ()}
+            calls = calls if message.role == "assistant" else {}
+            continue
+        place = f"Message at index {index}"
+        if not calls:
+            yield (
+                f"{place}: role 'tool' is only allowed immediately after "
+                "an assistant message with tool_calls."
+            )
+        if not message.tool_call_id:
+            yield f"{place}: tool message must have a tool_call_id."
+        elif calls:
+            yield from answered(place, message.tool_call_id, calls, external)
+
+
+def answered(
+    place: str, call_id: str, calls: dict[str, Call], external: Collection[str]
+) -> Iterator[str]:
+    call = calls.get(call_id)
+    if call is None:
+        yield (
+            f"{place}: tool_call_id '{call_id}' does not match any tool call "
+            "in the preceding assistant message."
+        )
+    elif call.function.name not in external:
+        yield (
+            f"{place}: '{call.function.name}' is not among the request's 'tools'; "
+            "results of other tools are internal to the orchestrator."
+        )
+
+
+def ending(messages: Sequence[ChatMessage]) -> Iterator[str]:
+    role = messages[-1].role
+    if role not in ("user", "tool"):
+        index = len(messages) - 1
+        yield f"Messages must end with a user or tool message, but index {index} has role '{role}'."
+
+
+def missing_results(messages: Sequence[ChatMessage], external: Collection[str]) -> Iterator[str]:
+    """Every call of a client's tool is answered before anything else is said."""
+    for index, message in enumerate(messages):
+        if not message.tool_calls:
+            continue
+        results = set()
+        for later in messages[index + 1 :]:
+            if later.role != "tool":
+                break
+            results.add(later.tool_call_id)
+        for call in message.tool_calls:
+            if call.function.name in external and call.id not in results:
+                yield (
+                    f"Missing tool result: message at index {index} calls tool "
+                    f"'{call.function.name}' (tool call id '{call.id}'), and no tool message "
+                    "after it has the result."
+                )

@@ -1,0 +1,175 @@
+"""A run as DIAL's stream of completion chunks.
+
+Text is by far the most frequent event, so its frame is joined from bytes that are made once for
+an answer; everything else goes through a dictionary.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterable, Mapping
+from itertools import count
+from typing import Any, assert_never
+
+import msgspec
+
+from apps.agent.events import (
+    AttachmentAdded,
+    Event,
+    Finished,
+    StageAttachment,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+    StageRenamed,
+    StateSaved,
+    TextDelta,
+    ToolCallsRequested,
+    Usage,
+)
+from apps.agent.messages import attachment_to_dict, call_to_dict
+
+DONE = b"data: [DONE]\n\n"
+
+_encode = msgspec.json.Encoder().encode
+
+
+def new_id() -> str:
+    return f"chatcmpl-{secrets.token_hex(12)}"
+
+
+def usage_to_dict(usage: Usage) -> dict[str, Any] | None:
+    """None when no model told what it spent."""
+    if not usage.per_model:
+        return None
+    return tokens(usage.prompt_tokens, usage.completion_tokens)
+
+
+def statistics_to_dict(usage: Usage) -> dict[str, Any] | None:
+    if not usage.per_model:
+        return None
+    return {
+        "usage_per_model": [
+            {"index": index, "model": item.model}
+            | tokens(item.prompt_tokens, item.completion_tokens)
+            for index, item in enumerate(usage.per_model)
+        ]
+    }
+
+
+def tokens(prompt: int, completion: int) -> dict[str, int]:
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+    }
+
+
+def error_frame(body: Mapping[str, Any]) -> bytes:
+    return b"data: " + _encode(body) + b"\n\n"
+
+
+class ChunkEncoder:
+    """Turns events into frames. Remembers only what the wire needs: indexes, and the state.
+
+    The state leaves right before the end, so that what has nothing but a state to say can still
+    be answered with a status.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.head = {
+            "id": new_id(),
+            "object": "chat.completion.chunk",
+            "created": int(time.time()),
+            "model": model,
+        }
+        opening = _encode(self.head)[:-1] + b',"usage":null,"choices":[{"index":0,'
+        self.before = b"data: " + opening + b'"finish_reason":null,"delta":'
+        self.before_text = self.before + b'{"content":'
+        self.stages: dict[str, int] = {}
+        self.stage_indexes = count()
+        self.stage_attachments: dict[str, count[int]] = {}
+        self.attachments = count()
+        self.calls = count()
+        self.state: Mapping[str, Any] = {}
+
+    def encode(self, events: Iterable[Event]) -> bytes:
+        """All frames of a batch; empty when there is nothing to show yet."""
+        return b"".join([self.frame(event) for event in events])
+
+    def opening(self) -> bytes:
+        return self.chunk({"role": "assistant"})
+
+    def frame(self, event: Event) -> bytes:
+        if isinstance(event, TextDelta):
+            return b"%b%b}}]}\n\n" % (self.before_text, _encode(event.text))
+        return self.frame_rare(event)
+
+    def frame_rare(self, event: Event) -> bytes:  # noqa: C901 - one case for each event
+        match event:
+            case TextDelta(text):
+                return self.chunk({"content": text})
+            case StageOpened(stage_id, title, parent_id):
+                return self.open_stage(stage_id, title, parent_id)
+            case StageRenamed(stage_id, suffix):
+                return self.stage(stage_id, name=suffix, status=None)
+            case StageDelta(stage_id, text):
+                return self.stage(stage_id, content=text, status=None)
+            case StageAttachment(stage_id, attachment):
+                index = next(self.stage_attachments.setdefault(stage_id, count()))
+                item = {"index": index, **attachment_to_dict(attachment)}
+                return self.stage(stage_id, attachments=[item], status=None)
+            case StageClosed(stage_id, _, failed):
+                return self.stage(stage_id, status="failed" if failed else "completed")
+            case AttachmentAdded(attachment):
+                item = {"index": next(self.attachments), **attachment_to_dict(attachment)}
+                return self.custom({"attachments": [item]})
+            case ToolCallsRequested(calls):
+                written = [{"index": next(self.calls), **call_to_dict(call)} for call in calls]
+                return self.chunk({"content": None, "tool_calls": written})
+            case StateSaved(state):
+                self.state = state
+                return b""
+            case Finished(reason, usage):
+                return self.take_state() + self.last(reason, usage)
+            case _:
+                assert_never(event)
+
+    def open_stage(self, stage_id: str, title: str, parent_id: str | None) -> bytes:
+        parent = self.stages.get(parent_id) if parent_id is not None else None
+        nested = {} if parent is None else {"parent_stage_index": parent}
+        # An id that was used before (a model may number its calls anew) begins another stage.
+        self.stages[stage_id] = next(self.stage_indexes)
+        self.stage_attachments.pop(stage_id, None)
+        return self.stage(stage_id, name=title, status=None, **nested)
+
+    def stage(self, stage_id: str, **fields: Any) -> bytes:
+        index = self.stages.get(stage_id)
+        if index is None:
+            return b""  # it was never opened: there is nothing to continue
+        return self.custom({"stages": [{"index": index, **fields}]})
+
+    def custom(self, content: Mapping[str, Any]) -> bytes:
+        return self.chunk({"custom_content": content})
+
+    def chunk(self, delta: Mapping[str, Any]) -> bytes:
+        return b"%b%b}]}\n\n" % (self.before, _encode(delta))
+
+    def take_state(self) -> bytes:
+        """The chunk with the state, once; empty when there is none."""
+        if not self.state:
+            return b""
+        state, self.state = self.state, {}
+        return self.custom({"state": state})
+
+    def last(self, reason: str, usage: Usage) -> bytes:
+        written: dict[str, Any] = {
+            **self.head,
+            "usage": usage_to_dict(usage),
+            "choices": [{"index": 0, "finish_reason": reason, "delta": {}}],
+        }
+        statistics = statistics_to_dict(usage)
+        if statistics is not None:
+            written["statistics"] = statistics
+        return b"data: " + _encode(written) + b"\n\n"

@@ -1,0 +1,202 @@
+"""What is told to whom when a request ends badly.
+
+Both doors ask here: the gateway takes the status and the code, the page takes the text. What went
+wrong on our side carries a reference that stands in the log as well, so that a person can name it.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from apps.errors import (
+    ApplicationBroken,
+    ApplicationNotFound,
+    BadRequest,
+    DeploymentNotFound,
+    FileRefused,
+    ModelFailed,
+    NotAuthenticated,
+    QuickAppError,
+)
+
+logger = logging.getLogger(__name__)
+
+GENERIC = (
+    "Something went wrong with the execution of your request. Please contact your administrator."
+)
+RETRY = "Please try again later."
+LONGEST_UPSTREAM_TEXT = 500
+PASSED_ON = frozenset({400, 401, 403, 404, 413, 422})
+"""The statuses that DIAL Core relays as they are; others it would retry or replace."""
+
+
+class Known(NamedTuple):
+    text: str
+    is_retryable: bool = False
+
+
+NOT_FOUND = Known(
+    "The AI model configured in this application could not be found. "
+    "Please contact your administrator."
+)
+REJECTED = Known(
+    "The request was rejected as invalid by the AI model service. "
+    "Please contact your administrator."
+)
+TOO_LONG = Known(
+    "The request exceeds the maximum context length of the AI model. "
+    "Please shorten your messages and try again."
+)
+BY_CODE = {
+    "content_filter": Known(
+        "The request was blocked by the content management policy. Please rephrase your message."
+    ),
+    "context_length_exceeded": TOO_LONG,
+    "truncate_prompt_error": TOO_LONG,
+}
+BY_STATUS = {
+    400: REJECTED,
+    401: Known(
+        "Authentication failed when accessing the AI model. Please contact your administrator."
+    ),
+    403: Known(
+        "You don't have permission to use the AI model configured in this application. "
+        "Please contact your administrator."
+    ),
+    404: NOT_FOUND,
+    409: Known("The AI model service reported a temporary conflict.", True),
+    413: Known(
+        "The request payload is too large. Please reduce the size of your message or attachments."
+    ),
+    422: REJECTED,
+    429: Known("The request was rate-limited by the AI model service.", True),
+}
+BROKEN = Known("The AI model service encountered an internal error.", True)
+BY_REASON = {
+    "timeout": Known("The request to the AI model service timed out.", True),
+    "connection": Known(
+        "Could not connect to the AI model service. "
+        "Please check connectivity or contact your administrator."
+    ),
+    "stream": Known("The AI model service failed while responding.", True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """How a request failed: `text` for the person, `message` for the client's log.
+
+    `code` and `kind` are for programs; `reference` is "" where the request itself is at fault.
+    """
+
+    status: int
+    text: str
+    message: str
+    code: str
+    kind: str
+    is_retryable: bool = False
+    reference: str = ""
+
+
+def failure(error: BaseException) -> Failure:
+    """Resolve an error and log it under its reference."""
+    cause = the_one(error)
+    if isinstance(cause, BadRequest):
+        return fault(400, str(cause), cause.message, cause.code)
+    if isinstance(cause, NotAuthenticated):
+        return fault(401, str(cause), str(cause), cause.code)
+    if isinstance(cause, ApplicationNotFound):
+        return fault(404, str(cause), str(cause), cause.code)
+    found = referenced(resolve(cause))
+    log(found, error, cause)
+    return found
+
+
+def the_one(error: BaseException) -> BaseException:
+    """The error itself; of a group with a single member, that member."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+def fault(status: int, text: str, message: str, code: str) -> Failure:
+    return Failure(status, text, message, code, kind_of(status))
+
+
+def kind_of(status: int) -> str:
+    return "invalid_request_error" if status < 500 else "runtime_error"
+
+
+def resolve(error: BaseException) -> Failure:
+    match error:
+        case ModelFailed():
+            return model_failure(error)
+        case DeploymentNotFound():
+            return Failure(404, str(error), str(error), error.code, kind_of(404))
+        case FileRefused():
+            return Failure(400, str(error), str(error), error.code, kind_of(400))
+        case QuickAppError():
+            return Failure(500, str(error), str(error), error.code, kind_of(500))
+        case _:
+            return Failure(500, GENERIC, GENERIC, "500", kind_of(500))
+
+
+def model_failure(error: ModelFailed) -> Failure:
+    upstream = error.status
+    if upstream is None and error.code.isascii() and error.code.isdigit():
+        upstream = int(error.code)
+    status = upstream if upstream in PASSED_ON else 500
+    known = known_failure(error, upstream)
+    text = f"{known.text} {RETRY}" if known.is_retryable else known.text
+    return Failure(
+        status,
+        text,
+        text,
+        error.code or str(status),
+        error.kind or kind_of(status),
+        known.is_retryable,
+    )
+
+
+def known_failure(error: ModelFailed, status: int | None) -> Known:
+    """The upstream's own words come first, then its code, its status, and how it broke off."""
+    said = error.display.strip()
+    if said:
+        return Known(shortened(said))
+    if error.code in BY_CODE:
+        return BY_CODE[error.code]
+    if status is not None and status >= 500:
+        return BROKEN
+    if status in BY_STATUS:
+        return BY_STATUS[status]
+    return BY_REASON.get(error.reason, Known(GENERIC))
+
+
+def shortened(text: str) -> str:
+    if len(text) <= LONGEST_UPSTREAM_TEXT:
+        return text
+    return text[: LONGEST_UPSTREAM_TEXT - 1] + "…"
+
+
+def referenced(found: Failure) -> Failure:
+    reference = secrets.token_hex(4)
+    text = f"{found.text} (error reference: {reference})"
+    return replace(found, text=text, message=text, reference=reference)
+
+
+def log(found: Failure, error: BaseException, cause: BaseException) -> None:
+    """Tell the operator; what nobody expected comes with its traceback."""
+    details: object = cause.problems if isinstance(cause, ApplicationBroken) else str(cause)
+    logger.error(
+        "Request failed: reference=%s error=%s status=%d code=%s retryable=%s details=%r",
+        found.reference,
+        type(cause).__name__,
+        found.status,
+        found.code,
+        found.is_retryable,
+        details,
+        exc_info=None if isinstance(cause, QuickAppError) else error,
+    )

@@ -1,0 +1,227 @@
+"""An HTTP request that is answered piece by piece and ends when its client goes away.
+
+What every door that writes server-sent events stands on. It is routed before Django and costs
+little: the answer is written by the server's own task for the request, one more task listens
+for the client going away, and a connection to the database is looked at once a second at most.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from channels.consumer import AsyncConsumer  # type: ignore[import-untyped]
+from channels.db import aclose_old_connections  # type: ignore[import-untyped]
+
+from apps.errors import BadRequest
+
+logger = logging.getLogger(__name__)
+
+Scope = Mapping[str, Any]
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+Send = Callable[[Mapping[str, Any]], Awaitable[None]]
+Header = tuple[bytes, bytes]
+
+EVENT_STREAM: tuple[Header, ...] = (
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+)
+"""Tells proxies to keep and to gather nothing."""
+HEARTBEAT = b": heartbeat\n\n"
+CONNECTIONS_SECONDS = 1.0
+
+
+class BodyTooLarge(BadRequest):
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"The request body is larger than {limit} bytes.")
+        self.limit = limit
+
+
+class BodyTooSlow(BadRequest):
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"The request body did not arrive within {seconds:g} seconds.")
+        self.seconds = seconds
+
+
+class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
+    """One request. A door writes `handle`; when the client goes away, it is cancelled.
+
+    `handle` reads the body first (`read_body`; that is also when listening begins), then answers
+    with `respond`, or with `start`, any number of `write` and `end`.
+    """
+
+    body_seconds = 60.0
+    """How long a body may take to arrive."""
+    connections_seen_at = 0.0
+
+    scope: Scope
+    receive: Receive
+    base_send: Send
+
+    def __init__(self) -> None:
+        self.is_started = False
+        self.is_complete = False
+        self.is_gone = False
+        self.written_at = 0.0
+        self.listening: asyncio.Task[None] | None = None
+        self.beating: asyncio.TimerHandle | None = None
+        self.beat: asyncio.Task[None] | None = None
+
+    async def handle(self) -> None:
+        raise NotImplementedError
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.scope, self.receive, self.base_send = scope, receive, send
+        try:
+            await self.handle()
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if not self.is_gone or task is None or task.uncancel() > 0:
+                raise
+        except Exception:
+            logger.exception("A request could not be answered")
+            await self.fail()
+        finally:
+            self.stop_listening()
+        await self.look_at_connections()
+
+    # --- In ------------------------------------------------------------------------------------
+
+    def header(self, name: bytes) -> str:
+        """The first header of that name (in lower case), or ""."""
+        for key, value in self.scope["headers"]:
+            if key == name:
+                return str(value.decode("latin-1"))
+        return ""
+
+    async def read_body(self, limit: int) -> bytes:
+        """The whole body; from now on the client is listened to.
+
+        Raises `BodyTooLarge` as soon as it is known, `BodyTooSlow`; a client that goes away
+        meanwhile ends the request.
+        """
+        declared = self.header(b"content-length")
+        if declared.isascii() and declared.isdigit() and int(declared[:20]) > limit:
+            raise BodyTooLarge(limit)
+        message = await self.receive_part(self.body_seconds)
+        body: bytes = message.get("body", b"")
+        if message.get("more_body"):
+            body = await self.read_rest(body, limit)
+        if len(body) > limit:
+            raise BodyTooLarge(limit)
+        self.listening = asyncio.ensure_future(self.listen(asyncio.current_task()))
+        return body
+
+    async def read_rest(self, first: bytes, limit: int) -> bytes:
+        parts, size = [first], len(first)
+        deadline = time.monotonic() + self.body_seconds
+        while size <= limit:
+            message = await self.receive_part(deadline - time.monotonic())
+            part = message.get("body", b"")
+            parts.append(part)
+            size += len(part)
+            if not message.get("more_body"):
+                break
+        return b"".join(parts)
+
+    async def receive_part(self, seconds: float) -> Mapping[str, Any]:
+        try:
+            async with asyncio.timeout(seconds):
+                message = await self.receive()
+        except TimeoutError:
+            raise BodyTooSlow(self.body_seconds) from None
+        if message["type"] == "http.disconnect":
+            self.leave(asyncio.current_task())
+            await asyncio.sleep(0)  # where the cancellation arrives
+        return message
+
+    async def listen(self, answering: asyncio.Task[Any] | None) -> None:
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+        if not self.is_complete:
+            self.leave(answering)
+
+    def leave(self, answering: asyncio.Task[Any] | None) -> None:
+        self.is_gone = True
+        if answering is not None:
+            answering.cancel()
+
+    def stop_listening(self) -> None:
+        for waiting in (self.listening, self.beating):
+            if waiting is not None:
+                waiting.cancel()
+
+    # --- Out -----------------------------------------------------------------------------------
+
+    async def respond(self, status: int, body: bytes, headers: Iterable[Header] = ()) -> None:
+        """Answer at once."""
+        length = (b"content-length", b"%d" % len(body))
+        await self.start(status, (*headers, length))
+        await self.end(body)
+
+    async def start(self, status: int, headers: Iterable[Header]) -> None:
+        self.is_started = True
+        await self.base_send(
+            {"type": "http.response.start", "status": status, "headers": [*headers]}
+        )
+
+    async def write(self, body: bytes) -> None:
+        self.written_at = time.monotonic()
+        await self.base_send({"type": "http.response.body", "body": body, "more_body": True})
+
+    async def end(self, body: bytes = b"") -> None:
+        """Write the last piece; the server says goodbye to the client after it."""
+        self.is_complete = True
+        await self.base_send({"type": "http.response.body", "body": body, "more_body": False})
+
+    async def fail(self) -> None:
+        """End a request that broke, so that nobody waits for it."""
+        if self.is_complete:
+            return
+        if self.is_started:
+            await self.end()
+        else:
+            await self.respond(500, b"Server error", ((b"content-type", b"text/plain"),))
+
+    # --- Silence -------------------------------------------------------------------------------
+
+    def keep_alive(self, seconds: float) -> None:
+        """Call `on_silence` whenever nothing was written for so long.
+
+        There is one timer for each period of silence, none for each write.
+        """
+        self.written_at = time.monotonic()
+        self.wait_for_silence(seconds, seconds)
+
+    def wait_for_silence(self, delay: float, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        self.beating = loop.call_later(delay, self.look_at_silence, seconds)
+
+    def look_at_silence(self, seconds: float) -> None:
+        if self.is_complete or self.is_gone:
+            return
+        left = self.written_at + seconds - time.monotonic()
+        if left <= 0:
+            self.beat = asyncio.ensure_future(self.on_silence())
+            left = seconds
+        self.wait_for_silence(left, seconds)
+
+    async def on_silence(self) -> None:
+        await self.write(HEARTBEAT)
+
+    # --- The database --------------------------------------------------------------------------
+
+    async def look_at_connections(self) -> None:
+        """Close the connection that this request may have used, if others did not just do so.
+
+        Without Django's request signals nobody else would ever part with a broken one.
+        """
+        now = time.monotonic()
+        if now - HttpConsumer.connections_seen_at < CONNECTIONS_SECONDS:
+            return
+        HttpConsumer.connections_seen_at = now
+        await aclose_old_connections()
