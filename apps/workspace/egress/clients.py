@@ -1,0 +1,98 @@
+"""The HTTP clients for our own calls: one for each level of trust, shared by all callers.
+
+They keep connections, never cookies; they follow no redirects and read no proxy variables. The
+library's names that a caller needs are here too, because nothing else may import it.
+"""
+
+from __future__ import annotations
+
+import functools
+import ssl
+from http.client import HTTPResponse
+from http.cookiejar import CookieJar
+from typing import Any, cast
+from urllib.request import Request as CookieRequest
+
+import httpcore
+import httpx
+from django.conf import settings
+from httpx import (
+    AsyncClient,
+    ConnectError,
+    ConnectTimeout,
+    HTTPError,
+    InvalidURL,
+    RequestError,
+    Response,
+    TimeoutException,
+)
+
+from apps.workspace.egress.guard import GuardedBackend, Trust
+from apps.workspace.egress.lifetimes import shared
+
+__all__ = [
+    "AsyncClient",
+    "ConnectError",
+    "ConnectTimeout",
+    "HTTPError",
+    "InvalidURL",
+    "RequestError",
+    "Response",
+    "TimeoutException",
+    "guarded_client",
+    "operator_client",
+    "site_client",
+]
+
+CONNECT_SECONDS = 5.0
+READ_SECONDS = 60.0
+"""For callers that name no time-out of their own."""
+LIMITS = httpx.Limits(max_connections=200, max_keepalive_connections=50, keepalive_expiry=15)
+
+
+def guarded_client() -> AsyncClient:
+    """For addresses that a model or a user chose: the public Internet only."""
+    return shared(Trust.GUARDED, functools.partial(make_client, Trust.GUARDED))
+
+
+def operator_client() -> AsyncClient:
+    """For addresses written in a manifest or a deployment."""
+    return shared(Trust.OPERATOR, functools.partial(make_client, Trust.OPERATOR))
+
+
+def site_client() -> AsyncClient:
+    """For this server itself: addresses that begin with / are joined to SITE_URL."""
+    return shared(Trust.SITE, functools.partial(make_client, Trust.SITE))
+
+
+def make_client(trust: Trust) -> AsyncClient:
+    transport = httpx.AsyncHTTPTransport(verify=tls_context(), trust_env=False, limits=LIMITS)
+    pool = cast(Any, transport)._pool
+    pool._network_backend = GuardedBackend(pool._network_backend, trust, httpcore.ConnectError)
+    return AsyncClient(
+        transport=transport,
+        timeout=httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
+        follow_redirects=False,
+        cookies=NoCookies(),
+        trust_env=False,
+        base_url=settings.SITE_URL if trust is Trust.SITE else "",
+        headers={"Accept-Encoding": "gzip, deflate", "User-Agent": "QuickApps"},
+    )
+
+
+@functools.cache
+def tls_context() -> ssl.SSLContext:
+    """The operating system's certificates, or those that SSL_CERT_FILE names."""
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+class NoCookies(CookieJar):
+    """One caller's session must not reach another's request."""
+
+    def extract_cookies(self, response: HTTPResponse, request: CookieRequest) -> None:
+        return None
+
+    def set_cookie(self, cookie: Any) -> None:
+        return None

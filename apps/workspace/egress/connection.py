@@ -1,0 +1,260 @@
+"""One HTTP/1.1 connection for streamed answers: an asyncio protocol around a C parser.
+
+What one network read brought is handed on as one piece, because the cost of a streamed token is
+mostly the number of wake-ups between the socket and its reader.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import cast
+
+import httptools
+
+MOST_HEADER_BYTES = 64 * 1024
+MOST_BUFFERED_BYTES = 256 * 1024
+"""Reading pauses above this: a slow consumer slows the service down instead of filling memory."""
+
+
+class ConnectionBroken(Exception):
+    """The connection failed; `answered` tells whether any byte of the answer had arrived."""
+
+    def __init__(self, text: str, *, answered: bool) -> None:
+        super().__init__(text)
+        self.answered = answered
+
+
+class ConnectionSilent(Exception):
+    """Nothing was received, or nothing could be sent, for too long."""
+
+
+@dataclass(slots=True)
+class Head:
+    status: int = 0
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+
+
+class Connection(asyncio.Protocol):
+    """Carries one exchange at a time: `send`, then `read_head`, then `read_piece` until b""."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.transport: asyncio.Transport | None = None
+        self.parser = httptools.HttpResponseParser(self)
+        self.head = Head()
+        self.pieces: list[bytes] = []
+        self.buffered = 0
+        self.header_bytes = 0
+        self.has_head = False
+        self.is_complete = True
+        self.is_framed = False
+        self.keeps_alive = True
+        self.is_paused = False
+        self.is_discarding = False
+        self.is_write_blocked = False
+        self.failure: str | None = None
+        self.waiter: asyncio.Future[None] | None = None
+        self.idle_seconds = 0.0
+        self.heard_at = 0.0
+        self.watch: asyncio.TimerHandle | None = None
+
+    # --- One exchange ---------------------------------------------------------------------
+
+    async def send(self, data: bytes, *, idle_seconds: float, write_seconds: float) -> None:
+        """Begin an exchange. Raises `ConnectionBroken`, `ConnectionSilent`."""
+        self.head = Head()
+        self.has_head = self.is_complete = self.is_framed = False
+        self.header_bytes = 0
+        if self.transport is None:
+            raise self.broken()
+        self.transport.write(data)
+        if self.is_write_blocked:
+            self.idle_seconds = write_seconds
+            self.begin_watch()
+        while self.is_write_blocked and not self.header_bytes:
+            await self.wait()
+        self.idle_seconds = idle_seconds
+        self.begin_watch()
+
+    async def read_head(self) -> Head:
+        """Status and headers, interim answers skipped. Raises as `send` does."""
+        while not self.has_head:
+            await self.wait()
+        return self.head
+
+    async def read_piece(self) -> bytes:
+        """What has arrived of the body since the last call; b"" at its end. Raises as `send`."""
+        while not self.pieces:
+            if self.is_complete:
+                return b""
+            await self.wait()
+        pieces = self.pieces
+        piece = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        pieces.clear()
+        self.buffered = 0
+        if self.is_paused and self.transport is not None:
+            self.is_paused = False
+            self.transport.resume_reading()
+        return piece
+
+    async def finish(self, most: int, seconds: float) -> None:
+        """Swallow the rest of the body, if it comes in time and is not larger than `most`."""
+        self.is_discarding = True
+        try:
+            async with asyncio.timeout(seconds):
+                while not self.is_complete and self.buffered <= most:
+                    await self.wait()
+        except (TimeoutError, ConnectionBroken, ConnectionSilent):
+            pass
+        finally:
+            self.is_discarding = False
+
+    def is_reusable(self) -> bool:
+        return (
+            self.is_complete
+            and self.transport is not None
+            and not self.is_write_blocked
+            and self.keeps_alive
+        )
+
+    def rest(self) -> None:
+        """The exchange is over and the connection is kept for another one."""
+        self.pieces.clear()
+        self.buffered = 0
+        self.end_watch()
+
+    def close(self) -> None:
+        """Let go of the connection at once; the other side learns it now."""
+        self.end_watch()
+        if self.transport is not None:
+            self.transport.abort()
+            self.transport = None
+
+    # --- Waiting --------------------------------------------------------------------------
+
+    async def wait(self) -> None:
+        if self.failure is not None or self.transport is None:
+            raise self.broken()
+        self.waiter = self.loop.create_future()
+        self.heard_at = self.loop.time()
+        try:
+            await self.waiter
+        finally:
+            self.waiter = None
+
+    def wake(self, error: Exception | None = None) -> None:
+        waiter = self.waiter
+        if waiter is not None and not waiter.done():
+            if error is None:
+                waiter.set_result(None)
+            else:
+                waiter.set_exception(error)
+
+    def broken(self) -> ConnectionBroken:
+        text = self.failure or "The connection is closed."
+        return ConnectionBroken(text, answered=self.header_bytes > 0 or self.has_head)
+
+    def begin_watch(self) -> None:
+        self.end_watch()
+        self.heard_at = self.loop.time()
+        self.watch = self.loop.call_later(self.idle_seconds, self.look)
+
+    def end_watch(self) -> None:
+        if self.watch is not None:
+            self.watch.cancel()
+            self.watch = None
+
+    def look(self) -> None:
+        """One timer for the whole exchange; while nobody waits, nobody is kept waiting."""
+        now = self.loop.time()
+        waits = self.waiter is not None
+        left = self.heard_at + self.idle_seconds - now if waits else self.idle_seconds
+        if left <= 0:
+            self.watch = None
+            self.wake(ConnectionSilent(f"Nothing for {self.idle_seconds:g} seconds."))
+            return
+        self.watch = self.loop.call_later(left, self.look)
+
+    # --- asyncio.Protocol -----------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        if self.is_complete:
+            self.fail("The service sent something that nobody asked for.")
+            return
+        if not self.has_head:
+            self.header_bytes += len(data)
+        try:
+            self.parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            self.fail(f"The answer is not HTTP ({type(error).__name__}).")
+            return
+        if not self.has_head and self.header_bytes > MOST_HEADER_BYTES:
+            self.fail("The headers of the answer are too large.")
+            return
+        self.wake()
+        if self.buffered > MOST_BUFFERED_BYTES:
+            self.pause_reading()
+
+    def pause_reading(self) -> None:
+        if self.transport is not None and not self.is_paused and not self.is_discarding:
+            self.is_paused = True
+            self.transport.pause_reading()
+
+    def eof_received(self) -> bool:
+        if self.has_head and not self.is_complete and not self.is_framed:
+            self.is_complete = True  # the end of the connection is the end of such a body
+            self.wake()
+        return False
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.transport = None
+        self.eof_received()
+        self.failure = self.failure or "The service closed the connection."
+        self.wake()
+        self.end_watch()
+
+    def pause_writing(self) -> None:
+        self.is_write_blocked = True
+
+    def resume_writing(self) -> None:
+        self.is_write_blocked = False
+        self.wake()
+
+    def fail(self, text: str) -> None:
+        self.failure = text
+        self.close()
+        self.wake()
+
+    # --- httptools ------------------------------------------------------------------------
+
+    def on_message_begin(self) -> None:
+        if self.is_complete:
+            raise ValueError("an answer that nobody asked for")
+        self.head = Head()  # an interim answer may have come before
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.head.headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        self.head.status = self.parser.get_status_code()
+        if self.head.status < 200:
+            return
+        self.is_framed = any(
+            name.lower() in {b"content-length", b"transfer-encoding"}
+            for name, _ in self.head.headers
+        )
+        self.has_head = True
+
+    def on_body(self, body: bytes) -> None:
+        self.buffered += len(body)
+        if not self.is_discarding:
+            self.pieces.append(body)
+
+    def on_message_complete(self) -> None:
+        if self.has_head:
+            self.is_complete = True
+            self.keeps_alive = self.parser.should_keep_alive()

@@ -1,0 +1,149 @@
+"""Who may be contacted, decided on the addresses that are really dialled.
+
+A name is resolved here, every address is judged, and the judged address is what is dialled: a
+redirect, a second answer of the name service or another spelling of an address changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from apps.errors import EgressRefused
+from apps.workspace.egress.addresses import Reach, reach
+
+
+class Trust(Enum):
+    """Who chose the address."""
+
+    GUARDED = "guarded"
+    """A model or a user: the public Internet only."""
+    OPERATOR = "operator"
+    """A manifest or a deployment: private networks too, for hosts on the allowlist."""
+    SITE = "site"
+    """This server, at SITE_URL, and nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A place that may be dialled; `host` is an IP address."""
+
+    host: str
+    port: int
+
+
+async def find_addresses(trust: Trust, host: str, port: int) -> list[Address]:
+    """Resolve and judge. Raises `EgressRefused`, and OSError when the name is unknown."""
+    if trust is Trust.SITE:
+        check_site(host, port)
+    found = await resolve(host, port)
+    if trust is not Trust.SITE:
+        for address in found:
+            check(trust, host, reach(address.host))
+    return found
+
+
+async def resolve(host: str, port: int) -> list[Address]:
+    """Every address of a host, in the resolver's order. Raises OSError."""
+    loop = asyncio.get_running_loop()
+    try:
+        rows = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except UnicodeError as error:  # an empty or overlong label
+        raise OSError(f"{host!r} is not a host name.") from error
+    return list(dict.fromkeys(Address(str(row[4][0]), port) for row in rows))
+
+
+def check(trust: Trust, host: str, distance: Reach) -> None:
+    """Raises `EgressRefused`."""
+    if distance is Reach.PUBLIC:
+        return
+    if distance is Reach.NEVER:
+        raise EgressRefused(
+            f"The host {host!r} has an address that is never contacted (link-local, reserved or "
+            "translated). Use a host with an ordinary address."
+        )
+    if trust is Trust.GUARDED:
+        raise EgressRefused(
+            f"The host {host!r} is on a private network. Only public addresses can be used here."
+        )
+    if not is_allowed(host, settings.PRIVATE_NETWORK_ALLOWLIST):
+        raise EgressRefused(
+            f"The host {host!r} is on a private network. If the server may contact it, add "
+            f"{host} to the setting PRIVATE_NETWORK_ALLOWLIST."
+        )
+
+
+def is_allowed(host: str, allowlist: Iterable[str]) -> bool:
+    """Whether an entry is the host, or is `*.suffix` and the host ends in `.suffix`."""
+    name = plain(host)
+    for entry in map(plain, allowlist):
+        if name == entry or (entry.startswith("*.") and name.endswith(entry[1:])):
+            return True
+    return False
+
+
+def plain(host: str) -> str:
+    return host.strip().rstrip(".").removeprefix("[").removesuffix("]").lower()
+
+
+def check_site(host: str, port: int) -> None:
+    """Raises `EgressRefused`."""
+    site = urlsplit(settings.SITE_URL)
+    expected = site.port or (443 if site.scheme == "https" else 80)
+    if plain(host) != plain(site.hostname or "") or port != expected:
+        raise EgressRefused(
+            f"{host}:{port} is not this server. Write the address in full, or set SITE_URL."
+        )
+
+
+class GuardedBackend:
+    """Stands before the network backend of httpcore or httpcore2, which have one interface.
+
+    `failed` is the library's own class for a connection that could not be made.
+    """
+
+    def __init__(self, inner: Any, trust: Trust, failed: type[Exception]) -> None:
+        self.inner = inner
+        self.trust = trust
+        self.failed = failed
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - the libraries' interface
+        local_address: str | None = None,
+        socket_options: Any = None,
+    ) -> Any:
+        try:
+            async with asyncio.timeout(timeout):
+                addresses = await find_addresses(self.trust, host, port)
+        except OSError as error:
+            raise self.failed(f"The host {host!r} could not be found.") from error
+        error_seen: Exception | None = None
+        for address in addresses:
+            try:
+                return await self.inner.connect_tcp(
+                    address.host, address.port, timeout, local_address, socket_options
+                )
+            except self.failed as error:
+                error_seen = error
+        raise error_seen or self.failed(f"The host {host!r} has no address.")
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,  # noqa: ASYNC109 - the libraries' interface
+        socket_options: Any = None,
+    ) -> Any:
+        raise EgressRefused("Unix sockets are not contacted.")
+
+    async def sleep(self, seconds: float) -> None:
+        await self.inner.sleep(seconds)

@@ -1,0 +1,169 @@
+"""The transport under SDK clients whose answers are streams of tokens.
+
+Everything that an SDK expects of httpx2 is kept (requests, responses, exceptions, time-outs);
+only the way from the socket to the reader is ours, because the library's costs more per token
+than all the rest of a run.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncIterator
+
+import httpx2
+
+from apps.workspace.egress.connection import (
+    Connection,
+    ConnectionBroken,
+    ConnectionSilent,
+    Head,
+)
+from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.pool import Origin, Pool
+
+MOST_ERROR_BYTES = 1024 * 1024
+"""Of an answer that is not 2xx; the rest is not read."""
+MOST_LEFT_BYTES = 64 * 1024
+LEFT_SECONDS = 0.05
+"""How long the last bytes of a body may be on their way once the answer itself is complete."""
+PORTS = {"http": 80, "https": 443}
+
+
+class Body(httpx2.AsyncByteStream):
+    """The body of one answer. `read_piece` is the short way, iteration the library's."""
+
+    def __init__(self, pool: Pool, origin: Origin, connection: Connection, most: int) -> None:
+        self.pool = pool
+        self.origin = origin
+        self.connection: Connection | None = connection
+        self.most = most
+
+    async def read_piece(self) -> bytes:
+        """What one or more network reads brought; b"" at the end. Raises httpx2's errors."""
+        if self.connection is None:
+            return b""
+        try:
+            return await self.connection.read_piece()
+        except ConnectionSilent as error:
+            raise httpx2.ReadTimeout(str(error)) from error
+        except ConnectionBroken as error:
+            raise httpx2.RemoteProtocolError(str(error)) from error
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        while size < self.most and (piece := await self.read_piece()):
+            size += len(piece)
+            yield piece
+
+    async def end(self) -> None:
+        """The reader has all it wants: wait a moment for the last bytes, to keep the connection."""
+        if self.connection is not None and not self.connection.is_complete:
+            await self.connection.finish(MOST_LEFT_BYTES, LEFT_SECONDS)
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Let go at once: an answer that is still coming is cut off."""
+        connection, self.connection = self.connection, None
+        if connection is None:
+            return
+        if connection.is_complete:
+            self.pool.give_back(self.origin, connection)
+        else:
+            connection.close()
+
+
+class StreamTransport(httpx2.AsyncBaseTransport):
+    def __init__(self, trust: Trust) -> None:
+        self.pool = Pool(trust)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Raises httpx2's errors and `EgressRefused`."""
+        url = request.url
+        if url.scheme not in PORTS:
+            raise httpx2.UnsupportedProtocol(f"An address begins with http or https: {url.scheme}")
+        origin = Origin(url.scheme, url.raw_host.decode("ascii"), url.port or PORTS[url.scheme])
+        data = write_head(request) + await request.aread()
+        limits = request.extensions.get("timeout") or {}
+        connection, head = await self.exchange(origin, data, limits)
+        most = MOST_ERROR_BYTES if head.status >= 300 else 1 << 62
+        body = Body(self.pool, origin, connection, most)
+        headers = await without_packed_body(head, body)
+        return httpx2.Response(head.status, headers=headers, stream=body)
+
+    async def exchange(
+        self, origin: Origin, data: bytes, limits: dict[str, float | None]
+    ) -> tuple[Connection, Head]:
+        """Send the request, wait for the headers.
+
+        A kept connection may be closed by the service in the moment it is used: if nothing of an
+        answer came, the request is sent once more on a new one.
+        """
+        kept = self.pool.take(origin)
+        if kept is not None:
+            try:
+                return kept, await talk(kept, data, limits)
+            except httpx2.RemoteProtocolError as error:
+                cause = error.__cause__
+                if not isinstance(cause, ConnectionBroken) or cause.answered:
+                    raise
+        connection = await self.connect(origin, limits.get("connect") or 5.0)
+        return connection, await talk(connection, data, limits)
+
+    async def connect(self, origin: Origin, seconds: float) -> Connection:
+        try:
+            return await self.pool.connect(origin, seconds)
+        except TimeoutError as error:
+            raise httpx2.ConnectTimeout(f"No connection within {seconds:g} seconds.") from error
+        except ssl.SSLError as error:
+            raise httpx2.ConnectError("The secure connection could not be set up.") from error
+        except OSError as error:
+            raise httpx2.ConnectError("The service cannot be reached.") from error
+
+    async def aclose(self) -> None:
+        await self.pool.aclose()
+
+
+async def talk(connection: Connection, data: bytes, limits: dict[str, float | None]) -> Head:
+    """Raises httpx2's errors; the connection is closed when it cannot be read from."""
+    ready = False
+    try:
+        await connection.send(
+            data,
+            idle_seconds=limits.get("read") or 300.0,
+            write_seconds=limits.get("write") or 30.0,
+        )
+        head = await connection.read_head()
+        ready = True
+    except ConnectionSilent as error:
+        raise httpx2.ReadTimeout(str(error)) from error
+    except ConnectionBroken as error:
+        raise httpx2.RemoteProtocolError(str(error)) from error
+    finally:
+        if not ready:
+            connection.close()
+    return head
+
+
+def write_head(request: httpx2.Request) -> bytes:
+    """Raises `httpx2.LocalProtocolError` when a header would run into the next line."""
+    lines = [b"%b %b HTTP/1.1" % (request.method.encode("ascii"), request.url.raw_path)]
+    lines += [b"%b: %b" % pair for pair in request.headers.raw]
+    head = b"\r\n".join(lines)
+    if head.count(b"\n") != len(lines) - 1 or head.count(b"\r") != len(lines) - 1:
+        raise httpx2.LocalProtocolError("A header contains a line break; check the API key.")
+    return head + b"\r\n\r\n"
+
+
+async def without_packed_body(head: Head, body: Body) -> list[tuple[bytes, bytes]]:
+    """The headers to hand on. We ask for plain bodies; a packed one is not unpacked.
+
+    Of a failure the status still counts, so only its body is dropped. Raises
+    `httpx2.DecodingError` for an answer that was to be read.
+    """
+    packed = [pair for pair in head.headers if pair[0].lower() == b"content-encoding"]
+    if all(value.strip().lower() in {b"", b"identity"} for _, value in packed):
+        return head.headers
+    await body.aclose()
+    if head.status < 300:
+        raise httpx2.DecodingError("The service sent a packed answer that was not asked for.")
+    return [pair for pair in head.headers if pair not in packed]

@@ -1,0 +1,64 @@
+"""An answer in one piece: what a service sends when it does not know how to stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from apps.agent.model import Choice, Chunk, Delta, Statistics, TokenUsage
+from apps.errors import ModelFailed
+from apps.workspace.egress.sdk_clients import Body, HTTPError
+from apps.workspace.openai.failures import failure_in_stream, failure_of_break
+
+MOST_BYTES = 32 * 1024 * 1024
+
+
+class Answer(msgspec.Struct):
+    message: Delta
+    finish_reason: str | None = None
+
+
+class Completion(msgspec.Struct):
+    choices: list[Answer] = []
+    usage: TokenUsage | None = None
+    statistics: Statistics | None = None
+    error: Any = None
+
+
+async def read_completion(body: Body) -> Chunk:
+    """Raises `ModelFailed`."""
+    data = await read_all(body)
+    try:
+        completion = msgspec.json.decode(data, type=Completion)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise ModelFailed(
+            "The model's service sent an answer that is not understood.", reason="stream"
+        ) from error
+    if completion.error is not None:
+        raise failure_in_stream(data)
+    if not completion.choices:
+        raise ModelFailed("The model's service sent an empty answer.", reason="stream")
+    for answer in completion.choices:
+        for index, call in enumerate(answer.message.tool_calls or ()):
+            call.index = index  # only streamed calls are numbered
+    return Chunk(
+        choices=[Choice(answer.message, answer.finish_reason) for answer in completion.choices],
+        usage=completion.usage,
+        statistics=completion.statistics,
+    )
+
+
+async def read_all(body: Body) -> bytes:
+    """Raises `ModelFailed`."""
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        while piece := await body.read_piece():
+            size += len(piece)
+            if size > MOST_BYTES:
+                raise ModelFailed("The model's service sent too large an answer.", reason="stream")
+            pieces.append(piece)
+    except HTTPError as error:
+        raise failure_of_break(error) from error
+    return b"".join(pieces)

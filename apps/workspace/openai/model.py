@@ -1,0 +1,106 @@
+"""A model behind an OpenAI-compatible service.
+
+The SDK makes the request and classifies what fails; the stream is read here, because its own
+typed stream spends more on one token than a run does on a hundred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import cast
+
+import openai
+from django.conf import settings
+
+from apps.agent.model import Chunk, ModelRequest
+from apps.errors import EgressRefused
+from apps.workspace.egress.sdk_clients import Body, HTTPError, InvalidURL, Response
+from apps.workspace.openai.clients import Service, find_client, pairs
+from apps.workspace.openai.completions import read_completion
+from apps.workspace.openai.events import EventDecoder
+from apps.workspace.openai.failures import (
+    failure_of_break,
+    failure_of_connection,
+    failure_of_status,
+)
+from apps.workspace.openai.requests import write
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIModel:
+    """`name` is the model's name at the service; `dial` lets `custom_content` through.
+
+    `idle_seconds` is how long the service may be silent, also before its first token.
+    """
+
+    service: Service
+    name: str
+    dial: bool
+    idle_seconds: float
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Chunk], None]:
+        """Ask the model; yield what each network read brought. Raises `ModelFailed`.
+
+        Closing the generator closes the upstream connection.
+        """
+        response = await self.open(write(request, self.name, dial=self.dial))
+        body = cast(Body, response.stream)
+        async with aclosing(body):
+            if response.headers.get("content-type", "").startswith("application/json"):
+                yield [await read_completion(body)]
+                return
+            decoder = EventDecoder()
+            async with aclosing(read_chunks(body, decoder)) as batches:
+                async for batch in batches:
+                    yield batch
+            if decoder.is_done:
+                await body.end()
+
+    async def open(self, content: bytes) -> Response:
+        """Raises `ModelFailed`."""
+        try:
+            return await find_client(self.service).ask(content, self.idle_seconds)
+        except openai.APIStatusError as error:
+            raise failure_of_status(error) from error
+        except (openai.APIConnectionError, HTTPError, InvalidURL, EgressRefused) as error:
+            raise failure_of_connection(error) from error
+
+
+async def read_chunks(body: Body, decoder: EventDecoder) -> AsyncGenerator[list[Chunk], None]:
+    """Until the end of the stream. Raises `ModelFailed` when it ends without having finished."""
+    while not decoder.is_done:
+        try:
+            data = await body.read_piece()
+        except HTTPError as error:
+            if decoder.has_finished:
+                return
+            raise failure_of_break(error) from error
+        chunks = decoder.feed(data) if data else decoder.end()
+        if chunks:
+            yield chunks
+        if decoder.failure is not None:
+            raise decoder.failure
+        if not data:
+            break
+    if not decoder.is_done and not decoder.has_finished:
+        raise failure_of_break()
+
+
+def make_model(
+    *,
+    base_url: str,
+    api_key: str,
+    model: str,
+    dial: bool = False,
+    headers: Mapping[str, str] | None = None,
+    idle_seconds: float | None = None,
+) -> OpenAIModel:
+    """`base_url` goes up to and with the version; `idle_seconds` defaults to a tool's time-out."""
+    return OpenAIModel(
+        service=Service(base_url, api_key, pairs(headers or {})),
+        name=model,
+        dial=dial,
+        idle_seconds=idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
+    )

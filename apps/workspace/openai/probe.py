@@ -1,0 +1,117 @@
+"""Asking a model's service one small question, to tell a person what is wrong with it."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Literal
+
+from apps.agent.messages import Message
+from apps.agent.model import Chunk, ModelRequest
+from apps.errors import EgressRefused, ModelFailed
+from apps.workspace.openai.model import OpenAIModel, make_model
+
+Step = Literal["address", "name", "connection", "encryption", "key", "model", "time", "answer"]
+SECONDS = 30.0
+QUESTION = ModelRequest((Message("user", "Answer with the one word: ready"),))
+OF_STATUS: dict[int, tuple[Step, str]] = {
+    401: ("key", "The service does not accept the API key. Check the key."),
+    403: ("key", "The API key may not use this model. Check what the key is allowed to do."),
+    404: (
+        "model",
+        "The service does not know this model, or the base URL is wrong. "
+        "Check the model's name, and that the base URL goes up to and with the version.",
+    ),
+    429: ("answer", "The service works, but refuses more requests for now. Try again later."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """`failed` is the step that went wrong, None when it works; `text` is for people.
+
+    `seconds` is the time to the first token of the answer.
+    """
+
+    failed: Step | None
+    text: str
+    seconds: float | None = None
+
+
+async def probe(
+    *, base_url: str, api_key: str, model: str, dial: bool = False, seconds: float = SECONDS
+) -> ProbeResult:
+    """Ask, and stop listening at the first sign of an answer. Raises nothing of the service's."""
+    asked = make_model(
+        base_url=base_url, api_key=api_key, model=model, dial=dial, idle_seconds=seconds
+    )
+    started = time.monotonic()
+    try:
+        if not await has_answer(asked):
+            return ProbeResult("answer", "The service answered without any text.")
+    except ModelFailed as failure:
+        return explain(failure, seconds)
+    passed = time.monotonic() - started
+    return ProbeResult(None, f"The model answers; first token after {passed:.2f} seconds.", passed)
+
+
+async def has_answer(model: OpenAIModel) -> bool:
+    """Raises `ModelFailed`."""
+    async with aclosing(model.stream(QUESTION)) as batches:
+        async for batch in batches:
+            if any(says_something(chunk) for chunk in batch):
+                return True
+    return False
+
+
+def says_something(chunk: Chunk) -> bool:
+    """A finish reason counts too: a model that spends its answer on thinking does work."""
+    return any(
+        choice.finish_reason or (choice.delta is not None and choice.delta.content)
+        for choice in chunk.choices
+    )
+
+
+def explain(failure: ModelFailed, seconds: float) -> ProbeResult:
+    """In words, without any text of the service: it is not ours to trust or to show."""
+    if failure.status is not None:
+        step, text = OF_STATUS.get(
+            failure.status,
+            ("answer", f"The service answered with the HTTP status {failure.status}."),
+        )
+        return ProbeResult(step, text)
+    if failure.reason == "stream":
+        return ProbeResult("answer", f"{failure} It may not be an OpenAI-compatible service.")
+    return explain_connection(failure, seconds)
+
+
+def explain_connection(failure: ModelFailed, seconds: float) -> ProbeResult:
+    for cause in causes(failure):
+        if isinstance(cause, EgressRefused):
+            return ProbeResult("address", str(cause))
+        if isinstance(cause, socket.gaierror):
+            return ProbeResult("name", "The name of the host could not be found.")
+        if isinstance(cause, ssl.SSLError):
+            return ProbeResult("encryption", f"The secure connection failed: {certificate(cause)}.")
+        if isinstance(cause, ConnectionRefusedError):
+            return ProbeResult("connection", "Nothing listens at this host and port.")
+    if failure.reason == "timeout":
+        return ProbeResult("time", f"The service did not answer within {seconds:g} seconds.")
+    return ProbeResult("connection", str(failure))
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__
+
+
+def certificate(error: ssl.SSLError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return error.verify_message
+    return "the other side does not speak TLS as expected"

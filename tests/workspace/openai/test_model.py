@@ -1,0 +1,481 @@
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+
+import pytest
+
+from apps.agent.messages import Attachment, Message, ToolCall
+from apps.agent.model import Chunk, ModelRequest
+from apps.agent.tools import ToolSpec
+from apps.errors import ModelFailed
+from apps.workspace.openai.model import OpenAIModel, make_model
+from tests.workspace.openai.service import (
+    CHUNKED,
+    CLOSE,
+    DONE,
+    HOLD,
+    LAST,
+    UNTIL_CLOSE,
+    Service,
+    answer,
+    chunked,
+    event,
+    finish,
+    frame,
+    service,
+    text,
+)
+
+QUESTION = ModelRequest((Message("user", "Hi"),))
+
+
+@pytest.fixture(autouse=True)
+def _loopback(settings: Any) -> None:
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+
+
+def model_of(running: Service, **options: Any) -> OpenAIModel:
+    options = {"api_key": "key-1", "model": "m", "idle_seconds": 5.0, **options}
+    return make_model(base_url=running.url, **options)
+
+
+async def ask(model: OpenAIModel, request: ModelRequest = QUESTION) -> list[Chunk]:
+    async with asyncio.timeout(10):
+        return [chunk async for batch in model.stream(request) for chunk in batch]
+
+
+def words(chunks: list[Chunk]) -> str:
+    return "".join(c.delta.content or "" for chunk in chunks for c in chunk.choices if c.delta)
+
+
+async def failure_of(*pieces: Any, **options: Any) -> ModelFailed:
+    async with service(list(pieces)) as running:
+        with pytest.raises(ModelFailed) as caught:
+            await ask(model_of(running, **options))
+    return caught.value
+
+
+async def test_the_answer_arrives_with_its_usage():
+    usage = event(choices=[], usage={"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5})
+
+    async with service(chunked(text("Hel"), text("lo"), finish(), usage, DONE)) as running:
+        chunks = await ask(model_of(running))
+
+    assert words(chunks) == "Hello"
+    assert chunks[-2].choices[0].finish_reason == "stop"
+    assert chunks[-1].usage is not None
+    assert (chunks[-1].usage.prompt_tokens, chunks[-1].usage.completion_tokens) == (3, 2)
+
+
+async def test_the_request_is_what_the_service_expects():
+    spec = ToolSpec("look", "Looks.", {"type": "object", "properties": {}})
+    call = ToolCall("c1", "look", "{}")
+    messages = (
+        Message("user", "Hi", attachments=(Attachment(url="files/a"),)),
+        Message("assistant", "", tool_calls=(call,)),
+        Message("tool", "seen", tool_call_id="c1", state={"kept": 1}),
+    )
+    request = ModelRequest(messages, [spec], {"temperature": 0.5}, [{"type": "web_search"}])
+
+    async with service(chunked(finish(), DONE)) as running:
+        await ask(model_of(running), request)
+
+    headers, body = running.requests[0]
+    assert headers["target"] == "/v1/chat/completions"
+    assert headers["authorization"] == "Bearer key-1"
+    assert headers["host"] == f"127.0.0.1:{running.port}"
+    assert headers["accept-encoding"] == "identity"
+    assert body == {
+        "temperature": 0.5,
+        "model": "m",
+        "messages": [
+            {"role": "user", "content": "Hi"},
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [
+                    {
+                        "id": "c1",
+                        "type": "function",
+                        "function": {"name": "look", "arguments": "{}"},
+                    }
+                ],
+            },
+            {"role": "tool", "content": "seen", "tool_call_id": "c1"},
+        ],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "tools": [
+            {
+                "type": "function",
+                "function": {
+                    "name": "look",
+                    "description": "Looks.",
+                    "parameters": {"type": "object", "properties": {}},
+                },
+            },
+            {"type": "web_search"},
+        ],
+    }
+
+
+async def test_dial_is_sent_what_is_its_own():
+    message = Message("user", "Hi", attachments=(Attachment(url="files/a"),))
+
+    async with service(chunked(finish(), DONE)) as running:
+        await ask(model_of(running, dial=True), ModelRequest((message,)))
+
+    assert running.requests[0][1]["messages"][0]["custom_content"] == {
+        "attachments": [{"type": "text/markdown", "url": "files/a"}]
+    }
+
+
+async def test_the_environment_of_the_process_stays_in_the_process(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(name, "secret-of-another")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+
+    async with service(chunked(finish(), DONE)) as running:
+        await ask(model_of(running, api_key=""))
+
+    headers = running.requests[0][0]
+    assert "secret-of-another" not in str(headers)
+    assert "authorization" not in headers
+
+
+async def test_a_version_in_the_address_is_kept_for_every_question():
+    async with service(chunked(finish(), DONE), chunked(finish(), DONE)) as running:
+        model = make_model(base_url=f"{running.url}?api-version=2", api_key="k", model="m")
+        await ask(model)
+        await ask(model)
+
+    assert [headers["target"] for headers, _ in running.requests] == [
+        "/v1/chat/completions?api-version=2"
+    ] * 2
+
+
+async def test_answers_one_after_another_use_one_connection():
+    answers = [chunked(text("a"), finish(), DONE) for _ in range(5)]
+
+    async with service(*answers) as running:
+        said = [words(await ask(model_of(running))) for _ in range(5)]
+
+    assert said == ["a"] * 5
+    assert running.connections == 1
+
+
+async def test_keys_do_not_share_a_connection():
+    async with service(chunked(finish(), DONE), chunked(finish(), DONE)) as running:
+        await ask(model_of(running, api_key="one"))
+        await ask(model_of(running, api_key="two"))
+
+    assert running.connections == 2
+    assert [h["authorization"] for h, _ in running.requests] == ["Bearer one", "Bearer two"]
+
+
+async def test_a_kept_connection_that_the_service_closed_is_replaced():
+    async with service([*chunked(finish(), DONE), CLOSE], chunked(text("b"), DONE)) as running:
+        await ask(model_of(running))
+        chunks = await ask(model_of(running))
+
+    assert words(chunks) == "b"
+    assert running.connections == 2
+
+
+async def test_a_question_is_asked_again_when_a_kept_connection_dies_in_silence():
+    async with service(chunked(finish(), DONE), [CLOSE], chunked(text("b"), DONE)) as running:
+        await ask(model_of(running))
+        chunks = await ask(model_of(running))
+
+    assert words(chunks) == "b"
+    assert len(running.requests) == 3
+
+
+async def test_a_question_is_not_asked_again_on_a_new_connection():
+    failure = await failure_of(CLOSE)
+
+    assert failure.reason == "connection"
+
+
+async def test_a_question_is_not_asked_again_when_an_answer_had_begun():
+    async with service(chunked(finish(), DONE), [b"HTTP/1.1 200", CLOSE]) as running:
+        await ask(model_of(running))
+        with pytest.raises(ModelFailed) as caught:
+            await ask(model_of(running))
+
+    assert caught.value.reason == "connection"
+    assert len(running.requests) == 2
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 50])
+async def test_an_answer_may_be_cut_anywhere(size):
+    body = text("Grüße 🎉 ") + b": a comment\n\n" + text("日本") + finish() + DONE
+    frames = b"".join(frame(body[i : i + size]) for i in range(0, len(body), size)) + LAST
+    whole = CHUNKED + frames
+    pieces = [whole[i : i + size] for i in range(0, len(whole), size)]
+
+    async with service(pieces) as running:
+        chunks = await ask(model_of(running))
+
+    assert words(chunks) == "Grüße 🎉 日本"
+
+
+async def test_interim_answers_are_skipped():
+    interim = b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"
+
+    async with service([interim, *chunked(text("a"), DONE)]) as running:
+        assert words(await ask(model_of(running))) == "a"
+
+
+async def test_a_body_may_end_with_the_connection():
+    async with service([UNTIL_CLOSE, text("a"), finish(), DONE, CLOSE]) as running:
+        assert words(await ask(model_of(running))) == "a"
+
+
+async def test_a_body_may_have_a_length():
+    body = text("a") + finish() + DONE
+
+    async with service(answer("200 OK", body, "text/event-stream")) as running:
+        assert words(await ask(model_of(running))) == "a"
+
+
+async def test_an_answer_without_done_is_complete_when_it_has_finished():
+    async with service(chunked(text("a"), finish())) as running:
+        assert words(await ask(model_of(running))) == "a"
+
+
+async def test_an_answer_that_is_cut_off_after_it_has_finished_is_complete():
+    async with service([CHUNKED, frame(text("a") + finish()), CLOSE]) as running:
+        assert words(await ask(model_of(running))) == "a"
+
+
+@pytest.mark.parametrize("pieces", [chunked(text("a")), [CHUNKED, frame(text("a")), CLOSE]])
+async def test_an_answer_that_breaks_off_is_a_failure(pieces):
+    said: list[str] = []
+
+    async with service(pieces) as running:
+        with pytest.raises(ModelFailed) as caught:
+            async for batch in model_of(running).stream(QUESTION):
+                said.append(words(list(batch)))
+
+    assert said == ["a"]
+    assert (caught.value.reason, caught.value.status) == ("stream", None)
+
+
+async def test_an_error_in_mid_stream_is_told_after_what_came_before_it():
+    error = event(
+        error={"message": "m", "code": "429", "type": "rate", "display_message": "Slow down."}
+    )
+    said: list[str] = []
+
+    async with service(chunked(text("a") + error)) as running:
+        with pytest.raises(ModelFailed) as caught:
+            async for batch in model_of(running).stream(QUESTION):
+                said.append(words(list(batch)))
+
+    assert said == ["a"]
+    failure = caught.value
+    assert (failure.reason, failure.status, failure.code, failure.kind, failure.display) == (
+        "stream",
+        429,
+        "429",
+        "rate",
+        "Slow down.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "expected"),
+    [
+        (
+            "401 Unauthorized",
+            b'{"error":{"message":"no key-1","code":"bad"}}',
+            (401, "bad", "", ""),
+        ),
+        (
+            "400 Bad Request",
+            b'{"error":{"code":"content_filter","type":"t","display_message":"d"}}',
+            (400, "content_filter", "t", "d"),
+        ),
+        ("502 Bad Gateway", b"<html>", (502, "", "", "")),
+        ("500 Oops", b"[1]", (500, "", "", "")),
+        ("307 Temporary Redirect", b"", (307, "", "", "")),
+    ],
+)
+async def test_a_status_that_refuses_is_a_failure_without_the_text_of_the_service(
+    status, body, expected
+):
+    failure = await failure_of(*answer(status, body))
+
+    assert (failure.status, failure.code, failure.kind, failure.display) == expected
+    assert failure.reason == "status"
+    assert "key-1" not in str(failure)
+
+
+async def test_a_refusal_without_end_is_not_read_to_its_end():
+    flood = [frame(b"x" * 65536)] * 64
+    head = b"HTTP/1.1 500 Oops\r\ntransfer-encoding: chunked\r\n\r\n"
+
+    failure = await failure_of(head, *flood, HOLD)
+
+    assert failure.status == 500
+
+
+async def test_a_packed_answer_is_refused():
+    body = gzip.compress(text("a"))
+    head = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: %d\r\n\r\n" % len(body)
+
+    assert (await failure_of(head + body)).reason == "connection"
+
+
+async def test_a_packed_refusal_keeps_its_status():
+    body = gzip.compress(b"0" * 1_000_000)
+    head = b"HTTP/1.1 429 No\r\ncontent-encoding: gzip\r\ncontent-length: %d\r\n\r\n" % len(body)
+
+    assert (await failure_of(head + body)).status == 429
+
+
+async def test_an_answer_in_one_piece_becomes_one_chunk():
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call, {**call, "id": "d"}]}
+    whole = {
+        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3},
+    }
+
+    async with service(answer("200 OK", json.dumps(whole).encode())) as running:
+        (chunk,) = await ask(model_of(running))
+
+    (choice,) = chunk.choices
+    assert choice.finish_reason == "tool_calls"
+    assert choice.delta is not None
+    assert choice.delta.tool_calls is not None
+    assert [(c.index, c.id) for c in choice.delta.tool_calls] == [(0, "c"), (1, "d")]
+
+
+@pytest.mark.parametrize("body", [b"{", b'{"choices":[]}', b'{"choices":[{}]}', b"null"])
+async def test_an_answer_in_one_piece_that_is_no_answer_is_a_failure(body):
+    assert (await failure_of(*answer("200 OK", body))).reason == "stream"
+
+
+async def test_a_web_page_is_not_taken_for_an_answer():
+    assert (await failure_of(*answer("200 OK", b"<html></html>", "text/html"))).reason == "stream"
+
+
+async def test_a_service_that_says_nothing_is_left():
+    async with service([HOLD]) as running:
+        with pytest.raises(ModelFailed) as caught:
+            await ask(model_of(running, idle_seconds=0.05))
+        async with asyncio.timeout(5):
+            await running.left.wait()
+
+    assert caught.value.reason == "timeout"
+
+
+async def test_a_service_that_falls_silent_is_left():
+    failure = await failure_of(CHUNKED, frame(text("a")), HOLD, idle_seconds=0.05)
+
+    assert failure.reason == "timeout"
+
+
+async def test_a_service_that_does_not_listen_is_a_failure():
+    async with service() as running:
+        pass
+
+    with pytest.raises(ModelFailed) as caught:
+        await ask(model_of(running))
+
+    assert (caught.value.reason, caught.value.status) == ("connection", None)
+
+
+@pytest.mark.parametrize("base_url", ["http://[", "ftp://example.com", "", "no address"])
+async def test_an_address_that_is_none_is_a_failure(base_url):
+    with pytest.raises(ModelFailed) as caught:
+        await ask(make_model(base_url=base_url, api_key="k", model="m"))
+
+    assert caught.value.reason == "connection"
+
+
+async def test_an_address_on_a_private_network_is_refused_by_name(settings):
+    settings.PRIVATE_NETWORK_ALLOWLIST = []
+
+    async with service() as running:
+        with pytest.raises(ModelFailed) as caught:
+            await ask(model_of(running))
+
+    assert "PRIVATE_NETWORK_ALLOWLIST" in str(caught.value)
+    assert running.connections == 0
+
+
+async def test_a_key_with_a_line_break_never_leaves():
+    async with service() as running:
+        with pytest.raises(ModelFailed) as caught:
+            await ask(model_of(running, api_key="k\r\nHost: elsewhere"))
+
+    assert caught.value.reason == "connection"
+    assert running.requests == []
+
+
+async def test_whoever_stops_listening_ends_the_question_at_once():
+    async with service([CHUNKED, frame(text("a")), HOLD]) as running:
+        async with asyncio.timeout(5), aclosing(model_of(running).stream(QUESTION)) as batches:
+            assert words(list(await anext(batches))) == "a"
+        async with asyncio.timeout(5):
+            await running.left.wait()
+
+
+async def test_a_cancelled_question_leaves_no_connection():
+    async with service([HOLD]) as running:
+        task = asyncio.ensure_future(ask(model_of(running)))
+        async with asyncio.timeout(5):
+            while not running.requests:
+                await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await running.left.wait()
+
+
+async def test_a_slow_listener_slows_the_service_down():
+    piece = frame(text("x" * 60_000))
+    sent = 0
+
+    @asynccontextmanager
+    async def torrent() -> AsyncIterator[int]:
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal sent
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(CHUNKED)
+            try:
+                for _ in range(1000):
+                    writer.write(piece)
+                    await writer.drain()
+                    sent += len(piece)
+            except ConnectionError:
+                pass
+            finally:
+                writer.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        yield server.sockets[0].getsockname()[1]
+        server.close()
+
+    async with torrent() as port, asyncio.timeout(20):
+        model = make_model(base_url=f"http://127.0.0.1:{port}/v1", api_key="k", model="m")
+        async with aclosing(model.stream(QUESTION)) as batches:
+            await anext(batches)
+            before = -1
+            while before != sent:  # until the sender is held back
+                before = sent
+                for _ in range(200):
+                    await asyncio.sleep(0.001)
+            held_at = sent
+            await anext(batches)
+
+    assert held_at < 30_000_000
