@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('catalog', '0002_operator_key'),
+        ('catalog', '0001_initial'),
     ]
 
     operations = [
