@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from channels.auth import AuthMiddlewareStack
+from django.urls import URLPattern, path
 
-http_urlpatterns: list[URLPattern] = []
-websocket_urlpatterns: list[URLPattern] = []
+from apps.chat.consumers import ChatConsumer
+#from apps.chat.notifications import NotificationsConsumer
+
+http_urlpatterns: list[URLPattern] = [
+#    path("api/notifications", AuthMiddlewareStack(NotificationsConsumer.as_asgi())),
+]
+websocket_urlpatterns: list[URLPattern] = [
+    path("ws/chat/<slug:slug>/", ChatConsumer.as_asgi()),  # type: ignore[arg-type]
+]

@@ -1,0 +1,167 @@
+"""One answer: begun in the database, given by a run that nobody has to watch, stored at its end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+from django.db import transaction
+
+from apps.accounts.caller import Caller
+from apps.agent.events import Event, Finished, StateSaved
+from apps.agent.messages import Message as Spoken
+from apps.catalog.resolve import ResolvedApplication
+from apps.chat.access import find, own
+from apps.chat.endings import conclude
+from apps.chat.frames import Ask
+from apps.chat.models import Conversation, Message
+from apps.chat.protocol import encode, run_status, storable
+from apps.chat.recovery import end_abandoned
+from apps.chat.titles import title_of
+from apps.chat.transcript import Transcript
+from apps.errors import Refused
+from apps.runs import journal, leases
+from apps.runs.hub import Hub, Log
+from apps.runs.keeping import Keeper
+from apps.runs.models import Run
+from apps.runs.run import RunRequest, run
+from apps.workspace.port import Workspace
+
+OpenWorkspace = Callable[[Caller], Workspace]
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An answer that this process is to give, or (without a log) that was begun before."""
+
+    conversation: Conversation
+    run: Run
+    messages: tuple[Spoken, ...] = ()
+    log: Log | None = None
+
+
+async def ask(
+    hub: Hub, caller: Caller, application: ResolvedApplication, workspace: Workspace, sent: Ask
+) -> Begun:
+    """Take a question and start its answer. Raises `Refused`.
+
+    Whoever asked may be gone before the answer has begun, so the process does both.
+    """
+
+    async def begin_and_start() -> Begun:
+        begun = await database_sync_to_async(begin)(caller, application, sent)
+        start(hub, begun, application, workspace, caller)
+        return begun
+
+    return await asyncio.shield(hub.hold(begin_and_start()))
+
+
+def begin(caller: Caller, application: ResolvedApplication, ask: Ask) -> Begun:
+    """Store the question and claim the conversation. Raises `Refused`."""
+    text = read_question(ask.text)
+    with transaction.atomic():
+        known = Run.objects.filter(bucket=caller.bucket, request=ask.id).first()
+        if known is not None:
+            return Begun(find(caller, known.stream, application.slug), known)
+        if leases.count_going(caller.bucket) >= settings.CHAT_MAX_RUNS_PER_VISITOR:
+            raise Refused(
+                "too_many_runs",
+                "Too many of your answers are being written. Wait for one or stop it first.",
+            )
+        if ask.conversation is None:
+            conversation = create(caller, application, text)
+        else:
+            conversation = find(caller, ask.conversation, application.slug)
+            end_abandoned(conversation.pk)
+        return store_question(caller, conversation, ask.id, application.slug, text)
+
+
+def read_question(text: str) -> str:
+    """Raises `Refused` for a text that cannot be asked."""
+    if not text.strip():
+        raise Refused("empty_text", "Write a question first.")
+    limit = settings.CHAT_MAX_QUESTION_CHARS
+    if len(text) > limit:
+        raise Refused(
+            "too_long",
+            f"The question has {len(text):,} characters; at most {limit:,} can be asked.",
+        )
+    return str(storable(text))
+
+
+def create(caller: Caller, application: ResolvedApplication, text: str) -> Conversation:
+    return own(caller).create(
+        application_id=application.id, owner=caller.bucket, title=title_of(text)
+    )
+
+
+def store_question(
+    caller: Caller, conversation: Conversation, request: UUID, slug: str, text: str
+) -> Begun:
+    stream = conversation.pk
+    claimed = Run(stream=stream, request=request, application=slug, bucket=caller.bucket)
+    leases.claim(claimed)
+    question = Message.objects.create(
+        conversation=conversation, run=claimed, role=Message.Role.USER, text=text
+    )
+    conversation.updated_at = question.created_at
+    conversation.save(update_fields=["updated_at"])
+    before = journal.last_number(stream)
+    events = (added(question), run_status(claimed.status))
+    journal.add(journal.Batch(stream, claimed.pk, before + 1, events))
+    messages = tuple(message.spoken() for message in conversation.messages.all())
+    log = Log(stream, claimed.pk, before + 1, events)
+    return Begun(conversation, claimed, messages, log)
+
+
+def added(question: Message) -> dict[str, Any]:
+    return {
+        "type": "message.added",
+        "message": {
+            "id": str(question.uuid),
+            "role": question.role,
+            "text": question.text,
+            "created_at": question.created_at.isoformat(),
+        },
+    }
+
+
+def start(
+    hub: Hub,
+    begun: Begun,
+    application: ResolvedApplication,
+    workspace: Workspace,
+    caller: Caller,
+) -> None:
+    """Let the answer be given by a task of the process. It goes on when the viewers leave."""
+    if begun.log is None:
+        return
+    answer = Answer(begun.log)
+    keeper = Keeper(hub, begun.log, partial(conclude, begun.run, answer.transcript))
+    request = RunRequest(begun.messages)
+    keeper.start(run(application, request, workspace, caller, answer.emit))
+
+
+@dataclass(slots=True)
+class Answer:
+    """Takes what the run emits: into the log for the viewers, into the transcript for later."""
+
+    log: Log
+    transcript: Transcript = field(default_factory=Transcript)
+
+    def emit(self, event: Event) -> None:
+        if self.log.is_over:
+            return  # work that did not stop in time talks to nobody
+        shown = encode(event)
+        if shown is not None:
+            shown = storable(shown)
+            self.transcript.take(shown)
+            self.log.append(shown)
+        elif isinstance(event, (StateSaved, Finished)):
+            self.transcript.take_unseen(event)

@@ -1,0 +1,155 @@
+"""The page's socket. It watches runs; it does not own them: they go on when it closes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import aclosing
+from typing import Any
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+
+from apps.catalog.access import may_use
+from apps.catalog.resolve import ResolvedApplication, resolve
+from apps.chat import answers
+from apps.chat.access import caller_of_scope
+from apps.chat.answers import OpenWorkspace
+from apps.chat.frames import Ask, ClientFrame, Open, Stop, read
+from apps.chat.opening import Opened, open_conversation, stop
+from apps.chat.protocol import frame, join, to_json
+from apps.chat.recovery import end_abandoned
+from apps.errors import ApplicationNotFound, QuickAppError, Refused
+from apps.runs.following import follow
+from apps.runs.hub import HUB, Hub
+from apps.runs.writing import group
+from apps.workspace.port import Workspace
+from apps.accounts.caller import Caller
+
+logger = logging.getLogger(__name__)
+
+LONGEST_INBOX = 32
+"""Frames that may wait; a page that sends faster than it is served is told so."""
+
+
+def local_workspace(caller: Caller) -> Workspace:
+    from apps.workspace.local.workspace import LocalWorkspace
+
+    return LocalWorkspace(caller)
+
+
+class ChatConsumer(AsyncWebsocketConsumer):
+    """One tab. Frames are worked on in order, by a task: Channels hears nothing meanwhile."""
+
+    def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = local_workspace) -> None:
+        super().__init__()
+        self.hub = hub
+        self.open_workspace = open_workspace
+        self.inbox: asyncio.Queue[str | bytes] = asyncio.Queue(LONGEST_INBOX)
+        self.tasks: list[asyncio.Task[None]] = []
+        self.conversation: UUID | None = None
+        self.viewer: asyncio.Task[None] | None = None
+
+    async def connect(self) -> None:
+        await self.accept()
+        try:
+            self.caller = caller_of_scope(self.scope)
+        except Refused as error:
+            await self.refuse(error)
+            await self.close(4401)
+            return
+        self.slug: str = self.scope["url_route"]["kwargs"]["slug"]
+        self.tasks.append(asyncio.create_task(self.work()))
+
+    async def disconnect(self, code: int) -> None:
+        await self.unfollow()
+        for task in self.tasks:
+            task.cancel()
+        if self.tasks:
+            await asyncio.wait(self.tasks)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        try:
+            self.inbox.put_nowait(bytes_data or b"" if text_data is None else text_data)
+        except asyncio.QueueFull:
+            await self.refuse(Refused("busy", "Too many frames at once; send them again later."))
+
+    async def journal_grew(self, message: Any) -> None:
+        """Another process wrote something down."""
+        if self.conversation is not None:
+            self.hub.wake(self.conversation)
+
+    async def work(self) -> None:
+        while True:
+            received = await self.inbox.get()
+            try:
+                await self.take(read(received))
+            except QuickAppError as error:
+                await self.refuse(error)
+            except Exception:
+                logger.exception("A frame of the page could not be served")
+                await self.refuse(Refused("internal_error", "Something went wrong. Try again."))
+
+    async def take(self, sent: ClientFrame) -> None:
+        match sent:
+            case Open():
+                await self.open(sent)
+            case Ask():
+                await self.ask(sent)
+            case Stop():
+                await stop(self.hub, self.caller, self.conversation)
+
+    async def open(self, sent: Open) -> None:
+        look = database_sync_to_async(open_conversation)
+        opened = await look(self.hub, self.caller, sent.conversation, self.slug)
+        await self.show(opened, sent.after)
+
+    async def ask(self, sent: Ask) -> None:
+        application = await self.application()
+        workspace = self.open_workspace(self.caller)
+        begun = await answers.ask(self.hub, self.caller, application, workspace, sent)
+        if begun.conversation.pk != self.conversation:
+            await self.open(Open(type="open", conversation=begun.conversation.pk))
+
+    async def application(self) -> ResolvedApplication:
+        """Raises `ApplicationNotFound`, `ApplicationBroken`."""
+        application = await resolve(self.slug)
+        if not may_use(application, self.caller):
+            raise ApplicationNotFound(self.slug)
+        return application
+
+    async def show(self, opened: Opened, after: int) -> None:
+        """Follow a conversation from now on, instead of the one before."""
+        await self.unfollow()
+        await self.send(text_data=to_json(opened.frame()))
+        self.conversation = opened.conversation
+        await self.channel_layer.group_add(group(opened.conversation), self.channel_name)
+        self.viewer = asyncio.create_task(self.view(opened.conversation, after))
+
+    async def unfollow(self) -> None:
+        if self.viewer is not None:
+            self.viewer.cancel()
+            await asyncio.wait([self.viewer])
+        if self.conversation is not None:
+            await self.channel_layer.group_discard(group(self.conversation), self.channel_name)
+        self.viewer = self.conversation = None
+
+    async def view(self, conversation: UUID, after: int) -> None:
+        try:
+            batches = follow(self.hub, conversation, after, idle=settings.HEARTBEAT_SECONDS)
+            async with aclosing(batches):
+                async for batch in batches:
+                    if not batch:
+                        await database_sync_to_async(end_abandoned)(conversation)
+                    for said in join(batch):
+                        await self.send(text_data=frame(conversation, said))
+        except Exception:
+            logger.exception("A viewer of %s had to be cut off", conversation)
+            await self.close(1011)  # the page connects again and says what it has
+
+    async def refuse(self, error: QuickAppError) -> None:
+        await self.send(
+            text_data=to_json({"type": "error", "text": str(error), "code": error.code})
+        )

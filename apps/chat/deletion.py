@@ -1,0 +1,13 @@
+"""What goes with a conversation, however it is deleted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apps.chat.models import Conversation
+from apps.runs import journal
+
+
+def forget(sender: type[Conversation], instance: Conversation, **kwargs: Any) -> None:
+    """Delete the journal and the runs; a run that is going loses its lease and stops."""
+    journal.delete(instance.pk)

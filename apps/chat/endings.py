@@ -1,0 +1,85 @@
+"""How an answer ends: what is shown, and the message that is stored in the same moment."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from django.utils import timezone
+
+from apps.agent.events import Usage
+from apps.chat.models import Conversation, Message
+from apps.chat.protocol import run_status, storable
+from apps.chat.transcript import Transcript
+from apps.runs.failures import failure
+from apps.runs.journal import Ending
+from apps.runs.keeping import Outcome
+from apps.runs.models import Run
+
+REASONS = {Run.Status.STOPPED: "stopped", Run.Status.FAILED: "error"}
+"""The finish reason of an answer that the model did not finish."""
+
+
+def conclude(run: Run, transcript: Transcript, outcome: Outcome) -> Ending:
+    """End a run with what there is of its answer."""
+    answer = Message(
+        conversation_id=run.stream,
+        run=run,
+        role=Message.Role.ASSISTANT,
+        text=transcript.text,
+        attachments=transcript.attachments,
+        state=storable(transcript.state),
+        usage=usage_to_dict(transcript.usage),
+        finish_reason=(REASONS.get(outcome.status) or transcript.finish_reason or "stop")[:50],
+    )
+    events = [*transcript.close_stages()]
+    if outcome.error is not None:
+        events.append(run_error(outcome.error))
+    events += complete(run, answer), run_status(outcome.status)
+    return Ending(outcome.status, tuple(events), partial(store, answer))
+
+
+def store(answer: Message) -> None:
+    """Called in the transaction that ends the run; again, as if new, if that had to be repeated."""
+    answer.pk = None
+    answer.save(force_insert=True)
+    Conversation.objects.filter(pk=answer.conversation_id).update(updated_at=timezone.now())
+
+
+def run_error(error: BaseException) -> dict[str, Any]:
+    found = failure(error)
+    return {"type": "run.error", "text": found.text, "reference": found.reference}
+
+
+def complete(run: Run, answer: Message) -> dict[str, Any]:
+    seconds = (answer.created_at - run.started_at).total_seconds()
+    return {
+        "type": "message.complete",
+        "message": {
+            "id": str(answer.uuid),
+            "role": answer.role,
+            "text": answer.text,
+            "attachments": answer.attachments,
+            "finish_reason": answer.finish_reason,
+            "usage": {
+                "prompt_tokens": answer.usage["prompt_tokens"],
+                "completion_tokens": answer.usage["completion_tokens"],
+            },
+            "seconds": round(max(seconds, 0.0), 3),
+        },
+    }
+
+
+def usage_to_dict(usage: Usage) -> dict[str, Any]:
+    return {
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "per_model": [
+            {
+                "model": item.model,
+                "prompt_tokens": item.prompt_tokens,
+                "completion_tokens": item.completion_tokens,
+            }
+            for item in usage.per_model
+        ],
+    }

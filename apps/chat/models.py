@@ -1,0 +1,70 @@
+"""What people asked and what they were answered."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.db import models
+from django.utils import timezone
+
+from apps.agent.messages import Message as Spoken
+from apps.agent.messages import attachment_from_dict
+
+
+class Conversation(models.Model):
+    """`owner` is the bucket of a caller; every query by a visitor is filtered by it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    application = models.ForeignKey(
+        "catalog.Application", on_delete=models.CASCADE, related_name="conversations"
+    )
+    owner = models.CharField(max_length=100)
+    title = models.CharField(max_length=200)
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("-updated_at",)
+        indexes = (
+            models.Index(
+                fields=("owner", "application", "-updated_at"), name="conversation_of_owner"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Message(models.Model):
+    """A question, or the answer that a run gave, as it is shown and as the next run reads it."""
+
+    class Role(models.TextChoices):
+        USER = "user"
+        ASSISTANT = "assistant"
+
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="messages"
+    )
+    run = models.ForeignKey("runs.Run", on_delete=models.SET_NULL, null=True)
+    role = models.CharField(max_length=10, choices=Role)
+    text = models.TextField(blank=True)
+    attachments = models.JSONField(default=list, blank=True)
+    state = models.JSONField(default=dict, blank=True)
+    usage = models.JSONField(default=dict, blank=True)
+    finish_reason = models.CharField(max_length=50, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return f"{self.role}: {self.text[:50]}"
+
+    def spoken(self) -> Spoken:
+        """The message as a run reads it."""
+        role = "user" if self.role == self.Role.USER else "assistant"
+        attachments = tuple(attachment_from_dict(written) for written in self.attachments)
+        state: dict[str, Any] = self.state
+        return Spoken(role, self.text, attachments=attachments, state=state)

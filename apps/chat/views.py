@@ -1,0 +1,129 @@
+"""The pages: applications, a new conversation, one that was had before; rename and delete."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.caller import Caller
+from apps.catalog.access import usable
+from apps.catalog.models import Application
+from apps.catalog.resolve import resolve
+from apps.chat.access import VISITOR, adopt, bucket_of, caller_of, first_language, own
+from apps.chat.models import Conversation
+from apps.errors import ApplicationBroken, ApplicationNotFound
+from apps.manifest.starters import ConversationStarters
+
+LISTED_CONVERSATIONS = 200
+LONGEST_TITLE = 200
+SEEN = "seen"
+
+
+def visitor(request: HttpRequest) -> Caller:
+    """Who looks at the page; a browser without a session gets one."""
+    session = request.session
+    if not session.session_key:
+        session.create()
+    locale = first_language(request.headers.get(settings.PROXY_LANGUAGE_HEADER, ""))
+    caller = caller_of(request.user, session, locale)
+    if caller.kind == "visitor":
+        session_key: str = session.session_key or ""
+        today = timezone.now().date().isoformat()
+        if session.get(SEEN) != today:  # a session that is used does not expire
+            session[SEEN] = today
+            session[VISITOR] = bucket_of(session_key)
+    elif VISITOR in session:
+        adopt(session.pop(VISITOR), caller)
+    return caller
+
+
+@require_safe
+@never_cache
+@ensure_csrf_cookie
+def index(request: HttpRequest) -> HttpResponse:
+    applications = usable(visitor(request)).only("slug", "title", "description")
+    return render(request, "chat/index.html", {"applications": applications})
+
+
+@require_safe
+@never_cache
+@ensure_csrf_cookie
+def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> HttpResponse:
+    caller = visitor(request)
+    application = find_application(caller, slug)
+    mine = own(caller).filter(application=application)
+    if conversation is not None and not mine.filter(pk=conversation).exists():
+        raise Http404("There is no such conversation.")
+    context = {
+        "application": application,
+        "starters": starters(slug),
+        "conversations": [entry(row) for row in mine[:LISTED_CONVERSATIONS]],
+        "conversation_id": None if conversation is None else str(conversation),
+        "socket_path": f"/ws/chat/{slug}/",
+    }
+    return render(request, "chat/chat.html", context)
+
+
+@require_POST
+def rename(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+    """Raises Http404 for a conversation that is not the visitor's."""
+    found = find_conversation(request, slug, conversation)
+    title = " ".join(request.POST.get("title", "").replace("\0", "").split())
+    if not title or len(title) > LONGEST_TITLE:
+        text = f"title: write 1 to {LONGEST_TITLE} characters."
+        return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
+    own(visitor(request)).filter(pk=found.pk).update(title=title)
+    return redirect("conversation", slug, conversation)
+
+
+@require_POST
+def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+    """Delete a conversation with all that was said; an answer in it loses its ground and stops."""
+    find_conversation(request, slug, conversation).delete()
+    return redirect("chat", slug)
+
+
+def find_application(caller: Caller, slug: str) -> Application:
+    return get_object_or_404(usable(caller), slug=slug)
+
+
+def find_conversation(request: HttpRequest, slug: str, conversation: UUID) -> Conversation:
+    return get_object_or_404(own(visitor(request)), pk=conversation, application__slug=slug)
+
+
+def entry(conversation: Conversation) -> dict[str, Any]:
+    return {
+        "id": str(conversation.pk),
+        "title": conversation.title,
+        "updated_at": conversation.updated_at.isoformat(),
+    }
+
+
+def starters(slug: str) -> dict[str, Any]:
+    """What a new conversation offers; nothing while the manifest is broken: asking says why."""
+    try:
+        manifest = async_to_sync(resolve)(slug).manifest
+    except (ApplicationBroken, ApplicationNotFound):
+        return NO_STARTERS
+    offered = manifest.conversation_starters
+    if offered is None:
+        old = [{"title": text, "text": text} for text in manifest.starters or ()]
+        return {**NO_STARTERS, "starters": old}
+    return offered.model_dump(include={"intro_text", *NO_STARTERS})
+
+
+NO_STARTERS: dict[str, Any] = {
+    "intro_text": ConversationStarters.model_fields["intro_text"].default,
+    "auto_submit": True,
+    "chat_message_input_disabled": False,
+    "starters": [],
+}

@@ -1,0 +1,132 @@
+"""The runs of this process, what they said lately, and who wants to hear it.
+
+Nothing here waits: a run appends to its log, and the viewers of its stream are woken. Viewers hold
+no queue of their own; each reads from the log, or from the journal when it lags behind the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+from uuid import UUID
+
+T = TypeVar("T")
+
+Said = tuple[int, UUID, Mapping[str, Any]]
+"""The number in the stream, the run, the event."""
+
+KEPT_EVENTS = 2_000
+"""Written events that stay in memory for viewers that are a little behind."""
+LOST_LOG_SECONDS = 60.0
+
+
+def silent() -> None:
+    """Wake nobody."""
+
+
+class Log:
+    """What one run has said; the first event still in memory is number `first`.
+
+    `written` are its first events where the journal has them already.
+    """
+
+    def __init__(
+        self, stream: UUID, run: UUID, first: int, written: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        self.stream = stream
+        self.run = run
+        self.first = first
+        self.events: list[Mapping[str, Any]] = [*written]
+        self.written = self.last
+        self.is_over = False
+        self.wake: Callable[[], None] = silent
+        self.grown = asyncio.Event()
+        self.urgent = asyncio.Event()
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.events) - 1
+
+    def append(self, event: Mapping[str, Any]) -> None:
+        self.events.append(event)
+        self.grown.set()
+        self.wake()
+
+    def after(self, number: int, limit: int) -> list[Said]:
+        """The events that follow `number`; it must be at least `first - 1`."""
+        start = number + 1 - self.first
+        events = self.events[start : start + limit]
+        return [(number + 1 + i, self.run, event) for i, event in enumerate(events)]
+
+    def mark_written(self, number: int) -> None:
+        """Everything up to `number` is in the journal; forget what is old."""
+        self.written = number
+        surplus = self.written - self.first + 1 - KEPT_EVENTS
+        if surplus > 0:
+            del self.events[:surplus]
+            self.first += surplus
+
+
+class Stoppable(Protocol):
+    def stop(self) -> None: ...
+
+
+@dataclass(slots=True)
+class Hub:
+    """One for each process; tests make more of them to be several processes."""
+
+    logs: dict[UUID, Log] = field(default_factory=dict)
+    working: dict[UUID, Stoppable] = field(default_factory=dict)
+    """Who answers in a stream."""
+    tasks: set[asyncio.Task[Any]] = field(default_factory=set)
+    """Keeps the tasks of the runs alive: nobody else holds them."""
+    viewers: dict[UUID, set[asyncio.Event]] = field(default_factory=dict)
+
+    def hold(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Let the process do something to its end, whoever stops waiting for it."""
+        task = asyncio.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.let_go)
+        return task
+
+    def let_go(self, task: asyncio.Task[Any]) -> None:
+        self.tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # who still waits is told; nobody else has to be
+
+    def add(self, log: Log) -> None:
+        log.wake = lambda: self.wake(log.stream)
+        self.logs[log.stream] = log
+
+    def remove(self, log: Log) -> None:
+        """Forget a log that is in the journal as a whole."""
+        if self.logs.get(log.stream) is log:
+            del self.logs[log.stream]
+        self.wake(log.stream)
+
+    def remove_later(self, log: Log) -> None:
+        """Keep a log that could not be written for the viewers who are here."""
+        asyncio.get_running_loop().call_later(LOST_LOG_SECONDS, self.remove, log)
+
+    def wake(self, stream: UUID) -> None:
+        for news in self.viewers.get(stream, ()):
+            news.set()
+
+    @contextmanager
+    def watch(self, stream: UUID) -> Iterator[asyncio.Event]:
+        """The event is set whenever the stream may have something new."""
+        news = asyncio.Event()
+        self.viewers.setdefault(stream, set()).add(news)
+        try:
+            yield news
+        finally:
+            self.viewers[stream].discard(news)
+            if not self.viewers[stream]:
+                del self.viewers[stream]
+
+
+HUB = Hub()
+"""The hub of this process."""

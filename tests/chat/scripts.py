@@ -1,0 +1,219 @@
+"""A model whose pace the test sets, and a visitor who uses the page's socket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+from channels.routing import URLRouter
+from channels.testing import WebsocketCommunicator
+from django.contrib.auth.models import AnonymousUser
+from django.urls import path
+
+from apps.accounts.caller import Caller
+from apps.agent.model import (
+    Choice,
+    Chunk,
+    CustomContent,
+    Delta,
+    ModelRequest,
+    StageDeltaPart,
+    TokenUsage,
+)
+from apps.catalog.models import Application
+from apps.chat.access import bucket_of
+from apps.chat.consumers import ChatConsumer
+from apps.runs.hub import Hub
+from apps.workspace.port import DeploymentInfo
+
+PATIENCE = 5.0
+
+
+def says(text: str) -> Chunk:
+    return Chunk(choices=[Choice(delta=Delta(content=text))])
+
+
+def thinks(text: str, status: str | None = None) -> Chunk:
+    part = StageDeltaPart(0, "Thinking", text, status)
+    return Chunk(choices=[Choice(delta=Delta(custom_content=CustomContent(stages=[part])))])
+
+
+def counts(prompt_tokens: int, completion_tokens: int) -> Chunk:
+    return Chunk(usage=TokenUsage(prompt_tokens, completion_tokens))
+
+
+class PacedModel:
+    """Says what the test puts into `lines`; None ends the answer, an exception breaks it off."""
+
+    def __init__(self) -> None:
+        self.lines: asyncio.Queue[Chunk | Exception | None] = asyncio.Queue()
+        self.asked: list[ModelRequest] = []
+        self.was_asked = asyncio.Event()
+        self.was_cancelled = asyncio.Event()
+
+    def put(self, *lines: Chunk | Exception | None) -> None:
+        for line in lines:
+            self.lines.put_nowait(line)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Chunk], None]:
+        self.asked.append(request)
+        self.was_asked.set()
+        try:
+            while (line := await self.lines.get()) is not None:
+                if isinstance(line, Exception):
+                    raise line
+                yield [line]
+        except asyncio.CancelledError:
+            self.was_cancelled.set()
+            raise
+
+
+class ScriptedWorkspace:
+    """Has one model and nothing else."""
+
+    def __init__(self, model: PacedModel) -> None:
+        self.paced = model
+
+    async def deployment(self, deployment_id: str) -> DeploymentInfo:
+        return DeploymentInfo(deployment_id, deployment_id)
+
+    async def model(self, deployment_id: str) -> PacedModel:
+        return self.paced
+
+    def __call__(self, caller: Caller) -> Any:
+        return self
+
+
+class StoredSession:
+    def __init__(self, session_key: str | None) -> None:
+        self.session_key = session_key
+
+
+class Visitor:
+    """A browser; each of its tabs is a socket to a process, which is a hub."""
+
+    def __init__(
+        self,
+        application: Application,
+        model: PacedModel,
+        *,
+        session_key: str | None = "browser-1",
+        user: Any = None,
+    ) -> None:
+        self.slug = application.slug
+        self.model = model
+        self.session = StoredSession(session_key)
+        self.user = user or AnonymousUser()
+        self.tabs: list[Tab] = []
+
+    @property
+    def bucket(self) -> str:
+        if self.user.is_authenticated:
+            return f"user-{self.user.pk}"
+        return bucket_of(self.session.session_key or "")
+
+    async def tab(self, hub: Hub) -> Tab:
+        consumer = ChatConsumer.as_asgi(hub=hub, open_workspace=ScriptedWorkspace(self.model))
+        routes: Any = [path("ws/chat/<slug:slug>/", consumer)]
+        tab = Tab(URLRouter(routes), f"/ws/chat/{self.slug}/")
+        tab.scope.update(user=self.user, session=self.session)
+        assert (await tab.connect(PATIENCE))[0]
+        self.tabs.append(tab)
+        return tab
+
+    async def leave(self) -> None:
+        for tab in self.tabs:
+            await tab.disconnect(timeout=PATIENCE)
+        self.tabs.clear()
+
+
+class Tab(WebsocketCommunicator):
+    """Sends frames and keeps what it was sent."""
+
+    async def ask(
+        self, text: str, conversation: str | None = None, request: UUID | None = None
+    ) -> str:
+        """Ask; return the id of the conversation as the first frame of the answer names it."""
+        frame = {"type": "ask", "id": str(request or uuid4()), "text": text}
+        await self.send_json_to({**frame, "conversation": conversation})
+        if conversation is not None:
+            return conversation
+        opened = await self.frame()
+        assert opened["type"] == "conversation.opened", opened
+        return str(opened["conversation"])
+
+    async def open(self, conversation: str, after: int = 0) -> dict[str, Any]:
+        await self.send_json_to({"type": "open", "conversation": conversation, "after": after})
+        return await self.frame()
+
+    async def frame(self) -> dict[str, Any]:
+        frame: dict[str, Any] = json.loads(await self.receive_from(PATIENCE))
+        return frame
+
+    async def until(self, kind: str, **fields: Any) -> list[dict[str, Any]]:
+        """Everything up to the first frame of that type with those fields."""
+        frames = []
+        while True:
+            frames.append(await self.frame())
+            last = frames[-1]
+            if last["type"] == kind and fields.items() <= last.items():
+                return frames
+
+    async def until_over(self) -> list[dict[str, Any]]:
+        frames = []
+        while True:
+            frames += await self.until("run.status")
+            if frames[-1]["status"] not in ("queued", "running"):
+                return frames
+
+    async def is_silent(self) -> bool:
+        return await self.receive_nothing(0.05, 0.01)
+
+
+async def add_application(**fields: Any) -> Application:
+    # resolved applications are kept by their slug: every test has its own
+    given = {"slug": f"demo-{uuid4().hex[:8]}", "title": "Demo", "is_public": True, **fields}
+    return await Application.objects.acreate(**given)
+
+
+@dataclass
+class Scene:
+    """An application, a process, a model, a visitor."""
+
+    application: Application
+    hub: Hub
+    model: PacedModel
+    visitor: Visitor
+
+
+@asynccontextmanager
+async def scene(**fields: Any) -> AsyncIterator[Scene]:
+    """At the end everybody leaves, and nothing may be left running."""
+    before = asyncio.all_tasks()
+    application = await add_application(**fields)
+    hub, model = Hub(), PacedModel()
+    visitor = Visitor(application, model)
+    yield Scene(application, hub, model, visitor)
+    await visitor.leave()
+    for keeper in list(hub.working.values()):
+        keeper.stop()
+    await settled(hub)
+    assert asyncio.all_tasks() <= before
+    assert hub.viewers == {}
+
+
+def text_of(frames: Sequence[dict[str, Any]]) -> str:
+    return "".join(frame["text"] for frame in frames if frame["type"] == "message.delta")
+
+
+async def settled(hub: Hub) -> None:
+    """Wait until every run of the process is over and stored."""
+    async with asyncio.timeout(PATIENCE):
+        while hub.tasks:
+            with suppress(Exception):
+                await asyncio.wait(hub.tasks)
