@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from channels.db import database_sync_to_async  # type: ignore[import-untyped]
@@ -214,7 +214,7 @@ async def look_up(key: str, digest: bytes, kept: Kept | None, now: float) -> Kep
 
 def read_holder(key: str) -> Holder | None:
     try:
-        row = ApiKey.objects.get_from_key(key)
+        row = cast(ApiKey, ApiKey.objects.get_from_key(key))
     except ApiKey.DoesNotExist:
         return None
     applications = frozenset(row.applications.values_list("pk", flat=True))

@@ -6,8 +6,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from channels.db import database_sync_to_async
-from channels.layers import get_channel_layer
+from channels.db import database_sync_to_async  # type: ignore[import-untyped]
+from channels.layers import get_channel_layer  # type: ignore[import-untyped]
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
@@ -23,8 +23,8 @@ class Unready(Exception):
 async def troubles() -> dict[str, str]:
     """What fails, by name, each with one sentence; empty when all is well."""
     checks: dict[str, Callable[[], Awaitable[None]]] = {
-        "database": database_answers,
-        "migrations": migrations_are_applied,
+        "database": database_sync_to_async(database_answers),
+        "migrations": database_sync_to_async(migrations_are_applied),
         "channel_layer": channel_layer_delivers,
     }
     names = list(checks)
@@ -47,14 +47,12 @@ async def trouble(name: str, check: Callable[[], Awaitable[None]]) -> str:
     return ""
 
 
-@database_sync_to_async
 def database_answers() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
         cursor.fetchone()
 
 
-@database_sync_to_async
 def migrations_are_applied() -> None:
     executor = MigrationExecutor(connection)
     missing = executor.migration_plan(executor.loader.graph.leaf_nodes())

@@ -1,5 +1,15 @@
+"""The API for editors of manifests, under /v1/configuration-support/."""
+
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
-urlpatterns: list[URLPattern] = []
+from apps.gateway import support
+
+urlpatterns: list[URLPattern] = [
+    path("application-schema", support.application_schema),
+    path("default-configuration", support.default_configuration),
+    path("skills", support.skills),
+    path("skills/validate", support.validate_skill),
+    path("validate", support.validate),
+]

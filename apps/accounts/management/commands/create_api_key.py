@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from datetime import datetime, time
-from typing import Any
+from typing import Any, cast
 
 from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
@@ -47,7 +47,7 @@ class Command(BaseCommand):
             row, key = ApiKey.objects.create_key(
                 name=name.strip(), expiry_date=expiry, is_limited=bool(slugs)
             )
-            row.applications.set(applications)
+            cast(ApiKey, row).applications.set(applications)
         self.stdout.write(key)
         self.stderr.write("(It is shown only this once.)")
 

@@ -1,0 +1,129 @@
+"""The API for editors of manifests: what may be written, what to begin with, what is wrong.
+
+The reading half shows nothing of anybody's and asks for no key, as with the reference backend,
+where DIAL Core decides who may reach it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET, require_POST
+from pydantic import TypeAdapter, ValidationError
+
+from apps.accounts.authentication import authenticate, find_holder
+from apps.errors import NotAuthenticated
+from apps.manifest.reading import Problem, review
+from apps.manifest.schema import manifest_schema
+from apps.manifest.skills import PromptSkill, Skill
+
+logger = logging.getLogger(__name__)
+
+_skill: TypeAdapter[Any] = TypeAdapter(Skill)
+
+
+# --- Reading ----------------------------------------------------------------------------------
+
+
+@require_GET
+def application_schema(request: HttpRequest) -> HttpResponse:
+    """The JSON schema of a manifest."""
+    written = written_schema(
+        settings.ENABLE_PREVIEW_FEATURES, settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID
+    )
+    return HttpResponse(written, content_type="application/json")
+
+
+@lru_cache(maxsize=4)
+def written_schema(preview: bool, default_deployment: str) -> bytes:
+    return msgspec.json.encode(
+        manifest_schema(preview=preview, default_deployment=default_deployment)
+    )
+
+
+@require_GET
+def default_configuration(request: HttpRequest) -> JsonResponse:
+    """What a new application begins with."""
+    return JsonResponse(read_default_configuration(Path(settings.PREDEFINED_DIR)))
+
+
+def read_default_configuration(folder: Path) -> dict[str, Any]:
+    """The object in `default_configuration.json`; a file that is none counts as empty."""
+    path = folder / "default_configuration.json"
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        logger.error("%s cannot be read: %s", path, error)
+        return {}
+    if not isinstance(found, dict):
+        logger.error("%s is not a JSON object.", path)
+        return {}
+    return found
+
+
+@require_GET
+def skills(request: HttpRequest) -> JsonResponse:
+    """The predefined skills; this installation comes with none."""
+    return JsonResponse([], safe=False)
+
+
+# --- Checking ---------------------------------------------------------------------------------
+
+
+@csrf_exempt
+@require_POST
+async def validate_skill(request: HttpRequest) -> JsonResponse:
+    """Say whether a skill can be fetched and read. Without DIAL there is nowhere to fetch from."""
+    if await find_holder(request.headers.get("Api-Key", "").strip()) is None:
+        return detail(401, "Send a valid API key in the Api-Key header.")
+    try:
+        skill = _skill.validate_json(request.body)
+    except RequestDataTooBig as error:
+        return detail(413, str(error))
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_input=False, include_context=False)
+        return detail(422, [{**problem, "loc": ["body", *problem["loc"]]} for problem in problems])
+    if not isinstance(skill, PromptSkill):
+        return detail(400, f"Skills of type '{skill.type}' cannot be validated here.")
+    return detail(404, f"'{skill.url}' cannot be read: this installation has no prompts of DIAL.")
+
+
+def detail(status: int, text: object) -> JsonResponse:
+    return JsonResponse({"detail": text}, status=status)
+
+
+@csrf_exempt
+@require_POST
+async def validate(request: ASGIRequest) -> JsonResponse:
+    """Everything that is wrong with a manifest, and what is worth a warning."""
+    try:
+        await authenticate(request.scope)
+        document = msgspec.json.decode(request.body)
+    except NotAuthenticated as error:
+        return detail(401, str(error))
+    except RequestDataTooBig as error:
+        return detail(413, str(error))
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        return detail(400, f"The request body isn't valid JSON: {error}")
+    found = review(
+        document,
+        preview=settings.ENABLE_PREVIEW_FEATURES,
+        default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
+    )
+    return JsonResponse({"errors": written(found.errors), "warnings": written(found.warnings)})
+
+
+def written(problems: tuple[Problem, ...]) -> list[dict[str, str]]:
+    return [{"path": problem.path, "message": problem.message} for problem in problems]
