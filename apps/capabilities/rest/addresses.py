@@ -1,0 +1,107 @@
+"""Addresses of operations: written by the operator, filled in by the model, never changed by it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import quote, unquote, urlsplit
+
+from django.conf import settings
+
+from apps.capabilities.wrappers.texts import written
+from apps.errors import InvalidParameter
+from apps.workspace.egress.clients import AsyncClient, operator_client, site_client
+
+_placeholder = re.compile(r"\{([^{}/?#]+)\}")
+
+
+class AddressInvalid(ValueError):
+    """An operator's address cannot be used; the text says why and what to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A URL in parts. `segments` are those of the path; odd pieces of each are placeholders.
+
+    `query` has each pair of the operator's as (name, text as it was written).
+    """
+
+    client: Callable[[], AsyncClient]
+    origin: str
+    segments: tuple[tuple[str, ...], ...]
+    query: tuple[tuple[str, str], ...]
+
+    @property
+    def placeholders(self) -> frozenset[str]:
+        return frozenset(key for pieces in self.segments for key in pieces[1::2])
+
+    def url(self, path: Mapping[str, str], query: Mapping[str, str]) -> str:
+        """The whole address; a query parameter replaces the operator's of the same name."""
+        segments = "/".join(map("".join, (filled(pieces, path) for pieces in self.segments)))
+        pairs = [text for name, text in self.query if name not in query]
+        pairs += [f"{escaped(name)}={escaped(value)}" for name, value in query.items()]
+        return f"{self.origin}{segments}{'?' if pairs else ''}{'&'.join(pairs)}"
+
+
+def read_address(url: str) -> Address:
+    """Take an operator's URL apart; one that begins with / is on this server.
+
+    Raises `AddressInvalid`.
+    """
+    is_site = url.startswith("/")
+    whole = f"{settings.SITE_URL}{url}" if is_site else url
+    try:
+        parts = urlsplit(whole)
+        port = parts.port
+    except ValueError as error:
+        raise AddressInvalid(f"the address cannot be read ({error}).") from error
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise AddressInvalid("write an address that begins with http://, https:// or /.")
+    if "@" in parts.netloc:
+        raise AddressInvalid("write user name and password as `authorization` of the toolset.")
+    if any(mark in parts.netloc for mark in "{}\\% ") or port == 0:
+        raise AddressInvalid("the host cannot be used; placeholders may stand in the path only.")
+    pairs = [pair for pair in parts.query.split("&") if pair]
+    return Address(
+        client=site_client if is_site else operator_client,
+        origin=f"{parts.scheme}://{parts.netloc}",
+        segments=tuple(
+            tuple(_placeholder.split(segment)) for segment in (parts.path or "/").split("/")
+        ),
+        query=tuple((unquote(pair.partition("=")[0].replace("+", " ")), pair) for pair in pairs),
+    )
+
+
+def filled(pieces: tuple[str, ...], values: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(
+        escaped(values[piece]) if index % 2 else piece for index, piece in enumerate(pieces)
+    )
+
+
+def path_values(
+    address: Address, arguments: Mapping[str, object], names: Mapping[str, str]
+) -> dict[str, str]:
+    """The values of placeholders, by key; `names` says which argument fills which key.
+
+    Raises `InvalidParameter` for what would change the path: nothing, a list or an object, and
+    what makes a segment `.` or `..`.
+    """
+    values: dict[str, str] = {}
+    for key in address.placeholders:
+        name = names[key]
+        value = arguments.get(name)
+        if isinstance(value, dict | list):
+            raise InvalidParameter(name, "it is part of an address; give text or a number.")
+        text = written(value)
+        if not text:
+            raise InvalidParameter(name, "it is part of an address and must not be empty.")
+        values[key] = text
+    for pieces in address.segments:
+        if len(pieces) > 1 and unquote("".join(filled(pieces, values))) in {".", ".."}:
+            raise InvalidParameter(names[pieces[1]], "'.' and '..' are not allowed here.")
+    return values
+
+
+def escaped(text: str) -> str:
+    return quote(text, safe="", errors="replace")

@@ -1,0 +1,75 @@
+"""How a service is told who is calling: written over whatever a parameter put there."""
+
+from __future__ import annotations
+
+import base64
+
+from apps.accounts.caller import Caller
+from apps.capabilities.rest.drafts import Draft, header_name_problem, header_value_problem
+from apps.capabilities.rest.tokens import find_tokens
+from apps.errors import ToolError
+from apps.manifest.authorizations import (
+    ApiKeyAuthorization,
+    BasicAuthorization,
+    BearerAuthorization,
+    ClientIdSecretAuthorization,
+    ForwardAuthTokenAuthorization,
+    RestAuthorization,
+)
+
+
+async def authorize(
+    draft: Draft, how: RestAuthorization | None, caller: Caller, refused_token: str = ""
+) -> str:
+    """Add credentials to the draft; return the token if it was fetched and so can be renewed.
+
+    Raises `ToolError` when there are none to add.
+    """
+    match how:
+        case BasicAuthorization():
+            draft.headers["authorization"] = basic(how.username, how.password)
+        case BearerAuthorization():
+            draft.headers["authorization"] = f"Bearer {how.token}"
+        case ApiKeyAuthorization():
+            add_key(draft, how)
+        case ForwardAuthTokenAuthorization():
+            draft.headers["authorization"] = f"Bearer {own_token(caller)}"
+        case ClientIdSecretAuthorization():
+            token = await find_tokens(how).current(refused_token)
+            draft.headers["authorization"] = f"Bearer {token}"
+            return token
+        case None:
+            pass
+    return ""
+
+
+def basic(username: str, password: str) -> str:
+    return f"Basic {base64.b64encode(f'{username}:{password}'.encode()).decode()}"
+
+
+def own_token(caller: Caller) -> str:
+    if not caller.bearer or header_value_problem(caller.bearer):
+        raise ToolError(
+            "This tool acts with the caller's own sign-in, and the request came without a bearer "
+            "token. Sign in, or send an Authorization header."
+        )
+    return caller.bearer
+
+
+def add_key(draft: Draft, how: ApiKeyAuthorization) -> None:
+    match how.location:
+        case "header":
+            draft.headers[how.name.lower()] = how.key
+        case "query":
+            draft.query[how.name] = how.key
+        case _:
+            draft.body[how.name] = how.key
+
+
+def authorization_problem(how: RestAuthorization | None) -> str:
+    """Why credentials cannot be sent; "" when they can. They are not repeated."""
+    if isinstance(how, BearerAuthorization):
+        return header_value_problem(how.token)
+    if isinstance(how, ApiKeyAuthorization) and how.location == "header":
+        return header_name_problem(how.name) or header_value_problem(how.key)
+    return ""

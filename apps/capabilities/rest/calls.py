@@ -1,0 +1,27 @@
+"""A call of an operation, from the arguments to the result."""
+
+from __future__ import annotations
+
+from apps.agent.tools import Invocation, ToolResult
+from apps.capabilities.registry import Opening
+from apps.capabilities.rest.authorizations import authorize
+from apps.capabilities.rest.drafts import Draft, add_forwarded
+from apps.capabilities.rest.exchanges import exchange
+from apps.capabilities.rest.operations import Operation
+from apps.capabilities.rest.results import result_of
+
+UNAUTHORIZED = 401
+
+
+async def call(operation: Operation, opening: Opening, invocation: Invocation) -> ToolResult:
+    """Raises `ToolError`, `InvalidParameter`, `ToolTimedOut`, `FileRefused`."""
+    draft = Draft(operation.method)
+    operation.places.fill(draft, operation.address, invocation.arguments)
+    token = await authorize(draft, operation.authorization, opening.caller)
+    add_forwarded(draft, opening.caller.headers)
+    answer = await exchange(operation, draft)
+    if answer.status == UNAUTHORIZED and token:
+        # The token may have been withdrawn before its time: once, ask with another one.
+        await authorize(draft, operation.authorization, opening.caller, refused_token=token)
+        answer = await exchange(operation, draft)
+    return await result_of(operation, answer, opening, invocation.stage)

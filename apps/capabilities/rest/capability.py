@@ -1,0 +1,160 @@
+"""Toolsets of the kind `rest-api`: each operation of an HTTP service becomes a tool."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+from django.conf import settings
+
+from apps.agent.tools import ToolSpec
+from apps.capabilities.registry import Capability, Contribution, Open, Opening
+from apps.capabilities.rest.addresses import Address, AddressInvalid, read_address
+from apps.capabilities.rest.authorizations import authorization_problem
+from apps.capabilities.rest.calls import call
+from apps.capabilities.rest.drafts import header_name_problem, header_value_problem
+from apps.capabilities.rest.operations import Operation
+from apps.capabilities.rest.parameters import read_places
+from apps.capabilities.wrappers.arguments import read_arguments
+from apps.capabilities.wrappers.composition import Wishes, wrapped
+from apps.capabilities.wrappers.display import display_of
+from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.wrappers.texts import written
+from apps.errors import InitializationIssue
+from apps.manifest.attachments import ResponseAsAttachment
+from apps.manifest.authorizations import ClientIdSecretAuthorization
+from apps.manifest.manifest import Manifest
+from apps.manifest.naming import localized, visible_name
+from apps.manifest.parameters import RestConstParameter, RestFunctionParameters
+from apps.manifest.tools import RestTool
+from apps.manifest.toolsets import RestToolSet
+
+
+def prepare(manifest: Manifest) -> Open | None:
+    """Read every REST toolset; what cannot be used becomes an issue and the rest goes on."""
+    tools: list[PreparedTool] = []
+    issues: list[InitializationIssue] = []
+    for path, toolset in toolsets(manifest):
+        try:
+            check_authorization(path, toolset)
+        except InitializationIssue as issue:
+            issues.append(issue)
+            continue
+        for place, tool in tools_of(path, toolset):
+            try:
+                tools.append(prepare_tool(place, tool, toolset, manifest))
+            except InitializationIssue as issue:
+                issues.append(issue)
+    if not tools and not issues:
+        return None
+
+    @asynccontextmanager
+    async def open_rest(opening: Opening) -> AsyncIterator[Contribution]:
+        yield Contribution(tools=tuple(tool.bind(opening) for tool in tools), issues=tuple(issues))
+
+    return open_rest
+
+
+def toolsets(manifest: Manifest) -> Iterator[tuple[str, RestToolSet]]:
+    """The enabled ones, each with its path."""
+    for index, toolset in enumerate(manifest.tool_sets):
+        if isinstance(toolset, RestToolSet) and toolset.enabled:
+            yield f"tool_sets[{index}]", toolset
+
+
+def tools_of(path: str, toolset: RestToolSet) -> Iterator[tuple[str, RestTool]]:
+    for index, tool in enumerate(toolset.tools):
+        if isinstance(tool, RestTool) and tool.enabled:
+            yield f"{path}.tools[{index}]", tool
+
+
+def check_authorization(path: str, toolset: RestToolSet) -> None:
+    """Raises `InitializationIssue`."""
+    how = toolset.authorization
+    if problem := authorization_problem(how):
+        raise InitializationIssue(f"{path}.authorization: {problem}")
+    if isinstance(how, ClientIdSecretAuthorization):
+        read_url(f"{path}.authorization.token_url", how.token_url)
+
+
+def prepare_tool(
+    path: str, tool: RestTool, toolset: RestToolSet, manifest: Manifest
+) -> PreparedTool:
+    """Raises `InitializationIssue`."""
+    function = tool.open_ai_tool.function
+    name = visible_name(toolset.name, function.name)
+    arguments = read_arguments(function.parameters)
+    seconds = manifest.tool_defaults.timeout_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
+    operation = read_operation(path, tool, toolset, name, seconds, most_bytes(manifest))
+    title = toolset.name if localized(toolset.name) else f"Calling {function.name}"
+    return wrapped(
+        PreparedTool(
+            ToolSpec(name, function.description, arguments.schema), partial(call, operation)
+        ),
+        Wishes(
+            arguments,
+            display_of(manifest, title, tool=tool.display, parameters=function.parameters),
+            seconds,
+            tool.attachment,
+            tool.fallback_configuration,
+        ),
+    )
+
+
+def read_operation(
+    path: str, tool: RestTool, toolset: RestToolSet, name: str, seconds: float, size: int
+) -> Operation:
+    function, method = tool.open_ai_tool.function, tool.rest_api_method_info
+    address = read_url(f"{path}.rest_api_method_info.method_url", method.method_url)
+    check_parameters(f"{path}.open_ai_tool.function.parameters", function.parameters, address)
+    places = {key: p.parameter_info for key, p in function.parameters.properties.items()}
+    return Operation(
+        name=name,
+        function=function.name,
+        method=method.method_type.upper(),
+        address=address,
+        places=read_places(places),
+        authorization=toolset.authorization,
+        attachment=(
+            tool.response_as_attachment or toolset.response_as_attachment or ResponseAsAttachment()
+        ),
+        most_seconds=seconds,
+        most_bytes=size,
+    )
+
+
+def most_bytes(manifest: Manifest) -> int:
+    own = manifest.features.file_loading.size_limit if manifest.features is not None else None
+    return own or int(settings.DEFAULT_FILE_LOADING_SIZE_LIMIT)
+
+
+def read_url(path: str, url: str) -> Address:
+    try:
+        return read_address(url)
+    except AddressInvalid as error:
+        raise InitializationIssue(f"{path}: {error}") from error
+
+
+def check_parameters(path: str, parameters: RestFunctionParameters, address: Address) -> None:
+    """Every placeholder is filled, and every header can be sent. Raises `InitializationIssue`."""
+    filled = set()
+    for name, parameter in parameters.properties.items():
+        place = parameter.parameter_info
+        if place.type == "url":
+            filled.add(place.key)
+        if place.type != "header":
+            continue
+        problem = header_name_problem(place.key)
+        if isinstance(parameter, RestConstParameter):
+            problem = problem or header_value_problem(written(parameter.const))
+        if problem:
+            raise InitializationIssue(f"{path}.properties.{name}: {problem}")
+    if missing := sorted(address.placeholders - filled):
+        raise InitializationIssue(
+            f"{path}: no parameter of type url has the key {missing[0]!r}, "
+            "which stands in the address."
+        )
+
+
+rest = Capability("rest", frozenset({"tool_sets.rest-api"}), prepare)

@@ -1,0 +1,152 @@
+"""One request and its answer; whatever goes wrong becomes a sentence for the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from urllib.parse import urljoin, urlsplit
+
+from apps.capabilities.rest.drafts import Draft
+from apps.capabilities.rest.operations import Operation
+from apps.errors import EgressRefused, ToolError, ToolTimedOut
+from apps.workspace.egress.bodies import BodyTooLarge, BodyUnreadable, read_body
+from apps.workspace.egress.clients import (
+    CONNECT_SECONDS,
+    ConnectError,
+    ConnectTimeout,
+    HTTPError,
+    InvalidURL,
+    Response,
+    TimeoutException,
+)
+
+MOST_REDIRECTS = 5
+KEEPS_METHOD = frozenset({307, 308})
+MOVES_TO_GET = frozenset({301, 302, 303})
+MOST_ERROR_BYTES = 65_536
+"""Of the body of an error, which only a person sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    method: str
+    url: str
+    headers: list[tuple[bytes, bytes]]
+    content: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`location` is where a redirect points, in full."""
+
+    status: int
+    content_type: str
+    body: bytes
+    location: str = ""
+
+    @property
+    def status_line(self) -> str:
+        """The number and its standard phrase; the service's own words are not used."""
+        try:
+            return f"{self.status} {HTTPStatus(self.status).phrase}"
+        except ValueError:
+            return str(self.status)
+
+
+async def exchange(operation: Operation, draft: Draft) -> Answer:
+    """Send, following redirects that stay on the host. Raises `ToolError`, `ToolTimedOut`."""
+    question = Question(
+        draft.method, draft.url(operation.address), draft.header_pairs(), draft.content()
+    )
+    with told(operation):
+        for _ in range(MOST_REDIRECTS):
+            answer = await ask(operation, question)
+            if not answer.location or origin(answer.location) != origin(question.url):
+                return answer
+            question = redirected(question, answer)
+    raise ToolError(f"{operation.name}: the service redirects without end.")
+
+
+async def ask(operation: Operation, question: Question) -> Answer:
+    """One request. Leaving early, a cancellation included, closes it at once."""
+    seconds = operation.most_seconds
+    async with operation.address.client().stream(
+        question.method,
+        question.url,
+        headers=question.headers,
+        content=question.content,
+        timeout=(min(CONNECT_SECONDS, seconds), seconds, seconds, seconds),
+    ) as response:
+        return Answer(
+            response.status_code,
+            response.headers.get("content-type", ""),
+            await content_of(response, operation.most_bytes),
+            target(response, question.url),
+        )
+
+
+async def content_of(response: Response, most: int) -> bytes:
+    if response.is_success:
+        return await read_body(response, most)
+    try:
+        return await read_body(response, min(most, MOST_ERROR_BYTES))
+    except (BodyTooLarge, BodyUnreadable):
+        return b""
+
+
+def target(response: Response, url: str) -> str:
+    location = str(response.headers.get("location", ""))
+    if response.status_code not in KEEPS_METHOD | MOVES_TO_GET or not location:
+        return ""
+    try:
+        return urljoin(url, location)
+    except ValueError:
+        return ""
+
+
+def redirected(question: Question, answer: Answer) -> Question:
+    if answer.status in KEEPS_METHOD or question.method == "GET":
+        return replace(question, url=answer.location)
+    headers = [pair for pair in question.headers if pair[0] != b"content-type"]
+    return Question("GET", answer.location, headers, None)
+
+
+def origin(url: str) -> tuple[str, str | None, int | None]:
+    try:
+        parts = urlsplit(url)
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return "", None, None
+    return parts.scheme, parts.hostname, port
+
+
+@contextmanager
+def told(operation: Operation) -> Iterator[None]:
+    """Turn what a client raises into what a model can be told; addresses stay out of it."""
+    name = operation.name
+    try:
+        yield
+    except EgressRefused as error:
+        raise ToolError(f"{name}: {error}") from error
+    except ConnectTimeout as error:
+        raise ToolTimedOut(name, min(CONNECT_SECONDS, operation.most_seconds)) from error
+    except TimeoutException as error:
+        raise ToolTimedOut(name, operation.most_seconds) from error
+    except (HTTPError, InvalidURL) as error:
+        raise ToolError(f"{name}: {reason(error)}") from error
+
+
+def reason(error: Exception) -> str:
+    match error:
+        case BodyTooLarge():
+            return f"the answer is larger than {error.limit} bytes. Ask for less at once."
+        case BodyUnreadable():
+            return str(error)
+        case ConnectError():
+            return "the service could not be reached."
+        case InvalidURL():
+            return "the arguments do not make a usable address."
+        case _:
+            return "the service broke off the answer."

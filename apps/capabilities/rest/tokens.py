@@ -1,0 +1,103 @@
+"""Tokens of OAuth client credentials: fetched once for all callers, kept until they expire."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from apps.capabilities.rest.addresses import AddressInvalid, read_address
+from apps.capabilities.rest.drafts import header_value_problem
+from apps.errors import EgressRefused, ToolError
+from apps.manifest.authorizations import ClientIdSecretAuthorization
+from apps.workspace.egress.bodies import read_body
+from apps.workspace.egress.clients import HTTPError, InvalidURL, TimeoutException
+from apps.workspace.egress.lifetimes import shared
+
+MARGIN_SECONDS = 30.0
+"""A token is renewed this long before it expires: a call takes time to arrive."""
+UNTOLD_SECONDS = 300.0
+"""How long a token is kept whose service does not say how long it is good for."""
+MOST_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    value: str = field(repr=False)
+    good_until: float
+    """On the clock of `time.monotonic`."""
+
+
+class Tokens:
+    """The token of one pair of credentials. Whoever comes while it is fetched waits for it."""
+
+    def __init__(self, how: ClientIdSecretAuthorization) -> None:
+        self.how = how
+        self.lock = asyncio.Lock()
+        self.token: Token | None = None
+
+    async def current(self, refused: str = "") -> str:
+        """A token that is good, and is not the `refused` one. Raises `ToolError`."""
+        async with self.lock:
+            token = self.token
+            if token is None or token.value == refused or time.monotonic() >= token.good_until:
+                token = self.token = await fetch(self.how)
+            return token.value
+
+    async def aclose(self) -> None:
+        self.token = None
+
+
+def find_tokens(how: ClientIdSecretAuthorization) -> Tokens:
+    """The tokens of these credentials on the running event loop."""
+    return shared((Tokens, how), partial(Tokens, how))
+
+
+async def fetch(how: ClientIdSecretAuthorization) -> Token:
+    """Ask the token service. Raises `ToolError`; what the service wrote is not repeated."""
+    form = {"grant_type": "client_credentials", "scope": how.scope, "audience": how.aud}
+    try:
+        address = read_address(how.token_url)
+        async with address.client().stream(
+            "POST",
+            address.url({}, {}),
+            data={key: value for key, value in form.items() if value},
+            auth=(how.client_id, how.client_secret),
+            headers={"Accept": "application/json"},
+        ) as response:
+            if response.status_code != HTTPStatus.OK:
+                raise ToolError(f"The token service answered {response.status_code}.")
+            return read_token(await read_body(response, MOST_BYTES))
+    except AddressInvalid as error:
+        raise ToolError(f"The token service: {error}") from error
+    except EgressRefused as error:
+        raise ToolError(f"The token service: {error}") from error
+    except TimeoutException as error:
+        raise ToolError("The token service timed out.") from error
+    except (HTTPError, InvalidURL) as error:
+        raise ToolError("The token service could not be reached.") from error
+
+
+def read_token(body: bytes) -> Token:
+    try:
+        answer = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise ToolError("The token service did not answer with JSON.") from error
+    value = answer.get("access_token") if isinstance(answer, dict) else None
+    if not isinstance(value, str) or not value or header_value_problem(value):
+        raise ToolError("The token service answered without a usable `access_token`.")
+    return Token(value, time.monotonic() + lifetime(answer.get("expires_in")) - MARGIN_SECONDS)
+
+
+def lifetime(told: Any) -> float:
+    """Seconds; some services write the number as text."""
+    try:
+        seconds = float(told)
+    except (TypeError, ValueError, OverflowError):
+        return UNTOLD_SECONDS
+    return seconds if seconds >= 0 else UNTOLD_SECONDS

@@ -1,0 +1,106 @@
+"""Arguments as the model wrote them, made into arguments that a tool can trust."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from apps.agent.tools import Invocation, ToolResult
+from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.constants import Inject, injection
+from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.wrappers.schemas import schema_of
+from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, one_line, shortened, written
+from apps.errors import InvalidParameter
+from apps.manifest.parameters import FunctionParameters, RestFunctionParameters
+
+MOST_VIOLATIONS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """`schema` is what the model is told; `defaults` are of parameters that it may leave out."""
+
+    schema: Mapping[str, Any]
+    validator: Draft202012Validator
+    defaults: Mapping[str, Any]
+    inject: Inject
+
+    def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments with defaults and constants. Raises `InvalidParameter`.
+
+        Null for a parameter that may be left out means that it is left out.
+        """
+        required = self.schema["required"]
+        named = {k: v for k, v in given.items() if v is not None or k in required}
+        named = {**self.defaults, **named}
+        violations = sorted(self.validator.iter_errors(named), key=lambda error: error.json_path)
+        if violations:
+            raise refusal(violations)
+        complete: dict[str, Any] = self.inject(named)
+        return complete
+
+
+def read_arguments(parameters: FunctionParameters | RestFunctionParameters) -> Arguments:
+    """Compile the parameters of a function, once for a manifest."""
+    schema = schema_of(parameters)
+    defaults = {
+        name: parameter.default
+        for name, parameter in parameters.properties.items()
+        if parameter.default is not None and name in schema["properties"]
+    }
+    return Arguments(schema, Draft202012Validator(schema), defaults, injection(parameters))
+
+
+def with_arguments(tool: PreparedTool, arguments: Arguments) -> PreparedTool:
+    """Let the tool see checked arguments only. Raises `InvalidParameter`."""
+
+    async def work(opening: Opening, invocation: Invocation) -> ToolResult:
+        checked = arguments.check(invocation.arguments)
+        return await tool.work(opening, replace(invocation, arguments=checked))
+
+    return replace(tool, work=work)
+
+
+def refusal(violations: Iterable[ValidationError]) -> InvalidParameter:
+    """Every violation with its path, what was found and what was expected."""
+    found = dict.fromkeys(item for violation in violations for item in problems(violation))
+    (path, text), *others = list(found)[:MOST_VIOLATIONS]
+    lines = [
+        text,
+        *(f"Parameter {other} is invalid: {why}" for other, why in others),
+        "Call the tool again with valid parameters.",
+    ]
+    return InvalidParameter(path, shortened("\n".join(lines), ERROR_CHARACTERS))
+
+
+def problems(violation: ValidationError) -> Iterator[tuple[str, str]]:
+    """The path of each parameter that a violation is about, and what is wrong with it."""
+    path = place(violation.absolute_path)
+    value = violation.instance
+    expected: Any = violation.validator_value
+    found = f"found {kind_of(value)} {one_line(written(value), 60)}".rstrip()
+    match violation.validator:
+        case "required":
+            for name in expected:
+                if name not in value:
+                    yield place((*violation.absolute_path, name)), "it is required but missing."
+        case "enum":
+            options = one_line(", ".join(map(written, expected)), 500)
+            yield path, f"expected one of {options}; {found}."
+        case _:
+            yield path, f"expected {written(expected)}; {found}."
+
+
+def place(path: Iterable[str | int]) -> str:
+    text = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
+    return text.removeprefix(".")
+
+
+def kind_of(value: Any) -> str:
+    kinds = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
+    return "null" if value is None else kinds.get(type(value), "object")

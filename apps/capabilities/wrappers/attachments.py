@@ -1,0 +1,59 @@
+"""The one place that decides which attachments of a tool survive, and which the answer shows."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+
+from apps.agent.messages import Attachment
+from apps.agent.tools import Invocation, ToolResult
+from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.manifest.attachments import AttachmentFilter
+
+logger = logging.getLogger(__name__)
+
+
+def with_attachments(tool: PreparedTool, wanted: AttachmentFilter) -> PreparedTool:
+    """Filter by type, give the survivors their types, show them in the stage and on the answer."""
+
+    async def work(opening: Opening, invocation: Invocation) -> ToolResult:
+        result = await tool.work(opening, invocation)
+        if not result.attachments and not result.propagated:
+            return result
+        kept = filtered(result.attachments, wanted, tool.spec.name)
+        for attachment in kept:
+            invocation.stage.attach(attachment)
+        chosen = filtered(result.propagated, wanted, tool.spec.name)
+        shown = (a for a in kept if matches(a.type, wanted.propagate_types_to_choice))
+        return replace(result, attachments=kept, propagated=tuple(dict.fromkeys((*chosen, *shown))))
+
+    return replace(tool, work=work)
+
+
+def filtered(
+    attachments: Sequence[Attachment], wanted: AttachmentFilter, tool_name: str
+) -> tuple[Attachment, ...]:
+    for attachment in attachments:
+        if not attachment.type:
+            logger.warning("Tool %s: an attachment without a type is dropped", tool_name)
+    return tuple(
+        replace(a, type=wanted.media_type_substitution.get(a.type, a.type))
+        for a in attachments
+        if matches(a.type, wanted.supported_types)
+    )
+
+
+def matches(media_type: str, patterns: Sequence[str]) -> bool:
+    """Whether one of the patterns (`*/*`, `image/*`, `image/png`) is the type; "" never is."""
+    name = media_type.partition(";")[0].strip().lower()
+    return bool(name) and any(match_one(name, pattern.strip().lower()) for pattern in patterns)
+
+
+def match_one(name: str, pattern: str) -> bool:
+    if pattern == "*/*":
+        return True
+    if pattern.endswith("/*"):
+        return name.startswith(pattern[:-1])
+    return name == pattern

@@ -1,0 +1,39 @@
+"""Everything that is wished of every tool, in one order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from apps.capabilities.wrappers.arguments import Arguments, with_arguments
+from apps.capabilities.wrappers.attachments import with_attachments
+from apps.capabilities.wrappers.display import Display
+from apps.capabilities.wrappers.fallbacks import with_fallback
+from apps.capabilities.wrappers.limits import with_limit
+from apps.capabilities.wrappers.logs import with_log
+from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.wrappers.stages import with_stage
+from apps.capabilities.wrappers.timeouts import with_timeout
+from apps.manifest.attachments import AttachmentFilter
+from apps.manifest.fallbacks import Fallback
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a manifest wants of one tool beside its work; `seconds` is the time it has."""
+
+    arguments: Arguments
+    display: Display
+    seconds: float
+    attachment: AttachmentFilter = field(default_factory=AttachmentFilter)
+    fallback: Fallback = field(default_factory=Fallback)
+
+
+def wrapped(tool: PreparedTool, wishes: Wishes) -> PreparedTool:
+    """Apply the wishes, the innermost first."""
+    tool = with_timeout(tool, wishes.seconds)
+    tool = with_arguments(tool, wishes.arguments)
+    tool = with_attachments(tool, wishes.attachment)
+    tool = with_limit(tool)
+    tool = with_log(tool)
+    tool = with_fallback(tool, wishes.fallback)
+    return with_stage(tool, wishes.display)

@@ -1,0 +1,108 @@
+"""What the stage of a tool call is called, and how its arguments are shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from django.conf import settings
+
+from apps.capabilities.wrappers.fences import fenced
+from apps.capabilities.wrappers.texts import VALUE_CHARACTERS, one_line, shortened, written
+from apps.manifest.manifest import Manifest
+from apps.manifest.naming import localized
+from apps.manifest.parameters import FunctionParameters, ParameterStage, RestFunctionParameters
+from apps.manifest.texts import Localized
+from apps.manifest.tools import ToolDisplay, ToolStage
+
+Visibility = Literal["never", "failures", "always"]
+
+LEVELS = ("none", "error", "info", "debug")
+
+_placeholder = re.compile(r"\{([^{}]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """`name` is the title unless `stage` has one; `parameters` are those with a display."""
+
+    name: Localized
+    visibility: Visibility = "always"
+    stage: ToolStage | None = None
+    parameters: Mapping[str, ParameterStage] = field(default_factory=dict)
+
+    def title(self, arguments: Mapping[str, Any], locale: str) -> str:
+        configured = self.stage.name if self.stage is not None and self.stage.show else None
+        title = filled(configured, arguments) if configured else localized(self.name, locale)
+        for name, value in arguments.items():
+            if name in self.parameters and self.parameters[name].show_value_in_stage_title:
+                gap = "" if title[-1:].isspace() else " "
+                return f"{title}{gap}{one_line(written(value))}"
+        return title
+
+    def request(self, arguments: Mapping[str, Any]) -> str:
+        """The block that shows what the model asked for; a configured body stands in for it."""
+        if self.stage is not None and self.stage.body:
+            return f"{filled(self.stage.body, arguments)}\n\n"
+        ordered = sorted(arguments.items(), key=lambda item: self.order(item[0]))
+        entries = (self.entry(name, value) for name, value in ordered)
+        return "".join(["> #### Request:\n\r", *entries])
+
+    def order(self, name: str) -> int:
+        return self.parameters[name].order if name in self.parameters else 0
+
+    def entry(self, name: str, value: Any) -> str:
+        shown = self.parameters.get(name, PLAIN)
+        if shown.ignore:
+            return ""
+        label = shown.name or ("" if shown.ignore_parameter_name else f"***{name}:*** ")
+        text = shown.replaced_value_info or shortened(written(value), VALUE_CHARACTERS)
+        if shown.format is not None:
+            text = f"\n{fenced(text, shown.format)}\n"
+        return f"{label}{shown.prefix or ''}{text}{shown.suffix or ''}\n\r"
+
+
+PLAIN = ParameterStage()
+
+
+def display_of(
+    manifest: Manifest,
+    name: Localized,
+    *,
+    tool: ToolDisplay | None = None,
+    parameters: FunctionParameters | RestFunctionParameters | None = None,
+    system: bool = False,
+) -> Display:
+    """The display of one tool; a `system` tool is shown at the level `debug` only."""
+    stage = tool.stage if tool is not None else None
+    configured = {
+        key: parameter.display.stage
+        for key, parameter in (parameters.properties.items() if parameters is not None else ())
+        if parameter.display is not None and parameter.display.stage is not None
+    }
+    return Display(name, visibility(stage_level(manifest), stage, system), stage, configured)
+
+
+def stage_level(manifest: Manifest) -> str:
+    """The installation's level wins over every application's."""
+    if settings.DEFAULT_STAGE_DISPLAY_LEVEL:
+        return str(settings.DEFAULT_STAGE_DISPLAY_LEVEL)
+    return manifest.features.stage_display.level if manifest.features is not None else "info"
+
+
+def visibility(level: str, stage: ToolStage | None, system: bool) -> Visibility:
+    if level == "none":
+        return "never"
+    needed = "debug" if system else "info"
+    if LEVELS.index(level) < LEVELS.index(needed) or (stage is not None and not stage.show):
+        return "failures"
+    return "always"
+
+
+def filled(template: str, arguments: Mapping[str, Any]) -> str:
+    """The template with {argument} replaced; an argument that was not given leaves nothing."""
+    return _placeholder.sub(
+        lambda match: shortened(written(arguments.get(match[1])), VALUE_CHARACTERS), template
+    )

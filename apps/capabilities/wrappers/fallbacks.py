@@ -1,0 +1,120 @@
+"""What happens when a tool fails: the first strategy of the manifest that applies decides."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from apps.agent.tools import Invocation, ToolResult
+from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.fences import fenced
+from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.wrappers.stages import show_failure
+from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, shortened
+from apps.errors import InvalidParameter, QuickAppError, Stopped, ToolError, ToolTimedOut
+from apps.manifest.fallbacks import AnyStrategy, Continue, Fallback, Retry, Stop, Trigger
+
+logger = logging.getLogger(__name__)
+
+UNEXPECTED = "The tool failed unexpectedly."
+NOT_SHOWN = "An error occurred while executing the tool."
+
+
+class ShownError(ToolError):
+    """`shown` is Markdown: what the stage tells beyond the message that the model gets."""
+
+    def __init__(self, message: str, shown: str) -> None:
+        super().__init__(message)
+        self.shown = shown
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A strategy, read: `ends` stops the run, else the model gets the error and `instructions`."""
+
+    ends: bool
+    trigger: Trigger | None = None
+    instructions: str = ""
+
+    def applies(self, text: str, *, explicitly: bool) -> bool:
+        """A step without a trigger applies to everything, except where one has to be explicit."""
+        if self.trigger is None:
+            return not explicitly
+        return is_triggered(self.trigger, text)
+
+
+def with_fallback(tool: PreparedTool, fallback: Fallback) -> PreparedTool:
+    """Raises `Stopped` and, past all strategies, `InvalidParameter`."""
+    steps = read_steps(fallback.strategies, tool.spec.name)
+
+    async def work(opening: Opening, invocation: Invocation) -> ToolResult:
+        try:
+            return await tool.work(opening, invocation)
+        except Stopped:
+            raise
+        except InvalidParameter as error:
+            show_failure(invocation.stage, as_markdown(error))
+            raise
+        except (ToolError, QuickAppError) as error:
+            is_timeout = isinstance(error, ToolTimedOut)
+            shows = fallback.display_error_in_stage or is_timeout
+            show_failure(invocation.stage, as_markdown(error) if shows else f"{NOT_SHOWN}\n")
+            return decide(steps, str(error), error, is_timeout=is_timeout)
+        except Exception as error:
+            logger.exception("Tool %s failed", tool.spec.name)
+            shows = fallback.display_error_in_stage
+            show_failure(invocation.stage, f"{UNEXPECTED if shows else NOT_SHOWN}\n")
+            return decide(steps, UNEXPECTED, error, is_timeout=False)
+
+    return replace(tool, work=work)
+
+
+def read_steps(strategies: Sequence[AnyStrategy], tool_name: str) -> tuple[Step, ...]:
+    return tuple(read_step(strategy, tool_name) for strategy in strategies)
+
+
+def read_step(strategy: AnyStrategy, tool_name: str) -> Step:
+    if isinstance(strategy, Stop | Retry):
+        instead = "hard_stop" if isinstance(strategy, Stop) else "continue"
+        logger.warning(
+            "Tool %s: the fallback strategy %r is deprecated; write %r",
+            tool_name,
+            strategy.type,
+            instead,
+        )
+    if not isinstance(strategy, Continue | Retry):
+        return Step(ends=True, trigger=strategy.trigger_on)
+    if strategy.trigger_on is None:
+        if strategy.instructions and "instructions" in strategy.model_fields_set:
+            logger.warning(
+                "Tool %s: instructions of a fallback strategy without trigger_on are not used",
+                tool_name,
+            )
+        return Step(ends=False)
+    return Step(False, strategy.trigger_on, strategy.instructions or "")
+
+
+def decide(steps: Sequence[Step], text: str, error: Exception, *, is_timeout: bool) -> ToolResult:
+    """The result for the model. Raises `Stopped` when the run is to end."""
+    for step in steps:
+        if step.applies(text, explicitly=is_timeout):
+            if step.ends:
+                raise Stopped from error
+            return ToolResult(f"{text}\n\n{step.instructions}" if step.instructions else text)
+    if is_timeout:
+        return ToolResult(text)
+    raise Stopped from error
+
+
+def is_triggered(trigger: Trigger, text: str) -> bool:
+    value = trigger.value
+    if not trigger.case_sensitive:
+        value, text = value.casefold(), text.casefold()
+    return value in text if trigger.type == "contains" else value == text
+
+
+def as_markdown(error: ToolError | QuickAppError) -> str:
+    if isinstance(error, ShownError):
+        return error.shown
+    return f"> ##### Error:\n\n{fenced(shortened(str(error), ERROR_CHARACTERS), 'text')}\n"

@@ -1,0 +1,15 @@
+"""Code fences that their content cannot break out of."""
+
+from __future__ import annotations
+
+import re
+
+_backticks = re.compile(r"`{3,}")
+_language = re.compile(r"[^\w+#.-]")
+
+
+def fenced(text: str, language: str = "") -> str:
+    """A code block; its fence is longer than any run of backticks inside."""
+    longest = max((len(run) for run in _backticks.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{_language.sub('', language)}\n{text}\n{fence}"

@@ -1,0 +1,24 @@
+"""A tool before it belongs to a run: prepared once for a manifest, bound for each run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
+from apps.capabilities.registry import Opening
+
+Work = Callable[[Opening, Invocation], Coroutine[Any, Any, ToolResult]]
+"""As `CallTool`, for whichever run is handed to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTool:
+    spec: ToolSpec
+    work: Work
+
+    def bind(self, opening: Opening) -> Tool:
+        """The tool of one run."""
+        return Tool(self.spec, partial(self.work, opening))
