@@ -40,6 +40,7 @@ class Application(models.Model):
         related_name="applications",
     )
     version = models.PositiveIntegerField(default=0, editable=False)
+    imported_hash = models.CharField(max_length=64, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -26,6 +26,7 @@ class Migration(migrations.Migration):
                 ('is_enabled', models.BooleanField(default=True, verbose_name='enabled')),
                 ('is_public', models.BooleanField(default=False, help_text='May be used without signing in.', verbose_name='public')),
                 ('version', models.PositiveIntegerField(default=0, editable=False)),
+                ('imported_hash', models.CharField(blank=True, editable=False, max_length=64)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
                 ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='applications', to=settings.AUTH_USER_MODEL)),

@@ -63,6 +63,7 @@ class Deployment(Versioned):
         default=dict, blank=True, help_text="Request parameters that apply by default."
     )
     is_enabled = models.BooleanField("enabled", default=True)
+    imported_hash = models.CharField(max_length=64, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -32,6 +32,7 @@ class Migration(migrations.Migration):
                 ('parameters', models.JSONField(blank=True, default=dict, help_text='Request parameters that apply by default.')),
                 ('is_enabled', models.BooleanField(default=True, verbose_name='enabled')),
                 ('version', models.PositiveIntegerField(default=0, editable=False)),
+                ('imported_hash', models.CharField(blank=True, editable=False, max_length=64)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
             ],
