@@ -15,6 +15,7 @@ from httpx2 import (
     Response,
     Timeout,
     TimeoutException,
+    UnsupportedProtocol,
 )
 
 from apps.workspace.egress.clients import (
@@ -37,6 +38,7 @@ __all__ = [
     "StreamClient",
     "Timeout",
     "TimeoutException",
+    "UnsupportedProtocol",
     "make_sdk_client",
     "make_stream_client",
 ]

@@ -42,8 +42,10 @@ class ServiceClient(openai.AsyncOpenAI):
             "User-Agent": "QuickApps",
             **dict(service.headers),
         }
-        # It would say how long the first question may take, and stay for all others.
-        self.plain_headers["x-stainless-read-timeout"] = openai.Omit()
+        # The time-out is not told: it would be that of the first question for all others.
+        self.left_out: dict[str, str | openai.Omit] = {"x-stainless-read-timeout": openai.Omit()}
+        if not service.api_key:
+            self.left_out["Authorization"] = openai.Omit()
         self.template: Request | None = None
         super().__init__(
             base_url=place.copy_with(query=None, fragment=None),
@@ -67,19 +69,24 @@ class ServiceClient(openai.AsyncOpenAI):
 
         Raises the SDK's errors, and `EgressRefused`.
         """
-        options: RequestOptions = {
+        return await self.post(
+            COMPLETIONS,
+            cast_to=Response,
+            content=content,
+            options=self.options(idle_seconds),
+            stream=True,
+        )
+
+    def options(self, idle_seconds: float) -> RequestOptions:
+        return {
             "timeout": Timeout(
                 connect=CONNECT_SECONDS,
                 read=idle_seconds,
                 write=WRITE_SECONDS,
                 pool=CONNECT_SECONDS,
-            )
+            ),
+            "headers": self.left_out,
         }
-        if not self.api_key:
-            options["headers"] = {"Authorization": openai.Omit()}
-        return await self.post(
-            COMPLETIONS, cast_to=Response, content=content, options=options, stream=True
-        )
 
     def _build_request(self, options: FinalRequestOptions, *, retries_taken: int = 0) -> Request:
         """The SDK builds the same address and headers for every question; keep what it built.

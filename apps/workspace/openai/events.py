@@ -51,7 +51,7 @@ class EventDecoder:
     def end(self) -> list[Chunk]:
         """The body is over: an event without its closing blank line still counts."""
         data, self.rest = self.rest.replace(b"\r", b"\n"), b""
-        return self.decode_all(data) if data.strip() else []
+        return self.decode_all(data) if data.strip() and self.failure is None else []
 
     def keep(self, rest: bytes) -> None:
         if len(rest) > MOST_EVENT_BYTES:

@@ -13,6 +13,7 @@ from typing import Literal
 from apps.agent.messages import Message
 from apps.agent.model import Chunk, ModelRequest
 from apps.errors import EgressRefused, ModelFailed
+from apps.workspace.egress.sdk_clients import InvalidURL, UnsupportedProtocol
 from apps.workspace.openai.model import OpenAIModel, make_model
 
 Step = Literal["address", "name", "connection", "encryption", "key", "model", "time", "answer"]
@@ -54,7 +55,7 @@ async def probe(
         if not await has_answer(asked):
             return ProbeResult("answer", "The service answered without any text.")
     except ModelFailed as failure:
-        return explain(failure, seconds)
+        return explain(failure)
     passed = time.monotonic() - started
     return ProbeResult(None, f"The model answers; first token after {passed:.2f} seconds.", passed)
 
@@ -76,7 +77,7 @@ def says_something(chunk: Chunk) -> bool:
     )
 
 
-def explain(failure: ModelFailed, seconds: float) -> ProbeResult:
+def explain(failure: ModelFailed) -> ProbeResult:
     """In words, without any text of the service: it is not ours to trust or to show."""
     if failure.status is not None:
         step, text = OF_STATUS.get(
@@ -86,13 +87,15 @@ def explain(failure: ModelFailed, seconds: float) -> ProbeResult:
         return ProbeResult(step, text)
     if failure.reason == "stream":
         return ProbeResult("answer", f"{failure} It may not be an OpenAI-compatible service.")
-    return explain_connection(failure, seconds)
+    return explain_connection(failure)
 
 
-def explain_connection(failure: ModelFailed, seconds: float) -> ProbeResult:
+def explain_connection(failure: ModelFailed) -> ProbeResult:
     for cause in causes(failure):
         if isinstance(cause, EgressRefused):
             return ProbeResult("address", str(cause))
+        if isinstance(cause, (InvalidURL, UnsupportedProtocol)):
+            return ProbeResult("address", "The base URL has to begin with https:// or http://.")
         if isinstance(cause, socket.gaierror):
             return ProbeResult("name", "The name of the host could not be found.")
         if isinstance(cause, ssl.SSLError):
@@ -100,7 +103,7 @@ def explain_connection(failure: ModelFailed, seconds: float) -> ProbeResult:
         if isinstance(cause, ConnectionRefusedError):
             return ProbeResult("connection", "Nothing listens at this host and port.")
     if failure.reason == "timeout":
-        return ProbeResult("time", f"The service did not answer within {seconds:g} seconds.")
+        return ProbeResult("time", str(failure))
     return ProbeResult("connection", str(failure))
 
 

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.agent.model import Chunk
+from apps.workspace.openai import events
+from apps.workspace.openai.events import EventDecoder
+from tests.workspace.openai.service import DONE, event, finish, text
+
+
+def words(chunks: list[Chunk]) -> str:
+    return "".join(c.delta.content or "" for chunk in chunks for c in chunk.choices if c.delta)
+
+
+def decode(*pieces: bytes) -> tuple[str, EventDecoder]:
+    decoder = EventDecoder()
+    chunks = [chunk for piece in pieces for chunk in decoder.feed(piece)]
+    return words([*chunks, *decoder.end()]), decoder
+
+
+SPOKEN = text("é") + b": comment\n\nid: 1\nretry: 5\n\n" + text("🎉z") + finish() + DONE
+
+
+@given(
+    st.lists(st.integers(0, len(SPOKEN.replace(b"\n", b"\r\n"))), max_size=12),
+    st.sampled_from([b"\n", b"\r\n", b"\r"]),
+)
+def test_where_reads_are_cut_and_how_lines_end_changes_nothing(cuts, line_end):
+    spoken = SPOKEN.replace(b"\n", line_end)
+    edges = [0, *sorted(cut for cut in cuts if cut < len(spoken)), len(spoken)]
+
+    said, decoder = decode(*(spoken[a:b] for a, b in pairwise(edges)))
+
+    assert (said, decoder.is_done, decoder.has_finished, decoder.failure) == (
+        "é🎉z",
+        True,
+        True,
+        None,
+    )
+
+
+def test_one_event_may_have_its_data_on_many_lines():
+    said, _ = decode(b'data: {"choices":\ndata:[{"delta":\ndata: {"content":"a"}}]}\n\n')
+
+    assert said == "a"
+
+
+def test_data_may_follow_its_colon_at_once():
+    assert decode(b'data:{"choices":[{"delta":{"content":"a"}}]}\n\n')[0] == "a"
+
+
+def test_an_event_without_its_blank_line_counts_at_the_end():
+    assert decode(text("a").rstrip(b"\n"))[0] == "a"
+
+
+def test_what_follows_done_is_not_read():
+    said, decoder = decode(text("a") + DONE + text("b") + b"data: nonsense\n\n")
+
+    assert (said, decoder.failure) == ("a", None)
+
+
+def test_nulls_where_a_key_should_be_left_out_are_forgiven():
+    loose = (
+        b'data: {"choices":[{"index":0,"delta":{"content":"a","tool_calls":[{"index":null,"id":"c",'
+        b'"function":{"name":"f","arguments":null}}]}}],"usage":{"prompt_tokens":null}}\n\n'
+    )
+
+    said, decoder = decode(loose)
+
+    assert (said, decoder.failure) == ("a", None)
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        (b"data: {\n\n", "not JSON"),
+        (b"data: \xff\xfe\n\n", "not JSON"),
+        (b"data: [1]\n\n", "not understood"),
+        (b'data: {"choices": 5}\n\n', "not understood"),
+        (b"data: " + b"[" * 100_000 + b"\n\n", "not"),
+        (event(error="overloaded"), "broke off with an error"),
+        (b"event: error\ndata: " + b'{"message": "m"}' + b"\n\n", "broke off with an error"),
+    ],
+)
+def test_an_event_that_is_no_chunk_fails_after_what_came_before_it(sent, expected):
+    said, decoder = decode(text("a") + sent + text("b"))
+
+    assert said == "a"
+    assert decoder.failure is not None
+    assert expected in str(decoder.failure)
+    assert decoder.failure.reason == "stream"
+
+
+def test_an_event_that_never_ends_is_refused(monkeypatch):
+    monkeypatch.setattr(events, "MOST_EVENT_BYTES", 100)
+
+    _, decoder = decode(b"data: ", *[b"x" * 10] * 20)
+
+    assert decoder.failure is not None
+    assert "too large" in str(decoder.failure)

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import msgspec
+import pytest
+
+from apps.agent.messages import Message
+from apps.agent.model import ModelRequest
+from apps.errors import BadRequest
+from apps.workspace.openai.requests import write
+
+MESSAGES = (Message("user", "Hi"),)
+
+
+def written(**fields: object) -> dict[str, object]:
+    body = msgspec.json.decode(write(ModelRequest(MESSAGES, **fields), "m", dial=False))
+    assert isinstance(body, dict)
+    return body
+
+
+def test_parameters_do_not_replace_what_is_ours():
+    body = written(parameters={"model": "x", "messages": [], "stream": False, "top_p": 1})
+
+    assert body == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Hi"}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "top_p": 1,
+    }
+
+
+def test_stream_options_are_added_to_or_left_out():
+    assert written(parameters={"stream_options": {"a": 1}})["stream_options"] == {
+        "include_usage": True,
+        "a": 1,
+    }
+    assert "stream_options" not in written(parameters={"stream_options": None})
+
+
+def test_frozen_mappings_are_written_as_objects():
+    frozen = MappingProxyType({"type": "function", "function": MappingProxyType({"name": "f"})})
+
+    assert written(static_tools=(frozen,))["tools"] == [
+        {"type": "function", "function": {"name": "f"}}
+    ]
+
+
+def test_half_a_character_is_refused():
+    request = ModelRequest((Message("user", "\ud83d"),))
+
+    with pytest.raises(BadRequest):
+        write(request, "m", dial=False)
