@@ -210,6 +210,8 @@ DEFAULT_FILE_LOADING_SIZE_LIMIT = env.integer(
 )
 PROXY_LANGUAGE_HEADER = env.text("PROXY_LANGUAGE_HEADER", "accept-language").lower()
 ALLOW_OVERRIDE_SYSTEM_MESSAGE = env.boolean("ALLOW_OVERRIDE_SYSTEM_MESSAGE", False)
+DEMO_MODEL_DELAY_SECONDS = env.seconds("DEMO_MODEL_DELAY_SECONDS", 0.02, most=10)
+"""Between two words of the built-in demo model, so that its answers are seen to stream."""
 PRIVATE_NETWORK_ALLOWLIST = env.words(
     "PRIVATE_NETWORK_ALLOWLIST", ("localhost", "127.0.0.1") if DEBUG else ()
 )
