@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import django_stubs_ext
-from csp.constants import NONCE, NONE, SELF
+from csp.constants import NONCE, NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 from django.core.exceptions import ImproperlyConfigured
+from django.urls import reverse_lazy
 
 from quickapps_site import environment as env
 
@@ -74,7 +75,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "apps.catalog.policies.PolicyOfThePath",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -163,16 +164,120 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+CONTENT_SECURITY_POLICIES = {
+    # The admin's widgets compile expressions that stand in its pages, and its theme writes styles.
+    "admin:index": {
+        "script-src": [SELF, NONCE, UNSAFE_EVAL],
+        "style-src": [SELF, UNSAFE_INLINE],
+    },
+    # The page that shows the OpenAPI description has a style block of its own.
+    "api-docs": {"style-src": [SELF, UNSAFE_INLINE]},
+}
+"""What pages below an address (by the name of its URL) may load in exception."""
+
+# --- The admin --------------------------------------------------------------------------------
+
+UNFOLD = {
+    "SITE_TITLE": "QuickApps",
+    "SITE_HEADER": "QuickApps",
+    "SITE_SUBHEADER": "Administration",
+    "SITE_SYMBOL": "forum",
+    "SITE_URL": "/",
+    "SHOW_HISTORY": True,
+    "SHOW_VIEW_ON_SITE": False,
+    "BORDER_RADIUS": "6px",
+    "COLORS": {
+        "primary": {
+            "50": "oklch(97% .014 254.604)",
+            "100": "oklch(93.2% .032 255.585)",
+            "200": "oklch(88.2% .059 254.128)",
+            "300": "oklch(80.9% .105 251.813)",
+            "400": "oklch(70.7% .165 254.624)",
+            "500": "oklch(62.3% .214 259.815)",
+            "600": "oklch(54.6% .245 262.881)",
+            "700": "oklch(48.8% .243 264.376)",
+            "800": "oklch(42.4% .199 265.638)",
+            "900": "oklch(37.9% .146 265.522)",
+            "950": "oklch(28.2% .091 267.935)",
+        },
+    },
+    "DASHBOARD_CALLBACK": "apps.catalog.admin.index.overview",
+    "SIDEBAR": {
+        "show_search": False,
+        "navigation": [
+            {
+                "title": "Catalog",
+                "items": [
+                    {
+                        "title": "Applications",
+                        "icon": "forum",
+                        "link": reverse_lazy("admin:catalog_application_changelist"),
+                        "permission": "apps.catalog.admin.index.may_see_applications",
+                    },
+                    {
+                        "title": "Deployments",
+                        "icon": "network_node",
+                        "link": reverse_lazy("admin:workspace_deployment_changelist"),
+                        "permission": "apps.catalog.admin.index.may_see_deployments",
+                    },
+                ],
+            },
+            {
+                "title": "Access",
+                "items": [
+                    {
+                        "title": "API keys",
+                        "icon": "key",
+                        "link": reverse_lazy("admin:accounts_apikey_changelist"),
+                        "permission": "apps.catalog.admin.index.may_see_keys",
+                    },
+                    {
+                        "title": "Operator keys",
+                        "icon": "passkey",
+                        "link": reverse_lazy("admin:catalog_operatorkey_changelist"),
+                        "permission": "apps.catalog.admin.index.may_see_operator_keys",
+                    },
+                    {
+                        "title": "Users",
+                        "icon": "person",
+                        "link": reverse_lazy("admin:auth_user_changelist"),
+                        "permission": "apps.catalog.admin.index.may_see_users",
+                    },
+                    {
+                        "title": "Groups",
+                        "icon": "group",
+                        "link": reverse_lazy("admin:auth_group_changelist"),
+                        "permission": "apps.catalog.admin.index.may_see_groups",
+                    },
+                ],
+            },
+            {
+                "title": "Elsewhere",
+                "items": [
+                    {"title": "Chat page", "icon": "chat", "link": "/"},
+                    {
+                        "title": "API description",
+                        "icon": "api",
+                        "link": reverse_lazy("api-docs"),
+                    },
+                ],
+            },
+        ],
+    },
+}
+
 # --- The API for scripts ----------------------------------------------------------------------
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
+        "apps.catalog.api.authentication.OperatorKeyAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
+    "DEFAULT_PERMISSION_CLASSES": ["apps.catalog.api.authentication.StaffWithPermission"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["apps.catalog.api.documents.DocumentParser"],
+    "EXCEPTION_HANDLER": "apps.catalog.api.problems.answer",
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "PAGE_SIZE": 100,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
@@ -185,6 +290,8 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "COMPONENT_SPLIT_REQUEST": True,
 }
 
 # --- QuickApps --------------------------------------------------------------------------------
@@ -205,6 +312,10 @@ ENABLE_PREVIEW_FEATURES = env.boolean("ENABLE_PREVIEW_FEATURES", False)
 DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID = env.text("DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID")
 DEFAULT_AGENT_MAX_ITERATIONS = env.integer("DEFAULT_AGENT_MAX_ITERATIONS", 15, least=1, also=-1)
 DEFAULT_TOOL_TIMEOUT_SECONDS = env.seconds("DEFAULT_TOOL_TIMEOUT_SECONDS", 300.0, most=3600)
+DEFAULT_STAGE_DISPLAY_LEVEL = env.choice(
+    "DEFAULT_STAGE_DISPLAY_LEVEL", "", ("none", "error", "info", "debug")
+)
+"""Wins over every application's own level; empty leaves it to them."""
 DEFAULT_FILE_LOADING_SIZE_LIMIT = env.integer(
     "DEFAULT_FILE_LOADING_SIZE_LIMIT", 10_485_760, least=1
 )
@@ -221,6 +332,11 @@ GATEWAY_MAX_BODY_BYTES = env.integer("GATEWAY_MAX_BODY_BYTES", 32 * 1024 * 1024,
 GATEWAY_MAX_DEPTH = 64
 GATEWAY_MAX_MESSAGES = 10_000
 HEARTBEAT_SECONDS = 15.0
+
+RUN_LEASE_SECONDS = env.seconds("RUN_LEASE_SECONDS", 30.0, most=3600)
+"""A run of which nothing was heard for so long belongs to a process that is gone."""
+CHAT_MAX_QUESTION_CHARS = env.integer("CHAT_MAX_QUESTION_CHARS", 100_000, least=1)
+CHAT_MAX_RUNS_PER_VISITOR = env.integer("CHAT_MAX_RUNS_PER_VISITOR", 5, least=1)
 
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
 LOGGING = {

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
+from rest_framework_api_key.models import AbstractAPIKey
+
+from apps.workspace.versions import Versioned
 
 if TYPE_CHECKING:
     from apps.manifest.reading import Review
@@ -21,10 +24,14 @@ def empty_manifest() -> dict[str, Any]:
     }
 
 
-class Application(models.Model):
+class Application(Versioned):
     """An agent that people can talk to, described by its manifest."""
 
-    slug = models.SlugField(unique=True, help_text="Its name in addresses and in the API.")
+    slug = models.SlugField(
+        unique=True,
+        help_text="Its name in addresses and in the API. Whoever uses the old one loses the way "
+        "when it changes.",
+    )
     title = models.CharField(max_length=200)
     description = models.TextField(blank=True)
     manifest = models.JSONField(default=empty_manifest)
@@ -39,7 +46,6 @@ class Application(models.Model):
         blank=True,
         related_name="applications",
     )
-    version = models.PositiveIntegerField(default=0, editable=False)
     imported_hash = models.CharField(max_length=64, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -50,9 +56,8 @@ class Application(models.Model):
     def __str__(self) -> str:
         return self.title
 
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        self.version += 1
-        super().save(*args, **kwargs)
+    def get_absolute_url(self) -> str:
+        return f"/chat/{self.slug}/"
 
     def clean(self) -> None:
         errors = self.review().errors
@@ -62,10 +67,22 @@ class Application(models.Model):
 
     def review(self) -> Review:
         """What is wrong with the manifest, and what is worth a warning."""
-        from apps.manifest.reading import review
+        from apps.catalog.review import review_manifest
 
-        return review(
-            self.manifest,
-            preview=settings.ENABLE_PREVIEW_FEATURES,
-            default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
-        )
+        return review_manifest(self.manifest)
+
+
+class OperatorKey(AbstractAPIKey):
+    """A key for the scripts of one operator: it may do under `/api/` what that person may do."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="operator_keys",
+        limit_choices_to={"is_staff": True},
+        help_text="Whose permissions the key has, for as long as that account is active staff.",
+    )
+
+    class Meta(AbstractAPIKey.Meta):
+        verbose_name = "operator key"
+        verbose_name_plural = "operator keys"

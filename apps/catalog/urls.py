@@ -1,5 +1,20 @@
+"""The API for scripts, its description, and the page that shows it."""
+
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import URLPattern, URLResolver, include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.routers import SimpleRouter
 
-urlpatterns: list[URLPattern] = []
+from apps.catalog.api.applications import ApplicationViewSet
+from apps.catalog.api.deployments import DeploymentViewSet
+
+router = SimpleRouter()
+router.register("applications", ApplicationViewSet)
+router.register("deployments", DeploymentViewSet)
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include(router.urls)),
+    path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),
+]

@@ -1,0 +1,62 @@
+"""The form of an application: nothing typed is lost, and nobody overwrites unseen changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from apps.catalog.admin.manifest_editor import ManifestEditor, ManifestField
+from apps.catalog.models import Application, empty_manifest
+from apps.catalog.review import review_text
+
+
+class ApplicationForm(forms.ModelForm[Application]):
+    manifest = ManifestField(initial=empty_manifest)
+    seen_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+    class Meta:
+        model = Application
+        fields = ()  # the admin names them
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["seen_version"].initial = self.instance.version
+        if not self.is_bound and self.instance.pk:
+            self.show_findings()
+
+    def full_clean(self) -> None:
+        """Replace the lines at the manifest by the findings, which know where they are."""
+        super().full_clean()
+        if self.is_bound and "manifest" in self.errors:
+            self.show_findings()
+
+    def show_findings(self) -> None:
+        editor = self.fields["manifest"].widget if "manifest" in self.fields else None
+        if not isinstance(editor, ManifestEditor):
+            return
+        editor.findings = review_text(str(self["manifest"].value() or ""))
+        count = sum(finding.severity == "error" for finding in editor.findings)
+        if self.is_bound and count:
+            mistakes = "1 mistake" if count == 1 else f"{count} mistakes"
+            self.errors["manifest"] = self.error_class(
+                [f"The manifest has {mistakes}, listed with it. Nothing was saved."],
+                renderer=self.renderer,
+            )
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        seen = self.cleaned_data.get("seen_version")
+        if self.instance.pk is None or seen is None:
+            return cleaned
+        # The row stays locked until it is saved, or the request ends.
+        rows = Application.objects.select_for_update().filter(pk=self.instance.pk)
+        version = rows.values_list("version", flat=True).first()
+        if version is not None and version != seen:
+            self.data = self.data.copy()
+            self.data[self.add_prefix("seen_version")] = version
+            raise forms.ValidationError(
+                "Somebody saved this application while you were editing it. Compare with the "
+                "saved one in another tab; saving again overwrites it with what stands here."
+            )
+        return cleaned

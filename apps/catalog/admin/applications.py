@@ -1,0 +1,138 @@
+"""Applications: their list, their form, copies of them, and the check while somebody types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import CharField, F, QuerySet
+from django.db.models.fields.json import KT
+from django.db.models.functions import Coalesce
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+
+from apps.catalog.admin.application_form import ApplicationForm
+from apps.catalog.admin.manifest_views import check_manifest, describe_manifest
+from apps.catalog.admin.theme import Admin
+from apps.catalog.models import Application
+
+MODEL = "manifest__orchestrator__deployment__"
+MOST_WARNINGS = 10
+
+
+@admin.register(Application)
+class ApplicationAdmin(Admin[Application]):
+    form = ApplicationForm
+    list_display = ("title", "slug", "model_name", "is_enabled", "is_public", "owner", "chat")
+    list_filter = ("is_enabled", "is_public", ("owner", admin.RelatedOnlyFieldListFilter))
+    list_select_related = ("owner",)
+    search_fields = ("title", "slug", "description")
+    search_help_text = "Title, slug or description"
+    prepopulated_fields = {"slug": ("title",)}
+    autocomplete_fields = ("owner",)
+    readonly_fields = ("version", "created_at", "updated_at")
+    actions = ("enable", "disable")
+    fieldsets = (
+        (None, {"fields": ("title", "slug", "description")}),
+        ("Manifest", {"fields": ("manifest",)}),
+        ("Availability", {"fields": ("is_enabled", "is_public", "owner")}),
+        ("History", {"fields": ("version", "created_at", "updated_at"), "classes": ("collapse",)}),
+    )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Application | None = None) -> Any:
+        fieldsets = super().get_fieldsets(request, obj)
+        return fieldsets if obj else fieldsets[:-1]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Application]:
+        rows = super().get_queryset(request)
+        if request.resolver_match is None or request.resolver_match.url_name != LIST_URL:
+            return rows
+        names = (KT(f"{MODEL}deployment_id"), KT(f"{MODEL}name"))
+        return rows.defer("manifest").annotate(model=Coalesce(*names, output_field=CharField()))
+
+    @admin.display(description="model", ordering="model")
+    def model_name(self, application: Application) -> str:
+        return Truncator(getattr(application, "model", None) or "none").chars(40)
+
+    @admin.display(description="chat")
+    def chat(self, application: Application) -> SafeString | str:
+        if not application.is_enabled:
+            return "disabled"
+        return format_html(
+            '<a href="{}" class="text-primary-700 underline dark:text-primary-400" '
+            'aria-label="Open {} in chat">Open</a>',
+            application.get_absolute_url(),
+            application.title,
+        )
+
+    @admin.action(description="Enable selected applications", permissions=("change",))
+    def enable(self, request: HttpRequest, applications: QuerySet[Application]) -> None:
+        self.switch(request, applications, on=True)
+
+    @admin.action(description="Disable selected applications", permissions=("change",))
+    def disable(self, request: HttpRequest, applications: QuerySet[Application]) -> None:
+        self.switch(request, applications, on=False)
+
+    def switch(self, request: HttpRequest, rows: QuerySet[Application], *, on: bool) -> None:
+        chosen = Application.objects.filter(pk__in=rows.values("pk"))
+        count = chosen.update(is_enabled=on, version=F("version") + 1)
+        self.message_user(request, f"{'Enabled' if on else 'Disabled'}: {count}.")
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        context = {"copy_of": object_id, **(extra_context or {})}
+        return super().change_view(request, object_id, form_url, context)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """A copy starts as the row that it copies; it becomes a row when it is saved."""
+        initial: dict[str, Any] = super().get_changeform_initial_data(request)
+        number = initial.pop("copy", "")
+        if not number:
+            return {"owner": request.user.pk, **initial}
+        original = self.get_object(request, str(number))
+        if original is None or not self.has_view_permission(request, original):
+            return initial
+        return {
+            "title": f"{original.title} (copy)"[:200],
+            "slug": free_slug(original.slug),
+            "description": original.description,
+            "manifest": original.manifest,
+            "is_enabled": original.is_enabled,
+            "is_public": original.is_public,
+            "owner": request.user.pk,
+        }
+
+    def save_related(
+        self, request: HttpRequest, form: ModelForm[Application], formsets: Any, change: bool
+    ) -> None:
+        super().save_related(request, form, formsets, change)
+        warnings = form.instance.review().warnings
+        for problem in warnings[:MOST_WARNINGS]:
+            self.message_user(request, f"{problem.path}: {problem.message}", messages.WARNING)
+        if len(warnings) > MOST_WARNINGS:
+            rest = len(warnings) - MOST_WARNINGS
+            self.message_user(request, f"And {rest} more warnings.", messages.WARNING)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        own = [
+            path("check/", view(check_manifest), name="catalog_application_check"),
+            path("schema/", view(describe_manifest), name="catalog_application_schema"),
+        ]
+        return own + super().get_urls()
+
+
+LIST_URL = "catalog_application_changelist"
+
+
+def free_slug(slug: str) -> str:
+    """`slug-copy`, with a number where that is taken."""
+    stem = f"{slug[:40]}-copy"
+    taken = set(Application.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+    candidates = (stem if number == 1 else f"{stem}-{number}" for number in range(1, 10_000))
+    return next(candidate for candidate in candidates if candidate not in taken)

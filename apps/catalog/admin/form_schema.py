@@ -1,0 +1,124 @@
+"""The schema of manifests, rewritten for the form.
+
+The form shows and edits; what is valid is the server's business. So everything goes that makes the
+form refuse or guess: bounds, nulls, markers. What is chosen by a `type` becomes a choice whose
+`type` is hidden, with one more for types that the form does not know.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Schema = dict[str, Any]
+
+KEPT = ("title", "description", "properties", "items", "enum", "const", "type", "$ref")
+LONG_TEXTS = frozenset({"content", "description", "system_prompt", "instructions", "intro_text"})
+SHOWN = frozenset(
+    {"content", "deployment_id", "description", "name", "system_prompt", "type", "url"}
+)
+"""Optional properties that the form shows without being asked."""
+
+
+def form_schema(schema: Schema) -> Schema:
+    definitions: dict[str, Schema] = schema.get("$defs", {})
+    rewriter = Rewriter(definitions)
+    return {
+        **rewriter.rewrite(schema, ""),
+        "title": "Manifest",
+        "definitions": {name: rewriter.rewrite(value, "") for name, value in definitions.items()},
+    }
+
+
+class Rewriter:
+    def __init__(self, definitions: dict[str, Schema]) -> None:
+        self.definitions = definitions
+
+    def rewrite(self, schema: Schema, name: str) -> Schema:
+        choices = [choice for choice in options(schema) if choice.get("type") != "null"]
+        if len(choices) == 1:
+            beside = {key: schema[key] for key in ("title", "description") if key in schema}
+            return self.rewrite({**choices[0], **beside}, name)
+        if choices:
+            return self.choice(schema, choices)
+        return self.plain(schema, name)
+
+    def plain(self, schema: Schema, name: str) -> Schema:
+        kept = {key: schema[key] for key in KEPT if key in schema}
+        if "$ref" in kept:
+            kept["$ref"] = kept["$ref"].replace("#/$defs/", "#/definitions/")
+        if "title" in kept:
+            kept["title"] = spaced(kept["title"])
+        if "properties" in kept:
+            self.fill_object(kept, schema)
+        elif kept.get("type") == "object":
+            kept["additionalProperties"] = self.additional(schema)
+        if "items" in kept:
+            kept["items"] = self.rewrite(kept["items"], "")
+        if kept.get("type") == "string" and name in LONG_TEXTS and "enum" not in kept:
+            kept["format"] = "textarea"
+        return kept
+
+    def fill_object(self, kept: Schema, schema: Schema) -> None:
+        properties: dict[str, Schema] = schema["properties"]
+        kept["type"] = "object"
+        kept["properties"] = {
+            key: self.rewrite(value, key)
+            for key, value in properties.items()
+            if not value.get("deprecated")
+        }
+        hide_tag(kept["properties"])
+        required = set(schema.get("required", ()))
+        kept["required"] = [key for key in kept["properties"] if key in required | SHOWN]
+
+    def additional(self, schema: Schema) -> Any:
+        inner = schema.get("additionalProperties", True)
+        return self.rewrite(inner, "") if isinstance(inner, dict) and inner else True
+
+    def choice(self, schema: Schema, choices: list[Schema]) -> Schema:
+        variants = [self.variant(choice) for choice in choices]
+        if any("tags" in variant for variant in variants):
+            variants.append(UNKNOWN)
+        kept = {key: schema[key] for key in ("title", "description") if key in schema}
+        return {**kept, "oneOf": variants}
+
+    def variant(self, choice: Schema) -> Schema:
+        """A reference, with the values of `type` that it stands for as `tags`, where it has one."""
+        written = self.rewrite(choice, "")
+        name = choice.get("$ref", "").rpartition("/")[2]
+        tags = tags_of(self.definitions.get(name, {}))
+        if tags:
+            return {**written, "title": ", ".join(map(str, tags)), "tags": tags}
+        return {"title": spaced(name or str(choice.get("type", "value"))), **written}
+
+
+def tags_of(definition: Schema) -> list[Any]:
+    tag = definition.get("properties", {}).get("type", {})
+    return [tag["const"]] if "const" in tag else tag.get("enum", [])
+
+
+def hide_tag(properties: dict[str, Schema]) -> None:
+    if "const" not in properties.get("type", {}):
+        return
+    tag = properties["type"]["const"]
+    kind = {"type": "null"} if tag is None else {"type": "string", "enum": [tag]}
+    properties["type"] = {**kind, "options": {"hidden": True}}
+
+
+UNKNOWN: Schema = {
+    "title": "another kind, edit it as text",
+    "type": "object",
+    "properties": {},
+    "options": {"unknown": True},
+}
+
+
+def options(schema: Schema) -> list[Schema]:
+    found = schema.get("oneOf") or schema.get("anyOf") or []
+    # Two lists of required names are a rule, not a choice.
+    return [option for option in found if set(option) - {"required"}]
+
+
+def spaced(title: str) -> str:
+    """`RestToolSet` and `Tool Sets` as words."""
+    words = "".join(f" {c}" if c.isupper() else c for c in title).split()
+    return " ".join(words).capitalize()

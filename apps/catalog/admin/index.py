@@ -1,0 +1,82 @@
+"""What the first page of the admin and its sidebar offer: only what the person may see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from apps.accounts.models import ApiKey
+from apps.catalog.models import Application
+from apps.workspace.local.models import Deployment
+
+
+def may_see(permission: str) -> Callable[[HttpRequest], bool]:
+    def check(request: HttpRequest) -> bool:
+        return request.user.has_perm(permission)
+
+    return check
+
+
+may_see_applications = may_see("catalog.view_application")
+may_see_deployments = may_see("workspace.view_deployment")
+may_see_keys = may_see("accounts.view_apikey")
+may_see_operator_keys = may_see("catalog.view_operatorkey")
+may_see_users = may_see("auth.view_user")
+may_see_groups = may_see("auth.view_group")
+
+
+def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """Add `cards` to what the first page shows."""
+    cards = []
+    if may_see_applications(request):
+        cards.append(application_card())
+    if may_see_deployments(request):
+        cards.append(deployment_card())
+    if may_see_keys(request):
+        cards.append(key_card())
+    cards += [
+        card("Chat page", "chat", "/", "Talk to the applications as your users do."),
+        card("API description", "api", reverse("api-docs"), "Edit the catalog from scripts."),
+    ]
+    return {**context, "cards": cards}
+
+
+def card(title: str, icon: str, url: str, text: str) -> dict[str, str]:
+    return {"title": title, "icon": icon, "url": url, "text": text}
+
+
+def application_card() -> dict[str, str]:
+    count, enabled = counts(Application.objects.filter(is_enabled=True), Application.objects.all())
+    return card(
+        "Applications",
+        "forum",
+        reverse("admin:catalog_application_changelist"),
+        f"{count} in all, {enabled} enabled. What people talk to: model, prompt, tools.",
+    )
+
+
+def deployment_card() -> dict[str, str]:
+    count, enabled = counts(Deployment.objects.filter(is_enabled=True), Deployment.objects.all())
+    return card(
+        "Deployments",
+        "network_node",
+        reverse("admin:workspace_deployment_changelist"),
+        f"{count} in all, {enabled} enabled. The models, where they are and their keys.",
+    )
+
+
+def key_card() -> dict[str, str]:
+    count, usable = counts(ApiKey.objects.filter(revoked=False), ApiKey.objects.all())
+    return card(
+        "API keys",
+        "key",
+        reverse("admin:accounts_apikey_changelist"),
+        f"{count} in all, {usable} not revoked. For programs that talk to applications.",
+    )
+
+
+def counts(some: Any, every: Any) -> tuple[int, int]:
+    return every.count(), some.count()

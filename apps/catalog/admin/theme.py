@@ -1,0 +1,48 @@
+"""The look of the admin. Nothing else in the project imports the theme's package."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from django.db import models
+from django.db.models import Model
+from unfold.admin import ModelAdmin
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.widgets import (
+    INPUT_CLASSES,
+    UnfoldAdminPasswordWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminURLInputWidget,
+    UnfoldBooleanSwitchWidget,
+)
+
+Row = TypeVar("Row", bound=Model)
+
+PasswordInput = UnfoldAdminPasswordWidget
+Textarea = UnfoldAdminTextareaWidget
+Switch = UnfoldBooleanSwitchWidget
+TEXT_INPUT = " ".join(INPUT_CLASSES)
+
+__all__ = [
+    "TEXT_INPUT",
+    "Admin",
+    "AdminPasswordChangeForm",
+    "PasswordInput",
+    "Switch",
+    "Textarea",
+    "UserChangeForm",
+    "UserCreationForm",
+]
+
+
+class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed
+    """What every admin class of the project stands on."""
+
+    list_filter_submit = False
+    list_filter_sheet = False
+    compressed_fields = False
+    warn_unsaved_form = True
+    list_per_page = 50
+    formfield_overrides = {
+        models.URLField: {"widget": UnfoldAdminURLInputWidget, "assume_scheme": "https"}
+    }

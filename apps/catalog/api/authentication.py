@@ -1,0 +1,65 @@
+"""Who may use the API for scripts: staff with a session, or one of their keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import DjangoModelPermissions
+from rest_framework.request import Request
+
+from apps.catalog.models import OperatorKey
+
+SCHEME = "Bearer"
+
+
+class OperatorKeyAuthentication(BaseAuthentication):
+    """`Authorization: Bearer <operator key>`; the request is then that of the key's owner."""
+
+    def authenticate(self, request: Request) -> tuple[AbstractBaseUser, OperatorKey] | None:
+        scheme, _, written = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != SCHEME.lower():
+            return None
+        key = find_key(written.strip())
+        if key is None:
+            raise AuthenticationFailed("The key is unknown, revoked, or has expired.")
+        return key.user, key
+
+    def authenticate_header(self, request: Request) -> str:
+        return SCHEME
+
+
+def find_key(written: str) -> OperatorKey | None:
+    """The key that was written, if it may still be used."""
+    if "\x00" in written:
+        return None
+    prefix, _, _ = written.partition(".")
+    key = OperatorKey.objects.select_related("user").filter(prefix=prefix, revoked=False).first()
+    if key is None or not key.is_valid(written) or key.has_expired:
+        return None
+    return key if key.user.is_active and key.user.is_staff else None
+
+
+class StaffWithPermission(DjangoModelPermissions):
+    """Staff may do what their permissions on the model say, to read as well."""
+
+    perms_map = {
+        **DjangoModelPermissions.perms_map,
+        "GET": ["%(app_label)s.view_%(model_name)s"],
+        "HEAD": ["%(app_label)s.view_%(model_name)s"],
+    }
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        is_staff = bool(request.user and request.user.is_active and request.user.is_staff)
+        return is_staff and super().has_permission(request, view)
+
+
+class OperatorKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = OperatorKeyAuthentication
+    name = "operatorKey"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "An operator key."}

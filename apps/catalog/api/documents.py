@@ -1,0 +1,26 @@
+"""Request bodies: JSON, read as strictly as the admin reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
+
+from apps.catalog.json_text import JSONTextInvalid, parse
+
+
+class DocumentParser(JSONParser):
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        try:
+            return parse(stream.read().decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise ParseError("The body is not UTF-8.") from error
+        except JSONTextInvalid as error:
+            raise ParseError(f"The body is refused. {error}") from error

@@ -1,0 +1,81 @@
+"""What the API answers when it refuses: one shape, with the path of each mistake.
+
+{"detail": "Nothing was saved.", "errors": [{"path": "manifest.tool_sets[0]", "message": "…"}]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.core.exceptions import ValidationError as ModelError
+from rest_framework import status
+from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.response import Response
+from rest_framework.settings import api_settings
+from rest_framework.views import exception_handler
+
+from apps.manifest.paths import ROOT, join
+from apps.manifest.problems import Problem
+
+NOTHING_SAVED = "Nothing was saved."
+
+
+class Refused(APIException):
+    """The row is not valid."""
+
+    status_code = status.HTTP_400_BAD_REQUEST
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(NOTHING_SAVED)
+        self.problems = problems
+
+
+class ChangedMeanwhile(APIException):
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "changed_meanwhile"
+
+
+class PreconditionFailed(APIException):
+    status_code = status.HTTP_412_PRECONDITION_FAILED
+    default_code = "precondition_failed"
+
+
+def answer(error: Exception, context: Mapping[str, Any]) -> Response | None:
+    """What Django REST framework calls for each exception of a view."""
+    response = exception_handler(error, dict(context))
+    if response is None:
+        return None
+    problems: Sequence[Problem] = ()
+    if isinstance(error, Refused):
+        problems = error.problems
+    elif isinstance(error, ValidationError):
+        problems = tuple(flatten(error.detail))
+    if problems:
+        listed = [{"path": problem.path, "message": problem.message} for problem in problems]
+        response.data = {"detail": NOTHING_SAVED, "errors": listed}
+    return response
+
+
+def flatten(detail: Any, path: str = "") -> Iterator[Problem]:
+    """The problems in the nested detail of a serializer's error."""
+    if isinstance(detail, Mapping):
+        for key, member in detail.items():
+            general = key == api_settings.NON_FIELD_ERRORS_KEY
+            yield from flatten(member, path if general else join(path, str(key)))
+    elif isinstance(detail, list):
+        for member in detail:
+            yield from flatten(member, path)
+    else:
+        yield Problem(path or ROOT, str(detail))
+
+
+def problems_of_row(error: ModelError) -> tuple[Problem, ...]:
+    """The problems of a model's `full_clean`."""
+    if not hasattr(error, "error_dict"):
+        return tuple(Problem(ROOT, message) for message in error.messages)
+    return tuple(
+        Problem(ROOT if name == "__all__" else name, message)
+        for name, messages in error.message_dict.items()
+        for message in messages
+    )

@@ -1,0 +1,40 @@
+"""Two scripts at one row: whoever says which version was read is told when it is no longer that.
+
+`If-Match` with the ETag of an answer gives 412, a `version` in the body 409; without either the
+last one wins.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.catalog.api.problems import ChangedMeanwhile, PreconditionFailed
+from apps.workspace.versions import Versioned
+
+
+def etag(row: Versioned) -> str:
+    return f'"{row.version}"'
+
+
+def with_etag(response: Response, row: Versioned) -> Response:
+    response["ETag"] = etag(row)
+    return response
+
+
+def check_version(request: Request, row: Versioned) -> None:
+    """Raises `PreconditionFailed`, `ChangedMeanwhile`. `row` is locked by the caller."""
+    written = request.headers.get("If-Match", "")
+    wanted = [tag.strip().removeprefix("W/") for tag in written.split(",") if tag.strip()]
+    if wanted and "*" not in wanted and etag(row) not in wanted:
+        raise PreconditionFailed(f"The row is at version {row.version}; read it again.")
+    body: Any = request.data
+    if not isinstance(body, dict) or body.get("version") is None:
+        return
+    if body["version"] != row.version:
+        raise ChangedMeanwhile(
+            f"The row is at version {row.version}, you have changed version {body['version']!r}; "
+            "read it again."
+        )

@@ -1,0 +1,24 @@
+"""Which content security policy a page gets: the strict one, and exceptions below a few addresses.
+
+The exceptions stand in `settings.CONTENT_SECURITY_POLICIES`, under the name of the URL where they
+begin; all other directives stay as they are everywhere.
+"""
+
+from __future__ import annotations
+
+from csp.middleware import CSPMiddleware, PolicyParts
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+
+
+class PolicyOfThePath(CSPMiddleware):
+    def get_policy_parts(
+        self, request: HttpRequest, response: HttpResponseBase, report_only: bool = False
+    ) -> PolicyParts:
+        parts = super().get_policy_parts(request, response, report_only)
+        for name, directives in settings.CONTENT_SECURITY_POLICIES.items():
+            if request.path_info.startswith(reverse(name)):
+                parts.replace = directives
+        return parts

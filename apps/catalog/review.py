@@ -1,0 +1,111 @@
+"""Everything that can be said about a manifest before it runs.
+
+The schema's own review knows the document alone; this adds what only the catalog knows, which is
+what the names in it stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
+from typing import Any, Literal
+
+from django.conf import settings
+
+from apps.catalog.json_text import JSONTextInvalid, locate, parse, unstorable
+from apps.manifest.paths import join
+from apps.manifest.problems import Problem
+from apps.manifest.reading import Review, review
+from apps.workspace.local.models import Deployment
+
+MOST_UNSTORABLE = 20
+
+
+def review_manifest(manifest: Any) -> Review:
+    """Errors keep it from being saved, warnings do not."""
+    if refused := [Problem(*found) for found in islice(unstorable(manifest), MOST_UNSTORABLE)]:
+        return Review(errors=tuple(refused), warnings=())
+    found = review(
+        manifest,
+        preview=settings.ENABLE_PREVIEW_FEATURES,
+        default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
+    )
+    unknown = tuple(unknown_deployments(manifest))
+    return Review(errors=found.errors, warnings=(*found.warnings, *unknown))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A problem with its place in the text that was reviewed; `path` is "" when it has none."""
+
+    severity: Literal["error", "warning"]
+    path: str
+    message: str
+    line: int
+    column: int
+
+
+def review_text(text: str) -> list[Finding]:
+    """The review of a manifest as it was typed; errors come first."""
+    try:
+        manifest = parse(text)
+    except JSONTextInvalid as error:
+        place = (max(error.line, 1), max(error.column, 1))
+        return [Finding("error", "", str(error), *place)]
+    reviewed = review_manifest(manifest)
+    return [
+        *(find("error", problem, text) for problem in reviewed.errors),
+        *(find("warning", problem, text) for problem in reviewed.warnings),
+    ]
+
+
+def find(severity: Literal["error", "warning"], problem: Problem, text: str) -> Finding:
+    place = locate(text, problem.path)
+    return Finding(severity, problem.path, problem.message, place.line, place.column)
+
+
+def unknown_deployments(manifest: Any) -> Iterator[Problem]:
+    """A warning for each name of a deployment that this installation does not know.
+
+    Names with a slash are resources of a DIAL Core, which are not known before a run.
+    """
+    named = [(path, name) for path, name in deployment_names(manifest) if "/" not in name]
+    if not named:
+        return
+    enabled = dict(Deployment.objects.values_list("deployment_id", "is_enabled"))
+    callable_names = set(applications_named({name for _, name in named})) | enabled.keys()
+    for path, name in named:
+        if name not in callable_names:
+            yield Problem(path, unknown_name(name, enabled))
+        elif not enabled.get(name, True):
+            yield Problem(path, f"the deployment {name!r} is disabled; enable it or name another.")
+
+
+def applications_named(names: set[str]) -> Iterator[str]:
+    from apps.catalog.models import Application  # it reviews itself with this module
+
+    return Application.objects.filter(slug__in=names).values_list("slug", flat=True).iterator()
+
+
+def unknown_name(name: str, known: dict[str, bool]) -> str:
+    near = get_close_matches(name, known, n=3, cutoff=0.5)
+    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
+    return f"there is no deployment {name!r} in this installation{hint}"
+
+
+def deployment_names(manifest: Any) -> Iterator[tuple[str, str]]:
+    """Path and name of each deployment that is called; toolsets of DIAL are none."""
+    waiting: list[tuple[str, Any]] = [("", manifest)]
+    while waiting:
+        path, item = waiting.pop()
+        if isinstance(item, list):
+            waiting += [(join(path, index), member) for index, member in enumerate(item)]
+        elif isinstance(item, dict):
+            waiting += [(join(path, str(key)), member) for key, member in item.items()]
+            name = item.get("deployment_id")
+            if isinstance(name, str) and name and item.get("type") != "dial-mcp":
+                yield join(path, "deployment_id"), name
+            elif path.endswith("deployment") and isinstance(item.get("name"), str):
+                yield join(path, "name"), item["name"]

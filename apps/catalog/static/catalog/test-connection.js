@@ -1,0 +1,24 @@
+// The button that tries what stands in the form of a deployment, without saving it.
+
+const place = document.querySelector("[data-test-connection]");
+if (place) {
+  const button = place.querySelector("button");
+  const status = place.querySelector("[role=status]");
+  place.hidden = false;
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    status.textContent = "Asking the model…";
+    const body = new FormData(place.closest("form"));
+    body.set("test_pk", place.dataset.pk);
+    try {
+      const response = await fetch(place.dataset.url, { method: "POST", body });
+      const outcome = response.ok
+        ? await response.json()
+        : { ok: false, message: `The test could not be made (status ${response.status}).` };
+      status.textContent = `${outcome.ok ? "✓" : "✗"} ${outcome.message}`;
+    } catch {
+      status.textContent = "✗ This server cannot be reached.";
+    }
+    button.disabled = false;
+  });
+}
