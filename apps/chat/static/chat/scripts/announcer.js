@@ -1,0 +1,67 @@
+/** Says what happened to people who do not see it: beginnings, ends and failures, never each word. */
+
+/** @import { Event, RunStatus } from "./frames.js" */
+
+/** @type {Partial<Record<RunStatus, string>>} */
+const OUTCOMES = {
+  queued: "Waiting for the answer.",
+  running: "Answer started.",
+  done: "Answer complete.",
+  stopped: "Answer stopped.",
+};
+
+export class Announcer {
+  /** @type {Map<string, string>} titles of stages that are open, by run and stage */
+  #titles = new Map();
+  #polite;
+  #urgent;
+
+  /** @param {HTMLElement} polite @param {HTMLElement} urgent live regions */
+  constructor(polite, urgent) {
+    this.#polite = polite;
+    this.#urgent = urgent;
+  }
+
+  /** @param {string} text */
+  say(text) {
+    speak(this.#polite, text);
+  }
+
+  /** @param {string} text */
+  warn(text) {
+    speak(this.#urgent, text);
+  }
+
+  /** @param {Event} event that has just happened */
+  tell(event) {
+    if (event.type === "run.status") this.#outcome(event.status);
+    else if (event.type === "run.error") this.warn(`The answer failed. ${event.text}`);
+    else if (event.type === "stage.opened") this.#titles.set(key(event), event.title);
+    else if (event.type === "stage.closed") this.#closed(event);
+  }
+
+  /** @param {RunStatus} status */
+  #outcome(status) {
+    const words = OUTCOMES[status];
+    if (words) this.say(words);
+  }
+
+  /** @param {import("./frames.js").StageClosed} event */
+  #closed(event) {
+    const title = this.#titles.get(key(event));
+    this.#titles.delete(key(event));
+    if (event.failed) this.say(`Step failed: ${title ?? "unnamed"}.`);
+  }
+}
+
+/** @param {HTMLElement} region @param {string} text */
+function speak(region, text) {
+  // The same words twice are heard twice only when they are new to the region.
+  region.textContent = "";
+  requestAnimationFrame(() => (region.textContent = text));
+}
+
+/** @param {{run: string, stage: string}} event */
+function key({ run, stage }) {
+  return `${run} ${stage}`;
+}

@@ -1,0 +1,111 @@
+/** One answer: its steps and text in the order they came, attachments, what went wrong. */
+
+import { html, LitElement, nothing } from "../vendor/lit.js";
+import { attachmentCards } from "./attachments.js";
+import { copy } from "./clipboard.js";
+import { isGoing, textOf } from "./conversation.js";
+import { secondsText } from "./durations.js";
+import { icon } from "./icons.js";
+import { stepList } from "./steps.js";
+import "./markdown.js";
+
+/** @import { Answer, Part } from "./conversation.js" */
+
+const COPIED_FOR = 2_000;
+
+/** Dispatches `retry`, which bubbles, with the question as its detail. */
+export class ChatAnswer extends LitElement {
+  static properties = {
+    answer: { attribute: false },
+    version: { attribute: false },
+    retryable: { attribute: false },
+    copied: { state: true },
+  };
+
+  constructor() {
+    super();
+    /** @type {Answer | undefined} */
+    this.answer = undefined;
+    this.version = 0;
+    this.retryable = false;
+    this.copied = false;
+  }
+
+  createRenderRoot() {
+    return this;
+  }
+
+  render() {
+    const { answer } = this;
+    if (!answer) return nothing;
+    const going = isGoing(answer.status);
+    return html`
+      <h2 class="visually-hidden">Answer</h2>
+      ${answer.parts.map((part) => this.#part(part, going))}
+      ${attachmentCards(answer.attachments)} ${going ? working(answer) : this.#outcome(answer)}
+    `;
+  }
+
+  /** @param {Part} part @param {boolean} going */
+  #part(part, going) {
+    if (part.kind === "steps") return stepList(part.steps, () => this.requestUpdate());
+    const complete = !going || part !== this.answer?.parts.at(-1);
+    return html`<markdown-text class="answer-text" .text=${part.text} .complete=${complete}></markdown-text>`;
+  }
+
+  /** @param {Answer} answer */
+  #outcome(answer) {
+    return html`${answer.status === "failed" ? this.#failure(answer) : nothing}
+      ${answer.status === "stopped" ? html`<p class="notice">${icon("square")}Stopped.</p>` : nothing}
+      ${this.#foot(answer)}`;
+  }
+
+  /** @param {Answer} answer */
+  #failure({ error, question }) {
+    const retry = () =>
+      this.dispatchEvent(new CustomEvent("retry", { bubbles: true, detail: question }));
+    return html`<div class="failure">
+      ${icon("triangle-alert")}
+      <div>
+        <p>${error?.text ?? "The answer could not be finished."}</p>
+        ${error?.reference
+          ? html`<p class="failure-reference">Reference: <code>${error.reference}</code></p>`
+          : nothing}
+        ${this.retryable && question
+          ? html`<button type="button" class="button" @click=${retry}>${icon("refresh-cw")}Retry</button>`
+          : nothing}
+      </div>
+    </div>`;
+  }
+
+  /** @param {Answer} answer */
+  #foot(answer) {
+    const text = textOf(answer);
+    const { seconds, usage } = answer.message ?? {};
+    const tokens = usage ? usage.prompt_tokens + usage.completion_tokens : 0;
+    return html`<div class="answer-foot">
+      ${text
+        ? html`<button type="button" class="quiet" @click=${() => this.#copy(text)}>
+            ${icon(this.copied ? "check" : "copy")}<span aria-live="polite"
+              >${this.copied ? "Copied" : "Copy"}</span
+            >
+          </button>`
+        : nothing}
+      ${typeof seconds === "number" ? html`<span>${secondsText(seconds)}</span>` : nothing}
+      ${tokens ? html`<span>${tokens.toLocaleString()} tokens</span>` : nothing}
+    </div>`;
+  }
+
+  /** @param {string} text */
+  async #copy(text) {
+    this.copied = await copy(text);
+    setTimeout(() => (this.copied = false), COPIED_FOR);
+  }
+}
+customElements.define("chat-answer", ChatAnswer);
+
+/** @param {Answer} answer */
+function working({ parts, status }) {
+  const words = status === "queued" ? "Waiting for its turn" : parts.length ? "Working" : "Thinking";
+  return html`<p class="working"><span class="dots" aria-hidden="true"></span>${words}…</p>`;
+}

@@ -1,0 +1,110 @@
+/** Attachments as cards. A picture is shown when it costs no request elsewhere; the rest is a link. */
+
+import { html, nothing } from "../vendor/lit.js";
+import { icon } from "./icons.js";
+import "./markdown.js";
+
+/** @import { Attachment } from "./frames.js" */
+
+const PICTURE = /^image\/(?:png|jpeg|gif|webp|avif|svg\+xml)$/i;
+const WORDS = /^(?:text\/(?!html)[\w.+-]+|application\/(?:[\w.+-]+\+)?json)$/i;
+
+/** @param {Attachment[]} attachments */
+export function attachmentCards(attachments) {
+  if (!attachments.length) return nothing;
+  return html`<ul class="attachments" aria-label="Attachments">
+    ${attachments.map((attachment) => html`<li>${card(attachment)}</li>`)}
+  </ul>`;
+}
+
+/** @param {Attachment} attachment */
+function card(attachment) {
+  const { type = "", data } = attachment;
+  const picture = PICTURE.test(type) ? pictureAddress(attachment) : "";
+  if (picture) return pictureCard(attachment, picture);
+  if (data && WORDS.test(type)) return wordsCard(attachment, data);
+  if (data) return downloadCard(attachment, data);
+  return linkCard(attachment);
+}
+
+/** @param {Attachment} attachment @returns {string} "" for a picture that is elsewhere */
+function pictureAddress({ type, url, data }) {
+  if (data) return data.startsWith("data:") ? data : `data:${type};base64,${data}`;
+  if (url && /^data:image\//i.test(url)) return url;
+  return url && isOwn(url) ? url : "";
+}
+
+/** @param {Attachment} attachment @param {string} address */
+function pictureCard(attachment, address) {
+  return html`<figure class="attachment picture">
+    <img src=${address} alt=${nameOf(attachment)} loading="lazy" />
+    <figcaption>${nameOf(attachment)} ${sourceLink(attachment)}</figcaption>
+  </figure>`;
+}
+
+/** @param {Attachment} attachment @param {string} data */
+function wordsCard(attachment, data) {
+  const isMarkdown = attachment.type === "text/markdown";
+  return html`<details class="attachment words">
+    <summary>${icon("chevron-right")}${icon("file-text")}<span>${nameOf(attachment)}</span></summary>
+    ${isMarkdown
+      ? html`<markdown-text .text=${data} .complete=${true}></markdown-text>`
+      : html`<pre tabindex="0" role="region" aria-label=${nameOf(attachment)}>${data}</pre>`}
+    ${sourceLink(attachment)}
+  </details>`;
+}
+
+/** @param {Attachment} attachment @param {string} data in base64 */
+function downloadCard(attachment, data) {
+  // As bytes without a type: shown in a tab, a page of the model's would run as one of ours.
+  const address = `data:application/octet-stream;base64,${data.replace(/^data:[^,]*,/, "")}`;
+  return html`<a class="attachment file" href=${address} download=${nameOf(attachment)}>
+    ${icon("file-text")}${labels(attachment, "Download")}
+  </a>`;
+}
+
+/** @param {Attachment} attachment */
+function linkCard(attachment) {
+  const address = attachment.url ?? attachment.reference_url ?? "";
+  const where = webAddress(address);
+  const symbol = icon(PICTURE.test(attachment.type ?? "") ? "image" : "file-text");
+  if (!where) return html`<span class="attachment file">${symbol}${labels(attachment, address)}</span>`;
+  return html`<a class="attachment file" href=${where.href} target="_blank" rel="noopener noreferrer">
+    ${symbol}${labels(attachment, where.host)}${icon("external-link")}
+  </a>`;
+}
+
+/** @param {Attachment} attachment @param {string} detail */
+function labels(attachment, detail) {
+  return html`<span class="attachment-words">
+    <span class="attachment-name">${nameOf(attachment)}</span>
+    <span class="attachment-detail">${detail}</span>
+  </span>`;
+}
+
+/** @param {Attachment} attachment */
+function sourceLink({ reference_url }) {
+  const where = webAddress(reference_url ?? "");
+  if (!where) return nothing;
+  return html`<a href=${where.href} target="_blank" rel="noopener noreferrer">Source: ${where.host}</a>`;
+}
+
+/** @param {Attachment} attachment */
+function nameOf({ title, type, url }) {
+  return title || url?.split(/[?#]/)[0].split("/").at(-1) || type || "Attachment";
+}
+
+/** @param {string} address @returns {URL | null} null where a browser cannot go, or must not */
+function webAddress(address) {
+  if (!/^(?:https?:\/\/|\/(?!\/))/i.test(address)) return null;
+  try {
+    return new URL(address, location.origin);
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} address */
+function isOwn(address) {
+  return webAddress(address)?.origin === location.origin;
+}

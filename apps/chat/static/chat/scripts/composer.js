@@ -1,0 +1,163 @@
+/** Where a question is written: grows with it, keeps it over a reload, sends or stops. */
+
+import { html, ifDefined, LitElement, live, nothing } from "../vendor/lit.js";
+import { icon } from "./icons.js";
+
+/** From this part of the limit on, the count is shown. */
+const COUNT_FROM = 0.8;
+
+/** Dispatches `ask` (detail: the text) and `stop`. */
+export class ChatComposer extends LitElement {
+  static properties = {
+    busy: { attribute: false },
+    disabled: { attribute: false },
+    limit: { attribute: false },
+    draftKey: { attribute: false },
+    text: { state: true },
+  };
+
+  constructor() {
+    super();
+    this.busy = false;
+    /** Why nothing can be typed; "" when it can. */
+    this.disabled = "";
+    this.limit = 0;
+    this.draftKey = "";
+    this.text = "";
+  }
+
+  createRenderRoot() {
+    return this;
+  }
+
+  firstUpdated() {
+    this.text = sessionStorage.getItem(this.draftKey) ?? "";
+  }
+
+  updated() {
+    const field = this.#field;
+    if (!field) return;
+    field.style.height = "auto";
+    field.style.height = `${field.scrollHeight}px`;
+  }
+
+  focus() {
+    this.#field?.focus();
+  }
+
+  /** Put a text where the person can change it. @param {string} text */
+  fill(text) {
+    this.#keep(text);
+    void this.updateComplete.then(() => {
+      this.focus();
+      this.#field?.setSelectionRange(text.length, text.length);
+    });
+  }
+
+  /** Give a question back that was not taken, unless something new was written meanwhile. @param {string} text */
+  giveBack(text) {
+    if (!this.text) this.fill(text);
+  }
+
+  /** The draft belongs to another conversation now. @param {string} key */
+  moveDraft(key) {
+    sessionStorage.removeItem(this.draftKey);
+    this.draftKey = key;
+    this.#keep(this.text);
+  }
+
+  render() {
+    return html`<form class="composer" @submit=${this.#submit}>
+      <label class="visually-hidden" for="question">Your question</label>
+      <textarea
+        id="question"
+        rows="1"
+        placeholder=${this.disabled || "Ask something…"}
+        aria-describedby=${ifDefined(this.#isLong ? "question-count" : undefined)}
+        aria-invalid=${this.#excess > 0 ? "true" : "false"}
+        ?disabled=${Boolean(this.disabled)}
+        .value=${live(this.text)}
+        @input=${this.#write}
+        @keydown=${this.#press}
+      ></textarea>
+      ${this.#isLong ? this.#count() : nothing} ${this.busy ? this.#stopButton() : this.#sendButton()}
+    </form>`;
+  }
+
+  #sendButton() {
+    return html`<button type="submit" class="round" ?disabled=${!this.#canSend} title="Send (Enter)">
+      ${icon("arrow-up")}<span class="visually-hidden">Send</span>
+    </button>`;
+  }
+
+  #stopButton() {
+    return html`<button type="button" class="round stop" title="Stop (Esc)" @click=${this.#stop}>
+      ${icon("square")}<span class="visually-hidden">Stop</span>
+    </button>`;
+  }
+
+  #count() {
+    const words =
+      this.#excess > 0
+        ? `${this.#excess.toLocaleString()} characters too many`
+        : `${this.text.length.toLocaleString()} of ${this.limit.toLocaleString()} characters`;
+    return html`<p id="question-count" class=${this.#excess > 0 ? "count over" : "count"}>${words}</p>`;
+  }
+
+  get #field() {
+    return this.querySelector("textarea");
+  }
+
+  get #excess() {
+    return this.text.length - this.limit;
+  }
+
+  get #isLong() {
+    return this.text.length > this.limit * COUNT_FROM;
+  }
+
+  get #canSend() {
+    return !this.busy && !this.disabled && this.text.trim() !== "" && this.#excess <= 0;
+  }
+
+  /** @param {InputEvent} event */
+  #write(event) {
+    this.#keep(/** @type {HTMLTextAreaElement} */ (event.target).value);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #press(event) {
+    // While a word is being composed, Enter chooses its characters (229: Safari ends that first).
+    const composing = event.isComposing || event.keyCode === 229;
+    if (event.key !== "Enter" || event.shiftKey || composing) return;
+    event.preventDefault();
+    this.#send();
+  }
+
+  /** @param {Event} event */
+  #submit(event) {
+    event.preventDefault();
+    this.#send();
+  }
+
+  #send() {
+    if (!this.#canSend) return;
+    const text = this.text.trim();
+    this.#keep("");
+    this.focus();
+    this.dispatchEvent(new CustomEvent("ask", { detail: text }));
+  }
+
+  #stop() {
+    this.focus();
+    this.dispatchEvent(new CustomEvent("stop"));
+  }
+
+  /** @param {string} text */
+  #keep(text) {
+    this.text = text;
+    if (text) sessionStorage.setItem(this.draftKey, text);
+    else sessionStorage.removeItem(this.draftKey);
+  }
+}
+customElements.define("chat-composer", ChatComposer);

@@ -1,0 +1,112 @@
+/** The turns of a conversation, or what there is to know before the first one. */
+
+import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
+import { icon } from "./icons.js";
+import "./answer.js";
+
+/**
+ * @import { Answer, Question } from "./conversation.js"
+ *
+ * @typedef {{title: string, text: string}} Starter
+ * @typedef {object} Starters
+ * @property {string} intro_text
+ * @property {boolean} auto_submit
+ * @property {boolean} chat_message_input_disabled
+ * @property {Starter[]} starters
+ */
+
+/** Dispatches `starter` (detail: the starter) and lets the answers' `retry` through. */
+export class ChatLog extends LitElement {
+  static properties = {
+    turns: { attribute: false },
+    loaded: { attribute: false },
+    busy: { attribute: false },
+    heading: { attribute: false },
+    description: { attribute: false },
+    starters: { attribute: false },
+  };
+
+  constructor() {
+    super();
+    /** @type {(Question | Answer)[]} */
+    this.turns = [];
+    this.loaded = true;
+    this.busy = false;
+    this.heading = "";
+    this.description = "";
+    /** @type {Starters} */
+    this.starters = {
+      intro_text: "",
+      auto_submit: true,
+      chat_message_input_disabled: false,
+      starters: [],
+    };
+  }
+
+  createRenderRoot() {
+    return this;
+  }
+
+  render() {
+    if (!this.loaded) return html`<p class="loading working">Loading the conversation…</p>`;
+    if (!this.turns.length) return this.#welcome();
+    const last = this.turns.at(-1);
+    return html`${repeat(
+      this.turns,
+      (turn) => `${turn.role} ${turn.id}`,
+      (turn) => (turn.role === "user" ? question(turn) : this.#answer(turn, turn === last)),
+    )}
+    ${this.starters.chat_message_input_disabled && !this.busy ? this.#starters() : nothing}`;
+  }
+
+  #welcome() {
+    return html`<div class="welcome">
+      <span class="monogram large" aria-hidden="true">${[...this.heading][0] ?? ""}</span>
+      <h2>${this.heading}</h2>
+      ${this.description ? html`<p class="description">${this.description}</p>` : nothing}
+      ${this.#starters()}
+    </div>`;
+  }
+
+  #starters() {
+    const { starters, intro_text } = this.starters;
+    if (!starters.length) return nothing;
+    return html`<section class="starters" aria-labelledby="starters-heading">
+      <h3 id="starters-heading">${intro_text || "Start with"}</h3>
+      <ul>
+        ${starters.map(
+          (starter) => html`<li>
+            <button type="button" @click=${() => this.#start(starter)}>
+              <span>${starter.title}</span>${icon("arrow-up")}
+            </button>
+          </li>`,
+        )}
+      </ul>
+    </section>`;
+  }
+
+  /** @param {Starter} starter */
+  #start(starter) {
+    this.dispatchEvent(new CustomEvent("starter", { detail: starter }));
+  }
+
+  /** @param {Answer} answer @param {boolean} isLast */
+  #answer(answer, isLast) {
+    return html`<chat-answer
+      class="turn answer"
+      .answer=${answer}
+      .version=${answer.version}
+      .retryable=${isLast && !this.busy}
+    ></chat-answer>`;
+  }
+}
+customElements.define("chat-log", ChatLog);
+
+/** @param {Question} turn */
+function question({ text, sending }) {
+  return html`<div class="turn question">
+    <h2 class="visually-hidden">Question</h2>
+    <p class="question-text">${text}</p>
+    ${sending ? html`<p class="question-state">Sending…</p>` : nothing}
+  </div>`;
+}

@@ -1,0 +1,145 @@
+/**
+ * Markdown that grows: finished blocks stay as they are, only the tail is parsed again.
+ *
+ * The whole text is parsed once more at the end, because a link's address or a loose list may reach
+ * back over blocks that looked finished.
+ */
+
+import { colourCode, copyCode, frameCode } from "./code.js";
+import { showFormulas } from "./maths.js";
+import { blocksOf, elementsOf, htmlOf, Outline } from "./safe.js";
+
+/** @import { Token } from "./safe.js" */
+
+/** A tail that takes long to draw is drawn this many times its own duration apart. */
+const PAUSE_FACTOR = 4;
+
+export class MarkdownText extends HTMLElement {
+  #text = "";
+  #complete = false;
+  #frame = 0;
+  #notBefore = 0;
+  /** How much of the text is drawn for good, and the HTML that it was drawn from. */
+  #kept = 0;
+  #keptHtml = "";
+  /** Raw HTML may open in one block and close in another. */
+  #spansBlocks = false;
+  #outline = new Outline();
+  /** @type {ChildNode[]} */
+  #tail = [];
+
+  constructor() {
+    super();
+    this.addEventListener("click", copyCode);
+  }
+
+  connectedCallback() {
+    this.#schedule();
+  }
+
+  disconnectedCallback() {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+  }
+
+  /** All of the Markdown so far. @param {string} given */
+  set text(given) {
+    const text = given.includes("\r") ? given.replace(/\r\n?/g, "\n") : given;
+    if (text === this.#text) return;
+    if (!text.startsWith(this.#text)) this.#clear();
+    this.#text = text;
+    this.#complete = false;
+    this.#schedule();
+  }
+
+  /** Whether nothing will follow; set it after the text. @param {boolean} complete */
+  set complete(complete) {
+    if (complete === this.#complete) return;
+    this.#complete = complete;
+    this.#schedule();
+  }
+
+  #schedule() {
+    if (!this.isConnected || this.#frame) return;
+    this.#frame = requestAnimationFrame((now) => {
+      this.#frame = 0;
+      if (this.#complete) this.#drawEnd();
+      else if (now < this.#notBefore) this.#schedule();
+      else this.#drawTail();
+    });
+  }
+
+  #drawTail() {
+    const started = performance.now();
+    const tail = this.#text.slice(this.#kept);
+    const blocks = blocksOf(tail);
+    const finished = countFinished(blocks, tail.length);
+    this.#removeTail();
+    this.#keep(blocks.slice(0, finished));
+    const rest = elementsOf(htmlOf(blocks.slice(finished)), this.#outline.copy());
+    frameCode(rest);
+    this.#tail = [...rest.childNodes];
+    this.append(rest);
+    this.#notBefore = started + (performance.now() - started) * PAUSE_FACTOR;
+  }
+
+  #drawEnd() {
+    const whole = htmlOf(blocksOf(this.#text));
+    const tail = blocksOf(this.#text.slice(this.#kept));
+    if (this.#spansBlocks || this.#keptHtml + htmlOf(tail) !== whole) {
+      this.#forget();
+      this.replaceChildren(finish(elementsOf(whole, new Outline())));
+      return;
+    }
+    this.#removeTail();
+    this.#keep(tail);
+  }
+
+  /** @param {Token[]} blocks that will not change any more */
+  #keep(blocks) {
+    if (!blocks.length) return;
+    const html = htmlOf(blocks);
+    this.#kept += blocks.reduce((length, { raw }) => length + raw.length, 0);
+    this.#keptHtml += html;
+    this.#spansBlocks ||= blocks.some(({ type }) => type === "html");
+    this.append(finish(elementsOf(html, this.#outline)));
+  }
+
+  #removeTail() {
+    for (const node of this.#tail) node.remove();
+    this.#tail = [];
+  }
+
+  #forget() {
+    this.#kept = 0;
+    this.#keptHtml = "";
+    this.#spansBlocks = false;
+    this.#outline = new Outline();
+    this.#tail = [];
+  }
+
+  #clear() {
+    this.#forget();
+    this.replaceChildren();
+  }
+}
+customElements.define("markdown-text", MarkdownText);
+
+/**
+ * @param {Token[]} blocks
+ * @param {number} length of the text that they were read from
+ * @returns {number} how many of them cannot change any more: all before the last one
+ */
+function countFinished(blocks, length) {
+  const covered = blocks.reduce((sum, { raw }) => sum + raw.length, 0);
+  if (covered !== length) return 0;
+  return Math.max(0, blocks.findLastIndex(({ type }) => type !== "space"));
+}
+
+/** @param {DocumentFragment} fragment whose code and formulas are complete */
+function finish(fragment) {
+  frameCode(fragment);
+  void colourCode(fragment);
+  void showFormulas(fragment);
+  return fragment;
+}

@@ -1,0 +1,135 @@
+/**
+ * From Markdown of a model, which is untrusted, to elements that are safe to show.
+ *
+ * Nothing is loaded that a model names: an image elsewhere could carry words of the conversation in
+ * its address, so it becomes a link that the reader may follow.
+ */
+
+import DOMPurify from "../vendor/dompurify.js";
+import { Marked } from "../vendor/marked.js";
+import { iconElement } from "./icons.js";
+import { formulaBlocks, formulas } from "./maths.js";
+
+/** @typedef {{type: string, raw: string}} Token a block of Markdown, as marked reads it */
+
+const TAGS = [
+  "a", "abbr", "b", "blockquote", "br", "code", "dd", "del", "details", "dl", "dt", "em", "h1", "h2",
+  "h3", "h4", "h5", "h6", "hr", "i", "img", "ins", "kbd", "li", "mark", "ol", "p", "pre", "s", "samp",
+  "small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead",
+  "tr", "u", "ul", "var",
+];
+const ATTRIBUTES = [
+  "align", "alt", "colspan", "data-formula", "data-language", "dir", "href", "lang", "open", "rowspan",
+  "src", "start", "title",
+];
+const LINK = /^(?:https?:\/\/|mailto:)/i;
+const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|avif);base64,/i;
+
+const marked = new Marked({ gfm: true, async: false });
+marked.use({
+  extensions: [formulaBlocks, formulas],
+  renderer: {
+    code({ text, lang, escaped }) {
+      const language = (lang ?? "").match(/^[\w+#.-]+/)?.[0].toLowerCase() ?? "";
+      const body = (escaped ? text : escapeText(text)).replace(/\n$/, "");
+      return `<pre><code${language ? ` data-language="${language}"` : ""}>${body}\n</code></pre>\n`;
+    },
+    checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
+  },
+});
+
+/** @param {string} text Markdown @returns {Token[]} its blocks */
+export function blocksOf(text) {
+  return marked.lexer(text);
+}
+
+/** @param {Token[]} blocks @returns {string} HTML that is not safe yet */
+export function htmlOf(blocks) {
+  return marked.parser(blocks);
+}
+
+/**
+ * @param {string} html
+ * @param {Outline} outline of the message so far
+ * @returns {DocumentFragment}
+ */
+export function elementsOf(html, outline) {
+  const fragment = DOMPurify.sanitize(html, {
+    ALLOWED_TAGS: TAGS,
+    ALLOWED_ATTR: ATTRIBUTES,
+    ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
+    RETURN_DOM_FRAGMENT: true,
+  });
+  fragment.querySelectorAll("img").forEach(holdImage);
+  fragment.querySelectorAll("a").forEach(holdLink);
+  fragment.querySelectorAll("table").forEach(letScroll);
+  fragment.querySelectorAll("h1, h2, h3, h4, h5, h6").forEach((heading) => outline.place(heading));
+  return fragment;
+}
+
+/** Headings of a message stand below the page's own and skip no level, whatever the model wrote. */
+export class Outline {
+  /** @type {{depth: number, level: number}[]} */
+  #path = [];
+
+  /** @param {Element} heading which is replaced */
+  place(heading) {
+    const depth = Number(heading.tagName[1]);
+    while (this.#path.length && this.#path[this.#path.length - 1].depth >= depth) this.#path.pop();
+    const level = Math.min((this.#path.at(-1)?.level ?? 2) + 1, 6);
+    this.#path.push({ depth, level });
+    const placed = document.createElement(`h${level}`);
+    placed.append(...heading.childNodes);
+    heading.replaceWith(placed);
+  }
+
+  copy() {
+    const copied = new Outline();
+    copied.#path = [...this.#path];
+    return copied;
+  }
+}
+
+/** @param {HTMLImageElement} image */
+function holdImage(image) {
+  const address = image.getAttribute("src") ?? "";
+  if (PICTURE.test(address)) {
+    if (!image.hasAttribute("alt")) image.alt = "";
+    image.loading = "lazy";
+    return;
+  }
+  const words = image.alt || address || "image";
+  const link = document.createElement(LINK.test(address) && !image.closest("a") ? "a" : "span");
+  if (link instanceof HTMLAnchorElement) link.href = address;
+  link.className = "image-link";
+  link.append(iconElement("image"), words);
+  image.replaceWith(link);
+}
+
+/** @param {HTMLAnchorElement} link */
+function holdLink(link) {
+  if (!LINK.test(link.getAttribute("href")?.trim() ?? "")) {
+    link.removeAttribute("href");
+    return;
+  }
+  link.target = "_blank";
+  link.rel = "noopener noreferrer";
+}
+
+/** @param {HTMLTableElement} table */
+function letScroll(table) {
+  if (table.parentElement?.classList.contains("table")) return;
+  const frame = document.createElement("div");
+  frame.className = "table";
+  frame.tabIndex = 0;
+  frame.setAttribute("role", "region");
+  frame.setAttribute("aria-label", "Table");
+  table.replaceWith(frame);
+  frame.append(table);
+}
+
+/** @param {string} text */
+function escapeText(text) {
+  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+}

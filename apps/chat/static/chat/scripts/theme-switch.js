@@ -1,0 +1,31 @@
+/** Light, dark, or as the system has it; remembered, and the same in every tab. */
+
+const KEY = "theme";
+
+/** @param {string} theme "light", "dark" or "system" */
+function apply(theme) {
+  if (theme === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  for (const input of inputs()) input.checked = input.value === theme;
+}
+
+function inputs() {
+  return /** @type {NodeListOf<HTMLInputElement>} */ (
+    document.querySelectorAll(".theme-switch input")
+  );
+}
+
+for (const input of inputs()) {
+  input.addEventListener("change", () => {
+    apply(input.value);
+    try {
+      localStorage.setItem(KEY, input.value);
+    } catch {
+      // It holds for this page.
+    }
+  });
+}
+addEventListener("storage", ({ key, newValue }) => {
+  if (key === KEY) apply(newValue ?? "system");
+});
+apply(document.documentElement.dataset.theme ?? "system");
