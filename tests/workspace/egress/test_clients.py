@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import os
+import zlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from apps.errors import EgressRefused
+from apps.workspace.egress.bodies import BodyTooLarge, BodyUnreadable, read_body
+from apps.workspace.egress.clients import (
+    HTTPError,
+    guarded_client,
+    make_client,
+    operator_client,
+    site_client,
+)
+from apps.workspace.egress.guard import GuardedBackend, Trust
+from apps.workspace.egress.sdk_clients import make_sdk_client
+
+OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nset-cookie: a=b\r\n\r\nok"
+
+
+@asynccontextmanager
+async def site(*answers: bytes) -> AsyncIterator[tuple[str, list[str]]]:
+    """A server that gives its answers in turn; the requests it saw."""
+    seen: list[str] = []
+    left = list(answers)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            seen.append((await reader.readuntil(b"\r\n\r\n")).decode())
+            writer.write(left.pop(0).replace(b"\r\n", b"\r\nconnection: close\r\n", 1))
+            await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", seen
+    finally:
+        server.close()
+        await server.wait_closed()
+
+
+@pytest.fixture(autouse=True)
+def _loopback(settings: Any) -> None:
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+
+
+def packed(body: bytes, coding: bytes = b"gzip") -> bytes:
+    head = b"HTTP/1.1 200 OK\r\ncontent-encoding: %b\r\ncontent-length: %d\r\n\r\n"
+    return head % (coding, len(body)) + body
+
+
+async def body_of(answer: bytes, limit: int) -> bytes:
+    async with site(answer) as (url, _), operator_client().stream("GET", url) as response:
+        return await read_body(response, limit)
+
+
+@pytest.mark.parametrize("trust", list(Trust))
+async def test_the_guard_stands_where_the_libraries_dial(trust):
+    """Fails when a release of either library moves its network backend."""
+    for client in (make_client(trust), make_sdk_client(trust)):
+        pool = client._transport._pool  # type: ignore[attr-defined]
+        guard = pool._network_backend
+        assert isinstance(guard, GuardedBackend)
+        assert guard.trust is trust
+        created = pool.create_connection(_origin(client))
+        assert created._network_backend is guard
+        await client.aclose()
+
+
+def _origin(client: Any) -> Any:
+    import httpcore
+    import httpcore2
+
+    library = httpcore if type(client).__module__.startswith("httpx.") else httpcore2
+    return library.Origin(b"http", b"a.example", 80)
+
+
+@pytest.mark.parametrize("make", [make_client, make_sdk_client])
+async def test_both_libraries_refuse_a_private_address(make):
+    async with site(OK) as (url, seen):
+        client = make(Trust.GUARDED)
+        with pytest.raises(EgressRefused):
+            await client.get(url)
+        await client.aclose()
+
+    assert seen == []
+
+
+@pytest.mark.parametrize("make", [make_client, make_sdk_client])
+async def test_both_libraries_reach_what_is_allowed(make):
+    async with site(OK) as (url, seen):
+        client = make(Trust.OPERATOR)
+        response = await client.get(url)
+        await client.aclose()
+
+    assert response.content == b"ok"
+    assert len(seen) == 1
+
+
+async def test_a_redirect_is_not_followed_and_would_be_judged():
+    moved = b"HTTP/1.1 302 Found\r\nlocation: http://10.0.0.1/\r\ncontent-length: 0\r\n\r\n"
+
+    async with site(moved, moved) as (url, _):
+        response = await operator_client().get(url)
+        with pytest.raises(EgressRefused, match=r"10\.0\.0\.1"):
+            await operator_client().get(url, follow_redirects=True)
+
+    assert response.status_code == 302
+
+
+async def test_no_cookie_reaches_the_next_caller():
+    async with site(OK, OK) as (url, seen):
+        await operator_client().get(url)
+        await operator_client().get(url)
+
+    assert "cookie" not in seen[1].lower()
+
+
+async def test_the_proxies_of_the_environment_are_not_used(monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setitem(os.environ, name, "http://127.0.0.1:1")
+
+    async with site(OK) as (url, seen):
+        await operator_client().get(url)
+
+    assert len(seen) == 1
+
+
+async def test_callers_share_one_client_of_each_trust():
+    assert guarded_client() is guarded_client()
+    assert len({guarded_client(), operator_client(), site_client()}) == 3
+
+
+def test_every_event_loop_has_its_own_clients_and_closes_them():
+    async def make() -> Any:
+        return operator_client()
+
+    first, second = asyncio.run(make()), asyncio.run(make())
+
+    assert first is not second
+    assert first.is_closed
+    assert second.is_closed
+
+
+async def test_the_site_is_reached_by_a_relative_address(settings):
+    async with site(OK) as (url, seen):
+        settings.SITE_URL = url
+        settings.PRIVATE_NETWORK_ALLOWLIST = []
+        response = await site_client().get("/demo/weather")
+
+    assert response.text == "ok"
+    assert seen[0].startswith("GET /demo/weather HTTP/1.1\r\n")
+
+
+async def test_a_body_is_read_whole_up_to_its_limit():
+    body = json.dumps({"a": "é" * 100}).encode()
+
+    assert await body_of(packed(gzip.compress(body)), len(body)) == body
+    assert await body_of(packed(zlib.compress(body), b"deflate"), len(body)) == body
+    assert await body_of(OK, 2) == b"ok"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nokok",
+        b"HTTP/1.1 200 OK\r\n\r\nokok",
+        packed(gzip.compress(b"0" * 50_000_000)),
+    ],
+)
+async def test_a_body_above_its_limit_is_refused(answer):
+    with pytest.raises(BodyTooLarge) as refused:
+        await body_of(answer, 3)
+
+    assert str(refused.value) == "The answer is larger than 3 bytes."
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        packed(b"nonsense"),
+        packed(b"x", b"br"),
+        packed(gzip.compress(b"a" * 100)[:-12]),
+    ],
+)
+async def test_a_damaged_body_is_refused(answer):
+    with pytest.raises(BodyUnreadable):
+        await body_of(answer, 1000)
+
+
+def test_what_is_wrong_with_a_body_is_an_http_error():
+    assert issubclass(BodyTooLarge, HTTPError)
+    assert issubclass(BodyUnreadable, HTTPError)
