@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 import openai
 from openai._models import FinalRequestOptions
@@ -104,7 +105,7 @@ class ServiceClient(openai.AsyncOpenAI):
             self.template.url,
             headers=self.template.headers,
             content=content,
-            extensions={"timeout": options.timeout.as_dict()},
+            extensions={"timeout": cast(Timeout, options.timeout).as_dict()},
         )
 
     async def aclose(self) -> None:

@@ -7,7 +7,7 @@ import os
 import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -69,7 +69,7 @@ async def body_of(answer: bytes, limit: int) -> bytes:
 async def test_the_guard_stands_where_the_libraries_dial(trust):
     """Fails when a release of either library moves its network backend."""
     for client in (make_client(trust), make_sdk_client(trust)):
-        pool = client._transport._pool  # type: ignore[attr-defined]
+        pool = cast(Any, client)._transport._pool
         guard = pool._network_backend
         assert isinstance(guard, GuardedBackend)
         assert guard.trust is trust

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,7 +14,7 @@ from apps.workspace.openai.requests import write
 MESSAGES = (Message("user", "Hi"),)
 
 
-def written(**fields: object) -> dict[str, object]:
+def written(**fields: Any) -> dict[str, Any]:
     body = msgspec.json.decode(write(ModelRequest(MESSAGES, **fields), "m", dial=False))
     assert isinstance(body, dict)
     return body

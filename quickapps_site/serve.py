@@ -1,0 +1,154 @@
+"""`python -m quickapps_site.serve`: Daphne on uvloop, set up for many streams at a time.
+
+The import order is the point of this module: Twisted takes the event loop that is there when its
+reactor is first imported, and Django's app `daphne` imports it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from quickapps_site import environment as env
+
+if TYPE_CHECKING:
+    from daphne.server import Server
+
+logger = logging.getLogger(__name__)
+
+BACKLOG = 1024
+"""Connections that may wait to be accepted; with Twisted's 50, a burst of 200 waits a second."""
+BODY_PIECE_BYTES = 1024 * 1024
+"""A larger request body reaches the application in several messages."""
+GRACE_SECONDS = 10.0
+"""How long answers that are being given may go on after the server was told to stop."""
+
+
+def main() -> int:
+    use_uvloop()
+    from django.conf import settings
+
+    from quickapps_site.asgi import application  # sets Django up, which imports the reactor
+
+    direct = env.boolean("DAPHNE_DIRECT_WRITES", True)
+    return serve(application, settings.HOST, settings.PORT, direct_writes=direct)
+
+
+def use_uvloop() -> None:
+    """Make it the event loop of the process, where it exists (not on Windows)."""
+    try:
+        import uvloop
+    except ImportError:
+        return
+    asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
+
+
+def serve(application: Any, host: str, port: int, *, direct_writes: bool) -> int:
+    """Serve until SIGTERM or SIGINT; the exit status is 1 when it could not listen."""
+    server = make_server(application, host, port)
+    if direct_writes:
+        use_direct_writes()
+    logger.warning("Serving on http://%s:%d", host, port)
+    server.run()
+    return 1 if server.has_failed else 0
+
+
+def make_server(application: Any, host: str, port: int) -> Any:
+    from daphne.endpoints import build_endpoint_description_strings
+    from daphne.server import Server
+    from twisted.internet.defer import Deferred
+
+    class GracefulServer(Server):  # type: ignore[misc]
+        has_failed = False
+
+        def listen_success(self, port: Any) -> None:
+            super().listen_success(port)
+            self.ports = [*getattr(self, "ports", ()), port]
+
+        def listen_error(self, failure: Any) -> None:
+            logger.error("Cannot listen on %s:%d: %s", host, port, failure.getErrorMessage())
+            self.has_failed = True
+            self.stop()
+
+        def kill_all_applications(self) -> Any:
+            """Called once on the way out; the reactor waits for what is returned."""
+            for listening in getattr(self, "ports", ()):
+                listening.stopListening()
+            return Deferred.fromFuture(asyncio.ensure_future(let_finish(self, GRACE_SECONDS)))
+
+    endpoints = build_endpoint_description_strings(host=host, port=port)
+    return GracefulServer(
+        application,
+        endpoints=[f"{endpoint}:backlog={BACKLOG}" for endpoint in endpoints],
+        request_buffer_size=BODY_PIECE_BYTES,
+        server_name="",
+    )
+
+
+async def let_finish(server: Server, seconds: float) -> None:
+    """Wait for HTTP answers, then cancel what is left; WebSockets reconnect, so they need not."""
+    end = time.monotonic() + seconds
+    while answers := running(server, "WebRequest"):
+        left = end - time.monotonic()
+        if left <= 0:
+            break
+        await asyncio.wait(answers, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+    rest = running(server)
+    for task in rest:
+        task.cancel()
+    if rest:
+        await asyncio.wait(rest, timeout=seconds)
+
+
+def running(server: Server, protocol: str = "") -> list[asyncio.Future[Any]]:
+    """The applications that have not ended, of one kind of protocol or of all."""
+    found = [
+        details["application_instance"]
+        for connection, details in server.connections.items()
+        if "application_instance" in details and protocol in {"", type(connection).__name__}
+    ]
+    return [task for task in found if not task.done()]
+
+
+def use_direct_writes() -> None:
+    """Send what the socket takes at once.
+
+    Twisted queues each write and registers the socket with the poller until it can be written to,
+    which for a token costs more than all else. Whatever the socket does not take goes the usual
+    way, with its limits and its back-pressure; DAPHNE_DIRECT_WRITES=false restores it for all.
+    """
+    from twisted.internet import tcp
+
+    class DirectTransport(tcp.Server):
+        def write(self, data: bytes) -> None:
+            if not self.can_send() or not data:
+                super().write(data)
+                return
+            sent = self.writeSomeData(data)
+            if isinstance(sent, BaseException):
+                super().write(data)  # the usual way meets the same error, and ends the connection
+            elif sent < len(data):
+                super().write(data[sent:])
+
+        def writeSequence(self, pieces: Any) -> None:  # noqa: N802 - Twisted's name
+            self.write(b"".join(pieces))
+
+        def can_send(self) -> bool:
+            """Nothing may overtake what waits, and encryption has a way of its own."""
+            return bool(
+                self.connected
+                and not self.TLS
+                and not self.disconnecting
+                and not self._writeDisconnecting
+                and not self._tempDataLen
+                and self.offset == len(self.dataBuffer)
+            )
+
+    tcp.Port.transport = DirectTransport
+
+
+if __name__ == "__main__":
+    sys.exit(main())
