@@ -1,0 +1,212 @@
+"""A model with a script, and a client that speaks to the gateway's consumers directly."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from asgiref.testing import ApplicationCommunicator
+from channels.routing import URLRouter
+from django.urls import re_path
+
+from apps.accounts.caller import Caller
+from apps.agent.model import (
+    Choice,
+    Chunk,
+    Delta,
+    FunctionDelta,
+    ModelRequest,
+    TokenUsage,
+    ToolCallDelta,
+)
+from apps.catalog.models import Application
+from apps.gateway import routing
+from apps.gateway.completions import CompletionConsumer
+from apps.workspace.port import DeploymentInfo
+
+PATIENCE = 5.0
+LOCAL = ("127.0.0.1", 50000)
+
+Line = Chunk | Exception | asyncio.Event
+"""What a model does next: say something, break off, or wait."""
+
+
+def says(text: str) -> Chunk:
+    return Chunk(choices=[Choice(delta=Delta(content=text))])
+
+
+def calls(name: str, arguments: str = "{}", call_id: str = "call-1") -> Chunk:
+    call = ToolCallDelta(0, call_id, FunctionDelta(name, arguments))
+    return Chunk(choices=[Choice(delta=Delta(tool_calls=[call]), finish_reason="tool_calls")])
+
+
+def ends(prompt: int = 3, completion: int = 4, reason: str = "stop") -> Chunk:
+    return Chunk(choices=[Choice(finish_reason=reason)], usage=TokenUsage(prompt, completion))
+
+
+class ScriptedModel:
+    """Gives one answer after the other; each is a list of lines."""
+
+    def __init__(self, *answers: Iterable[Line]) -> None:
+        self.answers = list(answers)
+        self.asked: list[ModelRequest] = []
+        self.was_asked = asyncio.Event()
+        self.was_cancelled = asyncio.Event()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Chunk], None]:
+        self.asked.append(request)
+        self.was_asked.set()
+        try:
+            for line in self.answers.pop(0):
+                if isinstance(line, Exception):
+                    raise line
+                if isinstance(line, asyncio.Event):
+                    await line.wait()
+                else:
+                    yield [line]
+        except asyncio.CancelledError:
+            self.was_cancelled.set()
+            raise
+
+
+class ScriptedWorkspace:
+    """Has one model and nothing else; remembers who asked."""
+
+    def __init__(self, model: ScriptedModel) -> None:
+        self.scripted = model
+        self.callers: list[Caller] = []
+
+    async def deployment(self, deployment_id: str) -> DeploymentInfo:
+        return DeploymentInfo(deployment_id, deployment_id)
+
+    async def model(self, deployment_id: str) -> ScriptedModel:
+        return self.scripted
+
+    def __call__(self, caller: Caller) -> Any:
+        self.callers.append(caller)
+        return self
+
+
+async def add_application(**fields: Any) -> Application:
+    # resolved applications are kept by their slug: every test has its own
+    given = {"slug": f"app-{uuid4().hex[:8]}", "title": "Demo", "is_public": True, **fields}
+    return await Application.objects.acreate(**given)
+
+
+def router(workspace: ScriptedWorkspace | None = None) -> Any:
+    """The gateway's routes; with a workspace, completions stand on that one."""
+    if workspace is None:
+        return URLRouter(routing.urlpatterns)
+    complete = CompletionConsumer.as_asgi(open_workspace=workspace)
+    addresses = (r"^openai/deployments/(?P<slug>[^/]+)/chat/completions$", r"^openai/v1/.*$")
+    return URLRouter([re_path(address, complete) for address in addresses])
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    pieces: tuple[bytes, ...]
+    """As they were sent, one for each write."""
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(self.pieces)
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    def chunks(self) -> list[dict[str, Any]]:
+        """The data of every event but the last, which must be [DONE]."""
+        events = [line for line in self.body.decode().split("\n\n") if line.startswith("data: ")]
+        assert events[-1] == "data: [DONE]"
+        return [json.loads(event.removeprefix("data: ")) for event in events[:-1]]
+
+    def text(self) -> str:
+        deltas = [choice["delta"] for chunk in self.chunks() for choice in chunk.get("choices", ())]
+        return "".join(delta.get("content") or "" for delta in deltas)
+
+
+class Client:
+    """One request to an ASGI application."""
+
+    def __init__(
+        self,
+        application: Any,
+        path: str,
+        *,
+        method: str = "GET",
+        headers: dict[str, str] | None = None,
+        client: Sequence[Any] | None = LOCAL,
+    ) -> None:
+        given = {"host": "localhost", **(headers or {})}
+        self.scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": method,
+            "path": path,
+            "query_string": b"",
+            "headers": [(name.lower().encode(), value.encode()) for name, value in given.items()],
+            "client": client,
+        }
+        self.communicator = ApplicationCommunicator(application, self.scope)
+
+    async def send(self, body: bytes = b"", *, more: bool = False) -> None:
+        await self.communicator.send_input(
+            {"type": "http.request", "body": body, "more_body": more}
+        )
+
+    async def leave(self) -> None:
+        await self.communicator.send_input({"type": "http.disconnect"})
+
+    async def is_over(self) -> None:
+        await self.communicator.wait(PATIENCE)
+
+    async def read(self) -> Answer:
+        """The whole answer; the application must end by itself after it."""
+        start = await self.communicator.receive_output(PATIENCE)
+        assert start["type"] == "http.response.start"
+        pieces = []
+        while True:
+            message = await self.communicator.receive_output(PATIENCE)
+            pieces.append(message["body"])
+            if not message.get("more_body"):
+                break
+        await self.is_over()
+        headers = {name.decode(): value.decode() for name, value in start["headers"]}
+        return Answer(start["status"], headers, tuple(pieces))
+
+
+async def get(path: str, **options: Any) -> Answer:
+    client = Client(router(), path, **options)
+    await client.send()
+    return await client.read()
+
+
+def question(text: str = "Hello", **fields: Any) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": text}], **fields}
+
+
+def asking(
+    application: Application | str, model: ScriptedModel | ScriptedWorkspace, **options: Any
+) -> Client:
+    """A client that is about to ask an application that this model answers for."""
+    workspace = model if isinstance(model, ScriptedWorkspace) else ScriptedWorkspace(model)
+    slug = application if isinstance(application, str) else application.slug
+    path = f"/openai/deployments/{slug}/chat/completions"
+    return Client(router(workspace), path, method="POST", **options)
+
+
+async def ask(
+    application: Application | str,
+    model: ScriptedModel | ScriptedWorkspace,
+    body: dict[str, Any] | bytes,
+    **options: Any,
+) -> Answer:
+    client = asking(application, model, **options)
+    await client.send(body if isinstance(body, bytes) else json.dumps(body).encode())
+    return await client.read()

@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from aidial_sdk.utils.merge_chunks import cleanup_indices, merge_chat_completion_chunks
+
+from apps.agent.events import (
+    AttachmentAdded,
+    Finished,
+    ModelUsage,
+    StageAttachment,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+    StageRenamed,
+    StateSaved,
+    TextDelta,
+    ToolCallsRequested,
+    Usage,
+)
+from apps.agent.messages import Attachment, ToolCall
+from apps.gateway.body import Completion
+from apps.gateway.wire import ChunkEncoder
+
+USAGE = Usage(10, 5, (ModelUsage("large", 7, 4), ModelUsage("small", 3, 1)))
+PICTURE = Attachment("image/png", "Map", url="files/b/map.png")
+NOTE = Attachment("text/plain", "Note", data="12", reference_url="https://example.com")
+RUN = [
+    StageOpened("a", "Search"),
+    StageDelta("a", "> q"),
+    StageRenamed("a", " (weather)"),
+    StageOpened("b", "Reading", "a"),
+    StageAttachment("b", NOTE),
+    StageDelta("b", "two "),
+    StageDelta("b", "parts"),
+    StageAttachment("b", PICTURE),
+    StageClosed("b", 0.2, failed=True),
+    StageClosed("a", 0.5),
+    TextDelta("It is 12°"),
+    AttachmentAdded(PICTURE),
+    TextDelta('C "now"\n'),
+    AttachmentAdded(NOTE),
+    StateSaved({"tool_execution_history": [{"role": "tool", "content": "12"}], "k": {"n": [1]}}),
+    Finished("stop", USAGE),
+]
+
+
+def deltas(events):
+    """What each event becomes, without what all chunks have in common."""
+    encoder = ChunkEncoder("app")
+    return [json.loads(encoder.frame(event)[6:])["choices"][0]["delta"] for event in events]
+
+
+def merged(events):
+    encoder = ChunkEncoder("app")
+    frames = (encoder.opening() + encoder.encode(events)).decode().split("\n\n")
+    chunks = [json.loads(frame.removeprefix("data: ")) for frame in frames if frame]
+    return merge_chat_completion_chunks(*chunks)
+
+
+def test_text_is_the_only_thing_in_its_chunk():
+    frame = ChunkEncoder("my-app").encode([TextDelta('a "b"\n')])
+    chunk = json.loads(frame.removeprefix(b"data: "))
+
+    assert frame.endswith(b"\n\n")
+    assert frame.count(b"\n") == 2
+    assert {key: chunk[key] for key in ("object", "model", "usage", "choices")} == {
+        "object": "chat.completion.chunk",
+        "model": "my-app",
+        "usage": None,
+        "choices": [{"index": 0, "finish_reason": None, "delta": {"content": 'a "b"\n'}}],
+    }
+    assert chunk["id"].startswith("chatcmpl-")
+    assert isinstance(chunk["created"], int)
+
+
+def test_the_choice_is_opened_with_its_role():
+    chunk = json.loads(ChunkEncoder("app").opening().removeprefix(b"data: "))
+
+    assert chunk["choices"] == [{"index": 0, "finish_reason": None, "delta": {"role": "assistant"}}]
+
+
+def test_stages_are_numbered_in_one_sequence_and_know_their_parent():
+    written = [delta["custom_content"]["stages"] for delta in deltas(RUN[:10])]
+
+    assert [stage for (stage,) in written] == [
+        {"index": 0, "name": "Search", "status": None},
+        {"index": 0, "content": "> q", "status": None},
+        {"index": 0, "name": " (weather)", "status": None},
+        {"index": 1, "name": "Reading", "status": None, "parent_stage_index": 0},
+        {
+            "index": 1,
+            "status": None,
+            "attachments": [
+                {
+                    "index": 0,
+                    "type": "text/plain",
+                    "title": "Note",
+                    "data": "12",
+                    "reference_url": "https://example.com",
+                }
+            ],
+        },
+        {"index": 1, "content": "two ", "status": None},
+        {"index": 1, "content": "parts", "status": None},
+        {
+            "index": 1,
+            "status": None,
+            "attachments": [
+                {"index": 1, "type": "image/png", "title": "Map", "url": "files/b/map.png"}
+            ],
+        },
+        {"index": 1, "status": "failed"},
+        {"index": 0, "status": "completed"},
+    ]
+
+
+def test_an_id_that_comes_again_begins_another_stage():
+    written = deltas([StageOpened("a", "One"), StageOpened("a", "Two"), StageDelta("a", "x")])
+
+    assert [delta["custom_content"]["stages"][0]["index"] for delta in written] == [0, 1, 1]
+
+
+def test_attachments_of_the_answer_have_a_sequence_of_their_own():
+    written = deltas([StageOpened("a", "S"), AttachmentAdded(PICTURE), AttachmentAdded(NOTE)])
+
+    assert [item["index"] for d in written[1:] for item in d["custom_content"]["attachments"]] == [
+        0,
+        1,
+    ]
+
+
+def test_calls_of_client_tools_are_numbered():
+    calls = (ToolCall("c1", "weather", '{"city": "Oslo"}'), ToolCall("c2", "time", "{}"))
+
+    assert deltas([ToolCallsRequested(calls)]) == [
+        {
+            "content": None,
+            "tool_calls": [
+                {
+                    "index": 0,
+                    "id": "c1",
+                    "type": "function",
+                    "function": {"name": "weather", "arguments": '{"city": "Oslo"}'},
+                },
+                {
+                    "index": 1,
+                    "id": "c2",
+                    "type": "function",
+                    "function": {"name": "time", "arguments": "{}"},
+                },
+            ],
+        }
+    ]
+
+
+def test_the_state_leaves_whole_right_before_the_end():
+    encoder = ChunkEncoder("app")
+
+    assert encoder.encode([StateSaved({"k": 1})]) == b""
+    state, last = encoder.encode([Finished("stop", USAGE)]).decode().split("\n\n")[:2]
+
+    assert json.loads(state[6:])["choices"][0]["delta"] == {"custom_content": {"state": {"k": 1}}}
+    assert json.loads(last[6:])["choices"][0]["finish_reason"] == "stop"
+
+
+def test_the_last_chunk_has_the_finish_reason_the_usage_and_the_statistics():
+    chunk = json.loads(ChunkEncoder("app").encode([Finished("length", USAGE)])[6:])
+
+    assert chunk["choices"] == [{"index": 0, "finish_reason": "length", "delta": {}}]
+    assert chunk["usage"] == {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    assert chunk["statistics"] == {
+        "usage_per_model": [
+            {"index": 0, "model": "large", "prompt_tokens": 7, "completion_tokens": 4, "total_tokens": 11},
+            {"index": 1, "model": "small", "prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4},
+        ]
+    }  # fmt: skip
+
+
+def test_usage_that_nobody_told_is_null():
+    chunk = json.loads(ChunkEncoder("app").encode([Finished()])[6:])
+
+    assert chunk["usage"] is None
+    assert "statistics" not in chunk
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        RUN,
+        RUN[:12] + RUN[14:],
+        [TextDelta("Hi"), Finished()],
+        [ToolCallsRequested((ToolCall("1", "weather", "{}"),)), Finished("tool_calls", USAGE)],
+    ],
+)
+def test_a_stream_put_together_is_the_whole_answer(run):
+    """Put together by DIAL's own merging, which also takes the indexes out of the message."""
+    completion = Completion()
+    completion.feed(run)
+    whole = completion.to_dict("app")
+    stream = merged(run)
+
+    choice = stream["choices"][0]
+    choice["message"] = cleanup_indices(choice.pop("delta"))
+    choice["message"].setdefault("content", None)
+    assert stream["object"] == "chat.completion.chunk"
+    for answer in (stream, whole):
+        for key in ("id", "created", "object"):
+            del answer[key]
+    assert stream == whole
+
+
+def test_the_whole_answer_has_no_index_inside_the_message_but_keeps_the_state_as_it_is():
+    completion = Completion()
+    completion.feed([*RUN[:-2], StateSaved({"rows": [{"index": 7}]}), RUN[-1]])
+
+    message = completion.to_dict("app")["choices"][0]["message"]
+
+    assert message["custom_content"].pop("state") == {"rows": [{"index": 7}]}
+    assert '"index"' not in json.dumps(message)
