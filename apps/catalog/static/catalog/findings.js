@@ -1,0 +1,80 @@
+// The list of what the server's check found, and the check itself.
+
+export class Findings {
+  // `onChoose` gets the finding whose place a person wants to go to.
+  constructor(root, onChoose) {
+    this.section = root.querySelector("[data-findings]");
+    this.url = root.dataset.checkUrl;
+    this.onChoose = onChoose;
+    this.all = [...this.section.querySelectorAll("li")].map(read);
+    this.section.addEventListener("click", (event) => this.choose(event));
+  }
+
+  choose(event) {
+    const link = event.target.closest("a[data-line]");
+    if (!link) return;
+    event.preventDefault();
+    this.onChoose(this.all[[...this.section.querySelectorAll("a[data-line]")].indexOf(link)]);
+  }
+
+  // Ask the server about the text. Gives null when a newer question overtook this one or it failed.
+  async check(text) {
+    this.asked?.abort();
+    this.asked = new AbortController();
+    const token = document.querySelector("[name=csrfmiddlewaretoken]").value;
+    const body = new FormData();
+    body.set("manifest", text);
+    try {
+      const response = await fetch(this.url, {
+        method: "POST",
+        body,
+        headers: { "X-CSRFToken": token },
+        signal: this.asked.signal,
+      });
+      if (!response.ok) return null;
+      this.show((await response.json()).findings);
+      return this.all;
+    } catch {
+      return null;
+    }
+  }
+
+  show(findings) {
+    this.all = findings;
+    this.section.hidden = findings.length === 0;
+    const list = document.createElement("ul");
+    list.append(...findings.map(write));
+    this.section.querySelector("ul").replaceWith(list);
+  }
+
+  summary() {
+    const errors = this.all.filter((finding) => finding.severity === "error").length;
+    const warnings = this.all.length - errors;
+    if (this.all.length === 0) return "No mistakes found.";
+    return [count(errors, "mistake"), count(warnings, "warning")].filter(Boolean).join(", ");
+  }
+}
+
+const count = (number, name) => (number ? `${number} ${name}${number === 1 ? "" : "s"}` : "");
+
+function read(item) {
+  const { path, line, column } = item.querySelector("a").dataset;
+  const message = item.querySelector("span").textContent;
+  const severity = item.dataset.severity;
+  return { severity, path, message, line: Number(line), column: Number(column) };
+}
+
+function write(finding) {
+  const item = document.createElement("li");
+  item.className = `manifest-editor-${finding.severity}`;
+  const kind = document.createElement("strong");
+  kind.textContent = finding.severity === "error" ? "Error" : "Warning";
+  const link = document.createElement("a");
+  link.href = "#";
+  link.dataset.line = finding.line;
+  link.textContent = `line ${finding.line}${finding.path ? `, ${finding.path}` : ""}`;
+  const message = document.createElement("span");
+  message.textContent = finding.message;
+  item.append(kind, " ", link, " ", message);
+  return item;
+}

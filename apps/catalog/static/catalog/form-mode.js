@@ -1,0 +1,138 @@
+// The manifest as a form, made from its schema.
+
+import JSONEditor from "./vendor/json-editor.js";
+import { merge, unseen } from "./lens.js";
+import { join, split } from "./paths.js";
+
+// A choice is made by the `type` that a value names, valid or not; the library would go by validity
+// and show a value with a mistake in it as something else.
+class TaggedChoice extends JSONEditor.defaults.editors.multiple {
+  setValue(value, initial) {
+    const index = this.tagged(value);
+    if (index < 0) {
+      super.setValue(value, initial);
+      return;
+    }
+    if (index !== this.type) {
+      this.switcher.value = this.display_text[index];
+      this.switchEditor(index);
+    }
+    this.editors[index].setValue(value, initial);
+    this.refreshValue();
+    this.onChange();
+  }
+
+  tagged(value) {
+    if (!this.types.some((type) => type?.tags)) return -1;
+    const tag = value?.type;
+    const index = this.types.findIndex((type) => type.tags?.includes(tag));
+    if (index >= 0 || value === undefined) return index;
+    return this.types.findIndex((type) => type.options?.unknown);
+  }
+}
+JSONEditor.defaults.editors.multiple = TaggedChoice;
+
+const OPTIONS = {
+  ajax: false,
+  disable_array_delete_all_rows: true,
+  disable_array_delete_last_row: true,
+  disable_edit_json: true,
+  display_required_only: true,
+  enable_array_copy: true,
+  iconlib: null,
+  no_additional_properties: true,
+  prompt_before_delete: false,
+  show_errors: "never",
+  theme: "html",
+};
+
+export class FormMode {
+  // `onEdit(document)` is told of every edit.
+  constructor({ panel, schema, onEdit }) {
+    this.panel = panel;
+    this.editor = new JSONEditor(panel, { ...OPTIONS, schema, form_name_root: "manifest" });
+    this.onEdit = onEdit;
+    this.ready = new Promise((resolve) => this.editor.on("ready", resolve));
+    this.editor.on("change", () => this.changed());
+  }
+
+  // Show a document; gives the paths of what the form does not show of it.
+  async show(document) {
+    await this.ready;
+    this.isSetting = true;
+    this.document = document;
+    this.editor.setValue(document);
+    this.before = this.editor.getValue();
+    // The library tells of its own changes a moment later.
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    this.before = structuredClone(this.editor.getValue());
+    this.isSetting = false;
+    label(this.panel);
+    return unseen(document, this.before).map(join);
+  }
+
+  changed() {
+    label(this.panel);
+    if (this.isSetting || this.before === undefined) return;
+    const after = structuredClone(this.editor.getValue());
+    const merged = merge(this.document, this.before, after);
+    this.before = after;
+    if (merged === this.document) return;
+    this.document = merged;
+    this.onEdit(merged);
+  }
+
+  // Write each finding at the field it is about, or at the nearest one around it.
+  mark(findings) {
+    this.panel.querySelectorAll(".manifest-editor-inline").forEach((note) => note.remove());
+    this.panel.querySelectorAll("[aria-invalid]").forEach((field) => {
+      field.removeAttribute("aria-invalid");
+      field.removeAttribute("aria-describedby");
+    });
+    findings.forEach((finding, index) => this.markOne(finding, index));
+  }
+
+  markOne({ severity, path, message }, index) {
+    const place = this.place(path);
+    if (!place) return;
+    const note = document.createElement("p");
+    note.id = `manifest-finding-${index}`;
+    note.className = `manifest-editor-inline manifest-editor-${severity}`;
+    note.textContent = place.isExact ? message : `${path}: ${message}`;
+    place.editor.container.append(note);
+    if (severity === "error" && place.editor.input) {
+      place.editor.input.setAttribute("aria-invalid", "true");
+      place.editor.input.setAttribute("aria-describedby", note.id);
+    }
+  }
+
+  place(path) {
+    const parts = split(path);
+    for (let length = parts.length; length >= 0; length -= 1) {
+      const editor = this.editor.getEditor(["root", ...parts.slice(0, length)].join("."));
+      if (editor?.container && !editor.options?.hidden) {
+        return { editor, isExact: length === parts.length };
+      }
+    }
+    return null;
+  }
+
+  goTo(finding) {
+    const place = this.place(finding.path);
+    const target = place?.editor.container;
+    if (!target) return;
+    target.scrollIntoView({ block: "center" });
+    const field = target.querySelector("input, select, textarea, button");
+    (field ?? target).focus({ preventScroll: true });
+  }
+}
+
+// Names for the controls that the library leaves without one.
+function label(panel) {
+  for (const button of panel.querySelectorAll("button:not([aria-label])")) {
+    const title = button.title || button.textContent.trim();
+    const holder = button.closest("[data-schemapath]");
+    const path = holder?.dataset.schemapath.replace(/^root\.?/, "") ?? "";
+    if (title) button.setAttribute("aria-label", path ? `${title}: ${path}` : title);
+  }
+}

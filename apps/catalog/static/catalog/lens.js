@@ -1,0 +1,78 @@
+// Carries what was edited in the form over to the document, and nothing else.
+//
+// The form shows less than the document may hold and writes some things differently. So only the
+// difference between two states of the form is applied: what nobody touched stays as it was.
+
+const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+const text = (value) => JSON.stringify(value);
+export const same = (one, other) => text(one) === text(other);
+
+// `before` and `after` are states of the form; the result is `document` with their difference.
+export function merge(document, before, after) {
+  if (same(before, after)) return document;
+  if (isObject(document) && isObject(before) && isObject(after)) {
+    return mergeObjects(document, before, after);
+  }
+  if (Array.isArray(document) && Array.isArray(before) && Array.isArray(after)) {
+    return mergeLists(document, before, after);
+  }
+  return after;
+}
+
+function mergeObjects(document, before, after) {
+  const result = { ...document };
+  for (const key of Object.keys(before)) {
+    if (!(key in after)) delete result[key];
+  }
+  for (const [key, value] of Object.entries(after)) {
+    if (!(key in before)) result[key] = value;
+    else if (!same(before[key], value)) result[key] = merge(document[key], before[key], value);
+  }
+  return result;
+}
+
+// Items that were moved are found again as they were; those that were edited keep their turn.
+function mergeLists(document, before, after) {
+  const free = new Map(before.map((item, index) => [index, text(item)]));
+  const take = (index) => free.delete(index) && index;
+  const origins = after.map((item, index) => {
+    const written = text(item);
+    if (free.get(index) === written) return take(index);
+    return null;
+  });
+  after.forEach((item, index) => {
+    if (origins[index] !== null) return;
+    const written = text(item);
+    for (const [candidate, known] of free) {
+      if (known === written) {
+        origins[index] = take(candidate);
+        return;
+      }
+    }
+  });
+  const left = [...free.keys()];
+  const edited = origins.filter((origin) => origin === null).length;
+  const paired = edited === left.length ? left : [];
+  return after.map((item, index) => {
+    const origin = origins[index] ?? paired.shift();
+    if (origin === undefined || origin >= document.length) return item;
+    return merge(document[origin], before[origin], item);
+  });
+}
+
+// Paths (lists of keys) of what stands in the document and not, or otherwise, in the form.
+export function unseen(document, form, path = []) {
+  if (isObject(document) && isObject(form)) {
+    return Object.keys(document).flatMap((key) =>
+      key in form ? unseen(document[key], form[key], [...path, key]) : [[...path, key]],
+    );
+  }
+  if (Array.isArray(document) && Array.isArray(form)) {
+    return document.flatMap((item, index) => unseen(item, form[index], [...path, index]));
+  }
+  const isNothing = document === null && (form === undefined || isEmpty(form));
+  return same(document, form) || isNothing ? [] : [path];
+}
+
+const isEmpty = (value) =>
+  value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);

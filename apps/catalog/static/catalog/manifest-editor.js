@@ -1,0 +1,154 @@
+// The manifest in the admin: a text area that two editors are put over, one value in both.
+//
+// The text area is what is submitted and always holds the value; without scripts it is the editor.
+
+import { Findings } from "./findings.js";
+
+const LARGE_CHARACTERS = 60_000; // above it the form takes seconds to build
+const CHECK_DELAY_MS = 600;
+const REMEMBERED = "manifest-editor-mode";
+
+class ManifestEditor {
+  constructor(root) {
+    this.root = root;
+    this.textarea = root.querySelector("textarea");
+    this.tabs = [...root.querySelectorAll("[data-mode]")];
+    this.panels = {
+      form: root.querySelector("[data-form]"),
+      text: root.querySelector("[data-text]"),
+    };
+    this.panels.text.setAttribute("role", "tabpanel");
+    this.panels.text.setAttribute("aria-labelledby", this.tabs[1].id);
+    this.status = root.querySelector("[data-status]");
+    this.notice = root.querySelector("[data-notice]");
+    this.findings = new Findings(root, (finding) => this.goTo(finding));
+  }
+
+  async start() {
+    const response = await fetch(this.root.dataset.schemaUrl);
+    if (!response.ok) return; // the text area stays
+    this.schemas = await response.json();
+    for (const tab of this.tabs) {
+      tab.addEventListener("click", () => this.switchTo(tab.dataset.mode));
+      tab.addEventListener("keydown", (event) => this.moveBetweenTabs(event));
+    }
+    this.root.querySelector("[data-bar]").hidden = false;
+    this.textarea.form?.addEventListener("reset", () => setTimeout(() => this.reload()));
+    await this.switchTo(this.firstMode());
+    await this.check();
+  }
+
+  firstMode() {
+    const chosen = localStorage.getItem(REMEMBERED) ?? "form";
+    return this.textarea.value.length > LARGE_CHARACTERS ? "text" : chosen;
+  }
+
+  async switchTo(mode) {
+    this.say("");
+    if (mode === "form" && !(await this.openForm())) return this.switchTo("text");
+    if (mode === "text") await this.openText();
+    this.mode = mode;
+    localStorage.setItem(REMEMBERED, mode);
+    for (const tab of this.tabs) {
+      const isChosen = tab.dataset.mode === mode;
+      tab.setAttribute("aria-selected", String(isChosen));
+      tab.tabIndex = isChosen ? 0 : -1;
+      this.panels[tab.dataset.mode].hidden = !isChosen;
+    }
+    this.show();
+    return undefined;
+  }
+
+  // False when the text is no JSON object, which a form cannot show.
+  async openForm() {
+    let manifest = null;
+    try {
+      manifest = JSON.parse(this.textarea.value);
+    } catch {
+      this.say("The text is not valid JSON, so it stays as text. The list below says where.");
+    }
+    if (manifest === null || typeof manifest !== "object" || Array.isArray(manifest)) return false;
+    this.panels.form.hidden = false;
+    if (!this.form) {
+      const { FormMode } = await import("./form-mode.js");
+      this.form = new FormMode({
+        panel: this.panels.form,
+        schema: this.schemas.form,
+        onEdit: (edited) => this.edited(`${JSON.stringify(edited, null, 2)}\n`),
+      });
+    }
+    const missing = await this.form.show(manifest);
+    if (missing.length) this.say(`The form keeps, but does not show: ${listed(missing)}.`);
+    return true;
+  }
+
+  async openText() {
+    if (!this.text) {
+      const { TextMode } = await import("./text-mode.js");
+      this.text = new TextMode({
+        panel: this.panels.text,
+        textarea: this.textarea,
+        schema: this.schemas.schema,
+        onEdit: (text) => this.edited(text),
+        check: (text) => this.checked(text),
+      });
+    }
+    this.text.text = this.textarea.value;
+  }
+
+  edited(text) {
+    this.textarea.value = text;
+    this.textarea.dispatchEvent(new Event("input", { bubbles: true }));
+    if (this.mode === "text") return; // its linter asks by itself
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.check(), CHECK_DELAY_MS);
+  }
+
+  async check() {
+    await this.checked(this.textarea.value);
+    this.text?.lintNow();
+  }
+
+  async checked(text) {
+    const findings = await this.findings.check(text);
+    if (findings) this.show();
+    return findings;
+  }
+
+  show() {
+    this.status.textContent = this.findings.summary();
+    if (this.mode === "form") this.form.mark(this.findings.all);
+  }
+
+  goTo(finding) {
+    if (this.mode === "form" && finding.path) this.form.goTo(finding);
+    else if (this.text && this.mode === "text") this.text.goTo(finding);
+    else this.switchTo("text").then(() => this.text.goTo(finding));
+  }
+
+  async reload() {
+    await this.switchTo(this.mode);
+    await this.check();
+  }
+
+  say(text) {
+    this.notice.hidden = !text;
+    this.notice.textContent = text;
+  }
+
+  moveBetweenTabs(event) {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const next = (this.tabs.indexOf(event.currentTarget) + step + 2) % 2;
+    this.tabs[next].focus();
+    this.switchTo(this.tabs[next].dataset.mode);
+  }
+}
+
+const listed = (paths) =>
+  paths.length > 5 ? `${paths.slice(0, 5).join(", ")} and ${paths.length - 5} more` : paths.join(", ");
+
+for (const root of document.querySelectorAll("[data-manifest-editor]")) {
+  new ManifestEditor(root).start();
+}

@@ -1,0 +1,19 @@
+// Paths as the server writes them: `tool_sets[2].tools[0]["odd key"]`; "$" is the whole document.
+
+const PART = /\.?([^.[\]"]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/gy;
+
+export function split(path) {
+  if (!path || path === "$") return [];
+  return [...path.matchAll(PART)].map(([, name, index, quoted]) => {
+    if (index !== undefined) return Number(index);
+    return quoted === undefined ? name : JSON.parse(quoted);
+  });
+}
+
+export function join(parts) {
+  return parts.reduce((path, part) => {
+    if (typeof part === "number") return `${path}[${part}]`;
+    if (!/^[A-Za-z_][\w-]*$/.test(part)) return `${path}[${JSON.stringify(part)}]`;
+    return path ? `${path}.${part}` : part;
+  }, "");
+}
