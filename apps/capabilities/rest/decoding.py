@@ -26,9 +26,13 @@ def decode(body: bytes, content_type: str) -> str | None:
     encoding = charset(body, content_type)
     if not encoding.startswith("utf-16") and b"\0" in body[:8192]:
         return None
-    if media_type(content_type).startswith(("image/", "audio/", "video/", "font/")):
-        return None if "xml" not in content_type else body.decode(encoding, "replace")
-    return body.decode(encoding, "replace")
+    kind = media_type(content_type)
+    if kind.startswith(("image/", "audio/", "video/", "font/")) and not kind.endswith("+xml"):
+        return None
+    try:
+        return body.decode(encoding, "replace")
+    except (LookupError, UnicodeError):  # a codec such as hex or idna, which is none of text
+        return body.decode("utf-8", "replace")
 
 
 def charset(body: bytes, content_type: str) -> str:
@@ -45,10 +49,8 @@ def charset(body: bytes, content_type: str) -> str:
 
 
 def known(name: str) -> str:
-    """The charset's name in Python; "" when it is none of text."""
+    """The charset's name in Python; "" when there is none of that name."""
     try:
-        found = codecs.lookup(name)
-        b"".decode(name)
-    except LookupError:  # unknown, or a codec such as hex that is none of text
+        return codecs.lookup(name).name
+    except LookupError:
         return ""
-    return found.name

@@ -81,7 +81,7 @@ def refusal(violations: Iterable[ValidationError]) -> InvalidParameter:
 def problems(violation: ValidationError) -> Iterator[tuple[str, str]]:
     """The path of each parameter that a violation is about, and what is wrong with it."""
     path = place(violation.absolute_path)
-    value = violation.instance
+    value: Any = violation.instance
     expected: Any = violation.validator_value
     found = f"found {kind_of(value)} {one_line(written(value), 60)}".rstrip()
     match violation.validator:

@@ -1,0 +1,101 @@
+"""Manifests and openings for tests, short to write."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from apps.accounts.caller import Caller
+from apps.agent.events import Emit, Event, StageClosed, StageDelta
+from apps.agent.stages import silent
+from apps.agent.tools import Invocation, Tool, ToolResult
+from apps.capabilities.registry import Capability, Contribution, Opening
+from apps.manifest.manifest import Manifest
+from apps.workspace.port import FileInfo, Workspace
+
+CALLER = Caller("user-7")
+
+
+class Files:
+    """The part of a workspace that keeps files."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, tuple[bytes, str]] = {}
+
+    async def write_file(self, name: str, content: bytes, content_type: str) -> FileInfo:
+        self.kept[name] = (content, content_type)
+        moment = datetime(2026, 3, 24, tzinfo=UTC)
+        return FileInfo(f"files/user-7/{name}", content_type, len(content), "1", moment)
+
+
+def manifest(*tool_sets: Mapping[str, Any], **rest: Any) -> Manifest:
+    document = {
+        "orchestrator": {"deployment": {"deployment_id": "some-model"}, "system_prompt": PROMPT},
+        "contexts": [],
+        "tool_sets": list(tool_sets),
+        **rest,
+    }
+    return Manifest.model_validate(document)
+
+
+PROMPT = {"type": "custom", "variables": {}, "content": "You help."}
+
+
+def tool_set(*tools: Mapping[str, Any], **rest: Any) -> dict[str, Any]:
+    return {"type": "rest-api", "name": "shop", "tools": list(tools), **rest}
+
+
+def tool(
+    url: str,
+    method: str = "get",
+    properties: Mapping[str, Any] | None = None,
+    required: tuple[str, ...] = (),
+    **rest: Any,
+) -> dict[str, Any]:
+    parameters = {"type": "object", "properties": properties or {}, "required": list(required)}
+    function = {"name": "look_up", "description": "Looks it up.", "parameters": parameters}
+    return {
+        "rest_api_method_info": {"method_url": url, "method_type": method},
+        "open_ai_tool": {"function": function},
+        **rest,
+    }
+
+
+def parameter(place: str, key: str, kind: str | None = "string", **rest: Any) -> dict[str, Any]:
+    info = {"type": place, "key": key}
+    if "encoding" in rest:
+        info["encoding"] = rest.pop("encoding")
+    return {"type": kind, "parameter_info": info, **rest}
+
+
+@asynccontextmanager
+async def opened(
+    capability: Capability,
+    document: Manifest,
+    caller: Caller = CALLER,
+    files: Files | None = None,
+) -> AsyncIterator[Contribution]:
+    opener = capability.prepare(document)
+    assert opener is not None
+    async with opener(opening_for(caller, files)) as contribution:
+        yield contribution
+
+
+def opening_for(caller: Caller = CALLER, files: Files | None = None) -> Opening:
+    return Opening(cast(Workspace, files or Files()), caller, silent)
+
+
+async def use(item: Tool, emit: Emit = silent, **arguments: Any) -> ToolResult:
+    return await item.call(Invocation("call-1", arguments, (), emit))
+
+
+def timeless(events: list[Event]) -> list[Event]:
+    """The events without how long anything took."""
+    return [replace(e, seconds=0.0) if isinstance(e, StageClosed) else e for e in events]
+
+
+def stage_text(events: list[Event]) -> str:
+    return "".join(event.text for event in events if isinstance(event, StageDelta))

@@ -1,0 +1,97 @@
+"""A value never changes which address is asked."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from httpx import Request
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from apps.capabilities.rest.addresses import AddressInvalid, path_values, read_address
+from apps.errors import InvalidParameter
+
+
+@given(value=st.text(min_size=1), other=st.text(min_size=1), query=st.text())
+@example(value="../../etc", other="a/b", query="x")
+@example(value="..;/", other="@evil.example", query="a&b=c")
+@example(value="%2e%2e%2f", other="\\..\\", query="#")
+@example(value="\r\nHost: evil", other="?a=b", query="\ud800")
+@example(value="\ud800", other="a", query="")
+def test_any_text_stays_in_its_segment(value: str, other: str, query: str):
+    address = read_address("https://api.example.org:8443/v1/{a}/x-{b}.json?fixed=1")
+
+    try:
+        path = path_values(address, {"a": value, "b": other}, {"a": "a", "b": "b"})
+    except InvalidParameter:
+        assert value in {".", ".."}
+        return
+    url = address.url(path, {"q": query})
+
+    for parts in (urlsplit(url), urlsplit(str(Request("GET", url).url))):
+        assert (parts.scheme, parts.netloc, parts.fragment) == (
+            "https",
+            "api.example.org:8443",
+            "",
+        )
+        segments = parts.path.split("/")
+        assert (segments[:2], len(segments)) == (["", "v1"], 4)
+        assert [pair.partition("=")[0] for pair in parts.query.split("&")] == ["fixed", "q"]
+        if value.isprintable() and other.isprintable():
+            assert [unquote(item) for item in segments[2:]] == [value, f"x-{other}.json"]
+
+
+@pytest.mark.parametrize(
+    ("template", "value", "message"),
+    [
+        ("{a}", "..", "Parameter id is invalid: '.' and '..' are not allowed here."),
+        ("{a}", ".", "Parameter id is invalid: '.' and '..' are not allowed here."),
+        (".{a}", ".", "Parameter id is invalid: '.' and '..' are not allowed here."),
+        ("{a}", "", "Parameter id is invalid: it is part of an address and must not be empty."),
+        ("{a}", None, "Parameter id is invalid: it is part of an address and must not be empty."),
+        (
+            "{a}",
+            ["x"],
+            "Parameter id is invalid: it is part of an address; give text or a number.",
+        ),
+    ],
+)
+def test_a_value_that_would_change_the_path_is_refused(template: str, value: object, message: str):
+    address = read_address(f"https://api.example.org/v1/{template}")
+
+    with pytest.raises(InvalidParameter) as error:
+        path_values(address, {"id": value}, {"a": "id"})
+
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("value", "segment"), [(7, "7"), (1.5, "1.5"), (True, "true"), ("a b/é", "a%20b%2F%C3%A9")]
+)
+def test_text_and_numbers_are_escaped(value: object, segment: str):
+    address = read_address("https://api.example.org/{a}/{a}")
+
+    path = path_values(address, {"id": value}, {"a": "id"})
+
+    assert address.url(path, {}) == f"https://api.example.org/{segment}/{segment}"
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("", "write an address that begins with http://, https:// or /."),
+        ("ftp://a.example/", "write an address that begins with http://, https:// or /."),
+        ("https:///path", "write an address that begins with http://, https:// or /."),
+        ("https://a.example:x/", "the address cannot be read"),
+        ("https://[::1/", "the address cannot be read"),
+        ("https://user:secret@a.example/", "write user name and password as `authorization`"),
+        ("https://{tenant}.example/", "placeholders may stand in the path only"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_refused_with_the_reason(url: str, message: str):
+    with pytest.raises(AddressInvalid) as error:
+        read_address(url)
+
+    assert message in str(error.value)
+    assert "secret" not in str(error.value)

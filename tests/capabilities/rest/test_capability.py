@@ -1,0 +1,142 @@
+"""What of a manifest becomes tools, and what becomes an issue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from apps.agent.tools import ToolSpec
+from apps.capabilities.rest.capability import prepare, rest
+from tests.capabilities.manifests import manifest, opened, parameter, tool, tool_set
+
+URL = "https://api.example.org/a"
+
+
+def test_a_manifest_without_rest_tools_asks_nothing():
+    assert prepare(manifest()) is None
+    assert prepare(manifest(tool_set(tool(URL), enabled=False))) is None
+
+
+async def test_the_model_reads_name_description_and_visible_parameters():
+    address = {
+        "type": "object",
+        "description": "Where to",
+        "properties": {"zip": {"type": "string"}, "kind": {"type": None, "const": "home"}},
+        "required": ["zip", "kind"],
+    }
+    properties = {
+        "unit": parameter("query", "u", description="Unit", enum=["m", "ft"], default="m"),
+        "to": {**address, "parameter_info": {"type": "body", "key": "to"}},
+        "key": parameter("header", "X-Key", None, const="s3cret"),
+    }
+    document = manifest(
+        tool_set(
+            tool(URL, "post", properties, ("to", "key", "nothing")), name={"de": "x", "en": "a b"}
+        )
+    )
+
+    async with opened(rest, document) as contribution:
+        (item,) = contribution.tools
+
+    assert item.spec == ToolSpec(
+        "a_b_look_up",
+        "Looks it up.",
+        {
+            "type": "object",
+            "properties": {
+                "unit": {
+                    "type": "string",
+                    "enum": ["m", "ft"],
+                    "description": "Unit",
+                    "default": "m",
+                },
+                "to": {
+                    "type": "object",
+                    "properties": {"zip": {"type": "string"}},
+                    "required": ["zip"],
+                    "description": "Where to",
+                },
+            },
+            "required": ["to"],
+        },
+    )
+
+
+async def test_specs_are_prepared_once_for_all_runs():
+    opener = prepare(manifest(tool_set(tool(URL))))
+    assert opener is not None
+
+    specs = []
+    for _ in range(2):
+        async with opened(rest, manifest(tool_set(tool(URL)))) as contribution:
+            specs.append(contribution.tools[0].spec.written)
+
+    assert specs[0] == specs[1]
+
+
+@pytest.mark.parametrize(
+    ("toolset", "message"),
+    [
+        (
+            tool_set(tool("https://{x}.example.org/")),
+            "tool_sets[0].tools[0].rest_api_method_info.method_url: the host cannot be used; "
+            "placeholders may stand in the path only.",
+        ),
+        (
+            tool_set(tool(f"{URL}/{{id}}")),
+            "tool_sets[0].tools[0].open_ai_tool.function.parameters: no parameter of type url has "
+            "the key 'id', which stands in the address.",
+        ),
+        (
+            tool_set(tool(URL, "get", {"h": parameter("header", "Host")})),
+            "tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.h: the header "
+            "'Host' is the HTTP client's own.",
+        ),
+        (
+            tool_set(tool(URL, "get", {"h": parameter("header", "a b")})),
+            "tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.h: 'a b' is not a "
+            "name of an HTTP header.",
+        ),
+        (
+            tool_set(tool(URL, "get", {"h": parameter("header", "X", None, const="s\n")})),
+            "tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.h: a header cannot "
+            "contain line breaks or other control characters.",
+        ),
+        (
+            tool_set(tool(URL), authorization={"type": "bearer", "token": "s3cret\n"}),
+            "tool_sets[0].authorization: a header cannot contain line breaks or other control "
+            "characters.",
+        ),
+        (
+            tool_set(
+                tool(URL),
+                authorization={
+                    "type": "client_id_secret",
+                    "client_id": "a",
+                    "client_secret": "s3cret",
+                    "token_url": "s3cret",
+                },
+            ),
+            "tool_sets[0].authorization.token_url: write an address that begins with http://, "
+            "https:// or /.",
+        ),
+    ],
+)
+async def test_what_cannot_be_used_is_an_issue_and_the_rest_goes_on(
+    toolset: dict[str, Any], message: str
+):
+    document = manifest(toolset, tool_set(tool(URL), name="good"))
+
+    async with opened(rest, document) as contribution:
+        names = [item.spec.name for item in contribution.tools]
+
+    assert names == ["good_look_up"]
+    assert [issue.message for issue in contribution.issues] == [message]
+
+
+async def test_disabled_tools_are_left_out():
+    document = manifest(tool_set(tool(URL, enabled=False), tool(URL)))
+
+    async with opened(rest, document) as contribution:
+        assert len(contribution.tools) == 1

@@ -1,0 +1,225 @@
+"""What a service sees of a call."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from apps.capabilities.rest.capability import rest
+from apps.capabilities.rest.drafts import ACCEPT
+from apps.errors import InvalidParameter
+from apps.manifest.manifest import Manifest
+from tests.capabilities.manifests import CALLER, manifest, opened, parameter, tool, tool_set, use
+from tests.capabilities.service import Seen, Service, json_reply, serving
+
+
+@pytest.fixture(autouse=True)
+def _loopback_is_allowed(settings):
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+
+
+async def seen_of(document: Manifest, service: Service, **arguments: Any) -> Seen:
+    async with opened(rest, document) as contribution:
+        await use(contribution.tools[0], **arguments)
+    return service.seen[-1]
+
+
+def basics(service: Service, **more: str) -> dict[str, str]:
+    """The headers of every request."""
+    return {
+        "accept": ACCEPT,
+        "accept-encoding": "gzip, deflate",
+        "connection": "keep-alive",
+        "host": service.url.removeprefix("http://"),
+        "user-agent": "QuickApps",
+        **more,
+    }
+
+
+async def test_arguments_go_where_the_manifest_says():
+    async with serving(json_reply("{}")) as service:
+        properties = {
+            "id": parameter("url", "id"),
+            "fields": parameter(
+                "query", "fields", "array", items={"type": "string"}, description="Columns"
+            ),
+            "limit": parameter("query", "limit", "integer"),
+            "raw": parameter("query", "raw", "boolean"),
+            "trace": parameter("header", "X-Trace"),
+            "version": parameter("header", "X-Version", None, const="2"),
+        }
+        document = manifest(tool_set(tool(f"{service.url}/v2/{{id}}", "get", properties, ("id",))))
+
+        seen = await seen_of(
+            document, service, id="P 7", fields=["a", "b,c"], limit=3, raw=True, trace="t-1"
+        )
+
+    assert seen == Seen(
+        "GET",
+        "/v2/P%207?fields=a%2Cb%2Cc&limit=3&raw=true",
+        basics(service, **{"x-trace": "t-1", "x-version": "2"}),
+    )
+
+
+@pytest.mark.parametrize("method", ["post", "put"])
+async def test_a_body_is_json_with_lists_and_objects_as_json_text(method: str):
+    inner = {"zip": {"type": "string"}}
+    address = {"items": {"type": "string"}, "description": "d"}
+    async with serving(json_reply("{}")) as service:
+        properties = {
+            "name": parameter("body", "name"),
+            "tags": parameter("body", "tags", "array", **address),
+            "to": parameter("body", "to", "object", properties=inner, description="d"),
+            "real": parameter(
+                "body", "real", "object", properties=inner, description="d", encoding="json"
+            ),
+        }
+        document = manifest(tool_set(tool(f"{service.url}/labels", method, properties)))
+
+        seen = await seen_of(
+            document, service, name="é", tags=["a"], to={"zip": "1"}, real={"zip": "2"}
+        )
+
+    body = '{"name":"é","tags":"[\\"a\\"]","to":"{\\"zip\\":\\"1\\"}","real":{"zip":"2"}}'
+    length = str(len(body.encode()))
+    headers = basics(service, **{"content-type": "application/json", "content-length": length})
+    assert seen == Seen(method.upper(), "/labels", headers, body.encode())
+
+
+async def test_a_post_without_arguments_sends_an_empty_object_and_a_delete_nothing():
+    async with serving(json_reply("{}")) as service:
+        posted = await seen_of(manifest(tool_set(tool(f"{service.url}/a", "post"))), service)
+        deleted = await seen_of(manifest(tool_set(tool(f"{service.url}/a", "delete"))), service)
+
+    assert (posted.body, deleted) == (b"{}", Seen("DELETE", "/a", basics(service)))
+
+
+async def test_what_the_model_leaves_out_is_not_sent_and_a_default_is():
+    async with serving(json_reply("{}")) as service:
+        properties = {
+            "q": parameter("query", "q"),
+            "h": parameter("header", "X-H"),
+            "b": parameter("body", "b"),
+            "unit": parameter("query", "unit", default="metric"),
+        }
+        document = manifest(tool_set(tool(f"{service.url}/a", "post", properties)))
+
+        seen = await seen_of(document, service, q=None, unknown="x")
+
+    assert (seen.target, seen.body, "x-h" in seen.headers) == ("/a?unit=metric", b"{}", False)
+
+
+async def test_the_query_of_the_address_is_kept_and_an_argument_replaces_its_namesake():
+    async with serving(json_reply("{}")) as service:
+        url = f"{service.url}/s?key=a%20b&lang=en&lang=de&x={{q}}#part"
+        properties = {"lang": parameter("query", "lang"), "q": parameter("query", "q")}
+        document = manifest(tool_set(tool(url, "get", properties)))
+
+        seen = await seen_of(document, service, lang="fr", q="&a=b#c")
+
+    assert seen.target == "/s?key=a%20b&x={q}&lang=fr&q=%26a%3Db%23c"
+
+
+async def test_lists_and_objects_in_a_query_are_json_where_the_encoding_says_so():
+    items = {"items": {"type": "integer"}, "description": "d"}
+    async with serving(json_reply("{}")) as service:
+        properties = {
+            "a": parameter("query", "a", "array", **items),
+            "b": parameter("query", "b", "array", encoding="json", **items),
+            "c": parameter("query", "c", "object", properties={}, description="d"),
+            "d": parameter("header", "X-D", "array", **items),
+        }
+        document = manifest(tool_set(tool(f"{service.url}/s", "get", properties)))
+
+        seen = await seen_of(document, service, a=[1, 2], b=[1, 2], c={"k": 1}, d=[1, 2])
+
+    assert seen.target == "/s?a=1%2C2&b=%5B1%2C2%5D&c=%7B%22k%22%3A1%7D"
+    assert seen.headers["x-d"] == "[1,2]"
+
+
+async def test_constants_inside_objects_and_lists_are_sent_and_cannot_be_replaced():
+    constant = {"type": None, "const": "c"}
+    line = {
+        "type": "object",
+        "description": "d",
+        "properties": {"n": {"type": "integer"}, "kind": constant},
+    }
+    async with serving(json_reply("{}")) as service:
+        properties = {
+            "lines": parameter(
+                "body", "lines", "array", items=line, description="d", encoding="json"
+            ),
+            "mode": parameter("body", "mode", None, const={"deep": [1]}, encoding="json"),
+        }
+        document = manifest(tool_set(tool(f"{service.url}/a", "post", properties)))
+
+        seen = await seen_of(
+            document, service, lines=[{"n": 1, "kind": "mine"}, {"n": 2}], mode="mine"
+        )
+
+    assert json.loads(seen.body) == {
+        "lines": [{"n": 1, "kind": "c"}, {"n": 2, "kind": "c"}],
+        "mode": {"deep": [1]},
+    }
+
+
+@pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a\nb", "a\rb", "a\0b"])
+async def test_a_header_cannot_be_broken_by_an_argument(value: str):
+    async with serving(json_reply("{}")) as service:
+        document = manifest(
+            tool_set(tool(f"{service.url}/a", "get", {"h": parameter("header", "X-H")}))
+        )
+
+        with pytest.raises(InvalidParameter) as error:
+            await seen_of(document, service, h=value)
+
+    assert service.seen == []
+    assert str(error.value) == (
+        "Parameter h is invalid: a header cannot contain line breaks or other control characters."
+    )
+
+
+async def test_a_header_may_contain_any_script():
+    async with serving(json_reply("{}")) as service:
+        document = manifest(
+            tool_set(tool(f"{service.url}/a", "get", {"h": parameter("header", "X-H")}))
+        )
+
+        seen = await seen_of(document, service, h=" Zoë 中 ")
+
+    assert seen.headers["x-h"] == "Zoë 中"
+
+
+async def test_an_address_that_begins_with_a_slash_is_on_this_server(settings):
+    settings.PRIVATE_NETWORK_ALLOWLIST = []
+    async with serving(json_reply("{}")) as service:
+        settings.SITE_URL = service.url
+        document = manifest(
+            tool_set(tool("/demo/{id}?a=1", "get", {"id": parameter("url", "id")}, ("id",))),
+            tool_set(tool("//elsewhere.example/x"), name="other"),
+        )
+
+        async with opened(rest, document) as contribution:
+            await use(contribution.tools[0], id="7")
+            await use(contribution.tools[1])
+
+    assert service.targets == ["GET /demo/7?a=1", "GET //elsewhere.example/x"]
+
+
+async def test_the_callers_headers_are_passed_on_but_never_replace_the_operators():
+    key = {"type": "api_key", "name": "X-Key", "key": "operator", "location": "header"}
+    caller = replace(
+        CALLER, headers={"X-Tenant": "t", "X-KEY": "mine", "X-Bad": "a\r\nb", "Host": "evil"}
+    )
+    async with serving(json_reply("{}")) as service:
+        document = manifest(tool_set(tool(f"{service.url}/a"), authorization=key))
+
+        async with opened(rest, document, caller) as contribution:
+            await use(contribution.tools[0])
+
+    assert service.seen == [
+        Seen("GET", "/a", basics(service, **{"x-tenant": "t", "x-key": "operator"}))
+    ]
