@@ -37,7 +37,7 @@ function pictureAddress({ type, url, data }) {
 /** @param {Attachment} attachment @param {string} address */
 function pictureCard(attachment, address) {
   return html`<figure class="attachment picture">
-    <img src=${address} alt=${nameOf(attachment)} loading="lazy" />
+    <img src=${address} alt="" loading="lazy" />
     <figcaption>${nameOf(attachment)} ${sourceLink(attachment)}</figcaption>
   </figure>`;
 }
@@ -49,7 +49,7 @@ function wordsCard(attachment, data) {
     <summary>${icon("chevron-right")}${icon("file-text")}<span>${nameOf(attachment)}</span></summary>
     ${isMarkdown
       ? html`<markdown-text .text=${data} .complete=${true}></markdown-text>`
-      : html`<pre tabindex="0" role="region" aria-label=${nameOf(attachment)}>${data}</pre>`}
+      : html`<pre tabindex="0" role="group" aria-label=${nameOf(attachment)}>${data}</pre>`}
     ${sourceLink(attachment)}
   </details>`;
 }

@@ -85,13 +85,15 @@ function mathml(renderToString, place) {
       throwOnError: true,
       trust: false,
     });
-    return DOMPurify.sanitize(text, {
+    const fragment = DOMPurify.sanitize(text.replace(/ style="[^"]*"/g, ""), {
       USE_PROFILES: { mathMl: true },
       // The source would be read out and copied beside the formula.
       FORBID_CONTENTS: ["annotation"],
-      FORBID_ATTR: ["style"],
       RETURN_DOM_FRAGMENT: true,
     });
+    // A wide formula scrolls, also by keyboard.
+    if (display) fragment.querySelector("math")?.setAttribute("tabindex", "0");
+    return fragment;
   } catch {
     return null;
   }

@@ -87,9 +87,15 @@ function draw() {
   log.setAttribute("aria-busy", String(session.busy));
   composer.busy = session.busy;
   composer.disabled = whyDisabled();
-  notice.hidden = !NOTICES[session.state];
-  notice.querySelector("span").textContent = NOTICES[session.state];
+  tell(notice, NOTICES[session.state]);
   announceConnection();
+}
+
+/** @param {HTMLElement} place @param {string} text "" hides the place */
+function tell(place, text) {
+  place.hidden = !text;
+  const words = place.querySelector("span");
+  if (words && words.textContent !== text) words.textContent = text;
 }
 
 function whyDisabled() {
@@ -105,7 +111,7 @@ function announceConnection() {
 
 /** @param {string} text */
 function ask(text) {
-  problem.hidden = true;
+  tell(problem, "");
   session.ask(text);
   follower.follow();
 }
@@ -128,8 +134,16 @@ function opened({ isNew }) {
     composer.moveDraft(draftKey());
     history.current = id;
     history.note(id, name);
+    comeBackTo(location.pathname);
   }
   entitle(name);
+}
+
+/** Signing in leads back to where one is now. @param {string} path */
+function comeBackTo(path) {
+  for (const link of document.querySelectorAll(".account a[href*='?next=']")) {
+    link.setAttribute("href", `${link.getAttribute("href")?.split("?")[0]}?next=${path}`);
+  }
 }
 
 /** @param {string} name of the conversation */
@@ -140,8 +154,7 @@ function entitle(name) {
 
 /** @param {{text: string, question: string}} refusal */
 function refused({ text, question }) {
-  problem.hidden = false;
-  problem.querySelector("span").textContent = text;
+  tell(problem, text);
   announcer.warn(text);
   if (question) composer.giveBack(question);
 }

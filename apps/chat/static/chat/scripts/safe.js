@@ -35,6 +35,7 @@ marked.use({
       return `<pre><code${language ? ` data-language="${language}"` : ""}>${body}\n</code></pre>\n`;
     },
     checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
+    html: ({ text }) => plainTags(text),
   },
 });
 
@@ -123,10 +124,21 @@ function letScroll(table) {
   const frame = document.createElement("div");
   frame.className = "table";
   frame.tabIndex = 0;
-  frame.setAttribute("role", "region");
+  frame.setAttribute("role", "group");
   frame.setAttribute("aria-label", "Table");
   table.replaceWith(frame);
   frame.append(table);
+}
+
+/**
+ * Raw HTML: tags without attributes stay, everything else is shown as the text that it is. The
+ * content policy would complain of attributes that run or style, even before they are taken away.
+ * @param {string} text
+ */
+function plainTags(text) {
+  return text
+    .replace(/<!--[\s\S]*?(?:-->|$)/g, "")
+    .replace(/<(?!\/?(?:br|b|i|u|s|em|strong|sub|sup|kbd|mark|small|ins|del|p|ul|ol|li|details|summary|hr)\s*\/?>)/gi, "&lt;");
 }
 
 /** @param {string} text */

@@ -15,7 +15,7 @@ const STATES = {
   stopped: { symbol: "square", words: "Stopped" },
 };
 
-/** @param {Step[]} steps @param {() => void} redraw */
+/** @param {Step[]} steps @param {() => void} redraw @returns {unknown} what Lit draws */
 export function stepList(steps, redraw) {
   return html`<ol class="steps" aria-label="Steps">
     ${repeat(

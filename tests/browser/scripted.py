@@ -1,0 +1,134 @@
+"""The server's side of the page's socket, word by word as a test wants it.
+
+It keeps the promises of the real one (a journal that is replayed, a question that is taken once)
+and can break off whenever a test says so.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from dataclasses import dataclass, field
+from typing import Any
+
+from playwright.sync_api import Page, WebSocketRoute
+
+ADDRESS = re.compile(r"/ws/chat/")
+
+
+@dataclass
+class ScriptedSocket:
+    """One conversation. Use `say` to let something happen in it."""
+
+    conversation: str = field(default_factory=lambda: str(uuid.uuid4()))
+    title: str = "A conversation"
+    run: str = ""
+    journal: list[dict[str, Any]] = field(default_factory=list)
+    received: list[dict[str, Any]] = field(default_factory=list)
+    viewers: list[WebSocketRoute] = field(default_factory=list)
+    deaf: bool = False
+    """Take what is sent as a dead peer does: without a word."""
+    silent: bool = False
+    """Keep events in the journal and send them to nobody."""
+
+    def serve(self, page: Page) -> None:
+        page.route_web_socket(ADDRESS, self.connect)
+
+    def connect(self, viewer: WebSocketRoute) -> None:
+        viewer.on_message(lambda text: self.take(viewer, json.loads(text)))
+
+    def asked(self) -> list[str]:
+        return [frame["text"] for frame in self.received if frame["type"] == "ask"]
+
+    def take(self, viewer: WebSocketRoute, frame: dict[str, Any]) -> None:
+        known = [sent.get("id") for sent in self.received if sent["type"] == "ask"]
+        self.received.append(frame)
+        if self.deaf:
+            return
+        if frame["type"] == "open":
+            self.open(viewer, frame["after"])
+        elif frame["type"] == "ask":
+            if viewer not in self.viewers:
+                self.open(viewer, 0)
+            if frame["id"] not in known or not self.journal:
+                self.begin(frame)
+        elif frame["type"] == "stop":
+            self.end("stopped")
+
+    def open(self, viewer: WebSocketRoute, after: int) -> None:
+        self.viewers.append(viewer)
+        going = {"id": self.run, "status": "running"} if self.run else None
+        send(
+            viewer,
+            type="conversation.opened",
+            conversation=self.conversation,
+            title=self.title,
+            last=len(self.journal),
+            run=going,
+        )
+        for event in self.journal[after:]:
+            send(viewer, **event)
+
+    def begin(self, ask: dict[str, Any]) -> None:
+        self.run = str(uuid.uuid4())
+        self.say(
+            type="message.added",
+            message={
+                "id": str(uuid.uuid4()),
+                "role": "user",
+                "text": ask["text"],
+                "created_at": "2026-01-05T10:00:00+00:00",
+            },
+        )
+        self.say(type="run.status", status="running")
+
+    def say(self, **event: Any) -> None:
+        sequenced = {
+            **event,
+            "conversation": self.conversation,
+            "run": self.run,
+            "seq": len(self.journal) + 1,
+        }
+        self.journal.append(sequenced)
+        if self.silent:
+            return
+        for viewer in self.viewers:
+            send(viewer, **sequenced)
+
+    def write(self, *texts: str) -> None:
+        for text in texts:
+            self.say(type="message.delta", text=text)
+
+    def end(self, status: str = "done", **message: Any) -> None:
+        """Store what was written as the answer, and let the run be over."""
+        written = [
+            event["text"]
+            for event in self.journal
+            if event["type"] == "message.delta" and event["run"] == self.run
+        ]
+        self.say(
+            type="message.complete",
+            message={
+                "id": str(uuid.uuid4()),
+                "role": "assistant",
+                "text": "".join(written),
+                "attachments": [],
+                "finish_reason": "stop",
+                "usage": {"prompt_tokens": 120, "completion_tokens": 34},
+                "seconds": 2.4,
+                **message,
+            },
+        )
+        self.say(type="run.status", status=status)
+        self.run = ""
+
+    def cut(self) -> None:
+        """End every connection, as a network does."""
+        viewers, self.viewers = self.viewers, []
+        for viewer in viewers:
+            viewer.close(code=3001, reason="cut")
+
+
+def send(viewer: WebSocketRoute, **frame: Any) -> None:
+    viewer.send(json.dumps(frame))
