@@ -91,10 +91,24 @@ class ScriptedWorkspace:
         return self
 
 
+MANIFEST = {
+    "orchestrator": {"deployment": {"deployment_id": "scripted"}},
+    "contexts": [],
+    "tool_sets": [],
+    "features": {"timestamp": None},
+}
+"""An application that brings nothing of its own into a conversation."""
+
+
 async def add_application(**fields: Any) -> Application:
     # resolved applications are kept by their slug: every test has its own
-    given = {"slug": f"app-{uuid4().hex[:8]}", "title": "Demo", "is_public": True, **fields}
-    return await Application.objects.acreate(**given)
+    given = {
+        "slug": f"app-{uuid4().hex[:8]}",
+        "title": "Demo",
+        "is_public": True,
+        "manifest": MANIFEST,
+    }
+    return await Application.objects.acreate(**given | fields)
 
 
 def router(workspace: ScriptedWorkspace | None = None) -> Any:
@@ -143,14 +157,15 @@ class Client:
         headers: dict[str, str] | None = None,
         client: Sequence[Any] | None = LOCAL,
     ) -> None:
-        given = {"host": "localhost", **(headers or {})}
+        sent = {name.lower(): value for name, value in (headers or {}).items()}
+        given = {"host": "localhost", **sent}
         self.scope = {
             "type": "http",
             "http_version": "1.1",
             "method": method,
             "path": path,
             "query_string": b"",
-            "headers": [(name.lower().encode(), value.encode()) for name, value in given.items()],
+            "headers": [(name.encode(), value.encode()) for name, value in given.items()],
             "client": client,
         }
         self.communicator = ApplicationCommunicator(application, self.scope)

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from asgiref.sync import async_to_sync, sync_to_async
+from django.utils import timezone
+
+from apps.accounts import authentication
+from apps.accounts.authentication import (
+    authenticate,
+    find_holder,
+    is_loopback,
+    locale_of,
+    settle,
+)
+from apps.accounts.models import ApiKey
+from apps.catalog.models import Application
+from apps.errors import NotAuthenticated
+
+pytestmark = pytest.mark.django_db
+
+
+async def create_key(**fields):
+    return await sync_to_async(ApiKey.objects.create_key)(name="test", **fields)
+
+
+async def find_and_settle(key):
+    holder = await find_holder(key)
+    await settle()
+    return holder
+
+
+def scope(client=("10.0.0.1", 1), **headers):
+    pairs = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    return {"type": "http", "client": client, "headers": [(b"host", b"localhost"), *pairs]}
+
+
+@pytest.fixture(autouse=True)
+def _forget_keys(monkeypatch):
+    monkeypatch.setattr(authentication, "_kept", {})
+    monkeypatch.setattr(authentication, "_use_written", {})
+
+
+@pytest.fixture
+def _ask_every_time(monkeypatch):
+    monkeypatch.setattr(authentication, "KEY_MAX_AGE_SECONDS", 0)
+
+
+@pytest.mark.parametrize(
+    "header", [{"api_key": "{}"}, {"authorization": "Bearer {}"}, {"authorization": "bearer  {}"}]
+)
+async def test_a_key_is_taken_from_either_header(header):
+    row, key = await create_key()
+
+    caller = await authenticate(
+        scope(**{name: value.format(key) for name, value in header.items()})
+    )
+
+    assert (caller.kind, caller.bucket, caller.scope) == ("key", f"key-{row.prefix}", None)
+    assert (caller.bearer, caller.api_key) == ("", "")
+    await settle()
+
+
+async def test_a_key_that_is_sent_twice_is_not_passed_on():
+    _, key = await create_key()
+
+    caller = await authenticate(scope(api_key=key, authorization=f"Bearer {key}"))
+
+    assert caller.bearer == ""
+    await settle()
+
+
+async def test_the_key_header_counts_before_the_bearer():
+    _, key = await create_key()
+
+    with pytest.raises(NotAuthenticated):
+        await authenticate(scope(api_key="wrong", authorization=f"Bearer {key}"))
+
+
+@pytest.mark.parametrize(
+    "key", ["", "x", "abcdefgh.short", "a" * 1000, "\0" * 41, "é" * 41, "abcdefgh." + "é" * 32]
+)
+def test_what_cannot_be_a_key_is_not_looked_up(key, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        assert async_to_sync(find_holder)(key) is None
+
+
+async def test_a_wrong_key_with_a_known_prefix_is_refused():
+    row, _ = await create_key()
+
+    assert await find_holder(f"{row.prefix}.{'x' * 32}") is None
+
+
+def test_a_key_is_looked_up_once_in_a_while(django_assert_num_queries):
+    _, key = ApiKey.objects.create_key(name="test")
+    find = async_to_sync(find_and_settle)
+    first = find(key)
+
+    with django_assert_num_queries(0):
+        assert find(key) == first
+
+
+@pytest.mark.usefixtures("_ask_every_time")
+async def test_a_revoked_key_is_refused_at_the_next_look():
+    row, key = await create_key()
+    assert await find_holder(key) is not None
+
+    row.revoked = True
+    await row.asave()
+
+    assert await find_holder(key) is None
+    await settle()
+
+
+async def test_an_expired_key_is_refused_although_it_was_just_looked_up(time_machine):
+    time_machine.move_to("2030-01-01T12:00Z", tick=False)
+    _, key = await create_key(expiry_date=timezone.now() + timedelta(seconds=30))
+    assert await find_holder(key) is not None
+
+    time_machine.shift(31)
+
+    assert await find_holder(key) is None
+    await settle()
+
+
+async def test_a_key_is_limited_to_its_applications_also_when_they_are_gone():
+    application = await Application.objects.acreate(slug="one", title="One")
+    row, key = await create_key(is_limited=True)
+    await row.applications.aset([application])
+    assert (await find_holder(key)).scope == {application.pk}
+
+    await application.adelete()
+    authentication._kept.clear()
+
+    assert (await find_holder(key)).scope == frozenset()
+    await settle()
+
+
+async def test_the_last_use_is_written_beside_the_request_and_once_a_minute(time_machine):
+    time_machine.move_to("2030-01-01T12:00Z", tick=False)
+    row, key = await create_key()
+
+    await find_holder(key)
+    await settle()
+    await row.arefresh_from_db()
+    first = row.last_used_at
+    assert first == timezone.now()
+
+    time_machine.shift(30)
+    authentication._use_written.clear()
+    await find_holder(key)
+    await settle()
+    await row.arefresh_from_db()
+    assert row.last_used_at == first
+
+
+async def test_a_flood_of_keys_does_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr(authentication, "MOST_KEPT_KEYS", 2)
+    keys = [(await create_key())[1] for _ in range(4)]
+
+    for key in keys:
+        assert await find_holder(key) is not None
+        assert await find_holder(f"{key[:8]}.{'x' * 32}") is None
+
+    assert len(authentication._kept) == 2
+    await settle()
+    assert len(authentication._use_written) == 2
+
+
+@pytest.mark.parametrize(
+    ("languages", "locale"),
+    [
+        ("", "en"),
+        ("de", "de"),
+        ("de-CH, de;q=0.9", "de-CH"),
+        ("uk;q=0.8", "uk"),
+        ("*", "en"),
+        ("../../etc", "en"),
+        ("x" * 1000, "en"),
+    ],
+)
+def test_the_first_language_is_the_locale(languages, locale):
+    assert locale_of(languages) == locale
+
+
+@pytest.mark.parametrize(
+    ("address", "local"),
+    [
+        ("127.0.0.1", True),
+        ("127.1.2.3", True),
+        ("::1", True),
+        ("::ffff:127.0.0.1", True),
+        ("::ffff:10.0.0.1", False),
+        ("10.0.0.1", False),
+        ("0.0.0.0", False),
+        ("localhost", False),
+        ("", False),
+    ],
+)
+def test_only_addresses_of_this_machine_are_local(address, local):
+    assert is_loopback(address) is local
