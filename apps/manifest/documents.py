@@ -26,29 +26,40 @@ def document_problems(document: object) -> list[Problem]:
     """What about a document is not plain JSON, or the first limit that it exceeds."""
     if not isinstance(document, dict):
         return [Problem(ROOT, f"expected an object, found {kind_of(document)}")]
-    return [] if _is_plain(document) else _search(document)
+    try:
+        return [] if _is_plain(document) else _search(document)
+    except _TooLarge:
+        return [Problem(ROOT, f"too large; the limit is {MAX_SIZE:,} characters")]
+
+
+class _TooLarge(Exception):
+    """There is more than anyone would write, perhaps more than could be walked in time."""
 
 
 def _is_plain(document: Container) -> bool:
-    """Whether nothing is wrong: level by level, several times faster than searching."""
+    """Whether nothing is wrong: level by level, several times faster than searching.
+
+    Raises `_TooLarge` before it looks into that much.
+    """
     texts: list[str] = []
+    is_plain = True
     size = 0
     level: list[Container] = [document]
     for _ in range(MAX_DEPTH):
+        size += sum(map(len, level))
+        if size > MAX_SIZE:
+            raise _TooLarge
         values = list(chain.from_iterable(map(_values, level)))
         keys = list(chain.from_iterable(c for c in level if isinstance(c, dict)))
-        size += len(values)
-        if size > MAX_SIZE or not all(isinstance(key, str) for key in keys):
-            return False
-        if any(map(_value_problem, [v for v in values if type(v) not in _PLAIN])):
-            return False
-        texts += keys
-        texts += [value for value in values if isinstance(value, str)]
+        others = [value for value in values if type(value) not in _PLAIN]
+        is_plain &= all(isinstance(key, str) for key in keys) and not any(map(_problem, others))
+        texts += [text for text in chain(keys, values) if isinstance(text, str)]
         level = [value for value in values if isinstance(value, _CONTAINERS)]
         if not level:
-            text = "".join(texts)
-            return size + len(text) <= MAX_SIZE and not _is_broken(text)
-    return False
+            break
+    if size + sum(map(len, texts)) > MAX_SIZE:
+        raise _TooLarge
+    return is_plain and not level and not _is_broken("".join(texts))
 
 
 _CONTAINERS = (dict, list)
@@ -58,24 +69,18 @@ _PLAIN = frozenset({type(None), bool, str, dict, list})
 
 def _search(document: Container) -> list[Problem]:
     found: list[Problem] = []
-    size = 0
     rest: list[tuple[Place, Container]] = [((), document)]
     while rest and len(found) <= MOST_PROBLEMS:
         place, container = rest.pop()
         if len(place) >= MAX_DEPTH:
             return [Problem(write(place), f"nested more than {MAX_DEPTH} levels deep; flatten it")]
         found += _problems(place, container)
-        for key, value in _members(container):
-            size += 1 + _length(key) + _length(value)
-            if isinstance(value, _CONTAINERS):
-                rest.append(((*place, key), value))
-        if size > MAX_SIZE:
-            return [Problem(ROOT, f"too large; the limit is {MAX_SIZE:,} characters")]
+        rest += [
+            ((*place, key), value)
+            for key, value in _members(container)
+            if isinstance(value, _CONTAINERS)
+        ]
     return found
-
-
-def _length(value: object) -> int:
-    return len(value) if isinstance(value, str) else 0
 
 
 def _values(container: Container) -> Iterable[Any]:
@@ -92,11 +97,11 @@ def _problems(place: Place, container: Container) -> Iterator[Problem]:
             yield Problem(write(place), f"its keys must be strings; one is {kind_of(key)}")
         elif isinstance(key, str) and _is_broken(key):
             yield Problem(write((*place, key)), f"the key {_BROKEN}")
-        elif problem := _value_problem(value):
+        elif problem := _problem(value):
             yield Problem(write((*place, key)), problem)
 
 
-def _value_problem(value: object) -> str:
+def _problem(value: object) -> str:
     if value is None or isinstance(value, bool | dict | list):
         return ""
     if isinstance(value, str):

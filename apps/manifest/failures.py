@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from apps.manifest.acceptance import Failure, accepted, described, listed
+from apps.manifest.acceptance import Failure, accepted, described, listed, objects
 from apps.manifest.documents import Place, kind_of
 from apps.manifest.paths import write
 from apps.manifest.problems import Problem
@@ -82,7 +82,9 @@ def _problem(found: list[tuple[Spot, Failure]], document: dict[str, Any]) -> Pro
     spot, failure = found[0]
     value: Any = reduce(_member, spot.place, document)
     if failure["type"] == "missing":
-        return Problem(write(spot.place), f"is missing; write {described(spot.annotation)}")
+        is_object = isinstance(spot.shape, Choice | type)
+        wanted = objects(spot.shape) if is_object else described(spot.annotation)
+        return Problem(write(spot.place), f"is missing; write {wanted}")
     if failure["type"] in _TAG_ERRORS and isinstance(value, dict):
         return _tag_problem(spot, value)
     words = [accepted(failure, spot.shape) for spot, failure in found]

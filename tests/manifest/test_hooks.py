@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from apps.manifest.expressions import (
+    CALL,
+    Constant,
+    ExpressionInvalid,
+    Index,
+    ListOf,
+    Member,
+    Name,
+    ObjectOf,
+    Operation,
+    Slice,
+    parse,
+)
+from apps.manifest.reading import review
+from tests.manifest.documents import manifest
+
+ROOTS = "'event', 'messages', 'last_user_message', 'last_assistant_message'"
+
+
+def errors(**hook: Any) -> list[tuple[str, str]]:
+    document = manifest(hooks=[{"event": "on_request_start", "tool_name": "t", **hook}])
+    return [(p.path, p.message) for p in review(document, preview=True).errors]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"q": "plain"},
+        {"q": "${last_user_message.content} and ${messages[0].role}"},
+        {"q": "costs $${price}"},
+        {"q": {"$eval": "messages[-2:]"}},
+        {"q": {"$eval": "last_assistant_message.tool_calls[0].arguments.any.thing['at all']"}},
+        {"q": {"$if": "len(messages) > 2 && !(event == 'x')", "then": 1, "else": "${event}"}},
+        {"q": {"$map": {"$eval": "messages"}, "each(m)": "${m.content}"}},
+        {"$$literal": 1},
+        {"${event}": 1},
+        {"q": {"$eval": "iteration_count + total_tool_calls"}, "event": "on_completion"},
+    ],
+)
+def test_a_template_that_can_be_filled_in(arguments: dict[str, Any]):
+    event = arguments.pop("event", "on_request_start")
+
+    assert errors(arguments=arguments, event=event) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"q": "${nothing}"}, f"q: there is no 'nothing' here, only {ROOTS}"),
+        (
+            {"a": [{"b": "${last_user_message.text}"}]},
+            "a[0].b: there is no 'text' here, only 'role', 'content', 'tool_calls', 'tool_call_id'",
+        ),
+        ({"q": "${messages.content}"}, "q: a list has no 'content'; take one of its items first"),
+        ({"q": "${event"}, "q: `${` is not closed by `}`"),
+        ({"q": "${}"}, "q: '}' stands where a value is expected"),
+        ({"q": {"$eval": "1 +"}}, 'q["$eval"]: the expression is not complete'),
+        ({"q": {"$eval": "1 2"}}, "q[\"$eval\"]: '2' is left over after the expression"),
+        ({"q": {"$eval": 5}}, 'q["$eval"]: an expression is a text'),
+        ({"q": {"$if": "no", "then": 1}}, f"q[\"$if\"]: there is no 'no' here, only {ROOTS}"),
+        ({"q": {"$evil": "1"}}, 'q["$evil"]: there is no such operator; write `$$` for a `$`'),
+        (
+            {"q": {"$eval": "iteration_count"}},
+            f"q[\"$eval\"]: there is no 'iteration_count' here, only {ROOTS}",
+        ),
+        ({"q": {"$eval": "(" * 500}}, 'q["$eval"]: the expression is too long'),
+        ({"q": {"$eval": "event" + "[:]" * 500}}, 'q["$eval"]: the expression is too long'),
+    ],
+)
+def test_a_template_that_cannot_be_filled_in(arguments: dict[str, Any], problem: str):
+    assert errors(arguments=arguments) == [("hooks[0].arguments", problem)]
+
+
+def test_the_largest_expression_is_checked_at_once():
+    assert errors(arguments={"q": {"$eval": "messages" + "[:]" * 48}}) == []
+
+
+def test_a_hook_at_the_end_has_no_place_in_the_history():
+    assert errors(
+        event="on_completion",
+        frequency="always",
+        refresh_condition={"kind": "ttl", "ttl_minutes": 5},
+    ) == [
+        ("hooks[0].frequency", "a hook on_completion adds nothing to the history; leave it out"),
+        (
+            "hooks[0].refresh_condition",
+            "a hook on_completion adds nothing to the history; leave it out",
+        ),
+    ]
+    assert errors(event="on_completion", refresh_condition=None) == []
+
+
+def test_a_template_is_not_refreshed_by_the_clock():
+    ttl = {"kind": "ttl", "ttl_minutes": 5}
+
+    assert errors(arguments={"a": ["$${x}", {"$$b": 1}]}, refresh_condition=ttl) == []
+    for templated in ({"a": ["${event}"]}, {"a": {"$eval": "event"}}, {"${event}": 1}):
+        assert errors(arguments=templated, refresh_condition=ttl) == [
+            (
+                "hooks[0].refresh_condition",
+                "arguments with a template change by themselves; leave it out, or write plain "
+                "arguments",
+            )
+        ]
+
+
+def test_other_mistakes_of_a_hook():
+    assert errors(event="on_error", timeout_seconds=0, refresh_condition={"ttl_minutes": 0}) == [
+        (
+            "hooks[0].event",
+            'expected "on_request_start" or "on_completion", found the string "on_error"',
+        ),
+        ("hooks[0].timeout_seconds", "expected more than 0, found the integer 0"),
+        ("hooks[0].refresh_condition.ttl_minutes", "expected more than 0, found the integer 0"),
+    ]
+
+
+A, B, C = Name("a"), Name("b"), Name("c")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a", A),
+        (" 'x' ", Constant("x")),
+        ('"x"', Constant("x")),
+        ("1.5", Constant(1.5)),
+        ("null", Constant(None)),
+        ("a.b", Member(A, "b")),
+        ("a.in", Member(A, "in")),
+        ("a['b'][0]", Index(Index(A, Constant("b")), Constant(0))),
+        ("a[:]", Slice(A, None, None)),
+        ("a[1:]", Slice(A, Constant(1), None)),
+        ("a[-1:b]", Slice(A, Operation("-", (Constant(1),)), B)),
+        ("a + b * c", Operation("+", (A, Operation("*", (B, C))))),
+        ("a - b - c", Operation("-", (Operation("-", (A, B)), C))),
+        ("a ** b ** c", Operation("**", (A, Operation("**", (B, C))))),
+        ("(a + b) * c", Operation("*", (Operation("+", (A, B)), C))),
+        ("!a.b == c", Operation("==", (Operation("!", (Member(A, "b"),)), C))),
+        ("a || b && c", Operation("||", (A, Operation("&&", (B, C))))),
+        ("a in [b, c]", Operation("in", (A, ListOf((B, C))))),
+        ("a(b, c)", Operation(CALL, (A, B, C))),
+        ("a()", Operation(CALL, (A,))),
+        ("{b: a, 'c': 1}", ObjectOf((("b", A), ("c", Constant(1))))),
+        ("[]", ListOf(())),
+    ],
+)
+def test_an_expression_is_read(text: str, expected: object):
+    assert parse(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "the expression is not complete"),
+        ("a.", "the expression is not complete"),
+        ("a.1", "'1' stands where a name is expected"),
+        ("a[b", "the expression is not complete"),
+        ("a[b)", "expected ']', but found ')'"),
+        ("a(b c)", "expected ',', but found 'c'"),
+        ("{a}", "expected ':', but found '}'"),
+        ("{1: a}", "'1' stands where a key is expected"),
+        ("a = b", "'= b' is left over after the expression"),
+        ("# a", "'#' is no part of an expression"),
+        ("'a", '"\'" is no part of an expression'),
+        ("in", "'in' stands where a value is expected"),
+    ],
+)
+def test_text_that_is_no_expression(text: str, problem: str):
+    with pytest.raises(ExpressionInvalid) as refused:
+        parse(text)
+
+    assert str(refused.value) == problem

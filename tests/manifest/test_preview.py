@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+
+from apps.manifest.reading import read
+from tests.manifest.documents import EXAMPLES, example, manifest, rest_tools
+
+
+def test_without_preview_its_features_read_as_null_and_its_models_are_gone():
+    found = read(example("preview"), preview=False).model_dump(mode="json", exclude_unset=True)
+
+    assert found == {
+        "orchestrator": {"deployment": {"deployment_id": "harbour-chat"}, "tool_discovery": None},
+        "contexts": [],
+        "tool_sets": [
+            {
+                "type": "dial-app",
+                "name": "Logbook",
+                "deployment_id": "logbook-app",
+                "transport": "mcp",
+                "deferred": None,
+                "allowed_tools": ["open", "note", "look_up"],
+            },
+            {
+                "type": "dial-deployment",
+                "name": "papers",
+                "deferred": None,
+                "tools": [
+                    {
+                        "type": "dial-deployment-simple",
+                        "deployment_id": "paper-reader",
+                        "propagate_annotations_to_choice": None,
+                    }
+                ],
+            },
+        ],
+        "skills": [],
+        "hooks": None,
+        "features": {
+            "web_fetch": None,
+            "representation_tooling": None,
+            "dial_files": {"tool_call_result_offload": None},
+            "subagents": None,
+        },
+    }
+
+
+def test_a_preview_feature_that_is_on_by_default_is_off_without_preview():
+    document = manifest(features={"dial_files": {}}, tool_sets=[rest_tools()])
+
+    gated, whole = read(document, preview=False), read(document)
+
+    assert whole.features is not None
+    assert whole.features.dial_files is not None
+    assert whole.features.dial_files.tool_call_result_offload is not None
+    assert gated.features is not None
+    assert gated.features.dial_files is not None
+    assert gated.features.dial_files.tool_call_result_offload is None
+
+
+def test_the_other_items_of_a_list_stay():
+    document = manifest(
+        contexts=[
+            {"type": "user-defined", "content": "a"},
+            {"type": "folder", "url": "files/b/"},
+            {"type": "file", "url": "files/c"},
+        ]
+    )
+
+    assert [c.type for c in read(document, preview=False).contexts] == ["user-defined", "file"]
+
+
+@pytest.mark.parametrize("name", sorted(set(EXAMPLES) - {"preview"}))
+def test_without_preview_a_manifest_that_uses_none_says_the_same(name: str):
+    gates = {"deferred", "tool_call_result_offload"}
+    gated = read(example(name), preview=False).model_dump(mode="json", exclude_unset=True)
+    whole = read(example(name)).model_dump(mode="json", exclude_unset=True)
+
+    assert without(gated, gates) == without(whole, gates)
+
+
+def without(value: object, keys: set[str]) -> object:
+    if isinstance(value, dict):
+        return {k: without(v, keys) for k, v in value.items() if k not in keys or v is not None}
+    return [without(item, keys) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from apps.manifest.schema import manifest_schema, registered_schema
+from tests.manifest.comparison import Comparison
+from tests.manifest.documents import DATA, EXAMPLES, example
+
+REFERENCE = json.loads((DATA / "app-schema.json").read_text())
+
+WRAPPER = (
+    "$id",
+    "$schema",
+    "title",
+    "dial:applicationTypeDisplayName",
+    "dial:appendApplicationPropertiesHeader",
+    "dial:applicationTypeAssistantAttachmentsInRequestSupported",
+    "dial:defaultLocale",
+    "dial:applicationTypeCompletionEndpoint",
+    "dial:applicationTypeConfigurationEndpoint",
+)
+
+DIFFERENCES = {
+    # Fractions are what the parameter is for; the reference refuses all but 0 and 1.
+    "DialDeploymentParameters.properties.top_p.anyOf[0].type": "'number' instead of 'integer'",
+    "DialDeploymentToolParameters.properties.top_p.anyOf[0].type": "'number' instead of 'integer'",
+    # The text is ours; what it asks of the model is the same.
+    "RetryStrategyModel.properties.instructions.default": (
+        "'The tool failed. Find out why, correct the call and try it again.' instead of "
+        "'An error occurred, try to analyze what went wrong and retry the operation.'"
+    ),
+    # An addition: services disagree about how lists are written into a query.
+    "RestApiEndpointHeaderParamInfo.properties.encoding": "ours only",
+}
+
+
+def registered(**arguments: Any) -> dict[str, Any]:
+    return registered_schema(
+        schema_id=REFERENCE["$id"],
+        completion_url=REFERENCE["dial:applicationTypeCompletionEndpoint"],
+        configuration_url=REFERENCE["dial:applicationTypeConfigurationEndpoint"],
+        **arguments,
+    )
+
+
+def test_the_registered_schema_differs_from_the_reference_only_where_we_know():
+    assert Comparison(registered(), REFERENCE).differences == DIFFERENCES
+
+
+def rename(schema: dict[str, Any], old: str, new: str) -> None:
+    schema[new] = schema.pop(old)
+
+
+CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
+    (lambda s: s["$defs"]["Trigger"]["required"].remove("value"), "TriggerOn.required"),
+    (
+        lambda s: s["$defs"]["RestMethod"]["properties"]["method_type"]["enum"].append("patch"),
+        "RestApiEndpointMethodInfo.properties.method_type.enum",
+    ),
+    (
+        lambda s: s["$defs"]["AttachmentStrategy"]["properties"]["accepted_types"]["anyOf"][0].pop(
+            "minItems"
+        ),
+        "LazyOnDemandAttachmentStrategy.properties.accepted_types.anyOf[0].minItems",
+    ),
+    (
+        lambda s: s["$defs"]["FileContext"]["properties"]["url"].pop("dial:file"),
+        "FileContextConfig.properties.url.dial:file",
+    ),
+    (
+        lambda s: s["$defs"]["RestToolSet"]["properties"]["deferred"].pop("x-preview"),
+        "RestApiToolSet.properties.deferred.x-preview",
+    ),
+    (
+        lambda s: s["$defs"]["ObjectSchema"]["properties"]["properties"]["additionalProperties"][
+            "discriminator"
+        ]["mapping"].pop("None"),
+        "JsonSchemaObject.properties.properties.additionalProperties.discriminator.mapping.None",
+    ),
+    (
+        lambda s: rename(s["$defs"]["Starter"]["properties"], "title", "heading"),
+        "ConversationStarter.properties.title",
+    ),
+    (lambda s: s["properties"]["starters"].pop("deprecated"), "$.properties.starters.deprecated"),
+    (
+        lambda s: s["$defs"]["StageDisplay"]["properties"]["level"].update(default="debug"),
+        "StageDisplayConfig.properties.level.default",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "place"), CHANGES, ids=[place for _, place in CHANGES])
+def test_the_comparison_sees_a_change(change: Callable[[dict[str, Any]], object], place: str):
+    schema = copy.deepcopy(registered())
+
+    change(schema)
+
+    assert place in Comparison(schema, REFERENCE).differences
+
+
+def test_the_wrapper_is_only_on_the_registered_schema():
+    plain, wrapped = manifest_schema(), registered()
+
+    assert wrapped == {**{key: wrapped[key] for key in WRAPPER}, **plain}
+    assert not set(WRAPPER) & plain.keys()
+    assert {key: wrapped[key] for key in WRAPPER if key != "title"} == {
+        key: REFERENCE[key] for key in WRAPPER if key != "title"
+    }
+    assert wrapped["title"] == "ApplicationConfig"
+
+
+def test_every_root_property_is_written_out_and_numbered():
+    properties = manifest_schema()["properties"]
+
+    orders = {name: value["dial:meta"] for name, value in properties.items()}
+    assert orders == {
+        name: {"dial:propertyKind": "server", "dial:propertyOrder": order}
+        for order, name in enumerate(REFERENCE["properties"], start=1)
+    }
+    assert [name for name, value in properties.items() if "$ref" in value] == []
+
+
+def test_without_preview_nothing_of_it_is_left():
+    schema = manifest_schema(preview=False)
+
+    text = json.dumps(schema)
+    assert "x-preview" not in text
+    assert "FolderContext" not in text
+    assert "FolderSkill" not in text
+    assert "WebFetch" not in text
+    orders = {k: v["dial:meta"]["dial:propertyOrder"] for k, v in schema["properties"].items()}
+    assert (orders["features"], orders["tool_defaults"]) == (7, 8)
+
+
+def test_without_preview_everything_else_stays():
+    names = {"rest-api", "mcp", "dial-app"}
+
+    schema, whole = manifest_schema(preview=False), manifest_schema()
+
+    tags = schema["properties"]["tool_sets"]["items"]["discriminator"]["mapping"].keys()
+    assert names < tags
+    for name in ("ObjectSchema", "RestObjectParameter", "FunctionParameters", "Trigger"):
+        assert schema["$defs"][name] == whole["$defs"][name]
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_every_definition_is_used(preview: bool):
+    schema = manifest_schema(preview=preview)
+
+    text = json.dumps({**schema, "$defs": list(schema["$defs"].values())})
+
+    assert [name for name in schema["$defs"] if f'"#/$defs/{name}"' not in text] == []
+
+
+def test_a_default_deployment_is_offered_and_no_longer_required():
+    orchestrator = manifest_schema(default_deployment="harbour-chat")["properties"]["orchestrator"]
+
+    assert orchestrator["properties"]["deployment"]["default"] == {"deployment_id": "harbour-chat"}
+    assert "required" not in orchestrator
+    assert manifest_schema()["properties"]["orchestrator"]["required"] == ["deployment"]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_examples_are_valid_by_the_schema(name: str):
+    schema = manifest_schema()
+
+    Draft202012Validator.check_schema(schema)
+    assert list(Draft202012Validator(schema).iter_errors(example(name))) == []
+
+
+def test_schemas_share_nothing():
+    first = manifest_schema()
+    expected = copy.deepcopy(first)
+
+    first["properties"].clear()
+    first["$defs"].clear()
+
+    assert manifest_schema() == expected

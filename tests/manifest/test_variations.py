@@ -1,0 +1,75 @@
+"""Properties that hold for every document, not only for those that somebody thought of."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from apps.manifest.manifest import Manifest
+from apps.manifest.parts import parts_in_use
+from apps.manifest.reading import Review, read, review
+from tests.manifest.documents import DATA, EXAMPLES, example
+from tests.manifest.variations import variations
+
+REFERENCE = json.loads((DATA / "app-schema.json").read_text())
+
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=20)
+    | st.text(st.characters(), max_size=5)
+)
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+@given(values, st.booleans())
+def test_any_value_is_reviewed(value: object, preview: bool):
+    assert isinstance(review(value, preview=preview), Review)
+
+
+@given(st.data(), st.sampled_from(EXAMPLES), values, st.booleans())
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+def test_any_damage_to_an_example_is_reviewed(
+    data: st.DataObject, name: str, value: object, preview: bool
+):
+    document = example(name)
+    holder, key = data.draw(st.sampled_from(list(members(document))))
+    holder[key] = value
+
+    told = review(document, preview=preview)
+
+    assert all(problem.path and problem.message for problem in told.errors + told.warnings)
+
+
+def members(value: Any) -> Any:
+    """Every place of a document that can be written to."""
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield value, key
+            yield from members(value[key])
+
+
+@given(variations(REFERENCE), st.booleans())
+@settings(
+    max_examples=100,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+def test_what_the_reference_accepts_loads(document: dict[str, Any], preview: bool):
+    manifest = read(document, preview=preview)
+
+    assert isinstance(manifest, Manifest)
+    assert isinstance(parts_in_use(manifest), tuple)
+    assert review(document, preview=preview).errors == ()
+    assert read(manifest.model_dump(mode="json", exclude_unset=True), preview=preview) == manifest
