@@ -91,7 +91,8 @@ async def test_an_answer_goes_to_the_model_and_is_shown_in_the_stage():
 async def test_the_model_gets_text_whatever_the_charset(content_type: str, body: bytes, text: str):
     headers = {"Content-Type": content_type} if content_type else {}
     async with serving(Reply(200, body, headers)) as service:
-        async with opened(rest, manifest(tool_set(tool(f"{service.url}/a")))) as contribution:
+        document = manifest(tool_set(tool(f"{service.url}/a")))
+        async with opened(rest, document) as contribution:
             result = await use(contribution.tools[0])
 
     assert result.content == text
@@ -111,7 +112,8 @@ async def test_the_model_is_told_the_status_of_an_error_and_the_person_its_body(
 ):
     events: list[Event] = []
     async with serving(Reply(status, b"" if status == 304 else b"why: ```", {})) as service:
-        async with opened(rest, manifest(tool_set(tool(f"{service.url}/a")))) as contribution:
+        document = manifest(tool_set(tool(f"{service.url}/a")))
+        async with opened(rest, document) as contribution:
             result = await use(contribution.tools[0], events.append)
 
     shown = text.partition("answered ")[2]
@@ -209,7 +211,8 @@ async def test_a_cancelled_call_closes_the_request_at_once():
         return Reply()
 
     async with serving(answer=answer) as service:
-        async with opened(rest, manifest(tool_set(tool(f"{service.url}/a")))) as contribution:
+        document = manifest(tool_set(tool(f"{service.url}/a")))
+        async with opened(rest, document) as contribution:
             call = asyncio.ensure_future(use(contribution.tools[0]))
             await asyncio.wait_for(service.asked.wait(), 5)
             call.cancel()
@@ -237,7 +240,8 @@ async def test_a_dead_service_and_a_forbidden_one_are_told_apart(settings):
 
 async def test_an_answer_that_breaks_off_is_an_error():
     async with serving(Reply(200, b"half", {"Content-Length": "100"})) as service:
-        async with opened(rest, manifest(tool_set(tool(f"{service.url}/a")))) as contribution:
+        document = manifest(tool_set(tool(f"{service.url}/a")))
+        async with opened(rest, document) as contribution:
             result = await use(contribution.tools[0])
 
     assert result.content == "shop_look_up: the service broke off the answer."

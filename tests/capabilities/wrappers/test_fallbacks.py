@@ -1,0 +1,198 @@
+"""Which strategy applies when a tool fails, and what model and person are told."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+
+from apps.agent.events import Event
+from apps.agent.tools import ToolResult
+from apps.capabilities.wrappers.display import Display
+from apps.capabilities.wrappers.fallbacks import ShownError, with_fallback
+from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.wrappers.stages import with_stage
+from apps.errors import FileRefused, InvalidParameter, Stopped, ToolError, ToolTimedOut
+from apps.manifest.fallbacks import Fallback
+from tests.capabilities.manifests import stage_text
+from tests.capabilities.wrappers.calls import failing, saying, use
+
+REFUSED = ToolError("The account is suspended (429)")
+LATE = ToolTimedOut("look_up", 5)
+
+
+def guarded(error: BaseException, *strategies: dict[str, Any], **rest: Any) -> PreparedTool:
+    written = {"strategies": strategies, **rest} if strategies else rest
+    return with_fallback(failing(error), Fallback.model_validate(written))
+
+
+def on(kind: str, value: str, **rest: Any) -> dict[str, Any]:
+    return {"type": kind, "value": value, **rest}
+
+
+STOP = {"type": "hard_stop"}
+GO_ON = {"type": "continue"}
+
+
+async def test_a_tool_that_works_is_left_alone():
+    tool = with_fallback(saying("fine"), Fallback.model_validate({"strategies": [STOP]}))
+
+    assert await use(tool) == ToolResult("fine")
+
+
+@pytest.mark.parametrize(
+    ("strategies", "content"),
+    [
+        ([], "The account is suspended (429)"),
+        ([GO_ON, STOP], "The account is suspended (429)"),
+        ([{**GO_ON, "instructions": "Wait."}], "The account is suspended (429)"),
+        (
+            [{**GO_ON, "instructions": "Wait.", "trigger_on": on("contains", "SUSPENDED")}],
+            "The account is suspended (429)\n\nWait.",
+        ),
+        (
+            [{**GO_ON, "instructions": "No.", "trigger_on": on("equals", "suspended")}, GO_ON],
+            "The account is suspended (429)",
+        ),
+        (
+            [{**GO_ON, "trigger_on": on("equals", "the account is suspended (429)")}],
+            "The account is suspended (429)",
+        ),
+        (
+            [{**STOP, "trigger_on": on("contains", "SUSPENDED", case_sensitive=True)}, GO_ON],
+            "The account is suspended (429)",
+        ),
+        ([{"type": "retry"}], "The account is suspended (429)"),
+        (
+            [{"type": "retry", "instructions": "Again.", "trigger_on": on("contains", "429")}],
+            "The account is suspended (429)\n\nAgain.",
+        ),
+    ],
+)
+async def test_the_first_strategy_that_applies_tells_the_model(
+    strategies: list[dict[str, Any]], content: str
+):
+    assert await use(guarded(REFUSED, *strategies)) == ToolResult(content)
+
+
+@pytest.mark.parametrize(
+    "strategies",
+    [
+        [STOP],
+        [{"type": "stop"}],
+        [{**STOP, "trigger_on": on("contains", "suspended")}, GO_ON],
+        [{**GO_ON, "trigger_on": on("contains", "something else")}],
+    ],
+)
+async def test_a_run_ends_where_a_strategy_says_so_or_none_applies(
+    strategies: list[dict[str, Any]],
+):
+    with pytest.raises(Stopped):
+        await use(guarded(REFUSED, *strategies))
+
+
+async def test_an_empty_list_of_strategies_ends_the_run():
+    with pytest.raises(Stopped):
+        await use(with_fallback(failing(REFUSED), Fallback(strategies=())))
+
+
+@pytest.mark.parametrize(
+    ("strategies", "added"),
+    [
+        ([], ""),
+        ([STOP], ""),
+        ([{**STOP, "trigger_on": on("contains", "429")}], ""),
+        (
+            [{**GO_ON, "instructions": "Ask less.", "trigger_on": on("contains", "timed out")}],
+            "\n\nAsk less.",
+        ),
+    ],
+)
+async def test_a_time_out_passes_by_strategies_without_a_trigger(
+    strategies: list[dict[str, Any]], added: str
+):
+    assert await use(guarded(LATE, *strategies)) == ToolResult(f"{LATE}{added}")
+
+
+async def test_a_time_out_ends_the_run_where_a_trigger_names_it():
+    with pytest.raises(Stopped):
+        await use(guarded(LATE, {**STOP, "trigger_on": on("contains", "timed out")}))
+
+
+async def test_an_invalid_parameter_passes_by_every_strategy():
+    events: list[Event] = []
+    error = InvalidParameter("n", "expected a number.")
+    tool = with_stage(guarded(error, STOP, display_error_in_stage=False), Display("T"))
+
+    with pytest.raises(InvalidParameter):
+        await use(tool, events.append)
+
+    assert "Parameter n is invalid: expected a number." in stage_text(events)
+
+
+async def test_an_unexpected_failure_is_logged_and_not_told(caplog: pytest.LogCaptureFixture):
+    result = await use(guarded(KeyError("s3cret")))
+
+    assert result == ToolResult("The tool failed unexpectedly.")
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+
+
+async def test_a_refused_file_is_told_to_the_model():
+    assert await use(guarded(FileRefused("It is too large."))) == ToolResult("It is too large.")
+
+
+async def test_a_cancellation_passes():
+    with pytest.raises(asyncio.CancelledError):
+        await use(guarded(asyncio.CancelledError()))
+
+
+@pytest.mark.parametrize(
+    ("error", "is_displayed", "shown"),
+    [
+        (REFUSED, True, "> ##### Error:\n\n```text\nThe account is suspended (429)\n```\n"),
+        (REFUSED, False, "An error occurred while executing the tool.\n"),
+        (LATE, False, f"> ##### Error:\n\n```text\n{LATE}\n```\n"),
+        (ShownError("short", "**long**"), True, "**long**"),
+        (ShownError("short", "**long**"), False, "An error occurred while executing the tool.\n"),
+        (KeyError("s3cret"), True, "The tool failed unexpectedly.\n"),
+        (KeyError("s3cret"), False, "An error occurred while executing the tool.\n"),
+    ],
+)
+async def test_the_stage_shows_the_error_unless_the_manifest_hides_it(
+    error: Exception, is_displayed: bool, shown: str
+):
+    events: list[Event] = []
+    tool = guarded(error, display_error_in_stage=is_displayed)
+
+    await use(with_stage(tool, Display("T")), events.append)
+
+    assert stage_text(events) == f"> #### Request:\n\r{shown}"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "warning"),
+    [
+        (
+            {"type": "stop"},
+            "Tool look_up: the fallback strategy 'stop' is deprecated; write 'hard_stop'",
+        ),
+        (
+            {"type": "retry"},
+            "Tool look_up: the fallback strategy 'retry' is deprecated; write 'continue'",
+        ),
+        (
+            {**GO_ON, "instructions": "x"},
+            "Tool look_up: instructions of a fallback strategy without trigger_on are not used",
+        ),
+    ],
+)
+def test_what_should_be_written_otherwise_is_warned_of_once(
+    strategy: dict[str, Any], warning: str, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level(logging.WARNING)
+
+    guarded(REFUSED, strategy)
+
+    assert [record.getMessage() for record in caplog.records] == [warning]

@@ -1,0 +1,132 @@
+"""Time, size, attachments and the log of a call."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+
+from apps.agent.messages import Attachment
+from apps.agent.tools import Invocation, ToolResult
+from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.attachments import matches, with_attachments
+from apps.capabilities.wrappers.limits import with_limit
+from apps.capabilities.wrappers.logs import with_log
+from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.wrappers.timeouts import with_timeout
+from apps.errors import ToolError, ToolTimedOut
+from apps.manifest.attachments import AttachmentFilter
+from tests.capabilities.wrappers.calls import SPEC, answering, failing, saying, use
+
+
+async def test_a_tool_that_never_ends_is_stopped():
+    async def work(opening: Opening, invocation: Invocation) -> ToolResult:
+        await asyncio.Event().wait()
+        return ToolResult("")
+
+    with pytest.raises(ToolTimedOut) as error:
+        await use(with_timeout(PreparedTool(SPEC, work), 0.01))
+
+    assert str(error.value) == str(ToolTimedOut("look_up", 0.01))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        TimeoutError(),
+        ExceptionGroup("x", [ValueError(), ExceptionGroup("y", [TimeoutError()])]),
+    ],
+)
+async def test_every_time_out_of_a_tool_is_told_alike(error: Exception):
+    with pytest.raises(ToolTimedOut):
+        await use(with_timeout(failing(error), 5))
+
+
+async def test_other_failures_pass_the_time_out():
+    with pytest.raises(ExceptionGroup):
+        await use(with_timeout(failing(ExceptionGroup("x", [ValueError()])), 5))
+
+
+async def test_the_models_copy_is_cut_with_a_notice():
+    assert await use(with_limit(saying("x" * 12), 10)) == ToolResult(
+        f"{'x' * 10}\n… (cut: 2 more characters)"
+    )
+    assert await use(with_limit(saying("x" * 10), 10)) == ToolResult("x" * 10)
+
+
+PNG = Attachment("image/png", "a", url="files/a")
+CSV = Attachment("text/csv", "b", url="files/b")
+NONE = Attachment("", "c", url="files/c")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "kept", "shown"),
+    [
+        ({}, (PNG, CSV), (PNG,)),
+        ({"supported_types": ["image/*"]}, (PNG,), (PNG,)),
+        ({"supported_types": []}, (), ()),
+        ({"supported_types": None, "propagate_types_to_choice": []}, (PNG, CSV), ()),
+        ({"propagate_types_to_choice": ["TEXT/CSV"]}, (PNG, CSV), (CSV,)),
+        (
+            {"media_type_substitution": {"text/csv": "image/x-table"}},
+            (PNG, Attachment("image/x-table", "b", url="files/b")),
+            (PNG, Attachment("image/x-table", "b", url="files/b")),
+        ),
+    ],
+)
+async def test_attachments_are_filtered_then_given_types_then_shown(
+    wanted: dict[str, object], kept: tuple[Attachment, ...], shown: tuple[Attachment, ...]
+):
+    tool = answering(lambda invocation: ToolResult("ok", attachments=(PNG, CSV, NONE)))
+
+    result = await use(with_attachments(tool, AttachmentFilter.model_validate(wanted)))
+
+    assert result == ToolResult("ok", attachments=kept, propagated=shown)
+
+
+async def test_what_a_tool_shows_itself_stays_shown_once():
+    tool = answering(
+        lambda invocation: ToolResult("ok", attachments=(PNG,), propagated=(CSV, PNG, NONE))
+    )
+
+    result = await use(with_attachments(tool, AttachmentFilter()))
+
+    assert result.propagated == (CSV, PNG)
+
+
+@pytest.mark.parametrize(
+    ("media_type", "pattern", "is_match"),
+    [
+        ("image/png; a=b", "image/png", True),
+        ("imagex/png", "image/*", False),
+        ("", "*/*", False),
+        ("text/plain", "text", False),
+    ],
+)
+def test_types_match_exactly_or_by_their_first_half(media_type: str, pattern: str, is_match: bool):
+    assert matches(media_type, [pattern]) is is_match
+
+
+async def test_a_call_is_one_line_in_the_log_without_what_was_said(
+    caplog: pytest.LogCaptureFixture,
+):
+    caplog.set_level(logging.INFO)
+
+    await use(with_log(saying("s3cret")), question="s3cret")
+    for error in (ToolError("s3cret"), asyncio.CancelledError()):
+        with pytest.raises(type(error)):
+            await use(with_log(failing(error)))
+
+    lines = [(r.levelname, r.getMessage().split(" seconds=")[0]) for r in caplog.records]
+    assert lines == [
+        ("INFO", "Tool call completed: name=look_up id='call-1'"),
+        ("WARNING", "Tool call failed: name=look_up id='call-1'"),
+        ("WARNING", "Tool call failed: name=look_up id='call-1'"),
+    ]
+    assert [r.getMessage().partition("error=")[2] for r in caplog.records] == [
+        "",
+        "ToolError",
+        "CancelledError",
+    ]
+    assert "s3cret" not in caplog.text

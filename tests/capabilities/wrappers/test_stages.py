@@ -1,0 +1,195 @@
+"""What a person sees of a tool call."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from apps.agent.events import Event, StageClosed, StageDelta, StageOpened
+from apps.agent.stages import open_stage
+from apps.agent.tools import Invocation, ToolResult
+from apps.capabilities.wrappers.display import Display, display_of
+from apps.capabilities.wrappers.fallbacks import with_fallback
+from apps.capabilities.wrappers.stages import with_stage
+from apps.errors import InvalidParameter, Stopped, ToolError
+from apps.manifest.fallbacks import Fallback, HardStop
+from apps.manifest.parameters import ParameterStage
+from apps.manifest.tools import ToolDisplay, ToolStage
+from tests.capabilities.manifests import CALLER, manifest, opening_for, stage_text, timeless
+from tests.capabilities.wrappers.calls import answering, failing, saying, use
+
+
+def shown_as(**parameters: dict[str, Any]) -> Display:
+    stages = {name: ParameterStage.model_validate(value) for name, value in parameters.items()}
+    return Display("Weather", parameters=stages)
+
+
+def test_the_request_shows_each_argument_as_the_manifest_says():
+    display = shown_as(
+        code={"format": "python", "name": "**Code:**", "order": 2},
+        plain={"format": "", "ignore_parameter_name": True, "order": -1},
+        hidden={"ignore": True},
+        unit={"prefix": "<", "suffix": ">"},
+        token={"replaced_value_info": "(kept)", "prefix": "[", "suffix": "]"},
+    )
+
+    text = display.request(
+        {
+            "code": "print('```')",
+            "hidden": "x",
+            "unit": "m",
+            "other": {"a": [1]},
+            "token": "s",
+            "plain": "p",
+        }
+    )
+
+    assert text == (
+        "> #### Request:\n\r"
+        "\n```\np\n```\n\n\r"
+        "***unit:*** <m>\n\r"
+        '***other:*** {"a":[1]}\n\r'
+        "***token:*** [(kept)]\n\r"
+        "**Code:**\n````python\nprint('```')\n````\n\n\r"
+    )
+
+
+def test_a_long_argument_is_cut_with_a_notice():
+    text = Display("T").request({"a": "x" * 4_005})
+
+    assert text == f"> #### Request:\n\r***a:*** {'x' * 4_000}\n… (cut: 5 more characters)\n\r"
+
+
+def test_a_fence_is_longer_than_any_inside_and_its_language_cannot_end_it():
+    display = shown_as(a={"format": "py`\n# x"})
+
+    text = display.request({"a": "`````\n# head"})
+
+    assert text == "> #### Request:\n\r***a:*** \n``````py#x\n`````\n# head\n``````\n\n\r"
+
+
+@pytest.mark.parametrize(
+    ("stage", "arguments", "title"),
+    [
+        (None, {}, "Wetter"),
+        (None, {"other": "x", "city": "Riga", "day": "Monday"}, "Wetter Riga"),
+        (ToolStage(name="Weather in: "), {"city": "Riga"}, "Weather in: Riga"),
+        (ToolStage(name="{day}, {none}: "), {"day": "Mo", "city": 7}, "Mo, : Mo"),
+        (ToolStage(name="Hidden", show=False), {}, "Wetter"),
+        (None, {"city": "a\n# b" + "x" * 200}, f"Wetter a # b{'x' * 94}…"),
+        (None, {"city": ["a", 1]}, 'Wetter ["a",1]'),
+    ],
+)
+def test_the_title_is_the_configured_or_the_localized_name_and_one_value(
+    stage: ToolStage | None, arguments: dict[str, Any], title: str
+):
+    display = replace(
+        shown_as(city={"show_value_in_stage_title": True}, day={"show_value_in_stage_title": True}),
+        name={"en": "Weather", "de": "Wetter"},
+        stage=stage,
+    )
+
+    assert display.title(arguments, "de-AT") == title
+
+
+def test_a_configured_body_stands_in_for_the_request():
+    display = Display("T", stage=ToolStage(body="Looking at **{city}** {gone}."))
+
+    assert display.request({"city": "Riga"}) == "Looking at **Riga** .\n\n"
+
+
+CALL = [StageOpened("call-1", "T"), StageDelta("call-1", "> #### Request:\n\r")]
+ERROR = StageDelta("call-1", "> ##### Error:\n\n```text\nno\n```\n")
+DONE, FAILED = StageClosed("call-1", 0.0), StageClosed("call-1", 0.0, failed=True)
+
+
+@pytest.mark.parametrize(
+    ("visibility", "good", "bad"),
+    [
+        ("always", [*CALL, DONE], [*CALL, ERROR, DONE]),
+        ("failures", [], [*CALL, ERROR, DONE]),
+        ("never", [], []),
+    ],
+)
+async def test_a_call_is_shown_always_or_when_it_fails_or_never(
+    visibility: Any, good: list[Event], bad: list[Event]
+):
+    seen: list[Event] = []
+    display = Display("T", visibility)
+
+    await use(with_stage(with_fallback(saying("ok"), Fallback()), display), seen.append)
+    assert timeless(seen) == good
+    seen.clear()
+
+    await use(with_stage(with_fallback(failing(ToolError("no")), Fallback()), display), seen.append)
+    assert timeless(seen) == bad
+
+
+async def test_a_failure_that_leaves_the_wrapper_closes_the_stage_as_failed():
+    for visibility in ("always", "failures"):
+        for error, fallback in (
+            (ToolError("no"), Fallback(strategies=(HardStop(),))),
+            (InvalidParameter("n", "no"), Fallback()),
+        ):
+            seen: list[Event] = []
+            tool = with_stage(with_fallback(failing(error), fallback), Display("T", visibility))
+
+            with pytest.raises((Stopped, InvalidParameter)):
+                await use(tool, seen.append)
+
+            assert timeless(seen)[-1] == FAILED
+
+
+async def test_stages_inside_a_hidden_call_are_hidden_too():
+    def work(invocation: Invocation) -> ToolResult:
+        with open_stage(invocation.emit, "inner", "Inner", invocation.id):
+            return ToolResult("ok")
+
+    for visibility in ("never", "failures"):
+        seen: list[Event] = []
+        await use(with_stage(answering(work), Display("T", visibility)), seen.append)
+        assert seen == []
+
+
+@pytest.mark.parametrize(
+    ("installation", "application", "is_system", "show", "visibility"),
+    [
+        ("", None, False, True, "always"),
+        ("", "info", False, True, "always"),
+        ("", "info", False, False, "failures"),
+        ("", "info", True, True, "failures"),
+        ("", "debug", True, True, "always"),
+        ("", "error", False, True, "failures"),
+        ("", "none", False, True, "never"),
+        ("debug", "none", True, True, "always"),
+        ("none", "debug", False, True, "never"),
+    ],
+)
+def test_the_installations_level_wins_over_the_applications(
+    installation: str,
+    application: str | None,
+    is_system: bool,
+    show: bool,
+    visibility: str,
+    settings,
+):
+    settings.DEFAULT_STAGE_DISPLAY_LEVEL = installation
+    features = {"stage_display": {"level": application}} if application else None
+    stage = ToolDisplay(stage=ToolStage(show=show))
+
+    display = display_of(manifest(features=features), "T", tool=stage, system=is_system)
+
+    assert display.visibility == visibility
+
+
+async def test_the_title_is_in_the_language_of_the_caller():
+    seen: list[Event] = []
+    tool = with_stage(saying("ok"), Display({"en": "Parcels", "de": "Pakete"}))
+    opening = opening_for(replace(CALLER, locale="de"))
+
+    await tool.bind(opening).call(Invocation("call-1", {}, (), seen.append))
+
+    assert seen[0] == StageOpened("call-1", "Pakete")
+    assert stage_text(seen) == "> #### Request:\n\r"
