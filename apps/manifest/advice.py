@@ -24,7 +24,7 @@ Rule = Callable[[Visit], Iterator[tuple[str, str]]]
 def warning_problems(document: dict[str, Any], *, preview: bool) -> list[Problem]:
     rules = (unknown, deprecated, too_long, in_vain) + (() if preview else (gated,))
     return [
-        Problem(join("" if visit.path == "$" else visit.path, key) if key else visit.path, message)
+        Problem(join(visit.path, key) if key else visit.path, message)
         for visit in visits(document, Manifest)
         for rule in rules
         for key, message in rule(visit)

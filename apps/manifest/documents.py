@@ -13,8 +13,9 @@ from apps.manifest.problems import MOST_PROBLEMS, Problem
 MAX_DEPTH = 80
 """Deep enough for any manifest, and far from what recursion can take."""
 
-MAX_SIZE = 4_000_000
-"""Characters of all keys and texts, plus one for each value."""
+MAX_VALUES = 200_000
+MAX_CHARACTERS = 4_000_000
+"""Of all keys and texts together."""
 
 MAX_INTEGER = 2**64
 
@@ -29,7 +30,10 @@ def document_problems(document: object) -> list[Problem]:
     try:
         return [] if _is_plain(document) else _search(document)
     except _TooLarge:
-        return [Problem(ROOT, f"too large; the limit is {MAX_SIZE:,} characters")]
+        return [Problem(ROOT, TOO_LARGE)]
+
+
+TOO_LARGE = f"too large; at most {MAX_VALUES:,} values and {MAX_CHARACTERS:,} characters are read"
 
 
 class _TooLarge(Exception):
@@ -47,7 +51,7 @@ def _is_plain(document: Container) -> bool:
     level: list[Container] = [document]
     for _ in range(MAX_DEPTH):
         size += sum(map(len, level))
-        if size > MAX_SIZE:
+        if size > MAX_VALUES:
             raise _TooLarge
         values = list(chain.from_iterable(map(_values, level)))
         keys = list(chain.from_iterable(c for c in level if isinstance(c, dict)))
@@ -57,7 +61,7 @@ def _is_plain(document: Container) -> bool:
         level = [value for value in values if isinstance(value, _CONTAINERS)]
         if not level:
             break
-    if size + sum(map(len, texts)) > MAX_SIZE:
+    if sum(map(len, texts)) > MAX_CHARACTERS:
         raise _TooLarge
     return is_plain and not level and not _is_broken("".join(texts))
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Union
 from pydantic import BaseModel, Discriminator, Tag
 from pydantic.fields import FieldInfo
 
-from apps.manifest.paths import ROOT, join
+from apps.manifest.paths import join
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ Shape = type[BaseModel] | Items | Values | Choice | Mixed | None
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """An object of a document, and the model that it means to be."""
+    """An object of a document, and the model that it means to be; the root's path is empty."""
 
     path: str
     model: type[BaseModel]
@@ -60,7 +60,7 @@ def visits(document: dict[str, Any], model: type[BaseModel]) -> Iterator[Visit]:
     while rest:
         path, shape, value = rest.pop()
         if isinstance(shape, type) and isinstance(value, dict):
-            yield Visit(path or ROOT, shape, value)
+            yield Visit(path, shape, value)
         rest += reversed(list(_members(path, shape, value)))
 
 

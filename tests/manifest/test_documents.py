@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apps.manifest.documents import MAX_DEPTH, MAX_SIZE
+from apps.manifest.documents import MAX_CHARACTERS, MAX_DEPTH, MAX_VALUES, TOO_LARGE
 from apps.manifest.reading import read, review
 from tests.manifest.documents import manifest, rest_tool, rest_tools
 
@@ -55,9 +55,10 @@ BROKEN = "contains half a surrogate pair; write whole characters"
                 ("y", "expected a JSON value, found a Python value of type tuple"),
             ],
         ),
-        (manifest(x="y" * MAX_SIZE), [("$", f"too large; the limit is {MAX_SIZE:,} characters")]),
+        (manifest(x=[0] * MAX_VALUES), [("$", TOO_LARGE)]),
+        (manifest(x="y" * MAX_CHARACTERS), [("$", TOO_LARGE)]),
     ],
-    ids=["surrogate", "surrogate key", "nan", "integer", "keys", "types", "size"],
+    ids=["surrogate", "surrogate key", "nan", "integer", "keys", "types", "values", "size"],
 )
 def test_a_document_that_is_not_json(document: object, expected: list[tuple[str, str]]):
     assert errors(document) == expected
@@ -91,7 +92,7 @@ def test_a_document_that_grows_by_sharing_is_refused():
         value = [value] * 10
     value.append(math.nan)
 
-    assert errors(manifest(x=value)) == [("$", f"too large; the limit is {MAX_SIZE:,} characters")]
+    assert errors(manifest(x=value)) == [("$", TOO_LARGE)]
 
 
 def test_parameters_may_be_nested_as_deep_as_a_document():

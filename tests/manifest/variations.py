@@ -109,5 +109,5 @@ class Variation:
 
 
 def bounds(schema: Schema) -> tuple[int, int]:
-    low = int(schema.get("minimum", schema.get("exclusiveMinimum", -100_000)))
+    low: Any = schema.get("minimum", schema.get("exclusiveMinimum", -100_000))
     return low + ("exclusiveMinimum" in schema), schema.get("maximum", 100_000)
