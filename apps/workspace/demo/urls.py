@@ -1,5 +1,7 @@
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
-urlpatterns: list[URLPattern] = []
+from apps.workspace.demo.weather import weather
+
+urlpatterns: list[URLPattern] = [path("weather", weather, name="demo-weather")]

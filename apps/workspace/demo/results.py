@@ -1,0 +1,144 @@
+"""What tools returned, as Markdown that a person can read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from apps.agent.messages import Message, ToolCall
+
+MOST_CHARACTERS = 3_000
+"""Of one text that a tool returned; the whole of it is in the stage of the call."""
+MOST_ROWS = 20
+MOST_KEYS = 40
+DEEPEST = 3
+LONGEST_CELL = 200
+
+_failure = re.compile(
+    r"\s*(?:Error\b|Parameter \S+ is invalid|The tool call `|.{0,200}?\bstatus(?: code)?:? [45]\d\d\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def render(call: ToolCall, result: Message | None) -> str:
+    """One call and what came of it."""
+    title = f"**{call.name}**{shown_arguments(call.arguments)}"
+    if result is None:
+        return f"{title} brought no result."
+    text = result.text
+    value = decoded(text)
+    if is_failure(text, value):
+        return f"{title} failed:\n\n{quoted(text)}"
+    if not text.strip():
+        return f"{title} returned nothing."
+    if value is None:
+        return f"{title} returned:\n\n{quoted(text)}"
+    return f"{title} returned:\n\n{markdown(value)}"
+
+
+def shown_arguments(written: str) -> str:
+    arguments = decoded(written)
+    if not isinstance(arguments, Mapping) or not arguments:
+        return ""
+    return f" ({', '.join(f'{name}: {cell(value)}' for name, value in arguments.items())})"
+
+
+def decoded(text: str) -> Any:
+    """The JSON value; None when it is none."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+
+
+def is_failure(text: str, value: object) -> bool:
+    """Whether a result reads like an error; a tool has no other way to say so."""
+    if isinstance(value, Mapping):
+        return bool(value.get("error"))
+    return value is None and _failure.match(text) is not None
+
+
+def quoted(text: str) -> str:
+    cut = text.strip()
+    if len(cut) > MOST_CHARACTERS:
+        cut = f"{cut[:MOST_CHARACTERS]}…\n\n(cut: {len(cut):,} characters in all)"
+    return "\n".join(f"> {line}".rstrip() for line in cut.splitlines())
+
+
+def markdown(value: Any, depth: int = 0) -> str:
+    """A list for an object, a table for objects of the same kind."""
+    if isinstance(value, Mapping) and value:
+        return members(value, depth)
+    if is_table(value):
+        return table(value)
+    if isinstance(value, list) and value and depth < DEEPEST:
+        return bullets([markdown(item, depth + 1) for item in value], len(value), depth)
+    return cell(value)
+
+
+def members(value: Mapping[str, Any], depth: int) -> str:
+    lines = []
+    for name, member in list(value.items())[:MOST_KEYS]:
+        label = str(name).replace("_", " ").strip().capitalize()
+        nested = isinstance(member, Mapping | list) and member and depth < DEEPEST
+        if not nested or is_plain(member):
+            lines.append(f"**{label}:** {cell(member)}")
+        elif is_table(member):
+            lines.append(f"**{label}:**\n\n{indented(table(member))}")
+        else:
+            lines.append(f"**{label}:**\n{indented(markdown(member, depth + 1))}")
+    return bullets(lines, len(value), depth)
+
+
+def bullets(lines: Sequence[str], total: int, depth: int) -> str:
+    shown = [f"- {line}" for line in lines[:MOST_KEYS]]
+    if total > len(shown):
+        shown.append(f"- … and {total - len(shown)} more")
+    return "\n".join(shown)
+
+
+def indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def is_plain(value: object) -> bool:
+    return isinstance(value, list) and not any(isinstance(i, Mapping | list) for i in value)
+
+
+def is_table(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) > 1
+        and all(isinstance(row, Mapping) and row for row in value)
+        and len({frozenset(row) for row in value}) == 1
+        and len(value[0]) <= 8
+    )
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    names = list(rows[0])
+    lines = [names, ["---"] * len(names)]
+    lines += [[cell(row[name]) for name in names] for row in rows[:MOST_ROWS]]
+    written = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    rest = len(rows) - MOST_ROWS
+    return f"{written}\n\n… and {rest} more rows" if rest > 0 else written
+
+
+def cell(value: Any) -> str:
+    """A value on one line."""
+    match value:
+        case None:
+            text = "none"
+        case bool():
+            text = "yes" if value else "no"
+        case str():
+            text = " ".join(value.split())
+        case list() if is_plain(value):
+            text = ", ".join(cell(item) for item in value[:MOST_KEYS]) or "none"
+        case _:
+            text = msgspec.json.encode(value).decode()
+    text = text if len(text) <= LONGEST_CELL else f"{text[:LONGEST_CELL]}…"
+    return text.replace("|", "\\|")

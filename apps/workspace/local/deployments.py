@@ -1,0 +1,120 @@
+"""Which models there are: rows, read once for each version and kept in the process."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from dataclasses import dataclass, field
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+
+from apps.agent.model import Model
+from apps.errors import DeploymentNotFound
+from apps.workspace.demo.model import DemoModel
+from apps.workspace.local.models import KEY_VARIABLE, Deployment
+from apps.workspace.openai.model import make_model as make_openai_model
+from apps.workspace.port import DeploymentInfo
+
+logger = logging.getLogger(__name__)
+
+Version = tuple[int, int]
+"""Id and version of a row: one that was deleted and made anew is another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDeployment:
+    version: Version
+    info: DeploymentInfo
+    provider: str
+    base_url: str
+    model_name: str
+    api_key: str = field(default="", repr=False)
+    api_key_env: str = ""
+
+
+@dataclass(slots=True)
+class Kept:
+    deployment: FoundDeployment
+    checked_at: float
+
+
+_kept: dict[str, Kept] = {}
+
+
+def forget() -> None:
+    """Ask the database again for everything."""
+    _kept.clear()
+
+
+async def find(deployment_id: str) -> FoundDeployment:
+    """An enabled deployment, no older than `CATALOG_MAX_AGE_SECONDS`.
+
+    Raises `DeploymentNotFound`.
+    """
+    kept = _kept.get(deployment_id)
+    now = time.monotonic()
+    if kept is not None and now - kept.checked_at < settings.CATALOG_MAX_AGE_SECONDS:
+        return kept.deployment
+    known = kept.deployment if kept is not None else None
+    search = database_sync_to_async(look_up)
+    found: FoundDeployment | None = await search(deployment_id, known)
+    if found is None:
+        _kept.pop(deployment_id, None)
+        raise DeploymentNotFound(deployment_id)
+    _kept[deployment_id] = Kept(found, now)
+    return found
+
+
+def look_up(deployment_id: str, known: FoundDeployment | None) -> FoundDeployment | None:
+    """The row as it is now; `known` itself when it still is the newest."""
+    if "\0" in deployment_id:  # PostgreSQL refuses to look for it
+        return None
+    enabled = Deployment.objects.filter(deployment_id=deployment_id, is_enabled=True)
+    if known is not None and enabled.values_list("pk", "version").first() == known.version:
+        return known
+    row = enabled.first()
+    return read_row(row) if row is not None else None
+
+
+def read_row(row: Deployment) -> FoundDeployment:
+    info = DeploymentInfo(
+        id=row.deployment_id,
+        display_name=row.display_name,
+        description=row.description,
+        features=row.features,
+        input_attachment_types=tuple(row.input_attachment_types),
+        context_window=row.context_window,
+        defaults=row.parameters,
+    )
+    return FoundDeployment(
+        version=(row.pk, row.version),
+        info=info,
+        provider=row.provider,
+        base_url=row.base_url,
+        model_name=row.model_name or row.deployment_id,
+        api_key=str(row.api_key),
+        api_key_env=row.api_key_env,
+    )
+
+
+def make_model(deployment: FoundDeployment) -> Model:
+    if deployment.provider == Deployment.Provider.DEMO:
+        return DemoModel()
+    return make_openai_model(
+        base_url=deployment.base_url,
+        api_key=key_of(deployment),
+        model=deployment.model_name,
+    )
+
+
+def key_of(deployment: FoundDeployment) -> str:
+    """The stored key, else the one in the environment; "" for a service that needs none."""
+    name = deployment.api_key_env
+    if deployment.api_key or not name:
+        return deployment.api_key
+    key = os.environ.get(name, "").strip() if KEY_VARIABLE.fullmatch(name) else ""
+    if not key:
+        logger.warning("Deployment %s: %s holds no key.", deployment.info.id, name)
+    return key

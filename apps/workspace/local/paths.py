@@ -1,0 +1,64 @@
+"""Names of files, and the paths that stand for them: `files/{bucket}/{name}`, percent-encoded."""
+
+from __future__ import annotations
+
+import unicodedata
+from urllib.parse import quote, unquote
+
+from apps.errors import FileRefused
+
+ROOT = "files"
+LONGEST_NAME = 500
+"""Characters; what the column takes."""
+LONGEST_SEGMENT = 255
+"""Bytes; what file systems take, so that files can be copied out."""
+SHOWN = 80
+"""Characters of a name that a message repeats."""
+
+
+def write_path(bucket: str, name: str) -> str:
+    return "/".join((ROOT, bucket, *(quote(segment, safe="") for segment in name.split("/"))))
+
+
+def read_path(path: str) -> tuple[str, str] | None:
+    """Bucket and name; None for what can be no file's path."""
+    root, bucket, *segments = path.split("/") if path.count("/") >= 2 else ("", "")
+    if root != ROOT or not bucket:
+        return None
+    try:
+        decoded = [unquote(segment, errors="strict") for segment in segments]
+    except UnicodeError:
+        return None
+    name = "/".join(decoded)
+    if any("/" in segment for segment in decoded) or name_problem(name):
+        return None
+    return bucket, name
+
+
+def check_name(name: str) -> None:
+    """Raises `FileRefused`."""
+    problem = name_problem(name)
+    if problem:
+        shown = name if len(name) <= SHOWN else f"{name[:SHOWN]}…"
+        raise FileRefused(f"A file cannot be named {shown!a}: {problem}")
+
+
+def name_problem(name: str) -> str:
+    """Why this is no name of a file; "" when it is one."""
+    if not name:
+        return "the name is empty."
+    if len(name) > LONGEST_NAME:
+        return f"the name has {len(name)} characters; at most {LONGEST_NAME} are possible."
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
+        return "control characters are not possible."
+    return next(filter(None, map(segment_problem, name.split("/"))), "")
+
+
+def segment_problem(segment: str) -> str:
+    if not segment:
+        return "it begins or ends with a slash, or has two in a row."
+    if segment in (".", ".."):
+        return "'.' and '..' are no names."
+    if len(segment.encode()) > LONGEST_SEGMENT:
+        return f"one part of it is longer than {LONGEST_SEGMENT} bytes."
+    return ""
