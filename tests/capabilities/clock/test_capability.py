@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 import time_machine
@@ -34,7 +35,7 @@ NOON = datetime(2026, 3, 24, 14, 30, 0, 987, tzinfo=UTC)
     ],
 )
 async def test_the_time_is_told_in_the_zone_that_was_asked_for(
-    arguments: dict[str, object], text: str
+    arguments: dict[str, Any], text: str
 ):
     async with opened(clock, manifest()) as contribution:
         with time_machine.travel(NOON, tick=False):

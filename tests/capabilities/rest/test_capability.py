@@ -8,7 +8,7 @@ import pytest
 
 from apps.agent.tools import ToolSpec
 from apps.capabilities.rest.capability import prepare, rest
-from tests.capabilities.manifests import manifest, opened, parameter, tool, tool_set
+from tests.capabilities.manifests import manifest, opened, opening_for, parameter, tool, tool_set
 
 URL = "https://api.example.org/a"
 
@@ -63,16 +63,16 @@ async def test_the_model_reads_name_description_and_visible_parameters():
     )
 
 
-async def test_specs_are_prepared_once_for_all_runs():
+async def test_what_the_model_reads_is_prepared_once_for_all_runs():
     opener = prepare(manifest(tool_set(tool(URL))))
     assert opener is not None
 
     specs = []
     for _ in range(2):
-        async with opened(rest, manifest(tool_set(tool(URL)))) as contribution:
-            specs.append(contribution.tools[0].spec.written)
+        async with opener(opening_for()) as contribution:
+            specs.append(contribution.tools[0].spec)
 
-    assert specs[0] == specs[1]
+    assert specs[0] is specs[1]
 
 
 @pytest.mark.parametrize(
