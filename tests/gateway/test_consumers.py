@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.db import DatabaseError
+
+from apps.accounts.models import ApiKey
+from apps.catalog.models import Application
+from apps.gateway import health
+from tests.gateway.scripts import MANIFEST, add_application, get
+
+pytestmark = pytest.mark.django_db
+
+
+async def key_for(*applications):
+    row, key = await sync_to_async(ApiKey.objects.create_key)(name="test")
+    await row.applications.aset(applications)
+    return {"Api-Key": key}
+
+
+# --- What there is -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/openai/models", "/openai/deployments", "/openai/v1/models", "/openai/v1/deployments/"],
+)
+async def test_the_list_has_what_the_key_may_use(path):
+    await Application.objects.all().adelete()
+    one, two = await add_application(title="B", is_public=False), await add_application(title="A")
+    await add_application(title="C")
+
+    answer = await get(path, headers=await key_for(one, two))
+
+    assert answer.status == 200
+    assert answer.json()["object"] == "list"
+    assert [entry["id"] for entry in answer.json()["data"]] == [two.slug, one.slug]
+
+
+async def test_visitors_see_what_is_public():
+    await Application.objects.all().adelete()
+    public = await add_application()
+    await add_application(is_public=False)
+
+    answer = await get("/openai/models")
+
+    assert [entry["id"] for entry in answer.json()["data"]] == [public.slug]
+
+
+async def test_nobody_else_sees_anything():
+    answer = await get("/openai/models", client=("10.0.0.1", 1))
+
+    assert answer.status == 401
+    assert answer.json()["error"]["code"] == "unauthorized"
+
+
+async def test_an_entry_can_be_read_by_clients_of_either_kind():
+    application = await add_application(title="Weather", description="Tells it")
+
+    for family in ("models", "deployments", "v1/models"):
+        answer = await get(f"/openai/{family}/{application.slug}")
+        assert answer.json() == {
+            "id": application.slug,
+            "object": "model",
+            "model": application.slug,
+            "owned_by": "quickapps",
+            "owner": "quickapps",
+            "display_name": "Weather",
+            "description": "Tells it",
+            "status": "succeeded",
+            "created": int(application.created_at.timestamp()),
+            "created_at": int(application.created_at.timestamp()),
+            "updated_at": int(application.updated_at.timestamp()),
+            "features": {"configuration": True, "tools": True},
+        }
+
+
+async def test_an_entry_that_may_not_be_used_looks_like_one_that_does_not_exist():
+    private, mine = await add_application(is_public=False), await add_application()
+    headers = await key_for(mine)
+
+    answers = [
+        await get(f"/openai/models/{slug}", headers=headers)
+        for slug in (private.slug, "x" * len(private.slug))
+    ]
+
+    assert [answer.status for answer in answers] == [404, 404]
+
+
+# --- What it starts with -----------------------------------------------------------------------
+
+
+async def test_the_starters_are_buttons_of_a_form():
+    starters = {
+        "intro_text": "What next?",
+        "auto_submit": False,
+        "chat_message_input_disabled": True,
+        "starters": [
+            {"title": "Plan a trip", "text": "Plan a trip to Oslo"},
+            {"title": "Weather", "text": "How is the weather?"},
+        ],
+    }
+    application = await add_application(manifest={**MANIFEST, "conversation_starters": starters})
+
+    answer = await get(f"/openai/deployments/{application.slug}/configuration")
+
+    def button(number, title, text):
+        options = {"populateText": text, "submit": False, "confirmationMessage": None}
+        return {"const": number, "title": title, "dial:widgetOptions": options}
+
+    assert answer.json() == {
+        "type": "object",
+        "dial:chatMessageInputDisabled": True,
+        "properties": {
+            "starter": {
+                "type": "integer",
+                "description": "What next?",
+                "dial:widget": "buttons",
+                "oneOf": [
+                    button(1, "Plan a trip", "Plan a trip to Oslo"),
+                    button(2, "Weather", "How is the weather?"),
+                ],
+            }
+        },
+    }
+
+
+async def test_starters_of_earlier_manifests_are_buttons_as_well():
+    application = await add_application(manifest={**MANIFEST, "starters": ["Hello"]})
+
+    answer = await get(f"/openai/deployments/{application.slug}/configuration")
+
+    (button,) = answer.json()["properties"]["starter"]["oneOf"]
+    assert (button["title"], button["dial:widgetOptions"]["populateText"]) == ("Hello", "Hello")
+
+
+async def test_without_starters_the_form_is_empty():
+    application = await add_application()
+
+    answer = await get(f"/openai/deployments/{application.slug}/configuration")
+
+    assert answer.json() == {"type": "object", "properties": {}}
+
+
+# --- Is it well --------------------------------------------------------------------------------
+
+
+async def test_a_process_that_answers_is_healthy():
+    answer = await get("/healthz", client=("10.0.0.1", 1), headers={"Host": "10.0.0.2"})
+
+    assert (answer.status, answer.json()) == (200, {"status": "ok"})
+
+
+async def test_a_process_that_has_what_it_needs_is_ready():
+    answer = await get("/readyz")
+
+    assert (answer.status, answer.json()) == (200, {"status": "ok"})
+
+
+async def test_what_fails_is_named_without_its_secrets(monkeypatch, caplog):
+    def broken():
+        raise DatabaseError("password=secret")
+
+    class Deaf:
+        async def new_channel(self):
+            return "c"
+
+        async def send(self, channel, message):
+            pass
+
+        async def receive(self, channel):
+            raise TimeoutError
+
+    monkeypatch.setattr(health, "database_answers", broken)
+    monkeypatch.setattr(health, "get_channel_layer", Deaf)
+
+    answer = await get("/readyz")
+
+    assert answer.status == 503
+    assert answer.json() == {
+        "status": "unavailable",
+        "failing": {
+            "database": "Failed with DatabaseError; see the server's log.",
+            "channel_layer": "No answer within 3 seconds.",
+        },
+    }
+    assert "password=secret" in caplog.text
+
+
+async def test_migrations_that_wait_are_named(monkeypatch):
+    class Executor(health.MigrationExecutor):
+        def migration_plan(self, targets, clean_start=False):
+            return [("accounts", "0002")]
+
+    monkeypatch.setattr(health, "MigrationExecutor", Executor)
+
+    answer = await get("/readyz")
+
+    assert answer.json()["failing"] == {
+        "migrations": "1 migrations are not applied; run manage.py migrate."
+    }
