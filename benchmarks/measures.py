@@ -1,0 +1,115 @@
+"""What is measured, on one system in one round."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from benchmarks.load import Outcome, Question, ask_all, connect, load, percentile
+from benchmarks.processes import Process
+
+WARM_UP = 20
+
+
+@dataclass(frozen=True)
+class System:
+    """A running server and how it is asked."""
+
+    name: str
+    process: Process
+    path: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much of everything: the numbers of questions, clients and streams."""
+
+    rounds: int
+    requests: int
+    streams: int
+    tokens: int
+    alone: int
+    burst: int
+    held: int
+
+
+FULL = Effort(rounds=7, requests=40, streams=4, tokens=150, alone=60, burst=1000, held=1000)
+SMOKE = Effort(rounds=1, requests=5, streams=1, tokens=40, alone=10, burst=50, held=50)
+CLIENTS = 8
+PACE_MS = 5.0
+"""Between two tokens: slow enough that no system sees two of them in one read."""
+
+
+class Failed(Exception):
+    """An answer had an error, so no figure of this system can be trusted."""
+
+
+async def measure(system: System, tool: str, effort: Effort, direct_ms: float) -> dict[str, float]:
+    """CPU microseconds for a request, for one with a tool turn and for a token; then latencies.
+
+    `direct_ms` is the time to the first token without any system in between. Raises `Failed`.
+    """
+    request = await cpu(system, Question(), CLIENTS, effort.requests)
+    with_tool = await cpu(system, Question(tool=tool), CLIENTS, effort.requests) if tool else None
+    long = Question(tokens=effort.tokens, delay_ms=PACE_MS)
+    stream = await cpu(system, long, CLIENTS, effort.streams)
+    alone = await ask(system, Question(), 1, effort.alone)
+    burst = await ask(system, Question(), effort.burst, 1)
+    found = {
+        "request": request,
+        "chunk": (stream - request) / (effort.tokens - 1),
+        "first": max(percentile(alone.first, 0.5) - direct_ms, 0.001),
+        "burst": percentile(burst.first, 0.99),
+    }
+    return found if with_tool is None else {**found, "tool": with_tool}
+
+
+async def cpu(system: System, question: Question, clients: int, times: int) -> float:
+    """CPU microseconds of the server for each answer."""
+    before = system.process.cpu()
+    outcome = await ask(system, question, clients, times)
+    return (system.process.cpu() - before) / outcome.answers * 1e6
+
+
+async def ask(system: System, question: Question, clients: int, times: int) -> Outcome:
+    outcome = await load(
+        system.process.port, system.path, system.key, question, clients=clients, times=times
+    )
+    if outcome.errors:
+        raise Failed(f"{system.name}: {len(outcome.errors)} errors, first: {outcome.errors[0]}")
+    return outcome
+
+
+async def warm_up(system: System, tool: str) -> None:
+    await ask(system, Question(), 2, WARM_UP)
+    if tool:
+        await ask(system, Question(tool=tool), 2, WARM_UP)
+
+
+async def direct(port: int, effort: Effort) -> float:
+    """Milliseconds to the first token when the model is asked directly."""
+    outcome = await load(
+        port, "/v1/chat/completions", "", Question(), clients=1, times=effort.alone
+    )
+    return percentile(outcome.first, 0.5)
+
+
+async def hold(system: System, streams: int) -> float:
+    """KiB that each of many streams takes while it waits for its second token. Raises `Failed`."""
+    await ask(system, Question(tokens=2, delay_ms=1), 4, 5)
+    clients = await connect(system.process.port, streams)
+    idle = system.process.memory()
+    question = Question(tokens=2, delay_ms=3000 + 10 * streams)
+    asking = asyncio.ensure_future(
+        ask_all(clients, question.write(system.path, system.key), question, 1)
+    )
+    while not all(client.done and client.under_way for client in clients) and not asking.done():
+        await asyncio.sleep(0.05)
+    held = system.process.memory()
+    outcome = await asking
+    for client in clients:
+        client.transport.close()
+    if outcome.errors:
+        raise Failed(f"{system.name}: {len(outcome.errors)} of {streams} streams were not held")
+    return (held - idle) / streams / 1024

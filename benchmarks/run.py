@@ -1,0 +1,164 @@
+"""`python -m benchmarks.run`: the site as it is shipped, against the peer and the floor.
+
+Servers share one core, the model and the clients another. All systems stay up, and each round
+asks all of them in random order, so that what disturbs the machine disturbs them alike. The exit
+status is 1 when an answer had an error, when the control says that the run cannot be trusted, or
+when a goal is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import uvloop
+
+from benchmarks import measures, report
+from benchmarks.measures import Effort, Failed, System
+from benchmarks.processes import Process, free_port, start
+from benchmarks.systems import shipped
+
+TOOL = "internal_timeawareness_current_timestamp"
+PATH = "/openai/deployments/bench/chat/completions"
+CORES = sorted(os.sched_getaffinity(0))
+SERVER_CORE, LOAD_CORE = CORES[0], CORES[-1]
+
+Start = Callable[[], System]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--smoke", action="store_true", help="a minute; judges errors alone")
+    parser.add_argument("--rounds", type=int, help="instead of 7")
+    parser.add_argument("--only", nargs="*", help="names of systems, beside the peer")
+    parser.add_argument("--json", type=Path, help="write the figures of every round here")
+    given = parser.parse_args()
+    effort = measures.SMOKE if given.smoke else measures.FULL
+    rounds = given.rounds or effort.rounds
+    os.sched_setaffinity(0, {LOAD_CORE})
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            found = uvloop.run(measure_all(effort, rounds, Path(folder), given.only))
+        except Failed as failure:
+            print(f"error: {failure}")
+            return 1
+    if given.json:
+        given.json.write_text(json.dumps(found, indent=1))
+    print(report.table(found))
+    verdict = [] if given.smoke else [*report.out_of_band(found), *report.missed(found)]
+    print("\n".join(["", *verdict]) if verdict else "")
+    return 1 if verdict else 0
+
+
+async def measure_all(
+    effort: Effort, rounds: int, folder: Path, only: list[str] | None
+) -> dict[str, list[dict[str, float]]]:
+    """By system, the figures of each round. Raises `Failed`."""
+    with ExitStack() as stack:
+        port = free_port()
+        stack.enter_context(stopped(run_module("fake_llm", port, core=LOAD_CORE)))
+        starts = starts_of(folder, port)
+        if only:
+            kept = {report.PEER, report.CONTROL, *only}
+            starts = {name: begin for name, begin in starts.items() if name in kept}
+        systems = [begin() for begin in starts.values()]
+        for system in systems:
+            stack.enter_context(stopped(system.process))
+        found: dict[str, list[dict[str, float]]] = {system.name: [] for system in systems}
+        for system in systems:
+            await measures.warm_up(system, tool_of(system))
+        for number in range(rounds):
+            print(f"round {number + 1} of {rounds}", file=sys.stderr)
+            direct = await measures.direct(port, effort)
+            for system in random.sample(systems, len(systems)):
+                figures = await measures.measure(system, tool_of(system), effort, direct)
+                found[system.name].append(figures)
+        await measure_memory(starts, effort, found)
+    return found
+
+
+async def measure_memory(
+    starts: dict[str, Start], effort: Effort, found: dict[str, list[dict[str, float]]]
+) -> None:
+    """In a new process each: one that has had a burst keeps its memory for the next one."""
+    for name, begin in starts.items():
+        print(f"memory of {name}", file=sys.stderr)
+        system = begin()
+        with stopped(system.process):
+            found[name][0]["memory"] = await measures.hold(system, effort.held)
+
+
+def tool_of(system: System) -> str:
+    return "" if system.name == report.FLOOR else TOOL
+
+
+def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
+    """How each system is started. The database of the site is made here."""
+    upstream = f"http://127.0.0.1:{upstream_port}/v1"
+    key = shipped.prepare(shipped.environment(folder, upstream, 1))
+
+    def peer(name: str) -> System:
+        port = free_port()
+        given = {"BENCH_UPSTREAM": upstream, "BENCH_TOOL": TOOL}
+        process = start(
+            uvicorn("benchmarks.systems.peer:app", port),
+            port=port,
+            core=SERVER_CORE,
+            environment=given,
+        )
+        return System(name, process, PATH, "key")
+
+    def floor() -> System:
+        port = free_port()
+        process = run_module(
+            "systems.floor", port, "--upstream-port", str(upstream_port), core=SERVER_CORE
+        )
+        return System(report.FLOOR, process, "/v1/chat/completions", "")
+
+    def site(name: str, daphne: bool) -> System:
+        port = free_port()
+        command = ["-m", "quickapps_site.serve"]
+        process = start(
+            command if daphne else uvicorn("quickapps_site.asgi:application", port),
+            port=port,
+            core=SERVER_CORE,
+            environment=shipped.environment(folder, upstream, port),
+        )
+        return System(name, process, PATH, key)
+
+    return {
+        report.PEER: lambda: peer(report.PEER),
+        report.CONTROL: lambda: peer(report.CONTROL),
+        report.FLOOR: floor,
+        "site, daphne": lambda: site("site, daphne", daphne=True),
+        "site, uvicorn": lambda: site("site, uvicorn", daphne=False),
+    }
+
+
+def uvicorn(application: str, port: int) -> list[str]:
+    options = ["--host", "127.0.0.1", "--port", str(port), "--backlog", "4096"]
+    return ["-m", "uvicorn", application, *options, "--no-access-log", "--log-level", "warning"]
+
+
+def run_module(module: str, port: int, *options: str, core: int) -> Process:
+    command = ["-m", f"benchmarks.{module}", "--port", str(port), *options]
+    return start(command, port=port, core=core)
+
+
+@contextmanager
+def stopped(process: Process) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        process.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

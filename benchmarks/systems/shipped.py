@@ -1,0 +1,78 @@
+"""The site as it is shipped: a database, a deployment, an application and a key for a program.
+
+Run as a program it fills the database and prints the key.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SLUG = "bench"
+
+
+def environment(folder: Path, upstream: str, port: int) -> dict[str, str]:
+    """Settings of a production server: authentication on, nothing of the caller's own settings."""
+    return {
+        "DATA_DIR": str(folder),
+        "DATABASE_URL": f"sqlite:///{folder / 'bench.sqlite3'}",
+        "DEBUG": "false",
+        "REDIS_URL": "",
+        "PORT": str(port),
+        "PRIVATE_NETWORK_ALLOWLIST": "127.0.0.1",
+        "BENCH_UPSTREAM": upstream,
+        "DJANGO_SETTINGS_MODULE": "quickapps_site.settings",
+    }
+
+
+def prepare(settings: dict[str, str]) -> str:
+    """Create the database; return the key."""
+    run(["manage.py", "migrate", "--verbosity", "0"], settings)
+    return run(["-m", "benchmarks.systems.shipped"], settings).strip()
+
+
+def run(arguments: list[str], settings: dict[str, str]) -> str:
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env={**os.environ, **settings},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout
+
+
+def fill() -> str:
+    import django
+
+    django.setup()
+    from apps.accounts.models import ApiKey
+    from apps.catalog.models import Application
+    from apps.workspace.local.models import Deployment
+
+    Deployment.objects.create(
+        deployment_id="bench",
+        display_name="Bench",
+        provider=Deployment.Provider.OPENAI,
+        base_url=os.environ["BENCH_UPSTREAM"],
+        model_name="fake-model",
+        api_key="key",
+    )
+    orchestrator = {"deployment": {"deployment_id": "bench"}}
+    application = Application(
+        slug=SLUG,
+        title="Bench",
+        manifest={"orchestrator": orchestrator, "contexts": [], "tool_sets": []},
+    )
+    application.full_clean()
+    application.save()
+    _, key = ApiKey.objects.create_key(name="bench")
+    return str(key)
+
+
+if __name__ == "__main__":
+    print(fill())
