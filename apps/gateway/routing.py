@@ -6,7 +6,6 @@ from typing import Any
 
 from django.urls import URLPattern, re_path
 
-from apps.accounts.caller import Caller
 from apps.gateway.completions import CompletionConsumer
 from apps.gateway.consumers import (
     ConfigurationConsumer,
@@ -15,18 +14,12 @@ from apps.gateway.consumers import (
     ListConsumer,
     ReadyConsumer,
 )
-from apps.workspace.port import Workspace
+from apps.workspace.local.workspace import LocalWorkspace
 
 DEPLOYMENT = r"^openai/deployments/(?P<slug>[^/]+)"
 
 
-def open_workspace(caller: Caller) -> Workspace:
-    from apps.workspace.local.workspace import LocalWorkspace
-
-    return LocalWorkspace(caller)
-
-
-complete = CompletionConsumer.as_asgi(open_workspace=open_workspace)
+complete = CompletionConsumer.as_asgi(open_workspace=LocalWorkspace)
 
 # The first one that matches is taken, so the one that is asked most often comes first. The
 # addresses under v1 are those of OpenAI's clients, which name the application in the body.
