@@ -196,16 +196,9 @@ async def test_a_refused_token_is_renewed_once():
             await asyncio.gather(*(use(contribution.tools[0]) for _ in range(3)))
 
     assert renewed.content == "{}"
-    assert service.targets == [
-        "POST /token",
-        "GET /a",
-        "GET /a",
-        "POST /token",
-        "GET /a",
-        *["GET /a"] * 3,
-        "POST /token",
-        *["GET /a"] * 3,
-    ]
+    first, at_once = service.targets[:5], service.targets[5:]
+    assert first == ["POST /token", "GET /a", "GET /a", "POST /token", "GET /a"]
+    assert sorted(at_once) == [*["GET /a"] * 6, "POST /token"]
 
 
 async def test_a_service_that_refuses_every_token_is_asked_twice():
