@@ -202,6 +202,7 @@ UNFOLD = {
             "950": "oklch(28.2% .091 267.935)",
         },
     },
+    "SCRIPTS": ["apps.catalog.admin.index.landmarks_script"],
     "DASHBOARD_CALLBACK": "apps.catalog.admin.index.overview",
     "SIDEBAR": {
         "show_search": False,
@@ -255,7 +256,12 @@ UNFOLD = {
             {
                 "title": "Elsewhere",
                 "items": [
-                    {"title": "Chat page", "icon": "chat", "link": "/"},
+                    {
+                        "title": "Chat page",
+                        "icon": "chat",
+                        "link": "/",
+                        "active": "apps.catalog.admin.index.is_elsewhere",
+                    },
                     {
                         "title": "API description",
                         "icon": "api",

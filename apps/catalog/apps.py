@@ -1,7 +1,12 @@
+from __future__ import annotations
+
 from django.apps import AppConfig
 
 
 class CatalogConfig(AppConfig):
     name = "apps.catalog"
-    verbose_name = "Applications"
+    verbose_name = "Catalog"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from apps.catalog import checks  # noqa: F401 registers itself

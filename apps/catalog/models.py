@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 from rest_framework_api_key.models import AbstractAPIKey
 
+from apps.catalog.review import review_manifest
+from apps.manifest.reading import Review
 from apps.workspace.versions import Versioned
-
-if TYPE_CHECKING:
-    from apps.manifest.reading import Review
 
 
 def empty_manifest() -> dict[str, Any]:
@@ -67,8 +66,6 @@ class Application(Versioned):
 
     def review(self) -> Review:
         """What is wrong with the manifest, and what is worth a warning."""
-        from apps.catalog.review import review_manifest
-
         return review_manifest(self.manifest)
 
 

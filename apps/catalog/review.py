@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Any, Literal
 
+from django.apps import apps
 from django.conf import settings
 
 from apps.catalog.json_text import JSONTextInvalid, locate, parse, unstorable
@@ -84,9 +85,8 @@ def unknown_deployments(manifest: Any) -> Iterator[Problem]:
 
 
 def applications_named(names: set[str]) -> Iterator[str]:
-    from apps.catalog.models import Application  # it reviews itself with this module
-
-    return Application.objects.filter(slug__in=names).values_list("slug", flat=True).iterator()
+    application = apps.get_model("catalog", "Application")  # it reviews itself with this module
+    return application.objects.filter(slug__in=names).values_list("slug", flat=True).iterator()
 
 
 def unknown_name(name: str, known: dict[str, bool]) -> str:

@@ -18,6 +18,9 @@ SHOWN = frozenset(
 )
 """Optional properties that the form shows without being asked."""
 
+FIRST = ("name", "deployment_id", "url", "deployment", "system_prompt", "description", "content")
+WORDS = {"string": "text", "object": "several texts", "array": "list", "boolean": "yes or no"}
+
 
 def form_schema(schema: Schema) -> Schema:
     definitions: dict[str, Schema] = schema.get("$defs", {})
@@ -68,6 +71,10 @@ class Rewriter:
         }
         hide_tag(kept["properties"])
         required = set(schema.get("required", ()))
+        kept["options"] = {"disable_collapse": True}
+        for order, key in enumerate(FIRST):
+            if key in kept["properties"]:
+                kept["properties"][key]["propertyOrder"] = order
         kept["required"] = [key for key in kept["properties"] if key in required | SHOWN]
 
     def additional(self, schema: Schema) -> Any:
@@ -88,7 +95,8 @@ class Rewriter:
         tags = tags_of(self.definitions.get(name, {}))
         if tags:
             return {**written, "title": ", ".join(map(str, tags)), "tags": tags}
-        return {"title": spaced(name or str(choice.get("type", "value"))), **written}
+        kind = str(choice.get("type", "value"))
+        return {**written, "title": spaced(name) if name else WORDS.get(kind, kind)}
 
 
 def tags_of(definition: Schema) -> list[Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest
+from django.templatetags.static import static
 from django.urls import reverse
 
 from apps.accounts.models import ApiKey
@@ -26,6 +27,15 @@ may_see_keys = may_see("accounts.view_apikey")
 may_see_operator_keys = may_see("catalog.view_operatorkey")
 may_see_users = may_see("auth.view_user")
 may_see_groups = may_see("auth.view_group")
+
+
+def is_elsewhere(request: HttpRequest) -> bool:
+    """Whether a page outside the admin is the one that is shown."""
+    return False
+
+
+def landmarks_script(request: HttpRequest) -> str:
+    return static("catalog/landmarks.js")
 
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:

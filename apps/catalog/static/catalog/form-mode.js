@@ -23,14 +23,31 @@ class TaggedChoice extends JSONEditor.defaults.editors.multiple {
   }
 
   tagged(value) {
-    if (!this.types.some((type) => type?.tags)) return -1;
-    const tag = value?.type;
-    const index = this.types.findIndex((type) => type.tags?.includes(tag));
-    if (index >= 0 || value === undefined) return index;
-    return this.types.findIndex((type) => type.options?.unknown);
+    if (value === undefined || !this.types.some((type) => type?.tags)) return -1;
+    if (value?.type === undefined) return this.alike(value);
+    const index = this.types.findIndex((type) => type.tags?.includes(value.type));
+    return index >= 0 ? index : this.types.findIndex((type) => type.options?.unknown);
+  }
+
+  // Where no `type` is written, the keys decide, as they do when the manifest is read.
+  alike(value) {
+    const keys = Object.keys(value ?? {});
+    const scores = this.types.map((type) => {
+      const { properties = {} } = this.jsoneditor.expandRefs(type);
+      return keys.filter((key) => key in properties).length;
+    });
+    return scores.indexOf(Math.max(...scores));
   }
 }
 JSONEditor.defaults.editors.multiple = TaggedChoice;
+
+Object.assign(JSONEditor.defaults.languages.en, {
+  button_add_row_title: "Add to {{0}}",
+  button_object_properties: "More fields",
+  default_array_item_title: "item",
+});
+
+const ROOT = "manifest_form";
 
 const OPTIONS = {
   ajax: false,
@@ -50,7 +67,11 @@ export class FormMode {
   // `onEdit(document)` is told of every edit.
   constructor({ panel, schema, onEdit }) {
     this.panel = panel;
-    this.editor = new JSONEditor(panel, { ...OPTIONS, schema, form_name_root: "manifest" });
+    this.editor = new JSONEditor(panel, { ...OPTIONS, schema, form_name_root: ROOT });
+    // Only the text area is submitted.
+    panel.closest("form")?.addEventListener("formdata", ({ formData }) => {
+      for (const name of [...formData.keys()]) if (name.startsWith(ROOT)) formData.delete(name);
+    });
     this.onEdit = onEdit;
     this.ready = new Promise((resolve) => this.editor.on("ready", resolve));
     this.editor.on("change", () => this.changed());
@@ -109,7 +130,7 @@ export class FormMode {
   place(path) {
     const parts = split(path);
     for (let length = parts.length; length >= 0; length -= 1) {
-      const editor = this.editor.getEditor(["root", ...parts.slice(0, length)].join("."));
+      const editor = this.editor.getEditor([ROOT, ...parts.slice(0, length)].join("."));
       if (editor?.container && !editor.options?.hidden) {
         return { editor, isExact: length === parts.length };
       }
@@ -129,10 +150,16 @@ export class FormMode {
 
 // Names for the controls that the library leaves without one.
 function label(panel) {
+  for (const field of panel.querySelectorAll("input, select, textarea")) {
+    if (field.labels?.length || field.hasAttribute("aria-label")) continue;
+    field.setAttribute("aria-label", pathOf(field) || "manifest");
+  }
   for (const button of panel.querySelectorAll("button:not([aria-label])")) {
     const title = button.title || button.textContent.trim();
-    const holder = button.closest("[data-schemapath]");
-    const path = holder?.dataset.schemapath.replace(/^root\.?/, "") ?? "";
+    const path = pathOf(button);
     if (title) button.setAttribute("aria-label", path ? `${title}: ${path}` : title);
   }
 }
+
+const pathOf = (element) =>
+  element.closest("[data-schemapath]")?.dataset.schemapath.slice(ROOT.length + 1) ?? "";

@@ -1,0 +1,172 @@
+"""Content that comes as files: `application/*.json` and `deployment/*.json` of a directory.
+
+Reading finds everything that is wrong with all files at once; what rows make of it comes after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from django.db import models
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from apps.catalog.json_text import JSONTextInvalid, parse
+from apps.catalog.models import Application
+from apps.manifest.failures import failure_problems
+from apps.workspace.local.models import Deployment
+
+LARGEST_FILE = 2 * 1024 * 1024
+"""Bytes. The largest manifests in use have some 100,000."""
+
+
+class ContentInvalid(Exception):
+    """`problems` has one line for each mistake: file, place, what is wrong."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class FileShape(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class DeploymentFile(FileShape):
+    deployment_id: str = ""
+    display_name: str
+    description: str = ""
+    provider: str
+    base_url: str = ""
+    model: str = ""
+    api_key_env: str = ""
+    features: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
+    input_attachment_types: list[str] = []
+    context_window: int | None = None
+
+
+class ApplicationFile(FileShape):
+    slug: str = ""
+    title: str
+    description: str = ""
+    public: bool = False
+    manifest: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`key` names a row in files and in the table; `columns` are keys that the table calls else."""
+
+    name: str
+    shape: type[FileShape]
+    model: type[models.Model]
+    key: str
+    columns: Mapping[str, str]
+
+    def written(self, column: str) -> str:
+        """What files call a column."""
+        return next((name for name, known in self.columns.items() if known == column), column)
+
+
+KINDS = (
+    # Deployments come first, because applications name them.
+    Kind("deployment", DeploymentFile, Deployment, "deployment_id", {"model": "model_name"}),
+    Kind("application", ApplicationFile, Application, "slug", {"public": "is_public"}),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One file, read. `file` is its path in the directory, `fields` are columns with values."""
+
+    kind: Kind
+    file: str
+    key: str
+    fields: Mapping[str, Any]
+
+
+def read_directory(directory: Path) -> list[Item]:
+    """Every item, deployments first. Raises `ContentInvalid`."""
+    folders = [(kind, directory / kind.name) for kind in KINDS]
+    if not any(folder.is_dir() for _, folder in folders):
+        names = " or ".join(f"{kind.name}/" for kind in KINDS)
+        raise ContentInvalid((f"{directory}: there is no {names} in this directory.",))
+    items: list[Item] = []
+    problems: list[str] = []
+    for kind, folder in folders:
+        for path in sorted(folder.glob("*.json")):
+            try:
+                items.append(read_file(kind, path))
+            except ContentInvalid as error:
+                problems += error.problems
+    problems += duplicates(items)
+    if problems:
+        raise ContentInvalid(tuple(problems))
+    return items
+
+
+def read_file(kind: Kind, path: Path) -> Item:
+    """Raises `ContentInvalid`."""
+    file = f"{kind.name}/{path.name}"
+    try:
+        document = parse(read_text(path))
+    except (JSONTextInvalid, OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise ContentInvalid((f"{file}: {reason}",)) from error
+    if not isinstance(document, dict):
+        raise ContentInvalid((f"{file}: write a JSON object, not {describe(document)}.",))
+    try:
+        read = kind.shape.model_validate(document).model_dump()
+    except ValidationError as error:
+        lines = tuple(f"{file}: {line}" for line in shape_problems(kind, document, error))
+        raise ContentInvalid(lines) from None
+    key = read.pop(kind.key) or path.stem
+    return Item(kind, file, key, {kind.columns.get(k, k): value for k, value in read.items()})
+
+
+def read_text(path: Path) -> str:
+    """Raises `OSError`, and `ValueError` for what is no text of a bearable size."""
+    size = path.stat().st_size
+    if size > LARGEST_FILE:
+        raise ValueError(f"the file has {size:,} bytes; at most {LARGEST_FILE:,} are possible.")
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"Line {line}: not UTF-8; save the file in this encoding.") from error
+
+
+def shape_problems(kind: Kind, document: dict[str, Any], error: ValidationError) -> Iterator[str]:
+    known = list(kind.shape.model_fields)
+    for name in document.keys() - kind.shape.model_fields.keys():
+        yield f"{name!r}: {unknown_key(name, known)}"
+    for problem in failure_problems(error, document, kind.shape):
+        if problem.path in kind.shape.model_fields or "[" in problem.path:
+            yield f"{problem.path}: {problem.message}."
+
+
+def unknown_key(name: str, known: list[str]) -> str:
+    if name == "api_key":
+        return "files hold no keys; name an environment variable in 'api_key_env'."
+    near = get_close_matches(name, known, n=1, cutoff=0.5)
+    if near:
+        return f"there is no such key; did you mean {near[0]!r}?"
+    return f"there is no such key; possible are {', '.join(known)}."
+
+
+def duplicates(items: list[Item]) -> Iterator[str]:
+    first: dict[tuple[str, str], str] = {}
+    for item in items:
+        other = first.setdefault((item.kind.name, item.key), item.file)
+        if other != item.file:
+            yield f"{item.file}: {item.kind.key}: {item.key!r} is already in {other}."
+
+
+def describe(value: object) -> str:
+    kinds = {list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
+    return kinds.get(type(value), "a number")

@@ -1,0 +1,57 @@
+"""Print the JSON schema of manifests, for registering the application type in DIAL Core."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from apps.manifest.schema import manifest_schema, registered_schema
+
+COMPLETION = "/openai/deployments/quick_apps2/chat/completions"
+CONFIGURATION = "/openai/deployments/quick_apps2/configuration"
+
+
+class Command(BaseCommand):
+    help = "Print the JSON schema of manifests as DIAL Core registers it."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--base-url",
+            default=settings.SITE_URL,
+            help="Where DIAL Core reaches this server (default: %(default)s).",
+        )
+        parser.add_argument(
+            "--id", default=settings.APP_SCHEMA_ID, help="The schema's $id (default: %(default)s)."
+        )
+        parser.add_argument(
+            "--plain", action="store_true", help="Without the keys that only DIAL Core needs."
+        )
+        parser.add_argument(
+            "--preview",
+            action="store_true",
+            default=settings.ENABLE_PREVIEW_FEATURES,
+            help="With preview features (default: as ENABLE_PREVIEW_FEATURES says).",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        base_url = str(options["base_url"]).rstrip("/")
+        if not base_url.startswith(("http://", "https://")):
+            raise CommandError("--base-url must begin with http:// or https://.")
+        installation = {
+            "preview": options["preview"],
+            "default_deployment": settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
+        }
+        schema = (
+            manifest_schema(**installation)
+            if options["plain"]
+            else registered_schema(
+                schema_id=options["id"],
+                completion_url=base_url + COMPLETION,
+                configuration_url=base_url + CONFIGURATION,
+                **installation,
+            )
+        )
+        self.stdout.write(json.dumps(schema, indent=2, ensure_ascii=False))

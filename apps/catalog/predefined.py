@@ -1,0 +1,122 @@
+"""Content from files becomes rows: all or nothing, as often as you like, never over an operator.
+
+Each row remembers what was last imported into it. A row that differs from that was edited since,
+and stays as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from django.core.exceptions import ValidationError
+from django.db import models, transaction
+
+from apps.catalog.content import ContentInvalid, Item, read_directory
+from apps.catalog.models import Application
+from apps.manifest.paths import ROOT
+
+Action = Literal["created", "updated", "unchanged", "kept"]
+"""`kept`: an operator has changed it, so it was left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    item: Item
+    action: Action
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    outcomes: tuple[Outcome, ...]
+    warnings: tuple[str, ...]
+
+
+def import_directory(directory: Path, *, overwrite: bool = False) -> Report:
+    """Import every file; nothing is saved unless everything is valid. Raises `ContentInvalid`.
+
+    `overwrite` also replaces what an operator has changed.
+    """
+    items = read_directory(directory)
+    problems: list[str] = []
+    outcomes: list[Outcome] = []
+    warnings: list[str] = []
+    with transaction.atomic():
+        for item in items:
+            try:
+                row, action = import_item(item, overwrite=overwrite)
+            except ValidationError as error:
+                problems += validation_problems(item, error)
+            else:
+                outcomes.append(Outcome(item, action))
+                if action != "kept":
+                    warnings += row_warnings(item, row)
+        if problems:
+            raise ContentInvalid(tuple(problems))
+    return Report(tuple(outcomes), tuple(warnings))
+
+
+def import_item(item: Item, *, overwrite: bool) -> tuple[models.Model, Action]:
+    """Raises `ValidationError`, also for a row that would not be touched."""
+    rows = item.kind.model._default_manager
+    row: Any = rows.select_for_update().filter(**{item.kind.key: item.key}).first()
+    offered = item.kind.model(**{item.kind.key: item.key}, **item.fields)
+    if row is not None:
+        offered.pk, offered._state.adding = row.pk, False
+    offered.full_clean()
+    new = digest(item.fields)
+    if row is None:
+        row, action = offered, "created"
+    else:
+        action = change(row, item, new, overwrite=overwrite)
+    if action in ("created", "updated"):
+        for column, value in item.fields.items():
+            setattr(row, column, value)
+        row.imported_hash = new
+        row.save()
+    elif action == "unchanged" and row.imported_hash != new:
+        rows.filter(pk=row.pk).update(imported_hash=new)  # no new version: nothing has changed
+    return row, action
+
+
+def change(row: Any, item: Item, new: str, *, overwrite: bool) -> Action:
+    present = digest({column: getattr(row, column) for column in item.fields})
+    if present == new:
+        return "unchanged"
+    return "updated" if overwrite or present == row.imported_hash else "kept"
+
+
+def digest(fields: Mapping[str, Any]) -> str:
+    """A hash of the columns; empty ones do not count, so that a new column changes nothing."""
+    said = {column: value for column, value in fields.items() if value not in EMPTY}
+    written = json.dumps(said, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(written.encode()).hexdigest()
+
+
+EMPTY: Sequence[object] = ("", None, False, [], {})
+
+
+def validation_problems(item: Item, error: ValidationError) -> Iterator[str]:
+    for column, messages in error.message_dict.items():
+        name = "" if column == "__all__" else item.kind.written(column)
+        for message in messages:
+            yield line(item, name, message)
+
+
+def row_warnings(item: Item, row: models.Model) -> Iterator[str]:
+    if isinstance(row, Application):
+        for problem in row.review().warnings:
+            yield line(item, "manifest", f"{problem.path}: {problem.message}")
+
+
+def line(item: Item, name: str, message: str) -> str:
+    """`application/demo.json: manifest.contexts[0]: …`; a message may begin with its own path."""
+    if name == "manifest":
+        path, _, rest = message.partition(": ")
+        separator = "" if path.startswith("[") else "."
+        name, message = ("manifest" if path == ROOT else f"manifest{separator}{path}"), rest
+    return ": ".join(part for part in (item.file, name, message) if part)

@@ -1,0 +1,25 @@
+// Names for the parts of the admin's pages, which its theme leaves out.
+
+document.addEventListener("DOMContentLoaded", () => {
+  mark("#nav-sidebar", "navigation", "Administration");
+  mark("#main", "main");
+  if (!document.querySelector("#main")) mark("#page", "main");
+  name();
+  new MutationObserver(name).observe(document.body, { childList: true, subtree: true });
+});
+
+function mark(selector, role, label) {
+  const part = document.querySelector(selector);
+  part?.setAttribute("role", role);
+  if (label) part?.setAttribute("aria-label", label);
+}
+
+const NAMELESS = ".select2-search__field, .select2-selection, .select2-selection__rendered";
+
+function name() {
+  for (const part of document.querySelectorAll(NAMELESS)) {
+    if (part.hasAttribute("aria-label")) continue;
+    const select = part.closest(".select2-container")?.previousElementSibling;
+    part.setAttribute("aria-label", select?.labels?.[0]?.textContent.trim() || "Search");
+  }
+}
