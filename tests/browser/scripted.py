@@ -27,15 +27,15 @@ class ScriptedSocket:
     journal: list[dict[str, Any]] = field(default_factory=list)
     received: list[dict[str, Any]] = field(default_factory=list)
     viewers: list[WebSocketRoute] = field(default_factory=list)
+    everybody: list[WebSocketRoute] = field(default_factory=list)
     deaf: bool = False
     """Take what is sent as a dead peer does: without a word."""
-    silent: bool = False
-    """Keep events in the journal and send them to nobody."""
 
     def serve(self, page: Page) -> None:
         page.route_web_socket(ADDRESS, self.connect)
 
     def connect(self, viewer: WebSocketRoute) -> None:
+        self.everybody.append(viewer)
         viewer.on_message(lambda text: self.take(viewer, json.loads(text)))
 
     def asked(self) -> list[str]:
@@ -91,8 +91,6 @@ class ScriptedSocket:
             "seq": len(self.journal) + 1,
         }
         self.journal.append(sequenced)
-        if self.silent:
-            return
         for viewer in self.viewers:
             send(viewer, **sequenced)
 
@@ -123,11 +121,16 @@ class ScriptedSocket:
         self.say(type="run.status", status=status)
         self.run = ""
 
+    def refuse(self, text: str, code: str) -> None:
+        send(self.everybody[-1], type="error", text=text, code=code)
+
     def cut(self) -> None:
         """End every connection, as a network does."""
-        viewers, self.viewers = self.viewers, []
-        for viewer in viewers:
-            viewer.close(code=3001, reason="cut")
+        self.viewers.clear()
+        self.close(3001)
+
+    def close(self, code: int) -> None:
+        self.everybody[-1].close(code=code, reason="")
 
 
 def send(viewer: WebSocketRoute, **frame: Any) -> None:

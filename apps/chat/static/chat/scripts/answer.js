@@ -1,15 +1,15 @@
 /** One answer: its steps and text in the order they came, attachments, what went wrong. */
 
 import { html, LitElement, nothing } from "../vendor/lit.js";
+import { isGoing, textOf } from "./answers.js";
 import { attachmentCards } from "./attachments.js";
 import { copy } from "./clipboard.js";
-import { isGoing, textOf } from "./conversation.js";
 import { secondsText } from "./durations.js";
 import { icon } from "./icons.js";
 import { stepList } from "./steps.js";
 import "./markdown.js";
 
-/** @import { Answer, Part } from "./conversation.js" */
+/** @import { Answer, Part } from "./answers.js" */
 
 const COPIED_FOR = 2_000;
 

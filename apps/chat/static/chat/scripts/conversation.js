@@ -1,37 +1,16 @@
+/** What a conversation has said so far, built from its events. It knows neither socket nor page. */
+
+import { change, finish, isGoing } from "./answers.js";
+
 /**
- * What a conversation has said so far, built from its events. It knows neither socket nor page.
- *
- * @import { Attachment, Event, RunStatus, StoredMessage } from "./frames.js"
- *
- * @typedef {object} Step
- * @property {string} id
- * @property {string} title
- * @property {string} text Markdown
- * @property {"running" | "done" | "failed" | "stopped"} state
- * @property {number | null} seconds
- * @property {Attachment[]} attachments
- * @property {Step[]} children
- * @property {boolean} unfolded
- *
- * @typedef {{kind: "text", text: string} | {kind: "steps", steps: Step[]}} Part
+ * @import { Answer } from "./answers.js"
+ * @import { Event, StoredMessage } from "./frames.js"
  *
  * @typedef {object} Question
  * @property {"user"} role
  * @property {string} id
  * @property {string} text
  * @property {boolean} sending
- *
- * @typedef {object} Answer
- * @property {"assistant"} role
- * @property {string} id of its run
- * @property {RunStatus} status
- * @property {Part[]} parts in the order they came
- * @property {Map<string, Step>} steps
- * @property {Attachment[]} attachments
- * @property {{text: string, reference: string} | null} error
- * @property {StoredMessage | null} message
- * @property {string} question the text that it answers
- * @property {number} version grows with every change
  */
 
 export class Conversation {
@@ -112,110 +91,4 @@ export class Conversation {
     this.turns.push(answer);
     return answer;
   }
-}
-
-/** @param {RunStatus} status */
-export function isGoing(status) {
-  return status === "queued" || status === "running";
-}
-
-/** @param {Answer} answer @returns {string} all of its Markdown */
-export function textOf(answer) {
-  return answer.parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
-}
-
-/** @param {Answer} answer @param {Event} event */
-function change(answer, event) {
-  answer.version += 1;
-  switch (event.type) {
-    case "run.status":
-      return finish(answer, event.status);
-    case "message.delta":
-      return write(answer, event.text);
-    case "stage.opened":
-      return openStep(answer, event);
-    case "stage.delta":
-      return continueStep(answer, event);
-    case "stage.closed":
-      return closeStep(answer, event);
-    case "attachment.added":
-      answer.attachments.push(event.attachment);
-      return;
-    case "run.error":
-      answer.error = { text: event.text, reference: event.reference };
-      return;
-    case "message.complete":
-      return complete(answer, event.message);
-  }
-}
-
-/** @param {Answer} answer @param {RunStatus} status */
-function finish(answer, status) {
-  answer.status = status;
-  answer.version += 1;
-  if (isGoing(status)) return;
-  for (const step of answer.steps.values()) {
-    if (step.state === "running") step.state = "stopped";
-  }
-}
-
-/** @param {Answer} answer @param {string} text */
-function write(answer, text) {
-  const part = answer.parts.at(-1);
-  if (part?.kind === "text") part.text += text;
-  else answer.parts.push({ kind: "text", text });
-}
-
-/** @param {Answer} answer @param {import("./frames.js").StageOpened} event */
-function openStep(answer, event) {
-  /** @type {Step} */
-  const step = {
-    id: event.stage,
-    title: event.title,
-    text: "",
-    state: "running",
-    seconds: null,
-    attachments: [],
-    children: [],
-    unfolded: false,
-  };
-  answer.steps.set(step.id, step);
-  const parent = event.parent === null ? undefined : answer.steps.get(event.parent);
-  if (parent) {
-    parent.children.push(step);
-    return;
-  }
-  const part = answer.parts.at(-1);
-  if (part?.kind === "steps") part.steps.push(step);
-  else answer.parts.push({ kind: "steps", steps: [step] });
-}
-
-/** @param {Answer} answer @param {import("./frames.js").StageDelta} event */
-function continueStep(answer, event) {
-  const step = answer.steps.get(event.stage);
-  if (!step) return;
-  if (event.text) step.text += event.text;
-  if (event.title) step.title += event.title;
-  if (event.attachment) step.attachments.push(event.attachment);
-}
-
-/** @param {Answer} answer @param {import("./frames.js").StageClosed} event */
-function closeStep(answer, event) {
-  const step = answer.steps.get(event.stage);
-  if (!step) return;
-  step.state = event.failed ? "failed" : "done";
-  step.seconds = event.seconds;
-}
-
-/**
- * The stored answer counts. Where its text is what the deltas built, the text keeps its place
- * among the steps.
- * @param {Answer} answer @param {StoredMessage} message
- */
-function complete(answer, message) {
-  answer.message = message;
-  answer.attachments = message.attachments ?? [];
-  if (textOf(answer) === message.text) return;
-  answer.parts = answer.parts.filter((part) => part.kind === "steps");
-  if (message.text) answer.parts.push({ kind: "text", text: message.text });
 }

@@ -5,7 +5,8 @@ import { icon } from "./icons.js";
 import "./answer.js";
 
 /**
- * @import { Answer, Question } from "./conversation.js"
+ * @import { Answer } from "./answers.js"
+ * @import { Question } from "./conversation.js"
  *
  * @typedef {{title: string, text: string}} Starter
  * @typedef {object} Starters

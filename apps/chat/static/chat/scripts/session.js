@@ -48,9 +48,11 @@ export class Session extends EventTarget {
     return this.#pending !== null || this.conversation.running !== null;
   }
 
-  /** @param {string} text */
-  ask(text) {
+  /** @param {string} written */
+  ask(written) {
     if (this.busy) return;
+    // As it will be stored, so that it is recognised when it comes back.
+    const text = written.toWellFormed().replaceAll("\0", "\uFFFD");
     this.#pending = { id: uuid(), text };
     this.conversation.expect(this.#pending.id, text);
     this.#sendPending();

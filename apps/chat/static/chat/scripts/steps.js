@@ -6,7 +6,7 @@ import { secondsText } from "./durations.js";
 import { icon } from "./icons.js";
 import "./markdown.js";
 
-/** @import { Step } from "./conversation.js" */
+/** @import { Step } from "./answers.js" */
 
 const STATES = {
   running: { symbol: "loader-circle", words: "Running" },

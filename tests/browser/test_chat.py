@@ -1,0 +1,577 @@
+"""The chat page against a scripted server: what a reader sees, whatever the wire does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import barriers
+from tests.browser.scripted import ScriptedSocket
+from tests.browser.serving import Site
+
+SLUG = "page-tests"
+ADDRESS = f"/chat/{SLUG}/"
+MANIFEST: dict[str, Any] = {
+    "orchestrator": {
+        "deployment": {"deployment_id": "demo"},
+        "system_prompt": {"type": "custom", "content": "You help.", "variables": {}},
+    },
+    "contexts": [],
+    "tool_sets": [],
+}
+STARTERS = {
+    "intro_text": "What shall it be?",
+    "auto_submit": True,
+    "chat_message_input_disabled": False,
+    "starters": [{"title": "The weather", "text": "What is the weather in Oslo?"}],
+}
+HOSTILE = """
+<script>document.title = "taken"</script>
+<img src=x onerror="document.title = 'taken'">
+
+[a link](javascript:document.title='taken') and [another](https://example.org/page)
+
+![a picture](https://example.org/words-of-the-conversation.png)
+
+<b onclick="document.title='taken'">bold</b> <svg onload=alert(1)> <form action=/admin/><input></form>
+"""
+
+
+@pytest.fixture(scope="module")
+def application(site: Site) -> str:
+    """The address of an application, as everybody may use it."""
+    site.shell(
+        """
+        Application.objects.create(
+            slug=slug, title="Page tests", description="Says what it is told.",
+            is_public=True, manifest=manifest,
+        )
+        """,
+        slug=SLUG,
+        manifest=MANIFEST,
+    )
+    return ADDRESS
+
+
+@pytest.fixture
+def socket(page: Page) -> ScriptedSocket:
+    scripted = ScriptedSocket()
+    scripted.serve(page)
+    return scripted
+
+
+@pytest.fixture
+def chat(page: Page, application: str, socket: ScriptedSocket) -> Page:
+    page.goto(application)
+    expect(question(page)).to_be_visible()
+    return page
+
+
+@pytest.fixture
+def starters(site: Site, application: str) -> Iterator[Any]:
+    """Change the application's starters for one test."""
+
+    def offer(**changes: Any) -> None:
+        offered = {**MANIFEST, "conversation_starters": {**STARTERS, **changes}}
+        keep_manifest(site, offered)
+
+    yield offer
+    keep_manifest(site, MANIFEST)
+
+
+def keep_manifest(site: Site, manifest: dict[str, Any]) -> None:
+    site.shell(
+        """
+        application = Application.objects.get(slug=slug)
+        application.manifest = manifest
+        application.save()
+        """,
+        slug=SLUG,
+        manifest=manifest,
+    )
+
+
+def question(page: Page) -> Any:
+    return page.get_by_label("Your question")
+
+
+def ask(page: Page, socket: ScriptedSocket, text: str) -> None:
+    question(page).fill(text)
+    question(page).press("Enter")
+    expect(page.locator(".question-text").last).to_have_text(text)
+    expect(page.get_by_text("Sending…")).to_have_count(0)
+    assert socket.asked()[-1] == text
+
+
+def test_a_question_is_answered_with_its_steps_text_and_attachments(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    ask(chat, socket, "What is the weather?")
+
+    socket.say(type="stage.opened", stage="1", title="Weather", parent=None)
+    socket.say(type="stage.delta", stage="1", title=" in Oslo")
+    socket.say(type="stage.delta", stage="1", text="The **result**.")
+    socket.say(type="stage.opened", stage="2", title="Station", parent="1")
+    expect(chat.locator(".step", has_text="Station").last).to_contain_text("Running")
+    socket.say(type="stage.closed", stage="2", failed=True, seconds=0.3)
+    socket.say(type="stage.closed", stage="1", failed=False, seconds=1.25)
+    socket.write("It is **7", " °C**.")
+    card = {"type": "text/plain", "title": "Report", "url": "https://example.org/report.txt"}
+    socket.say(type="attachment.added", attachment=card)
+    socket.end(attachments=[card])
+
+    answer = chat.locator("chat-answer")
+    expect(answer.locator("strong")).to_have_text("7 °C")
+    expect(answer.locator(".step-title")).to_have_text(["Weather in Oslo", "Station"])
+    expect(answer.locator(".step .step .step-state")).to_have_text("Failed")
+    expect(answer.locator(".step-time").first).to_have_text("1.3 s")
+    expect(answer.get_by_role("link", name="Report")).to_have_attribute(
+        "href", "https://example.org/report.txt"
+    )
+    expect(answer).to_contain_text("154 tokens")
+    expect(answer.get_by_text("The result.")).to_have_count(0)
+    answer.locator("summary").click()
+    expect(answer.get_by_text("The result.")).to_be_visible()
+
+
+def test_the_parts_of_an_answer_keep_their_order(chat: Page, socket: ScriptedSocket) -> None:
+    ask(chat, socket, "First, then")
+
+    socket.write("Let me look.")
+    socket.say(type="stage.opened", stage="1", title="Look", parent=None)
+    socket.say(type="stage.closed", stage="1", failed=False, seconds=0.1)
+    socket.write("\n\nThere it is.")
+    socket.end()
+
+    parts = chat.locator("chat-answer > markdown-text, .step-title")
+    expect(parts).to_have_text(["Let me look.", "Look", "There it is."])
+
+
+def test_the_address_and_the_title_become_those_of_the_conversation(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    ask(chat, socket, "Hello")
+    socket.end(text="Hello.")
+
+    expect(chat).to_have_url(f"{ADDRESS}{socket.conversation}/")
+    expect(chat).to_have_title("A conversation · Page tests")
+    entry = chat.get_by_role("link", name="A conversation")
+    expect(entry).to_have_attribute("aria-current", "page")
+
+
+def test_what_a_model_writes_can_neither_run_nor_load_anything(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    requests: list[str] = []
+    chat.on("request", lambda request: requests.append(request.url))
+    ask(chat, socket, "Do your worst")
+
+    socket.say(type="stage.opened", stage="1", title="<img src=x onerror=alert(1)>", parent=None)
+    socket.write(HOSTILE)
+    socket.end()
+
+    answer = chat.locator("chat-answer")
+    expect(answer.get_by_role("link", name="another")).to_have_attribute(
+        "rel", "noopener noreferrer"
+    )
+    expect(answer.get_by_role("link", name="a picture")).to_have_attribute(
+        "href", "https://example.org/words-of-the-conversation.png"
+    )
+    hrefs = answer.locator("a").evaluate_all("links => links.map(a => a.getAttribute('href'))")
+    assert hrefs == [
+        None,
+        "https://example.org/page",
+        "https://example.org/words-of-the-conversation.png",
+    ]
+    expect(answer.locator("img, script, form, input, markdown-text svg[onload]")).to_have_count(0)
+    assert [url for url in requests if "example.org" in url] == []
+    assert "taken" not in chat.title()
+
+
+def test_text_that_streamed_ends_as_the_whole_text_reads(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    text = (
+        "See [the page][1].\n\n- one\n\n- two\n\n```python\nprint(1)\n```\n\n"
+        "| a | b |\n|---|---|\n| 1 | 2 |\n\nThe sum is $\\frac{1}{2}$.\n\n"
+        "[1]: https://example.org/page\n"
+    )
+    ask(chat, socket, "Write")
+
+    socket.write(*text)
+    expect(chat.locator(".code-language")).to_have_text("python")
+    socket.end()
+
+    expect(chat.get_by_role("link", name="the page")).to_be_visible()
+    expect(chat.locator("chat-answer li")).to_have_count(2)
+    expect(chat.locator("chat-answer td")).to_have_text(["1", "2"])
+    expect(chat.locator("pre .hljs-built_in, pre .hljs-title")).to_have_text("print")
+    expect(chat.locator("math mfrac")).to_have_count(1)
+    expect(chat.locator("annotation")).to_have_count(0)
+
+
+def test_a_long_answer_is_drawn_while_it_grows(chat: Page, socket: ScriptedSocket) -> None:
+    paragraph = "A sentence with **bold words** and `code`, which is not short. " * 4
+    ask(chat, socket, "Go on and on")
+
+    for number in range(150):
+        socket.write(f"## Part {number}\n\n", f"{paragraph}\n\n", "- one\n- two\n\n")
+    expect(chat.get_by_role("heading", name="Part 149")).to_be_in_viewport()
+    socket.end()
+
+    expect(chat.locator("chat-answer h3")).to_have_count(150)
+    expect(chat.locator("chat-answer li")).to_have_count(300)
+
+
+def test_a_lost_connection_is_told_and_what_was_missed_arrives_once(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    ask(chat, socket, "Count")
+    socket.write("one ", "two ")
+    expect(chat.get_by_text("one two")).to_be_visible()
+
+    socket.cut()
+    expect(chat.locator("#notice")).to_have_text("Connection lost, trying again…")
+    socket.write("three ")
+    socket.say(type="stage.opened", stage="1", title="Counting", parent=None)
+
+    expect(chat.locator("#notice")).to_be_hidden()
+    expect(chat.get_by_text("one two three")).to_be_visible()
+    expect(chat.locator(".step-title")).to_have_text("Counting")
+    opened = [frame for frame in socket.received if frame["type"] == "open"]
+    assert opened == [{"type": "open", "conversation": socket.conversation, "after": 4}]
+    assert socket.asked() == ["Count"]
+
+
+def test_a_question_that_nobody_confirmed_is_sent_again_with_its_id(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    socket.deaf = True
+    question(chat).fill("Are you there?")
+    question(chat).press("Enter")
+    expect(chat.get_by_text("Sending…")).to_be_visible()
+
+    socket.deaf = False
+    chat.evaluate("dispatchEvent(new Event('online'))")
+
+    expect(chat.get_by_text("Sending…")).to_have_count(0)
+    expect(chat.locator(".question-text")).to_have_text(["Are you there?"])
+    first, second = (frame for frame in socket.received if frame["type"] == "ask")
+    assert first == second
+
+
+@pytest.mark.parametrize("way", ["button", "Escape"])
+def test_an_answer_can_be_stopped(chat: Page, socket: ScriptedSocket, way: str) -> None:
+    ask(chat, socket, "Never end")
+    socket.say(type="stage.opened", stage="1", title="Endless", parent=None)
+    socket.write("On and on")
+    expect(chat.get_by_text("On and on")).to_be_visible()
+
+    if way == "button":
+        chat.get_by_role("button", name="Stop").click()
+    else:
+        chat.keyboard.press("Escape")
+
+    expect(chat.locator("chat-answer .notice")).to_have_text("Stopped.")
+    expect(chat.locator(".step-state")).to_have_text("Stopped")
+    expect(question(chat)).to_be_focused()
+    expect(chat.locator("#said")).to_have_text("Answer stopped.")
+    assert socket.received[-1] == {"type": "stop"}
+
+
+def test_a_failure_has_its_reference_and_can_be_retried(chat: Page, socket: ScriptedSocket) -> None:
+    ask(chat, socket, "Break")
+    socket.say(type="run.error", text="The model did not answer.", reference="0a1b2c3d")
+    socket.end("failed")
+
+    failure = chat.locator(".failure")
+    expect(failure).to_contain_text("The model did not answer.")
+    expect(failure).to_contain_text("Reference: 0a1b2c3d")
+    expect(chat.locator("#warned")).to_have_text("The answer failed. The model did not answer.")
+    chat.get_by_role("button", name="Retry").click()
+
+    expect(chat.locator(".question-text")).to_have_text(["Break", "Break"])
+    assert socket.asked() == ["Break", "Break"]
+    expect(chat.get_by_role("button", name="Retry")).to_have_count(0)
+
+
+def test_a_question_that_is_refused_is_given_back(chat: Page, socket: ScriptedSocket) -> None:
+    socket.deaf = True
+    question(chat).fill("Too soon")
+    question(chat).press("Enter")
+    expect(chat.get_by_text("Sending…")).to_be_visible()
+
+    socket.refuse("An answer is being written. Wait for it or stop it.", "run_going")
+
+    expect(chat.locator("#problem")).to_have_text(
+        "An answer is being written. Wait for it or stop it."
+    )
+    expect(question(chat)).to_have_value("Too soon")
+    expect(chat.locator(".question-text")).to_have_count(0)
+
+
+def test_a_session_that_ended_is_told_and_not_asked_for_again(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    socket.close(4401)
+
+    expect(chat.locator("#notice")).to_contain_text("Reload the page to go on.")
+    expect(question(chat)).to_be_disabled()
+    assert len(socket.everybody) == 1
+
+
+def test_what_others_ask_in_the_same_conversation_is_shown(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    ask(chat, socket, "Mine")
+    socket.end(text="First.")
+
+    socket.begin({"text": "Theirs, from another tab"})
+    socket.write("Second.")
+
+    expect(chat.locator(".question-text")).to_have_text(["Mine", "Theirs, from another tab"])
+    expect(chat.get_by_text("Second.")).to_be_visible()
+    expect(chat.get_by_role("button", name="Stop")).to_be_visible()
+
+
+def test_enter_sends_and_shift_enter_begins_a_line(chat: Page, socket: ScriptedSocket) -> None:
+    field = question(chat)
+    field.press_sequentially("one")
+    height = field.bounding_box()["height"]
+    field.press("Shift+Enter")
+    field.press_sequentially("two")
+    expect(field).to_have_value("one\ntwo")
+    assert field.bounding_box()["height"] > height
+
+    composing = "field => field.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', isComposing: true, bubbles: true}))"
+    field.evaluate(composing)
+    assert socket.asked() == []
+    field.press("Enter")
+
+    expect(field).to_have_value("")
+    expect(chat.locator(".question-text")).to_have_text("one\ntwo")
+    assert socket.asked() == ["one\ntwo"]
+
+
+def test_a_draft_outlives_a_reload(chat: Page, socket: ScriptedSocket) -> None:
+    question(chat).fill("Half a thought")
+
+    chat.reload()
+
+    expect(question(chat)).to_have_value("Half a thought")
+    assert socket.received == []
+
+
+def test_a_question_that_is_too_long_is_counted_and_not_sent(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    question(chat).fill("x" * 100_001)
+
+    expect(chat.get_by_text("1 characters too many")).to_be_visible()
+    expect(chat.get_by_role("button", name="Send")).to_be_disabled()
+    question(chat).press("Enter")
+    assert socket.received == []
+
+
+def test_a_starter_is_asked_at_once(page: Page, starters: Any, socket: ScriptedSocket) -> None:
+    starters()
+    page.goto(ADDRESS)
+    expect(page.get_by_role("heading", name="What shall it be?")).to_be_visible()
+
+    page.get_by_role("button", name="The weather").click()
+
+    expect(page.locator(".question-text")).to_have_text("What is the weather in Oslo?")
+    assert socket.asked() == ["What is the weather in Oslo?"]
+
+
+def test_a_starter_can_be_changed_first(page: Page, starters: Any, socket: ScriptedSocket) -> None:
+    starters(auto_submit=False)
+    page.goto(ADDRESS)
+
+    page.get_by_role("button", name="The weather").click()
+
+    expect(question(page)).to_have_value("What is the weather in Oslo?")
+    expect(question(page)).to_be_focused()
+    assert socket.asked() == []
+
+
+def test_where_typing_is_off_the_starters_stay(
+    page: Page, starters: Any, socket: ScriptedSocket
+) -> None:
+    starters(chat_message_input_disabled=True)
+    page.goto(ADDRESS)
+    expect(question(page)).to_be_disabled()
+
+    page.get_by_role("button", name="The weather").click()
+    expect(page.get_by_text("Thinking…")).to_be_visible()
+    socket.end(text="Rain.")
+
+    expect(page.get_by_text("Rain.")).to_be_visible()
+    page.get_by_role("button", name="The weather").click()
+    expect(page.locator(".question-text")).to_have_count(2)
+
+
+def test_the_page_follows_the_answer_only_for_a_reader_at_the_bottom(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    ask(chat, socket, "Write much")
+    socket.write("A paragraph.\n\n" * 80)
+    expect(chat.locator("chat-answer p").nth(79)).to_be_in_viewport()
+    jump = chat.get_by_role("button", name="Jump to latest")
+    expect(jump).to_be_hidden()
+
+    chat.mouse.move(700, 300)
+    chat.mouse.wheel(0, -600)
+    expect(jump).to_be_visible()
+    place = chat.evaluate("scrollY")
+    socket.write("More.\n\n" * 40)
+    expect(chat.locator("chat-answer p").nth(119)).to_be_attached()
+    assert chat.evaluate("scrollY") == place
+    jump.click()
+
+    expect(chat.locator("chat-answer p").nth(119)).to_be_in_viewport()
+    expect(jump).to_be_hidden()
+
+
+def test_everything_can_be_done_with_the_keyboard(chat: Page, socket: ScriptedSocket) -> None:
+    expect(question(chat)).to_be_focused()
+    chat.keyboard.type("By hand")
+    chat.keyboard.press("Enter")
+    expect(chat.get_by_text("Thinking…")).to_be_visible()
+    socket.say(type="stage.opened", stage="1", title="A step", parent=None)
+    socket.say(type="stage.delta", stage="1", text="What came out.")
+    socket.say(type="stage.closed", stage="1", failed=False, seconds=0.2)
+    socket.write("```python\nprint(1)\n```\n")
+    socket.end()
+    expect(chat.locator("#said")).to_have_text("Answer complete.")
+
+    reached = []
+    chat.keyboard.press("Shift+Tab")
+    for _ in range(6):
+        reached.append(chat.evaluate("document.activeElement.innerText.trim().split('\\n')[0]"))
+        chat.keyboard.press("Shift+Tab")
+    assert reached[:4] == ["Copy", "print(1)", "Copy", "A step"]
+    chat.locator("summary").focus()
+    chat.keyboard.press("Enter")
+    expect(chat.get_by_text("What came out.")).to_be_visible()
+
+    skip = chat.get_by_role("link", name="Skip to the content")
+    for _ in range(30):
+        if skip.evaluate("link => link === document.activeElement"):
+            break
+        chat.keyboard.press("Shift+Tab")
+    expect(skip).to_be_in_viewport()
+    chat.keyboard.press("Enter")
+    expect(chat.locator("main")).to_be_focused()
+
+
+def test_the_chosen_theme_is_there_before_the_first_paint(chat: Page) -> None:
+    chat.emulate_media(color_scheme="light")
+    chat.get_by_role("radio", name="Dark").check(force=True)
+    dark = chat.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    chat.reload(wait_until="commit")
+
+    expect(chat.locator("html")).to_have_attribute("data-theme", "dark")
+    assert chat.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+    chat.get_by_role("radio", name="As the system").check(force=True)
+    assert chat.evaluate("getComputedStyle(document.body).backgroundColor") != dark
+
+
+@pytest.mark.parametrize("path", ["/", ADDRESS, "/accounts/login/", "/nothing/here/"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_keeps_people_out(
+    page: Page, application: str, socket: ScriptedSocket, path: str, scheme: Any
+) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto(path)
+    if path == ADDRESS:
+        expect(question(page)).to_be_visible()
+
+    assert barriers(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_in_a_conversation_keeps_people_out(
+    chat: Page, socket: ScriptedSocket, scheme: Any
+) -> None:
+    chat.emulate_media(color_scheme=scheme)
+    ask(chat, socket, "Show everything")
+    socket.say(type="stage.opened", stage="1", title="A step", parent=None)
+    socket.say(type="stage.delta", stage="1", text="```json\n{}\n```\n\n|a|\n|-|\n|1|\n")
+    socket.say(type="stage.closed", stage="1", failed=True, seconds=0.2)
+    socket.write("# Top\n\n### Deep\n\n|a|b|\n|-|-|\n|1|2|\n\n```js\nlet a = 1;\n```\n\n$$x^2$$\n")
+    socket.say(type="run.error", text="It broke.", reference="0a1b2c3d")
+    socket.end("failed", attachments=[{"type": "text/markdown", "title": "Notes", "data": "# Hi"}])
+    chat.locator("summary").first.click()
+    expect(chat.get_by_role("button", name="Retry")).to_be_visible()
+    expect(chat.locator("math")).to_be_visible()
+    assert barriers(chat) == []
+
+    socket.cut()
+    expect(chat.locator("#notice")).to_be_visible()
+    socket.deaf = True
+    assert barriers(chat) == []
+
+
+@pytest.mark.parametrize("width", [320, 390, 640])
+def test_nothing_is_wider_than_a_small_screen(
+    chat: Page, socket: ScriptedSocket, width: int
+) -> None:
+    chat.set_viewport_size({"width": width, "height": 700})
+    ask(chat, socket, "w" * 300)
+    socket.say(type="stage.opened", stage="1", title="t" * 200, parent=None)
+    socket.say(type="stage.closed", stage="1", failed=True, seconds=100)
+    socket.write(f"{'x' * 400}\n\n```\n{'y' * 400}\n```\n\n|{'|'.join('abcdefghij')}|\n|")
+    socket.write("-|" * 10, "\n|", f"{'cell|' * 10}\n\n$${'a+' * 80}b$$\n")
+    socket.end(attachments=[{"type": "application/pdf", "title": "z" * 200, "url": "files/a"}])
+    expect(chat.locator("math")).to_be_visible()
+
+    widths = chat.evaluate(
+        "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+    )
+    assert widths[0] <= widths[1]
+    chat.get_by_role("button", name="Menu").click()
+    expect(chat.get_by_role("link", name="New conversation")).to_be_in_viewport()
+    chat.keyboard.press("Escape")
+    expect(chat.get_by_role("link", name="New conversation")).not_to_be_in_viewport()
+
+
+def test_only_beginnings_ends_and_failures_are_read_out(chat: Page, socket: ScriptedSocket) -> None:
+    chat.evaluate(
+        """() => {
+          window.said = [];
+          const region = document.getElementById("said");
+          new MutationObserver(() => region.textContent && said.push(region.textContent))
+            .observe(region, {childList: true, subtree: true, characterData: true});
+        }"""
+    )
+    said = chat.locator("#said")
+    ask(chat, socket, "Speak")
+    expect(said).to_have_text("Answer started.")
+    socket.say(type="stage.opened", stage="1", title="A step", parent=None)
+    socket.say(type="stage.closed", stage="1", failed=True, seconds=0.2)
+    expect(said).to_have_text("Step failed: A step.")
+    socket.write("many ", "many ", "words")
+    expect(chat.get_by_text("many many words")).to_be_visible()
+    socket.end()
+    expect(said).to_have_text("Answer complete.")
+
+    expected = ["Answer started.", "Step failed: A step.", "Answer complete."]
+    assert chat.evaluate("said") == expected
+    expect(chat.get_by_role("log")).to_have_attribute("aria-live", "off")
+
+
+def test_the_data_of_the_page_cannot_leave_its_element(
+    page: Page, site: Site, socket: ScriptedSocket, starters: Any
+) -> None:
+    title = "</script><script>document.title='taken'</script>"
+    starters(starters=[{"title": title, "text": "x"}])
+    page.goto(ADDRESS)
+
+    expect(page.get_by_role("button", name=title)).to_be_visible()
+    assert json.loads(page.locator("#starters-data").inner_text())["starters"][0]["title"] == title
