@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -16,3 +17,14 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     names = pyfuncitem._fixtureinfo.argnames
     async_to_sync(pyfuncitem.obj)(**{name: pyfuncitem.funcargs[name] for name in names})
     return True
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_kept_between_tests() -> Iterator[None]:
+    """Rolled-back rows come again with the same ids and versions, so the process must forget."""
+    yield
+    from apps.catalog import resolve
+    from apps.workspace.local import deployments
+
+    resolve._kept.clear()
+    deployments.forget()

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from django.db import models
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -39,7 +39,7 @@ class DeploymentFile(FileShape):
     deployment_id: str = ""
     display_name: str
     description: str = ""
-    provider: str
+    provider: Literal["openai", "demo"]
     base_url: str = ""
     model: str = ""
     api_key_env: str = ""
@@ -115,7 +115,7 @@ def read_file(kind: Kind, path: Path) -> Item:
     try:
         document = parse(read_text(path))
     except (JSONTextInvalid, OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
+        reason = str(error.strerror if isinstance(error, OSError) else error)
         raise ContentInvalid((f"{file}: {reason}",)) from error
     if not isinstance(document, dict):
         raise ContentInvalid((f"{file}: write a JSON object, not {describe(document)}.",))

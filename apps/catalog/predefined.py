@@ -69,8 +69,9 @@ def import_item(item: Item, *, overwrite: bool) -> tuple[models.Model, Action]:
         offered.pk, offered._state.adding = row.pk, False
     offered.full_clean()
     new = digest(item.fields)
+    action: Action = "created"
     if row is None:
-        row, action = offered, "created"
+        row = offered
     else:
         action = change(row, item, new, overwrite=overwrite)
     if action in ("created", "updated"):
@@ -115,7 +116,7 @@ def row_warnings(item: Item, row: models.Model) -> Iterator[str]:
 
 def line(item: Item, name: str, message: str) -> str:
     """`application/demo.json: manifest.contexts[0]: …`; a message may begin with its own path."""
-    if name == "manifest":
+    if name == "manifest" and ": " in message:
         path, _, rest = message.partition(": ")
         separator = "" if path.startswith("[") else "."
         name, message = ("manifest" if path == ROOT else f"manifest{separator}{path}"), rest
