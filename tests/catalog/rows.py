@@ -1,0 +1,37 @@
+"""Rows that the catalog's tests start from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from apps.catalog.models import Application, empty_manifest
+from apps.workspace.local.models import Deployment
+
+
+def make_application(slug: str = "travel", **fields: Any) -> Application:
+    application = Application(**{"slug": slug, "title": slug.title(), **fields})
+    application.save()
+    return application
+
+
+def make_deployment(deployment_id: str = "demo-model", **fields: Any) -> Deployment:
+    deployment = Deployment(
+        **{
+            "deployment_id": deployment_id,
+            "display_name": deployment_id,
+            "provider": Deployment.Provider.DEMO,
+            **fields,
+        }
+    )
+    deployment.save()
+    return deployment
+
+
+def make_operator(name: str = "operator") -> User:
+    return User.objects.create_superuser(name, "", "a-password-for-tests")
+
+
+def manifest_with(**changes: Any) -> dict[str, Any]:
+    return {**empty_manifest(), **changes}

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError
+
+from apps.catalog.models import Application
+from tests.catalog.rows import make_application, make_deployment, manifest_with
+
+pytestmark = pytest.mark.django_db
+
+
+def test_two_saves_of_one_version_give_two_versions():
+    make_application()
+    mine, yours = Application.objects.get(), Application.objects.get()
+
+    mine.save()
+    yours.save()
+
+    assert (mine.version, yours.version) == (2, 3)
+    assert Application.objects.get().version == 3
+
+
+def test_a_partial_save_counts_too():
+    application = make_application()
+
+    application.title = "Other"
+    application.save(update_fields=["title"])
+
+    assert (application.version, Application.objects.get().version) == (2, 2)
+
+
+def test_a_save_that_fails_leaves_the_version():
+    make_application("one")
+    two = make_application("two")
+    two.slug = "one"
+
+    with pytest.raises(IntegrityError):
+        two.save()
+
+    assert two.version == 1
+
+
+def test_the_smallest_manifest_is_valid():
+    make_deployment("demo-model")
+    application = Application(slug="small", title="Small")
+
+    application.full_clean()
+
+    assert application.review().warnings == ()
+
+
+def test_a_broken_manifest_is_refused_with_its_paths():
+    application = Application(slug="x", title="X", manifest=manifest_with(contexts=3))
+
+    with pytest.raises(ValidationError) as refused:
+        application.full_clean()
+
+    [line] = refused.value.message_dict["manifest"]
+    assert line.startswith("contexts: ")
