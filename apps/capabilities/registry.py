@@ -40,6 +40,8 @@ class Opening:
     emit: Emit
     state: Mapping[str, Any] = field(default_factory=dict)
     """The newest state that the conversation brought back."""
+    saved: dict[str, Any] = field(default_factory=dict)
+    """What the next request is to bring back, by key: a capability writes its own keys here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ async def run(
             try:
                 reason = await loop.run(messages, emit, progress)
             finally:
-                emit(StateSaved(state_of(messages, given, progress)))
+                emit(StateSaved({**opening.saved, **state_of(messages, given, progress)}))
         emit(Finished(reason, total(progress.usage)))
         outcome = reason
     except asyncio.CancelledError:
