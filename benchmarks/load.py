@@ -30,10 +30,7 @@ class Question:
             f"tokens={self.tokens} delay_ms={self.delay_ms} "
             f"first_ms={self.first_ms} tool={self.tool}"
         )
-        messages = [
-            {"role": "system", "content": "You are a helpful assistant."},
-            {"role": "user", "content": wish},
-        ]
+        messages = [{"role": "user", "content": wish}]
         fields = {"model": "bench", "stream": True, "messages": messages}
         body = json.dumps(fields).encode()
         head = (

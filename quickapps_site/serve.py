@@ -7,6 +7,7 @@ reactor is first imported, and Django's app `daphne` imports it.
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import sys
 import time
@@ -51,6 +52,7 @@ def serve(application: Any, host: str, port: int, *, direct_writes: bool) -> int
     server = make_server(application, host, port)
     if direct_writes:
         use_direct_writes()
+        keep_content_types()
     logger.warning("Serving on http://%s:%d", host, port)
     server.run()
     return 1 if server.has_failed else 0
@@ -148,6 +150,13 @@ def use_direct_writes() -> None:
             )
 
     tcp.Port.transport = DirectTransport
+
+
+def keep_content_types() -> None:
+    """Remember what a Content-Type means: Twisted asks Python's mail parser for every request."""
+    from twisted.web import http
+
+    http._parseContentType = functools.lru_cache(maxsize=256)(http._parseContentType)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from typing import cast
 
 import openai
 from openai._models import FinalRequestOptions
-from openai._types import RequestOptions
 
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.lifetimes import shared
@@ -60,6 +59,10 @@ class ServiceClient(openai.AsyncOpenAI):
             timeout=Timeout(None, connect=CONNECT_SECONDS),
             http_client=make_stream_client(Trust.OPERATOR),
         )
+        # What `post` would make anew for every question.
+        self.question = FinalRequestOptions.construct(
+            method="post", url=COMPLETIONS, headers=self.left_out
+        )
 
     @property
     def default_headers(self) -> dict[str, str | openai.Omit]:
@@ -70,24 +73,8 @@ class ServiceClient(openai.AsyncOpenAI):
 
         Raises the SDK's errors, and `EgressRefused`.
         """
-        return await self.post(
-            COMPLETIONS,
-            cast_to=Response,
-            content=content,
-            options=self.options(idle_seconds),
-            stream=True,
-        )
-
-    def options(self, idle_seconds: float) -> RequestOptions:
-        return {
-            "timeout": Timeout(
-                connect=CONNECT_SECONDS,
-                read=idle_seconds,
-                write=WRITE_SECONDS,
-                pool=CONNECT_SECONDS,
-            ),
-            "headers": self.left_out,
-        }
+        changed = {"content": content, "timeout": time_outs(idle_seconds)}
+        return await self.request(Response, self.question.model_copy(update=changed), stream=True)
 
     def _build_request(self, options: FinalRequestOptions, *, retries_taken: int = 0) -> Request:
         """The SDK builds the same address and headers for every question; keep what it built.
@@ -115,6 +102,12 @@ class ServiceClient(openai.AsyncOpenAI):
 def find_client(service: Service) -> ServiceClient:
     """Raises `InvalidURL`."""
     return shared(service, lambda: ServiceClient(service))
+
+
+def time_outs(idle_seconds: float) -> Timeout:
+    return Timeout(
+        connect=CONNECT_SECONDS, read=idle_seconds, write=WRITE_SECONDS, pool=CONNECT_SECONDS
+    )
 
 
 def pairs(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
