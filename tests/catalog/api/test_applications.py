@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from rest_framework.test import APIClient
+
+from apps.catalog.models import Application, OperatorKey, empty_manifest
+from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+
+pytestmark = pytest.mark.django_db
+
+URL = "/api/applications/"
+
+
+@pytest.fixture
+def api() -> APIClient:
+    client = APIClient()
+    client.force_login(make_operator())
+    make_deployment("demo-model")
+    return client
+
+
+def test_an_application_is_created_read_changed_and_deleted(api):
+    created = api.post(URL, {"slug": "travel", "title": "Travel", "manifest": empty_manifest()})
+    read = api.get(f"{URL}travel/")
+    changed = api.patch(f"{URL}travel/", {"title": "Journeys"})
+    deleted = api.delete(f"{URL}travel/")
+
+    assert [created.status_code, read.status_code, changed.status_code] == [201, 200, 200]
+    assert read.data == created.data
+    assert (read.data["manifest"], read.data["warnings"]) == (empty_manifest(), [])
+    assert (read["ETag"], changed["ETag"]) == ('"1"', '"2"')
+    assert (changed.data["title"], changed.data["version"]) == ("Journeys", 2)
+    assert (deleted.status_code, Application.objects.count()) == (204, 0)
+
+
+def test_mistakes_in_a_manifest_have_their_paths_and_nothing_is_saved(api):
+    make_application("travel", title="Travel")
+    broken = manifest_with(tool_sets=[{"type": "mcp", "name": "files"}])
+
+    answer = api.patch(f"{URL}travel/", {"title": "Other", "manifest": broken})
+
+    assert answer.status_code == 400
+    assert answer.data["detail"] == "Nothing was saved."
+    assert [found["path"] for found in answer.data["errors"]] == [
+        "manifest.tool_sets[0].mcp_server_info"
+    ]
+    assert Application.objects.get().title == "Travel"
+
+
+def test_mistakes_elsewhere_have_the_same_shape(api):
+    make_application("travel")
+
+    answer = api.post(URL, {"slug": "travel", "is_public": "perhaps", "owner": "nobody"})
+
+    assert {found["path"] for found in answer.data["errors"]} == {
+        "slug",
+        "title",
+        "is_public",
+        "owner",
+    }
+
+
+def test_warnings_are_part_of_the_answer(api):
+    manifest = manifest_with(orchestrator={"deployment": {"deployment_id": "demo-modle"}})
+
+    answer = api.post(URL, {"slug": "a", "title": "A", "manifest": manifest})
+
+    assert answer.data["warnings"] == [
+        {
+            "path": "manifest.orchestrator.deployment.deployment_id",
+            "message": "there is no deployment 'demo-modle' in this installation; "
+            "did you mean 'demo-model'?",
+        }
+    ]
+
+
+@pytest.mark.parametrize("manifest", [None, [], "text", 3])
+def test_a_manifest_of_another_kind_is_refused(api, manifest):
+    answer = api.post(URL, {"slug": "a", "title": "A", "manifest": manifest})
+
+    assert answer.status_code == 400
+    assert [found["path"] for found in answer.data["errors"]] == ["manifest"]
+
+
+@pytest.mark.parametrize(
+    "body", [b"{", b'{"slug": NaN}', b"[" * 100_000, b"\xff", b'{"slug": "a", "slug": "b"}']
+)
+def test_a_body_that_is_no_json_is_refused(api, body):
+    answer = api.post(URL, body, content_type="application/json")
+
+    assert (answer.status_code, list(answer.data)) == (400, ["detail"])
+
+
+def test_a_stale_etag_is_refused(api):
+    make_application("travel").save()
+
+    answer = api.patch(f"{URL}travel/", {"title": "Other"}, headers={"If-Match": '"1"'})
+
+    assert answer.status_code == 412
+    assert Application.objects.get().title == "Travel"
+    assert api.delete(f"{URL}travel/", headers={"If-Match": '"1"'}).status_code == 412
+    current = api.patch(f"{URL}travel/", {"title": "Other"}, headers={"If-Match": '"2"'})
+    assert current.status_code == 200
+
+
+def test_a_stale_version_in_the_body_is_refused(api):
+    make_application("travel").save()
+
+    stale = api.patch(f"{URL}travel/", {"title": "Other", "version": 1})
+    current = api.patch(f"{URL}travel/", {"title": "Other", "version": 2})
+
+    assert (stale.status_code, current.status_code) == (409, 200)
+
+
+def test_the_list_leaves_the_manifests_out_and_takes_few_queries(
+    api, django_assert_max_num_queries
+):
+    for number in range(150):
+        make_application(f"app-{number:03}")
+
+    with django_assert_max_num_queries(6):
+        answer = api.get(URL)
+
+    assert (answer.data["count"], len(answer.data["results"])) == (150, 100)
+    assert "manifest" not in answer.data["results"][0]
+
+
+def test_visitors_and_users_are_kept_out():
+    client = APIClient()
+    assert client.get(URL).status_code == 401
+
+    client.force_login(User.objects.create_user("somebody"))
+    assert client.get(URL).status_code == 403
+
+
+def test_staff_may_do_what_their_permissions_say():
+    reader = User.objects.create_user("reader", is_staff=True)
+    client = APIClient()
+    client.force_login(reader)
+    assert client.get(URL).status_code == 403
+
+    reader.user_permissions.add(Permission.objects.get(codename="view_application"))
+    assert client.get(URL).status_code == 200
+    assert client.post(URL, {"slug": "a", "title": "A"}).status_code == 403
+
+
+def test_a_session_needs_its_csrf_token():
+    client = APIClient(enforce_csrf_checks=True)
+    client.force_login(make_operator())
+
+    assert client.post(URL, {"slug": "a", "title": "A"}).status_code == 403
+
+
+def with_key(key: str) -> APIClient:
+    client = APIClient(enforce_csrf_checks=True)
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {key}")
+    return client
+
+
+def test_an_operator_key_acts_as_its_owner():
+    operator = make_operator()
+    key, secret = OperatorKey.objects.create_key(name="deploy", user=operator)
+
+    assert with_key(secret).post(URL, {"slug": "a", "title": "A"}).status_code == 201
+    assert secret not in (key.hashed_key, key.prefix)
+
+
+@pytest.mark.parametrize("wrong", ["", "abc", "abcdefgh.xyz", "\x00", "ü"])
+def test_an_unknown_operator_key_is_refused(wrong):
+    assert with_key(wrong).get(URL).status_code == 401
+
+
+def test_a_key_ends_with_its_owner_being_staff():
+    operator = make_operator()
+    _, secret = OperatorKey.objects.create_key(name="deploy", user=operator)
+    operator.is_staff = False
+    operator.save()
+
+    assert with_key(secret).get(URL).status_code == 401
+
+
+def test_a_revoked_or_expired_key_is_refused():
+    operator = make_operator()
+    revoked, secret = OperatorKey.objects.create_key(name="deploy", user=operator)
+    revoked.revoked = True
+    revoked.save()
+    _, old = OperatorKey.objects.create_key(
+        name="old", user=operator, expiry_date="2020-01-01T00:00:00Z"
+    )
+
+    assert with_key(secret).get(URL).status_code == 401
+    assert with_key(old).get(URL).status_code == 401

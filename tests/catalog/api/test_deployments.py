@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+from rest_framework.test import APIClient
+
+from apps.workspace.local.models import Deployment
+from tests.catalog.rows import make_deployment, make_operator
+
+pytestmark = pytest.mark.django_db
+
+URL = "/api/deployments/"
+SECRET = "sk-very-secret"
+
+
+@pytest.fixture
+def api() -> APIClient:
+    client = APIClient()
+    client.force_login(make_operator())
+    return client
+
+
+def test_a_secret_goes_in_and_never_comes_out(api):
+    fields = {
+        "deployment_id": "gpt-4.1",
+        "display_name": "GPT",
+        "base_url": "https://api.example.com/v1",
+        "api_key": SECRET,
+    }
+
+    created = api.post(URL, fields)
+    read = api.get(f"{URL}gpt-4.1/")
+    kept = api.patch(f"{URL}gpt-4.1/", {"display_name": "Other"})
+
+    assert [created.status_code, read.status_code, kept.status_code] == [201, 200, 200]
+    answers = [created, read, kept, api.get(URL)]
+    assert all(SECRET not in answer.content.decode() for answer in answers)
+    assert read.data["has_api_key"] is True
+    assert Deployment.objects.get().api_key == SECRET
+
+
+def test_an_empty_secret_removes_it(api):
+    make_deployment("demo", api_key=SECRET)
+
+    answer = api.patch(f"{URL}demo/", {"api_key": ""})
+
+    assert (answer.data["has_api_key"], Deployment.objects.get().api_key) == (False, "")
+
+
+@pytest.mark.parametrize(
+    ("fields", "path"),
+    [
+        ({"api_key_env": "SECRET_KEY"}, "api_key_env"),
+        ({"base_url": ""}, "base_url"),
+        ({"features": []}, "features"),
+        ({"input_attachment_types": {}}, "input_attachment_types"),
+        ({"deployment_id": "a b"}, "deployment_id"),
+        ({"context_window": -1}, "context_window"),
+    ],
+)
+def test_mistakes_have_their_paths(api, fields, path):
+    valid = {
+        "deployment_id": "gpt",
+        "display_name": "GPT",
+        "base_url": "https://api.example.com/v1",
+    }
+
+    answer = api.post(URL, {**valid, **fields})
+
+    assert answer.status_code == 400
+    assert [found["path"] for found in answer.data["errors"]] == [path]
+    assert Deployment.objects.count() == 0
