@@ -77,4 +77,4 @@ coverage: .venv/dev.stamp .venv-peers/stamp ## Which lines no test runs
 lock: .venv/dev.stamp ## Pin the newest versions that pyproject.toml allows
 	$(BIN)/uv pip compile --no-config --upgrade --universal --generate-hashes --no-header -q pyproject.toml -o requirements.txt
 	$(BIN)/uv pip compile --no-config --upgrade --universal --generate-hashes --no-header -q --extra dev -c requirements.txt pyproject.toml -o requirements-dev.txt
-	echo 'aidial-client>=0.18,<1' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o requirements-peers.txt
+	printf 'aidial-client>=0.18,<1\nmcp-server-time\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o requirements-peers.txt
