@@ -1,0 +1,115 @@
+"""What DIAL's own client makes of the gateway: run by an interpreter that has it.
+
+    python aidial_client_session.py URL KEY SLUG OWN_TOOL
+
+It prints one JSON object; the test that starts it looks at the values.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from aidial_client import Dial, DialException  # type: ignore[import-not-found]
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "description": "Tells the weather.",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+    },
+}
+
+
+class Session:
+    def __init__(self, url: str, key: str, slug: str) -> None:
+        self.client = Dial(base_url=url, api_key=key, max_retries=0)
+        self.slug = slug
+
+    def ask(self, messages: list[Any], **options: Any) -> Any:
+        return self.client.chat.completions.create(
+            deployment_name=options.pop("slug", self.slug), messages=messages, **options
+        )
+
+    def whole(self, text: str, **options: Any) -> Any:
+        return self.ask([said(text)], stream=False, **options)
+
+    def streamed(self, text: str) -> dict[str, Any]:
+        chunks = list(self.ask([said(text)], stream=True))
+        deltas = [choice.delta for chunk in chunks for choice in chunk.choices]
+        return {
+            "text": "".join(delta.content or "" for delta in deltas),
+            "finish_reason": chunks[-1].choices[0].finish_reason,
+            "total_tokens": chunks[-1].usage.total_tokens,
+            "stages": sum(bool(d.custom_content and d.custom_content.stages) for d in deltas),
+        }
+
+    def remembered(self, tool: str) -> list[list[str]]:
+        """The roles of the history that each of three answers brings back."""
+        messages: list[Any] = []
+        roles = []
+        for _ in range(3):
+            messages.append(said(f"call {tool}"))
+            message = self.ask(messages, stream=False).choices[0].message
+            state = message.custom_content.state
+            messages.append(
+                {
+                    "role": "assistant",
+                    "content": message.content,
+                    "custom_content": {"state": state},
+                }
+            )
+            roles.append([item["role"] for item in state["tool_execution_history"]])
+        return roles
+
+    def tool_call(self) -> dict[str, Any]:
+        choice = self.whole("call weather", tools=[WEATHER]).choices[0]
+        (call,) = choice.message.tool_calls
+        return {
+            "finish_reason": choice.finish_reason,
+            "name": call.function.name,
+            "arguments": call.function.arguments,
+        }
+
+    def error(self, text: str, *, stream: bool, **options: Any) -> dict[str, Any]:
+        try:
+            answer = self.ask([said(text)], stream=stream, **options)
+            if stream:
+                list(answer)
+        except DialException as error:
+            return {
+                "status": error.status_code,
+                "code": error.code,
+                "type": error.type,
+                "display_message": error.display_message,
+            }
+        return {}
+
+
+def said(text: str) -> dict[str, str]:
+    return {"role": "user", "content": text}
+
+
+def main(url: str, key: str, slug: str, tool: str) -> None:
+    session = Session(url, key, slug)
+    stages = session.whole(f"call {tool}").choices[0].message.custom_content.stages
+    report = {
+        "whole": session.whole("one two three").choices[0].message.content,
+        "streamed": session.streamed("one two three"),
+        "streamed_with_a_tool": session.streamed(f"call {tool}")["stages"],
+        "stage_statuses": [stage.status for stage in stages],
+        "tool_call": session.tool_call(),
+        "remembered": session.remembered(tool),
+        "refused": session.error("status 403", stream=False),
+        "refused_stream": session.error("status 403", stream=True),
+        "broken_stream": session.error("break", stream=True),
+        "unknown": session.error("Hi", stream=False, slug="nothing"),
+        "two_choices": session.error("Hi", stream=False, n=2),
+    }
+    sys.stdout.write(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
