@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import aclosing
-from typing import Any
 from uuid import UUID
 
 from channels.db import database_sync_to_async
@@ -22,11 +21,10 @@ from apps.chat.opening import Opened, open_conversation, stop
 from apps.chat.protocol import frame, join, to_json
 from apps.chat.recovery import end_abandoned
 from apps.errors import ApplicationNotFound, QuickAppError, Refused
+from apps.runs.announcing import listening
 from apps.runs.following import follow
 from apps.runs.hub import HUB, Hub
-from apps.runs.writing import group
-from apps.workspace.port import Workspace
-from apps.accounts.caller import Caller
+from apps.workspace.local.workspace import LocalWorkspace
 
 logger = logging.getLogger(__name__)
 
@@ -34,16 +32,10 @@ LONGEST_INBOX = 32
 """Frames that may wait; a page that sends faster than it is served is told so."""
 
 
-def local_workspace(caller: Caller) -> Workspace:
-    from apps.workspace.local.workspace import LocalWorkspace
-
-    return LocalWorkspace(caller)
-
-
 class ChatConsumer(AsyncWebsocketConsumer):
     """One tab. Frames are worked on in order, by a task: Channels hears nothing meanwhile."""
 
-    def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = local_workspace) -> None:
+    def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = LocalWorkspace) -> None:
         super().__init__()
         self.hub = hub
         self.open_workspace = open_workspace
@@ -75,11 +67,6 @@ class ChatConsumer(AsyncWebsocketConsumer):
             self.inbox.put_nowait(bytes_data or b"" if text_data is None else text_data)
         except asyncio.QueueFull:
             await self.refuse(Refused("busy", "Too many frames at once; send them again later."))
-
-    async def journal_grew(self, message: Any) -> None:
-        """Another process wrote something down."""
-        if self.conversation is not None:
-            self.hub.wake(self.conversation)
 
     async def work(self) -> None:
         while True:
@@ -125,21 +112,18 @@ class ChatConsumer(AsyncWebsocketConsumer):
         await self.unfollow()
         await self.send(text_data=to_json(opened.frame()))
         self.conversation = opened.conversation
-        await self.channel_layer.group_add(group(opened.conversation), self.channel_name)
         self.viewer = asyncio.create_task(self.view(opened.conversation, after))
 
     async def unfollow(self) -> None:
         if self.viewer is not None:
             self.viewer.cancel()
             await asyncio.wait([self.viewer])
-        if self.conversation is not None:
-            await self.channel_layer.group_discard(group(self.conversation), self.channel_name)
         self.viewer = self.conversation = None
 
     async def view(self, conversation: UUID, after: int) -> None:
         try:
             batches = follow(self.hub, conversation, after, idle=settings.HEARTBEAT_SECONDS)
-            async with aclosing(batches):
+            async with listening(self.hub, conversation), aclosing(batches):
                 async for batch in batches:
                     if not batch:
                         await database_sync_to_async(end_abandoned)(conversation)

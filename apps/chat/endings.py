@@ -48,7 +48,9 @@ def store(answer: Message) -> None:
 
 def run_error(error: BaseException) -> dict[str, Any]:
     found = failure(error)
-    return {"type": "run.error", "text": found.text, "reference": found.reference}
+    # the page shows the reference beside the text
+    text = found.text.removesuffix(f" (error reference: {found.reference})")
+    return {"type": "run.error", "text": text, "reference": found.reference}
 
 
 def complete(run: Run, answer: Message) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from channels.auth import AuthMiddlewareStack
 from django.urls import URLPattern, path
 
 from apps.chat.consumers import ChatConsumer
-#from apps.chat.notifications import NotificationsConsumer
+from apps.chat.notifications import NotificationsConsumer
 
 http_urlpatterns: list[URLPattern] = [
-#    path("api/notifications", AuthMiddlewareStack(NotificationsConsumer.as_asgi())),
+    path("api/notifications", AuthMiddlewareStack(NotificationsConsumer.as_asgi())),
 ]
 websocket_urlpatterns: list[URLPattern] = [
     path("ws/chat/<slug:slug>/", ChatConsumer.as_asgi()),  # type: ignore[arg-type]

@@ -68,6 +68,7 @@ def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> H
         "starters": starters(slug),
         "conversations": [entry(row) for row in mine[:LISTED_CONVERSATIONS]],
         "conversation_id": None if conversation is None else str(conversation),
+        "text_limit": settings.CHAT_MAX_QUESTION_CHARS,
         "socket_path": f"/ws/chat/{slug}/",
     }
     return render(request, "chat/chat.html", context)

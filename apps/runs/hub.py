@@ -42,6 +42,7 @@ class Log:
         self.events: list[Mapping[str, Any]] = [*written]
         self.written = self.last
         self.is_over = False
+        self.kept = KEPT_EVENTS
         self.wake: Callable[[], None] = silent
         self.grown = asyncio.Event()
         self.urgent = asyncio.Event()
@@ -64,7 +65,7 @@ class Log:
     def mark_written(self, number: int) -> None:
         """Everything up to `number` is in the journal; forget what is old."""
         self.written = number
-        surplus = self.written - self.first + 1 - KEPT_EVENTS
+        surplus = self.written - self.first + 1 - self.kept
         if surplus > 0:
             del self.events[:surplus]
             self.first += surplus

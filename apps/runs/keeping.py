@@ -43,6 +43,8 @@ class Keeper:
         self.log = log
         self.conclude = conclude
         self.writer = Writer(log, self.stop)
+        self.stop_seconds = STOP_SECONDS
+        self.stopping = asyncio.Event()
         self.work: asyncio.Future[None] | None = None
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
@@ -54,13 +56,16 @@ class Keeper:
 
     def stop(self) -> None:
         """Cancel the work, and with it whatever it waits for."""
-        if self.work is not None:
+        # once: a second time would cut its clean-up short
+        if self.work is not None and not self.stopping.is_set():
+            self.stopping.set()
             self.work.cancel()
 
     async def keep(self, work: asyncio.Future[None]) -> None:
         writing = asyncio.create_task(self.writer.keep_writing())
+        stopping = asyncio.create_task(self.stopping.wait())
         try:
-            await asyncio.wait((work, writing), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((work, writing, stopping), return_when=asyncio.FIRST_COMPLETED)
             outcome = await self.outcome(work, writing)
             self.writer.end()
             await asyncio.wait((writing,))
@@ -69,8 +74,8 @@ class Keeper:
             logger.exception("Run %s could not be ended", self.log.run)
             self.give_up()
         finally:
-            work.cancel()
-            writing.cancel()
+            for task in (work, writing, stopping):
+                task.cancel()
             self.log.is_over = True
             if self.hub.working.get(self.log.stream) is self:
                 del self.hub.working[self.log.stream]
@@ -78,9 +83,9 @@ class Keeper:
     async def outcome(self, work: asyncio.Future[None], writing: asyncio.Future[None]) -> Outcome:
         """How the work ended. It is stopped when nothing of it can be written any more."""
         if not work.done():
-            work.cancel()
+            self.stop()
         # a task that swallows its cancellation is left to itself
-        await asyncio.wait((work,), timeout=STOP_SECONDS)
+        await asyncio.wait((work,), timeout=self.stop_seconds)
         if writing.done() and isinstance(error := writing.exception(), NotStored):
             return Outcome(Run.Status.FAILED, error)
         if not work.done() or work.cancelled():

@@ -13,15 +13,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
-from uuid import UUID
 
 from channels.db import database_sync_to_async
-from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError
 
 from apps.errors import NotStored
 from apps.runs import journal, leases
+from apps.runs.announcing import announce
 from apps.runs.hub import Log
 from apps.runs.journal import Batch, Ending
 
@@ -35,11 +34,6 @@ FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 5.0
 
 
-def group(stream: UUID) -> str:
-    """The channel layer's group of everybody who follows the stream."""
-    return f"stream-{stream}"
-
-
 class Writer:
     """`wants_stop` is called when another process asked for the run to be stopped."""
 
@@ -47,6 +41,7 @@ class Writer:
         self.log = log
         self.wants_stop = wants_stop
         self.is_ending = False
+        self.tick = TICK_SECONDS
         self.beat_at = time.monotonic()
 
     def end(self) -> None:
@@ -67,7 +62,7 @@ class Writer:
     async def wait(self) -> None:
         """Until there is something to write and enough of it, or a tick has passed."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(TICK_SECONDS):
+            async with asyncio.timeout(self.tick):
                 await self.log.grown.wait()
         if self.log.grown.is_set():
             with suppress(TimeoutError):
@@ -84,7 +79,7 @@ class Writer:
             batch = Batch(log.stream, log.run, log.written + 1, events)
             await self.insist(partial(journal.write, batch))
             log.mark_written(batch.last)
-            await self.announce()
+            await announce(log.stream)
 
     async def finish(self, ending: Ending) -> None:
         """Write the ending, then show it: who reads that a run is over may ask again.
@@ -97,7 +92,7 @@ class Writer:
         log.written = batch.last
         for event in ending.events:
             log.append(event)
-        await self.announce()
+        await announce(log.stream)
 
     async def look_around(self) -> None:
         """Renew the lease of a run that says nothing, and see whether it is to stop."""
@@ -124,18 +119,3 @@ class Writer:
             else:
                 self.beat_at = time.monotonic()
                 return done
-
-    async def announce(self) -> None:
-        """Tell the other processes that there is something to read; never what it is."""
-        await announce(self.log.stream)
-
-
-async def announce(stream: UUID) -> None:
-    """Wake the viewers of a stream in all processes. They look by themselves if this fails."""
-    layer = get_channel_layer()
-    if layer is None:
-        return
-    try:
-        await layer.group_send(group(stream), {"type": "journal.grew"})
-    except Exception:
-        logger.exception("The channel layer could not announce news of %s", stream)

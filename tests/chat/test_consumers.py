@@ -2,20 +2,21 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import User
 
 from apps.chat.models import Conversation, Message
 from apps.errors import ModelFailed
-from apps.runs.hub import Hub
 from apps.runs.models import JournalEntry, Run
 from tests.chat.scripts import (
     PATIENCE,
-    PacedModel,
-    scene,
+    Visitor,
+    add_application,
     counts,
     says,
+    scene,
     settled,
     text_of,
     thinks,
@@ -76,3 +77,414 @@ async def test_a_question_is_answered_and_stored():
     ]
     assert (run.status, run.finished_at is not None) == ("done", True)
     assert (await Conversation.objects.aget()).owner == on.visitor.bucket
+
+
+async def test_stop_ends_the_request_to_the_model_and_keeps_what_there_was():
+    async with scene() as on:
+        on.model.put(says("It is "), thinks("hm"))
+        tab = await on.visitor.tab(on.hub)
+        await tab.ask("How warm is it?")
+        before = await tab.until("stage.delta")
+
+        await tab.send_json_to({"type": "stop"})
+        after = await tab.until_over()
+
+        await asyncio.wait_for(on.model.was_cancelled.wait(), PATIENCE)
+
+    answer = await Message.objects.aget(role="assistant")
+    run = await Run.objects.aget()
+    assert kinds(before) == [
+        "message.added",
+        "run.status",
+        "message.delta",
+        "stage.opened",
+        "stage.delta",
+    ]
+    assert kinds(after) == ["stage.closed", "message.complete", "run.status"]
+    assert (after[0]["failed"], after[2]["status"]) == (True, "stopped")
+    assert after[1]["message"]["text"] == "It is "
+    assert (answer.text, answer.finish_reason) == ("It is ", "stopped")
+    assert answer.state == {"tool_execution_history": []}
+    assert (run.status, on.hub.logs, on.hub.working) == ("stopped", {}, {})
+
+
+async def test_an_answer_goes_on_when_nobody_watches_it():
+    async with scene() as on:
+        on.model.put(says("one "))
+        tab = await on.visitor.tab(on.hub)
+        conversation = await tab.ask("Count.")
+        seen = await tab.until("message.delta")
+
+        await on.visitor.leave()
+        on.model.put(says("two"), None)
+        await settled(on.hub)
+        tab = await on.visitor.tab(on.hub)
+        opened = await tab.open(conversation, seen[-1]["seq"])
+        rest = await tab.until_over()
+
+    assert opened == {
+        "type": "conversation.opened",
+        "conversation": conversation,
+        "title": "Count.",
+        "last": rest[-1]["seq"],
+        "run": None,
+    }
+    assert text_of(seen + rest) == "one two"
+    assert kinds(rest) == ["message.delta", "message.complete", "run.status"]
+
+
+async def test_a_reload_at_any_point_of_an_answer_loses_and_doubles_nothing():
+    pieces = [f"{number} " for number in range(6)]
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await tab.ask("Count.")
+        frames = await tab.until("run.status")
+        for piece in pieces:
+            on.model.put(says(piece))
+            frames += await tab.until("message.delta")
+            tab = await on.visitor.tab(on.hub)
+            await tab.open(conversation, frames[-1]["seq"])
+        on.model.put(None)
+        frames += await tab.until_over()
+
+        tab = await on.visitor.tab(on.hub)
+        replays = []
+        for after in range(len(frames) + 1):
+            await tab.open(conversation, after)
+            replays.append(await tab.until_over() if after < len(frames) else [])
+        assert await tab.is_silent()
+
+    assert [frame["seq"] for frame in frames] == list(range(1, len(frames) + 1))
+    assert text_of(frames) == "".join(pieces)
+    for after, replay in enumerate(replays):
+        assert text_of(replay) == text_of(frames[after:])
+        assert [frame["seq"] for frame in replay if frame["type"] != "message.delta"] == [
+            frame["seq"] for frame in frames[after:] if frame["type"] != "message.delta"
+        ]
+
+
+async def test_two_tabs_see_the_same():
+    async with scene() as on:
+        first = await on.visitor.tab(on.hub)
+        conversation = await first.ask("Count.")
+        second = await on.visitor.tab(on.hub)
+        opened = await second.open(conversation)
+        on.model.put(says("one"), None)
+
+        seen = [await first.until_over(), await second.until_over()]
+
+    assert seen[0] == seen[1]
+    assert opened["run"] == {"id": seen[0][0]["run"], "status": "running"}
+
+
+async def test_a_question_that_is_sent_again_is_taken_once():
+    request = uuid4()
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await tab.ask("Count.", request=request)
+        first = await tab.until("run.status")
+
+        again = await on.visitor.tab(on.hub)
+        same = await again.ask("Count.", request=request)
+        await tab.ask("Count.", conversation, request=request)
+        on.model.put(says("one"), None)
+        seen = [first + await tab.until_over(), await again.until_over()]
+        late = await on.visitor.tab(on.hub)
+        await late.ask("Count.", request=request)
+        seen.append(await late.until_over())
+
+    assert same == conversation
+    assert seen[0] == seen[1] == seen[2]
+    assert (await Run.objects.acount(), await Message.objects.acount()) == (1, 2)
+    assert await Conversation.objects.acount() == 1
+
+
+async def test_a_second_question_is_refused_while_the_first_is_answered():
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await tab.ask("Count.")
+        await tab.until("run.status")
+
+        await tab.ask("Count more.", conversation)
+        refusal = await tab.frame()
+        on.model.put(says("one"), None)
+        await tab.until_over()
+        on.model.put(says("two"), None)
+        await tab.ask("Count more.", conversation)
+        frames = await tab.until_over()
+
+    assert (refusal["type"], refusal["code"]) == ("error", "run_going")
+    assert text_of(frames) == "two"
+    assert [message.role async for message in Message.objects.all()] == [
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+    ]
+
+
+async def test_the_next_question_brings_the_conversation_with_it():
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        on.model.put(says("12"), None)
+        conversation = await tab.ask("How warm is it?")
+        await tab.until_over()
+        stored = {"role": "tool", "content": "12 C", "tool_call_id": "call-1"}
+        state = {"tool_execution_history": [stored]}
+        await Message.objects.filter(role="assistant").aupdate(state=state)
+        on.model.put(says("Yes"), None)
+
+        await tab.ask("Is that warm?", conversation)
+        await tab.until_over()
+
+    said = [(message.role, message.content) for message in on.model.asked[1].messages]
+    assert said == [
+        ("user", "How warm is it?"),
+        ("tool", "12 C"),
+        ("assistant", "12"),
+        ("user", "Is that warm?"),
+    ]
+
+
+async def test_a_foreign_conversation_is_a_missing_one():
+    async with scene() as on:
+        on.model.put(says("secret"), None)
+        tab = await on.visitor.tab(on.hub)
+        foreign = await tab.ask("Tell me.")
+        await tab.until_over()
+        stranger = Visitor(on.application, on.model, session_key="browser-2")
+        other = await stranger.tab(on.hub)
+
+        answers = []
+        for conversation in (foreign, str(uuid4())):
+            answers.append(await other.open(conversation))
+            await other.ask("And?", conversation)
+            answers.append(await other.frame())
+        await stranger.leave()
+
+    missing = {
+        "type": "error",
+        "text": "There is no such conversation.",
+        "code": "conversation_not_found",
+    }
+    assert answers == [missing] * 4
+
+
+async def test_a_conversation_is_not_reached_through_another_application():
+    other = await add_application()
+    async with scene() as on:
+        on.model.put(None)
+        tab = await on.visitor.tab(on.hub)
+        conversation = await tab.ask("Hello")
+        await tab.until_over()
+        elsewhere = Visitor(other, on.model)
+        refusal = await (await elsewhere.tab(on.hub)).open(conversation)
+        await elsewhere.leave()
+
+    assert refusal["code"] == "conversation_not_found"
+
+
+ID = "b3f0a7de-58f5-4c8c-9f3e-0a4f6f6d2f11"
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "part"),
+    [
+        pytest.param("", "bad_frame", "Invalid JSON", id="empty"),
+        pytest.param("not JSON", "bad_frame", "Invalid JSON", id="no JSON"),
+        pytest.param("[]", "bad_frame", "an object", id="a list"),
+        pytest.param("{}", "bad_frame", "'type'", id="no type"),
+        pytest.param('{"type":"dance"}', "bad_frame", "'open', 'ask', 'stop'", id="unknown type"),
+        pytest.param(
+            '{"type":"open","conversation":"7"}', "bad_frame", "open.conversation: ", id="no id"
+        ),
+        pytest.param(
+            f'{{"type":"open","conversation":"{ID}","after":-1}}',
+            "bad_frame",
+            "open.after: ",
+            id="negative number",
+        ),
+        pytest.param(
+            f'{{"type":"open","conversation":"{ID}","after":1e99}}',
+            "bad_frame",
+            "open.after: ",
+            id="huge number",
+        ),
+        pytest.param(
+            f'{{"type":"ask","id":"{ID}","text":7}}', "bad_frame", "ask.text: ", id="no text"
+        ),
+        pytest.param('{"type":"ask","text":"Hi"}', "bad_frame", "ask.id: ", id="no request"),
+        pytest.param(
+            f'{{"type":"ask","id":"{ID}","text":" \\n"}}',
+            "empty_text",
+            "Write a question",
+            id="blank",
+        ),
+        pytest.param(
+            f'{{"type":"ask","id":"{ID}","text":"\\ud800"}}', "bad_frame", "hex", id="surrogate"
+        ),
+        pytest.param(
+            f'{{"type":"ask","id":"{ID}","text":"{"x" * 100_001}"}}',
+            "too_long",
+            "100,001",
+            id="long question",
+        ),
+        pytest.param(
+            f'{{"type":"ask","id":"{ID}","text":"{"é" * 600_000}"}}',
+            "too_large",
+            "1 MiB",
+            id="large frame",
+        ),
+        pytest.param("[" * 10_000, "bad_frame", "", id="deep"),
+        pytest.param(b"\x00", "bad_frame", "binary", id="binary"),
+        pytest.param('{"type":"stop"}', "conversation_not_found", "Open a", id="nothing to stop"),
+    ],
+)
+async def test_a_bad_frame_is_answered_and_the_socket_stays(
+    sent: str | bytes, code: str, part: str
+):
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        key = "text" if isinstance(sent, str) else "bytes"
+
+        await tab.send_input({"type": "websocket.receive", key: sent})
+        refusal = await tab.frame()
+        on.model.put(says("Still here."), None)
+        await tab.ask("Are you there?")
+        frames = await tab.until_over()
+
+    assert (refusal["type"], refusal["code"]) == ("error", code)
+    assert part in refusal["text"]
+    assert text_of(frames) == "Still here."
+
+
+async def test_characters_that_no_database_takes_are_replaced():
+    async with scene() as on:
+        on.model.put(says("a\0b"), None)
+        tab = await on.visitor.tab(on.hub)
+
+        await tab.ask("x\0y")
+        frames = await tab.until_over()
+
+    assert text_of(frames) == "a\ufffdb"
+    assert [m.text async for m in Message.objects.all()] == ["x\ufffdy", "a\ufffdb"]
+
+
+async def test_a_failure_is_told_with_a_reference_and_what_there_was_is_kept():
+    async with scene() as on:
+        on.model.put(says("It is"), ModelFailed("broke off", reason="stream"))
+        tab = await on.visitor.tab(on.hub)
+        await tab.ask("How warm is it?")
+
+        frames = await tab.until_over()
+
+    assert kinds(frames)[-3:] == ["run.error", "message.complete", "run.status"]
+    error, complete, status = frames[-3:]
+    assert "failed while responding" in error["text"]
+    assert len(error["reference"]) == 8
+    assert error["reference"] not in error["text"]
+    assert (complete["message"]["text"], complete["message"]["finish_reason"]) == (
+        "It is",
+        "error",
+    )
+    assert status["status"] == "failed"
+    assert (await Run.objects.aget()).status == "failed"
+
+
+async def test_an_application_that_is_switched_off_says_so():
+    async with scene(is_enabled=False) as on:
+        tab = await on.visitor.tab(on.hub)
+        frame = {"type": "ask", "id": str(uuid4()), "text": "Hi", "conversation": None}
+        await tab.send_json_to(frame)
+
+        refusal = await tab.frame()
+
+    assert refusal == {
+        "type": "error",
+        "text": f"There is no application named {on.application.slug!r} that you may use.",
+        "code": "DeploymentNotFound",
+    }
+    assert await Conversation.objects.acount() == 0
+
+
+async def test_only_people_who_are_signed_in_use_an_application_that_is_not_public():
+    async with scene(is_public=False) as on:
+        user = await User.objects.acreate(username="grace")
+        frame = {"type": "ask", "id": str(uuid4()), "text": "Hi", "conversation": None}
+        anonymous = await on.visitor.tab(on.hub)
+        await anonymous.send_json_to(frame)
+        refusal = await anonymous.frame()
+
+        signed_in = Visitor(on.application, on.model, user=user)
+        on.model.put(says("Hello"), None)
+        tab = await signed_in.tab(on.hub)
+        await tab.ask("Hi")
+        frames = await tab.until_over()
+        await signed_in.leave()
+
+    assert refusal["code"] == "DeploymentNotFound"
+    assert text_of(frames) == "Hello"
+    assert (await Conversation.objects.aget()).owner == f"user-{user.pk}"
+
+
+async def test_a_browser_without_a_session_is_sent_to_the_page():
+    async with scene() as on:
+        on.visitor.session.session_key = None
+        tab = await on.visitor.tab(on.hub)
+
+        refusal = await tab.frame()
+        closed = await tab.receive_output(PATIENCE)
+
+    assert refusal["code"] == "no_session"
+    assert closed == {"type": "websocket.close", "code": 4401}
+
+
+async def test_a_visitor_has_so_many_answers_going_and_no_more(settings: Any):
+    settings.CHAT_MAX_RUNS_PER_VISITOR = 1
+    async with scene() as on:
+        first = await on.visitor.tab(on.hub)
+        await first.ask("One")
+        second = await on.visitor.tab(on.hub)
+        frame = {"type": "ask", "id": str(uuid4()), "text": "Two", "conversation": None}
+
+        await second.send_json_to(frame)
+        refusal = await second.frame()
+        on.model.put(None)
+        await first.until_over()
+        on.model.put(None)
+        await second.ask("Two")
+        frames = await second.until_over()
+
+    assert refusal["code"] == "too_many_runs"
+    assert frames[-1]["status"] == "done"
+
+
+async def test_a_page_that_floods_its_socket_gets_an_answer_to_each_frame():
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        for _ in range(200):
+            await tab.send_input({"type": "websocket.receive", "text": "{}"})
+
+        codes = {(await tab.frame())["code"] for _ in range(200)}
+        silent = await tab.is_silent()
+
+    assert codes <= {"bad_frame", "busy"}
+    assert silent
+
+
+async def test_a_deleted_conversation_takes_its_answer_with_it():
+    async with scene() as on:
+        on.model.put(says("one"))
+        tab = await on.visitor.tab(on.hub)
+        conversation = await tab.ask("Count.")
+        await tab.until("message.delta")
+
+        await (await Conversation.objects.aget(pk=conversation)).adelete()
+        on.model.put(says("two"))
+        frames = await tab.until_over()
+        await asyncio.wait_for(on.model.was_cancelled.wait(), PATIENCE)
+        reopened = await tab.open(conversation)
+
+    assert frames[-1]["status"] == "stopped"
+    assert reopened["code"] == "conversation_not_found"
+    assert [await rows.objects.acount() for rows in (Run, JournalEntry, Message)] == [0, 0, 0]

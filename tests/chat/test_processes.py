@@ -1,0 +1,213 @@
+"""What several processes do together, each of them a hub, and what happens when one is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from channels.db import database_sync_to_async
+from django.utils import timezone
+
+from apps.chat.models import Conversation, Message
+from apps.runs import journal
+from apps.runs.hub import Hub
+from apps.runs.models import JournalEntry, Run
+from tests.chat.scripts import PATIENCE, Scene, says, scene, text_of
+from tests.services import absence
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(params=["memory", "redis"])
+def layer(request: pytest.FixtureRequest, settings: Any) -> str:
+    """The channel layer between the processes."""
+    if request.param == "redis":
+        if reason := absence("redis"):
+            pytest.skip(reason)
+        settings.CHANNEL_LAYERS = {
+            "default": {
+                "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+                "CONFIG": {"hosts": [os.environ["TEST_REDIS_URL"]]},
+            }
+        }
+    return str(request.param)
+
+
+async def test_a_viewer_in_another_process_sees_the_answer_as_it_grows(layer: str):
+    async with scene(checks_tasks=layer == "memory") as on:
+        here = await on.visitor.tab(on.hub)
+        conversation = await here.ask("Count.")
+        there = await on.visitor.tab(Hub())
+        opened = await there.open(conversation)
+        on.model.put(says("one "))
+        seen = await there.until("message.delta")
+        on.model.put(says("two"), None)
+
+        seen += await there.until_over()
+        own = await here.until_over()
+
+    assert opened["run"]["status"] == "running"
+    assert text_of(seen) == text_of(own) == "one two"
+    assert [seen[0], seen[1], *seen[-2:]] == [own[0], own[1], *own[-2:]]
+
+
+async def test_an_answer_is_stopped_from_another_process(layer: str):
+    async with scene(checks_tasks=layer == "memory") as on:
+        on.model.put(says("one"))
+        here = await on.visitor.tab(on.hub)
+        conversation = await here.ask("Count.")
+        await here.until("message.delta")
+        there = await on.visitor.tab(Hub())
+        await there.open(conversation)
+
+        await there.send_json_to({"type": "stop"})
+        frames = await there.until_over()
+        await asyncio.wait_for(on.model.was_cancelled.wait(), PATIENCE)
+
+    assert frames[-1]["status"] == "stopped"
+    assert frames[-2]["message"]["text"] == "one"
+
+
+async def test_one_conversation_has_one_answer_at_a_time_in_all_processes():
+    async with scene() as on:
+        here = await on.visitor.tab(on.hub)
+        conversation = await here.ask("Count.")
+        there = await on.visitor.tab(Hub())
+        await there.open(conversation)
+        await there.until("run.status")
+
+        await there.ask("Count more.", conversation)
+        refusal = await there.frame()
+
+    assert refusal["code"] == "run_going"
+
+
+async def leave_behind(on: Scene, *, seconds: float) -> tuple[str, list[dict[str, Any]]]:
+    """An answer in the middle of which its process died, so long ago."""
+    application = on.application
+    conversation = await Conversation.objects.acreate(
+        application=application, owner=on.visitor.bucket, title="Count."
+    )
+    run = await Run.objects.acreate(
+        stream=conversation.pk,
+        request=uuid4(),
+        application=application.slug,
+        bucket=on.visitor.bucket,
+        beat_at=timezone.now() - timedelta(seconds=seconds),
+    )
+    await Message.objects.acreate(conversation=conversation, run=run, role="user", text="Count.")
+    events: list[dict[str, Any]] = [
+        {"type": "run.status", "status": "running"},
+        {"type": "stage.opened", "stage": "call-1", "title": "Clock", "parent": None},
+        {"type": "message.delta", "text": "one "},
+        {"type": "message.delta", "text": "two"},
+    ]
+    await JournalEntry.objects.acreate(
+        stream=conversation.pk, run=run.pk, first=1, last=4, events=events
+    )
+    return str(conversation.pk), events
+
+
+async def test_the_answer_of_a_process_that_died_is_marked_as_failed_when_it_is_opened():
+    async with scene() as on:
+        conversation, events = await leave_behind(on, seconds=60)
+        tab = await on.visitor.tab(on.hub)
+
+        opened = await tab.open(conversation, len(events))
+        frames = await tab.until_over()
+        on.model.put(says("three"), None)
+        await tab.ask("Go on.", conversation)
+        after = await tab.until_over()
+
+    assert opened["run"] is None
+    assert [frame["type"] for frame in frames] == [
+        "stage.closed",
+        "run.error",
+        "message.complete",
+        "run.status",
+    ]
+    assert frames[0]["failed"] is True
+    assert frames[0]["seq"] > journal.GAP
+    assert "The server stopped while it was answering" in frames[1]["text"]
+    assert frames[2]["message"]["text"] == "one two"
+    assert frames[3]["status"] == "failed"
+    assert after[0]["seq"] == frames[-1]["seq"] + 1
+    assert text_of(after) == "three"
+    assert [message.content for message in on.model.asked[0].messages] == [
+        "Count.",
+        "one two",
+        "Go on.",
+    ]
+
+
+async def test_an_answer_that_is_alive_elsewhere_is_left_alone():
+    async with scene() as on:
+        conversation, events = await leave_behind(on, seconds=5)
+        tab = await on.visitor.tab(on.hub)
+
+        opened = await tab.open(conversation, len(events))
+        silent = await tab.is_silent()
+
+    assert opened["run"]["status"] == "running"
+    assert silent
+
+
+async def test_who_watches_while_a_process_dies_is_told(settings: Any):
+    settings.HEARTBEAT_SECONDS = 0.05
+    settings.RUN_LEASE_SECONDS = 0.2
+    async with scene() as on:
+        conversation, events = await leave_behind(on, seconds=0)
+        tab = await on.visitor.tab(on.hub)
+        await tab.open(conversation, len(events))
+
+        frames = await tab.until_over()
+
+    assert frames[-1]["status"] == "failed"
+
+
+async def test_a_process_that_lost_its_lease_stops_and_writes_nothing_more():
+    async with scene() as on:
+        on.model.put(says("one"))
+        tab = await on.visitor.tab(on.hub)
+        conversation = await tab.ask("Count.")
+        await tab.until("message.delta")
+        long_ago = timezone.now() - timedelta(seconds=60)
+        await Run.objects.aupdate(beat_at=long_ago)
+
+        await (await on.visitor.tab(Hub())).open(conversation)
+        on.model.put(says("two"))
+        await asyncio.wait_for(on.model.was_cancelled.wait(), PATIENCE)
+        await tab.until_over()
+
+    written = await database_sync_to_async(journal.read)(UUID(conversation), 0)
+    assert [event["type"] for _, _, event in written][-3:] == [
+        "run.error",
+        "message.complete",
+        "run.status",
+    ]
+    assert (await Run.objects.aget()).status == "failed"
+    assert await Message.objects.filter(role="assistant").acount() == 1
+
+
+async def test_a_question_begins_although_its_page_is_gone_at_once():
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        frame = {"type": "ask", "id": str(uuid4()), "text": "Count.", "conversation": None}
+        await tab.send_json_to(frame)
+        async with asyncio.timeout(PATIENCE):
+            while not on.hub.tasks:
+                await asyncio.sleep(0)
+        await on.visitor.leave()
+        on.model.put(says("one"), None)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                while not await Run.objects.filter(status="done").aexists():
+                    await asyncio.sleep(0.01)
+
+    assert (await Run.objects.aget()).status == "done"
+    assert (await Message.objects.aget(role="assistant")).text == "one"
