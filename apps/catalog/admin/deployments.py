@@ -13,6 +13,7 @@ from django.urls import URLPattern, path
 
 from apps.catalog.admin.connection import try_connection
 from apps.catalog.admin.theme import Admin, PasswordInput, Switch
+from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.secrets import UnreadableSecret
 
@@ -44,11 +45,16 @@ class DeploymentForm(forms.ModelForm[Deployment]):
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
-        if self.cleaned_data.get("clear_api_key") and self.cleaned_data.get("new_api_key"):
+        typed, cleared = (self.cleaned_data.get(n) for n in ("new_api_key", "clear_api_key"))
+        if cleared and typed:
             self.add_error("clear_api_key", "Either type a new key or remove the stored one.")
+        address = self.cleaned_data.get("base_url", "")
+        if not cleared and not typed and not may_keep_key(self.instance, address):
+            self.add_error("new_api_key", TYPE_AGAIN)
         return cleaned
 
     def _post_clean(self) -> None:
+        """Set the key before the model's own checks, which run here."""
         if self.cleaned_data.get("clear_api_key"):
             self.instance.api_key = ""
         elif typed := self.cleaned_data.get("new_api_key"):

@@ -73,9 +73,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
             "secret": obj.form_of_creation.secret,
             "list_url": reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist"),
         }
-        response = TemplateResponse(request, "admin/key_created.html", context)
-        response["Cache-Control"] = "no-store"
-        return response
+        return TemplateResponse(request, "admin/key_created.html", context)
 
     @admin.action(description="Revoke selected keys for good", permissions=("change",))
     def revoke(self, request: HttpRequest, keys: QuerySet[AbstractAPIKey]) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework import serializers
 
 from apps.catalog.api.rows import RowSerializer, RowViewSet
+from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
 from apps.workspace.local.models import Deployment
 
 
@@ -42,6 +45,14 @@ class DeploymentSerializer(RowSerializer[Deployment]):
             "created_at",
             "updated_at",
         )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        stored = self.instance
+        if isinstance(stored, Deployment) and "api_key" not in attrs:
+            address = attrs.get("base_url", stored.base_url)
+            if not may_keep_key(stored, address):
+                raise serializers.ValidationError({"api_key": TYPE_AGAIN})
+        return attrs
 
     def get_has_api_key(self, deployment: Deployment) -> bool:
         return bool(deployment.api_key)

@@ -69,3 +69,14 @@ def test_mistakes_have_their_paths(api, fields, path):
     assert answer.status_code == 400
     assert [found["path"] for found in answer.data["errors"]] == [path]
     assert Deployment.objects.count() == 0
+
+
+def test_a_stored_secret_does_not_move_to_another_server(api):
+    make_deployment("gpt", base_url="https://api.example.com/v1", api_key=SECRET)
+
+    moved = api.patch(f"{URL}gpt/", {"base_url": "https://elsewhere.example.com/v1"})
+    within = api.patch(f"{URL}gpt/", {"base_url": "https://api.example.com/v2"})
+    typed = api.patch(f"{URL}gpt/", {"base_url": "https://elsewhere.example.com", "api_key": "x"})
+
+    assert [moved.status_code, within.status_code, typed.status_code] == [400, 200, 200]
+    assert [found["path"] for found in moved.data["errors"]] == ["api_key"]

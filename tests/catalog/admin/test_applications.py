@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from apps.catalog.models import Application, empty_manifest
+from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/catalog/application/"
+ADD = f"{LIST}add/"
+
+
+@pytest.fixture
+def admin_client() -> Client:
+    client = Client()
+    client.force_login(make_operator())
+    make_deployment("demo-model")
+    return client
+
+
+def change_url(application: Application) -> str:
+    return f"{LIST}{application.pk}/change/"
+
+
+def fields(**changes: str) -> dict[str, str]:
+    valid = {
+        "title": "Travel",
+        "slug": "travel",
+        "description": "",
+        "manifest": json.dumps(empty_manifest()),
+        "is_enabled": "on",
+        "owner": "",
+    }
+    return {**valid, **changes}
+
+
+def test_an_application_is_created(admin_client):
+    answer = admin_client.post(ADD, fields())
+
+    assert (answer.status_code, answer["Location"]) == (302, LIST)
+    assert Application.objects.get().manifest == empty_manifest()
+
+
+@pytest.mark.parametrize(
+    ("typed", "place"),
+    [
+        ('{"orchestrator": \n  }', "line 2"),
+        ('{"orchestrator": {"deployment": {"deployment_id": "x"}}, "contexts": 3}', "contexts"),
+        ("[" * 5000, "line 1"),
+        ('{"a": 1, "a": 2}', "stands twice"),
+        ("{}", "orchestrator"),
+    ],
+)
+def test_a_broken_manifest_is_not_saved_and_comes_back_as_typed(admin_client, typed, place):
+    answer = admin_client.post(ADD, fields(manifest=typed, title="Kept title"))
+
+    page = answer.content.decode()
+    assert (answer.status_code, Application.objects.count()) == (200, 0)
+    assert answer.context["adminform"].form["manifest"].value() == typed
+    assert 'value="Kept title"' in page
+    assert place in page
+    assert "Nothing was saved." in page
+
+
+def test_a_mistake_elsewhere_keeps_the_manifest_as_typed(admin_client):
+    typed = '{"orchestrator":{"deployment":{"deployment_id":"demo-model"}},\n"odd":1}'
+
+    answer = admin_client.post(ADD, fields(slug="", manifest=typed))
+
+    assert answer.context["adminform"].form["manifest"].value() == typed
+
+
+def test_warnings_are_told_after_saving(admin_client):
+    typed = manifest_with(orchestrator={"deployment": {"deployment_id": "demo-modl"}})
+
+    answer = admin_client.post(ADD, fields(manifest=json.dumps(typed)), follow=True)
+
+    assert "did you mean &#x27;demo-model&#x27;?" in answer.content.decode()
+    assert Application.objects.count() == 1
+
+
+def test_a_stored_manifest_that_became_invalid_shows_its_mistakes(admin_client):
+    application = make_application(manifest={"orchestrator": 1})
+
+    page = admin_client.get(change_url(application)).content.decode()
+
+    assert 'data-path="orchestrator"' in page
+
+
+def test_a_change_that_nobody_saw_is_not_overwritten(admin_client):
+    application = make_application()
+    application.save()
+
+    stale = admin_client.post(change_url(application), fields(title="Mine", seen_version="1"))
+
+    assert "Somebody saved this application" in stale.content.decode()
+    assert stale.context["adminform"].form["seen_version"].value() == 2
+    assert Application.objects.get().title == "Travel"
+
+    again = admin_client.post(change_url(application), fields(title="Mine", seen_version="2"))
+    assert (again.status_code, Application.objects.get().title) == (302, "Mine")
+
+
+def test_a_clone_starts_with_everything_but_its_name(admin_client):
+    original = make_application(description="About", manifest=manifest_with(odd=1), is_public=True)
+    make_application("travel-copy")
+
+    form = admin_client.get(f"{ADD}?copy={original.pk}").context["adminform"].form
+
+    assert {name: form[name].value() for name in ("title", "slug", "description")} == {
+        "title": "Travel (copy)",
+        "slug": "travel-copy-2",
+        "description": "About",
+    }
+    assert json.loads(form["manifest"].value()) == original.manifest
+    assert form["is_public"].value() is True
+
+
+@pytest.mark.parametrize("copied", ["999", "abc", ""])
+def test_a_clone_of_nothing_is_an_empty_form(admin_client, copied):
+    form = admin_client.get(f"{ADD}?copy={copied}").context["adminform"].form
+
+    assert form["title"].value() in (None, "")
+
+
+def test_lists_and_forms_of_many_applications_take_few_queries(
+    admin_client, django_assert_max_num_queries
+):
+    rows = [
+        Application(slug=f"a{number}", title=f"A {number}", manifest=empty_manifest(), version=1)
+        for number in range(500)
+    ]
+    Application.objects.bulk_create(rows)
+    application = Application.objects.order_by("pk").first()
+    assert application is not None
+
+    with django_assert_max_num_queries(15):
+        page = admin_client.get(LIST).content.decode()
+    with django_assert_max_num_queries(15):
+        admin_client.get(change_url(application))
+
+    assert page.count("demo-model") == 50
+
+
+def test_the_list_shows_models_of_old_and_odd_manifests(admin_client):
+    make_application("old", manifest={"orchestrator": {"deployment": {"name": "old-name"}}})
+    make_application("odd", manifest=["no manifest"])
+
+    page = admin_client.get(f"{LIST}?o=3").content.decode()
+
+    assert "old-name" in page
+
+
+def test_many_are_disabled_at_once_and_noticed(admin_client):
+    application = make_application()
+
+    admin_client.post(LIST, {"action": "disable", "_selected_action": [application.pk]})
+
+    application.refresh_from_db()
+    assert (application.is_enabled, application.version) == (False, 2)
+
+
+def test_the_check_answers_with_places(admin_client):
+    answer = admin_client.post(f"{LIST}check/", {"manifest": "{"})
+
+    [finding] = answer.json()["findings"]
+    assert (finding["severity"], finding["line"], finding["column"]) == ("error", 1, 2)
+
+
+def test_the_check_is_for_people_who_may_see_applications():
+    client = Client()
+    client.force_login(User.objects.create_user("staff", is_staff=True))
+
+    assert client.post(f"{LIST}check/", {"manifest": "{}"}).status_code == 403
+    assert client.get(f"{LIST}schema/").status_code == 403
+    assert Client().post(f"{LIST}check/").status_code == 302
+
+
+def test_people_who_may_only_look_see_the_page():
+    reader = User.objects.create_user("reader", is_staff=True)
+    reader.user_permissions.add(Permission.objects.get(codename="view_application"))
+    client = Client()
+    client.force_login(reader)
+
+    answer = client.get(change_url(make_application()))
+
+    assert answer.status_code == 200
+    assert b"demo-model" in answer.content

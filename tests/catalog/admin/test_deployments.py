@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from apps.workspace.local.models import Deployment
+from tests.catalog.rows import make_deployment, make_operator
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/workspace/deployment/"
+SECRET = "sk-very-secret"
+
+
+@pytest.fixture
+def admin_client() -> Client:
+    client = Client()
+    client.force_login(make_operator())
+    return client
+
+
+def fields(**changes: str) -> dict[str, str]:
+    valid = {
+        "deployment_id": "gpt",
+        "display_name": "GPT",
+        "description": "",
+        "is_enabled": "on",
+        "provider": "openai",
+        "base_url": "https://api.example.com/v1",
+        "model_name": "gpt",
+        "new_api_key": "",
+        "api_key_env": "",
+        "features": "{}",
+        "input_attachment_types": "[]",
+        "context_window": "",
+        "parameters": "{}",
+    }
+    return {**valid, **changes}
+
+
+def test_a_key_is_stored_and_never_shown_again(admin_client):
+    admin_client.post(f"{LIST}add/", fields(new_api_key=SECRET))
+
+    deployment = Deployment.objects.get()
+    page = admin_client.get(f"{LIST}{deployment.pk}/change/").content.decode()
+    assert deployment.api_key == SECRET
+    assert "A key is stored." in page
+    assert SECRET not in page
+    assert SECRET not in admin_client.get(LIST).content.decode()
+
+
+def test_a_form_that_is_shown_again_does_not_hold_the_key(admin_client):
+    answer = admin_client.post(f"{LIST}add/", fields(new_api_key=SECRET, base_url=""))
+
+    assert answer.status_code == 200
+    assert SECRET not in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("changes", "stored"),
+    [({}, SECRET), ({"new_api_key": "sk-new"}, "sk-new"), ({"clear_api_key": "on"}, "")],
+)
+def test_a_stored_key_stays_until_it_is_replaced_or_removed(admin_client, changes, stored):
+    deployment = make_deployment("gpt", base_url=fields()["base_url"], api_key=SECRET)
+
+    admin_client.post(f"{LIST}{deployment.pk}/change/", fields(**changes))
+
+    assert Deployment.objects.get().api_key == stored
+
+
+def test_replacing_and_removing_at_once_is_refused(admin_client):
+    deployment = make_deployment("gpt", api_key=SECRET)
+    both = fields(new_api_key="sk-new", clear_api_key="on")
+
+    answer = admin_client.post(f"{LIST}{deployment.pk}/change/", both)
+
+    assert answer.status_code == 200
+    assert Deployment.objects.get().api_key == SECRET
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("features", "[]"),
+        ("features", "{"),
+        ("parameters", "3"),
+        ("input_attachment_types", '{"a": 1}'),
+        ("base_url", ""),
+        ("api_key_env", "SECRET_KEY"),
+        ("deployment_id", "a b"),
+    ],
+)
+def test_mistakes_stand_at_their_fields(admin_client, field, value):
+    answer = admin_client.post(f"{LIST}add/", fields(**{field: value}))
+
+    assert list(answer.context["adminform"].form.errors) == [field]
+
+
+def test_the_demo_model_answers(admin_client):
+    answer = admin_client.post(f"{LIST}test/", fields(provider="demo"))
+
+    assert answer.json()["ok"] is True
+
+
+class Refusing(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.seen.append(self.headers["Authorization"])  # type: ignore[attr-defined]
+        self.send_response(401)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(b'{"error": {"message": "no"}}')
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def service() -> Iterator[HTTPServer]:
+    """A service that refuses every key; `seen` has the keys that it was asked with."""
+    with HTTPServer(("127.0.0.1", 0), Refusing) as server:
+        server.seen = []  # type: ignore[attr-defined]
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def loopback(settings) -> None:
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+
+
+@pytest.mark.usefixtures("loopback")
+def test_a_refused_key_is_named_and_nothing_is_saved(admin_client, service):
+    url = f"http://127.0.0.1:{service.server_port}/v1"
+    deployment = make_deployment("gpt", base_url=url, api_key=SECRET)
+
+    answer = admin_client.post(
+        f"{LIST}test/", {**fields(base_url=url), "test_pk": str(deployment.pk)}
+    )
+
+    assert answer.json() == {
+        "ok": False,
+        "message": "The service does not accept the API key. Check the key.",
+    }
+    assert service.seen == [f"Bearer {SECRET}"]
+    assert Deployment.objects.get().provider == Deployment.Provider.DEMO
+
+
+def test_a_stored_key_is_not_sent_to_another_address(admin_client, service, loopback):
+    """Whoever may not read a key may not have it sent to a server of their own either."""
+    deployment = make_deployment(
+        "gpt", provider="openai", base_url="https://api.example.com/v1", api_key=SECRET
+    )
+    url = f"http://127.0.0.1:{service.server_port}/v1"
+
+    answer = admin_client.post(
+        f"{LIST}test/", {**fields(base_url=url), "test_pk": str(deployment.pk)}
+    )
+
+    saved = admin_client.post(f"{LIST}{deployment.pk}/change/", fields(base_url=url))
+
+    assert answer.json()["message"] == "Not tested. Correct these fields first: API key."
+    assert saved.context["adminform"].form.errors == {
+        "new_api_key": ["The key was stored for another server. Type it again, or remove it."]
+    }
+    assert service.seen == []
+
+
+def test_a_test_is_for_people_who_may_save():
+    client = Client()
+    client.force_login(User.objects.create_user("staff", is_staff=True))
+
+    assert client.post(f"{LIST}test/", fields()).status_code == 403
+
+
+def test_what_cannot_be_saved_is_not_tested(admin_client):
+    answer = admin_client.post(f"{LIST}test/", fields(base_url=""))
+
+    assert answer.json()["message"] == "Not tested. Correct these fields first: Base url."

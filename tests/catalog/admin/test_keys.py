@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+
+from apps.accounts.models import ApiKey
+from apps.catalog.models import OperatorKey
+from tests.catalog.rows import make_application, make_operator
+
+pytestmark = pytest.mark.django_db
+
+KEYS = "/admin/accounts/apikey/"
+OPERATOR_KEYS = "/admin/catalog/operatorkey/"
+
+
+@pytest.fixture
+def admin_client() -> Client:
+    client = Client()
+    client.force_login(make_operator())
+    return client
+
+
+def shown_key(page: str) -> str:
+    found = re.search(r'id="created-key" readonly value="([^"]+)"', page)
+    assert found is not None
+    return found[1]
+
+
+def test_a_key_is_shown_once_and_stored_as_a_hash(admin_client):
+    application = make_application()
+
+    created = admin_client.post(f"{KEYS}add/", {"name": "robot", "applications": [application.pk]})
+
+    secret = shown_key(created.content.decode())
+    key = ApiKey.objects.get()
+    assert ApiKey.objects.is_valid(secret)
+    assert list(key.applications.all()) == [application]
+    assert "no-store" in created["Cache-Control"]
+    assert secret not in (key.id, key.hashed_key, key.prefix)
+    for url in (KEYS, f"{KEYS}{key.pk}/change/"):
+        assert secret not in admin_client.get(url, follow=True).content.decode()
+
+
+def test_a_key_that_could_never_be_used_is_refused(admin_client):
+    end = {"expiry_date_0": "2020-01-01", "expiry_date_1": "00:00:00"}
+
+    answer = admin_client.post(f"{KEYS}add/", {"name": "robot", **end})
+
+    assert "in the past" in answer.content.decode()
+    assert ApiKey.objects.count() == 0
+
+
+def test_keys_are_revoked_for_good(admin_client):
+    key, secret = ApiKey.objects.create_key(name="robot")
+
+    admin_client.post(KEYS, {"action": "revoke", "_selected_action": [key.pk]})
+    page = admin_client.get(f"{KEYS}{key.pk}/change/".replace(".", "_2E"), follow=True)
+
+    assert not ApiKey.objects.is_valid(secret)
+    assert 'name="revoked"' not in page.content.decode()
+
+
+def test_people_make_operator_keys_for_themselves(admin_client):
+    other = make_operator("other")
+
+    created = admin_client.post(f"{OPERATOR_KEYS}add/", {"name": "deploy", "user": other.pk})
+
+    assert shown_key(created.content.decode())
+    assert OperatorKey.objects.get().user.username == "operator"
+
+
+def test_the_kind_of_key_that_opens_nothing_is_not_offered(admin_client):
+    assert admin_client.get("/admin/rest_framework_api_key/apikey/").status_code == 404
