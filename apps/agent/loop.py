@@ -14,10 +14,10 @@ from typing import Any
 
 import msgspec
 
-from apps.agent.events import AttachmentAdded, Emit, ModelUsage, ToolCallsRequested
+from apps.agent.events import Emit, ModelUsage, ToolCallsRequested
 from apps.agent.messages import Message, ToolCall
 from apps.agent.model import Model, ModelRequest
-from apps.agent.replies import Reply, ask
+from apps.agent.replies import Reply, ask, show_once
 from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
 from apps.errors import StepLimitReached, Stopped, ToolError
 
@@ -29,6 +29,7 @@ ResultStep = Callable[[ToolCall, ToolResult], Awaitable[ToolResult]]
 """A tool's result on its way to the model."""
 
 UNLIMITED = -1
+UNEXPECTED = ToolResult("Error: the tool failed unexpectedly.")
 
 
 @dataclass(slots=True)
@@ -100,6 +101,7 @@ class AgentLoop:
             name=self.name,
             lead="\n\n" if progress.said_text else "",
             stage_prefix=f"model-{iteration}-" if self.show_stages else None,
+            shown=progress.shown,
         )
 
     async def run_tools(
@@ -114,7 +116,7 @@ class AgentLoop:
         conversation = (*messages, *progress.added, asked)
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self.call(call, conversation, emit)) for call in calls]
-        outcomes = [task.result() for task in tasks]
+        outcomes = [UNEXPECTED if task.cancelled() else task.result() for task in tasks]
         progress.added.append(replace(asked, tool_calls=tuple(calls)))
         stopped: Stopped | None = None
         for call, outcome in zip(calls, outcomes, strict=True):
@@ -123,7 +125,8 @@ class AgentLoop:
                 outcome = ToolResult(str(outcome))
             progress.added.append(answer(call, outcome))
             progress.usage += outcome.usage
-            propagate(outcome, emit, progress)
+            for attachment in outcome.propagated:
+                show_once(attachment, emit, progress.shown)
         if stopped is not None:
             raise stopped
 
@@ -142,7 +145,7 @@ class AgentLoop:
             return error
         except Exception:
             logger.exception("Tool %r failed", call.name)
-            return ToolResult("Error: the tool failed unexpectedly.")
+            return UNEXPECTED
         return result
 
     def find(self, call: ToolCall) -> tuple[Tool, dict[str, Any]]:
@@ -174,13 +177,3 @@ def answer(call: ToolCall, result: ToolResult) -> Message:
         attachments=result.attachments,
         state=result.state,
     )
-
-
-def propagate(result: ToolResult, emit: Emit, progress: Progress) -> None:
-    """Show a result's attachments on the answer, each URL once."""
-    for attachment in result.propagated:
-        if attachment.url is not None:
-            if attachment.url in progress.shown:
-                continue
-            progress.shown.add(attachment.url)
-        emit(AttachmentAdded(attachment))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+import uuid
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from apps.agent.events import (
@@ -47,6 +49,9 @@ class Reply:
 
 @dataclass(slots=True)
 class GrowingCall:
+    """`index` is the number that the service gave it, not always to it alone."""
+
+    index: int
     id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list)
@@ -105,15 +110,25 @@ class ModelStages:
 class Assembly:
     """Collects the chunks of one answer and emits what can be shown at once.
 
-    `lead` is emitted before the first text: what separates it from an earlier answer.
+    `lead` is emitted before the first text: what separates it from an earlier answer. `shown`
+    are the URLs of attachments that need not be shown again.
     """
 
-    def __init__(self, emit: Emit, *, lead: str = "", stages: ModelStages | None = None) -> None:
+    def __init__(
+        self,
+        emit: Emit,
+        *,
+        lead: str = "",
+        stages: ModelStages | None = None,
+        shown: set[str] | None = None,
+    ) -> None:
         self.emit = emit
         self.lead = lead
         self.stages = stages
+        self.shown = set() if shown is None else shown
         self.text: list[str] = []
-        self.calls: dict[int, GrowingCall] = {}
+        self.calls: list[GrowingCall] = []
+        self.growing: dict[int, GrowingCall] = {}
         self.attachments: list[Attachment] = []
         self.state: dict[str, Any] = {}
         self.finish_reason = ""
@@ -152,31 +167,40 @@ class Assembly:
         for written in custom.attachments or ():
             attachment = attachment_from_dict(written)
             self.attachments.append(attachment)
-            self.emit(AttachmentAdded(attachment))
+            show_once(attachment, self.emit, self.shown)
         if custom.state:
             self.state |= custom.state
         if custom.stages and self.stages is not None:
             self.stages.feed(custom.stages)
 
     def feed_call(self, delta: ToolCallDelta) -> None:
-        index = delta.index
-        known = self.calls.get(index)
-        if known is not None and delta.id and known.id and delta.id != known.id:
-            # some services number every call 0: another id is another call
-            index = next((i for i, c in self.calls.items() if c.id == delta.id), len(self.calls))
-        if self.stages is not None and index not in self.calls:
-            self.stages.close()
-        call = self.calls.setdefault(index, GrowingCall())
+        call = self.growing.get(delta.index)
+        if call is None or (delta.id and call.id and delta.id != call.id):
+            call = self.find_call(delta)
         call.id = call.id or delta.id or ""
         if delta.function is not None:
             call.name += delta.function.name or ""
             if delta.function.arguments:
                 call.arguments.append(delta.function.arguments)
 
-    def reply(self, model: str) -> Reply:
+    def find_call(self, delta: ToolCallDelta) -> GrowingCall:
+        """The call that a piece begins. Some services number every call 0: another id is another."""
+        numbered = (call for call in self.calls if call.index == delta.index)
+        call = next((call for call in numbered if call.id == delta.id), None)
+        if call is None:
+            if self.stages is not None:
+                self.stages.close()
+            call = GrowingCall(delta.index)
+            self.calls.append(call)
+        self.growing[delta.index] = call
+        return call
+
+    def reply(self, model: str, taken: Collection[str] = ()) -> Reply:
+        """The whole answer; calls get other ids than those that are `taken`."""
+        used = set(taken)
         calls = tuple(
-            ToolCall(call.id or f"call_{index}", call.name, "".join(call.arguments))
-            for index, call in sorted(self.calls.items())
+            ToolCall(unused(call.id, used), call.name, "".join(call.arguments))
+            for call in sorted(self.calls, key=attrgetter("index"))
         )
         message = Message(
             "assistant",
@@ -198,6 +222,23 @@ class Assembly:
         return (ModelUsage(model, self.usage.prompt_tokens, self.usage.completion_tokens),)
 
 
+def unused(id: str, used: set[str]) -> str:
+    """The id, or a new one if it is empty or used: results are told apart by it."""
+    if not id or id in used:
+        id = f"call_{uuid.uuid4().hex}"
+    used.add(id)
+    return id
+
+
+def show_once(attachment: Attachment, emit: Emit, shown: set[str]) -> None:
+    """Show an attachment on the answer, unless one of the same URL is there already."""
+    if attachment.url is not None:
+        if attachment.url in shown:
+            return
+        shown.add(attachment.url)
+    emit(AttachmentAdded(attachment))
+
+
 async def ask(
     model: Model,
     request: ModelRequest,
@@ -206,17 +247,20 @@ async def ask(
     name: str,
     lead: str = "",
     stage_prefix: str | None = None,
+    shown: set[str] | None = None,
 ) -> Reply:
     """Ask once and show the answer while it arrives.
 
     `name` is the deployment's, for the usage; `stage_prefix` begins the ids of the model's own
-    stages, and None hides them. Raises `ModelFailed`.
+    stages, and None hides them; `shown` are URLs of attachments that the answer already has, to
+    which it adds. Raises `ModelFailed`.
     """
     stages = ModelStages(emit, stage_prefix) if stage_prefix is not None else None
-    assembly = Assembly(emit, lead=lead, stages=stages)
+    assembly = Assembly(emit, lead=lead, stages=stages, shown=shown)
     with (stages or ModelStages(emit, "")).closing():
         async with aclosing(model.stream(request)) as batches:
             async for batch in batches:
                 for chunk in batch:
                     assembly.feed(chunk)
-    return assembly.reply(name)
+    taken = {call.id for message in request.messages for call in message.tool_calls}
+    return assembly.reply(name, taken)

@@ -1,0 +1,361 @@
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from apps.agent.events import (
+    AttachmentAdded,
+    Event,
+    ModelUsage,
+    StageClosed,
+    StageOpened,
+    TextDelta,
+    ToolCallsRequested,
+)
+from apps.agent.loop import AgentLoop, Progress
+from apps.agent.messages import Attachment, Message, ToolCall
+from apps.agent.model import Choice, Chunk, CustomContent, Delta
+from apps.agent.stages import open_stage
+from apps.agent.tools import Invocation, ToolResult
+from apps.errors import ModelFailed, StepLimitReached, Stopped, ToolError
+from tests.fakes import (
+    ScriptedModel,
+    async_tool,
+    calling,
+    finish,
+    saying,
+    spec,
+    text,
+    timeless,
+    tool,
+)
+
+QUESTION = Message("user", "How warm is it in Riga?")
+WEATHER = tool("weather", lambda arguments: f"{arguments['city']}: 12")
+
+
+def loop_of(model: ScriptedModel, *tools, **options) -> AgentLoop:
+    return AgentLoop(model, "gpt", {tool.spec.name: tool for tool in tools}, **options)
+
+
+async def answers_to(*wanted: tuple[str, str, object], tools=(WEATHER,)) -> list[str]:
+    """What the model is told about its calls."""
+    progress = Progress()
+    model = ScriptedModel(calling(*wanted), saying("Done"))
+    await loop_of(model, *tools).run([QUESTION], lambda event: None, progress)
+    return [message.text for message in progress.added if message.role == "tool"]
+
+
+async def test_the_result_of_a_tool_is_shown_to_the_model_before_it_answers():
+    call = ("call-1", "weather", '{"city": "Riga"}')
+    model = ScriptedModel(calling(call), saying("12 degrees"))
+    events: list[Event] = []
+    progress = Progress()
+
+    reason = await loop_of(model, WEATHER).run([QUESTION], events.append, progress)
+
+    asked = Message("assistant", tool_calls=(ToolCall(*call),))
+    result = Message("tool", "Riga: 12", tool_call_id="call-1")
+    assert reason == "stop"
+    assert [list(request.messages) for request in model.asked] == [
+        [QUESTION],
+        [QUESTION, asked, result],
+    ]
+    assert progress.added == [asked, result, Message("assistant", "12 degrees")]
+    assert events == [TextDelta("12 degrees")]
+
+
+async def test_an_empty_line_stands_between_the_texts_of_two_answers():
+    call = calling(("1", "weather", {"city": "Riga"}))
+    model = ScriptedModel([text("I look."), *call], call, saying("It is 12."))
+    events: list[Event] = []
+
+    await loop_of(model, WEATHER).run([QUESTION], events.append, Progress())
+
+    assert events == [TextDelta("I look."), TextDelta("\n\n"), TextDelta("It is 12.")]
+
+
+async def test_calls_run_at_the_same_time_and_their_results_keep_their_order():
+    second_is_done = asyncio.Event()
+
+    async def waits(invocation: Invocation) -> ToolResult:
+        await second_is_done.wait()
+        return ToolResult("first")
+
+    async def goes_ahead(invocation: Invocation) -> ToolResult:
+        second_is_done.set()
+        return ToolResult("second")
+
+    tools = (async_tool("slow", waits), async_tool("quick", goes_ahead))
+
+    async with asyncio.timeout(10):
+        found = await answers_to(("1", "slow", {}), ("2", "quick", {}), tools=tools)
+
+    assert found == ["first", "second"]
+
+
+async def test_an_unknown_tool_is_answered_with_how_to_go_on():
+    assert await answers_to(("1", "wether", {}), ("2", "weather", {"city": "Riga"})) == [
+        "Error: Unknown tool 'wether'.\n\n"
+        "This tool does not exist. Check the tool name and try again.",
+        "Riga: 12",
+    ]
+
+
+@pytest.mark.parametrize("written", ['{"city": ', "NaN", "[" * 100_000, '"\\ud800"', "{} {}"])
+async def test_arguments_that_are_no_json_are_answered_with_the_reason(written):
+    (found,) = await answers_to(("1", "weather", written))
+
+    assert found.startswith("Error: The arguments are not valid JSON: ")
+    assert found.endswith("Send one JSON object.")
+
+
+@pytest.mark.parametrize(("written", "kind"), [("[]", "list"), ('"x"', "str"), ("3", "int")])
+async def test_arguments_that_are_no_object_are_answered_with_what_they_are(written, kind):
+    assert await answers_to(("1", "weather", written)) == [
+        f"Error: The arguments are a JSON {kind}; send one JSON object."
+    ]
+
+
+async def test_no_arguments_at_all_are_an_empty_object():
+    ping = tool("ping", lambda arguments: f"pong {dict(arguments)}")
+
+    assert await answers_to(("1", "ping", ""), tools=(ping,)) == ["pong {}"]
+
+
+async def test_a_tool_that_fails_leaves_its_siblings_alone():
+    async def refuses(invocation: Invocation) -> ToolResult:
+        raise ToolError("No such city.")
+
+    async def breaks(invocation: Invocation) -> ToolResult:
+        raise RuntimeError("a secret of the server")
+
+    tools = (async_tool("refuses", refuses), async_tool("breaks", breaks), WEATHER)
+    wanted = [("1", "refuses", {}), ("2", "breaks", {}), ("3", "weather", {"city": "Riga"})]
+
+    assert await answers_to(*wanted, tools=tools) == [
+        "Error: No such city.",
+        "Error: the tool failed unexpectedly.",
+        "Riga: 12",
+    ]
+
+
+async def test_a_tool_that_cancels_itself_fails_and_the_run_goes_on():
+    async def cancels(invocation: Invocation) -> ToolResult:
+        raise asyncio.CancelledError
+
+    tools = (async_tool("cancels", cancels), WEATHER)
+
+    found = await answers_to(("1", "cancels", {}), ("2", "weather", {"city": "Riga"}), tools=tools)
+
+    assert found == ["Error: the tool failed unexpectedly.", "Riga: 12"]
+
+
+async def test_a_tool_that_stops_the_run_lets_the_others_finish_first():
+    async def stops(invocation: Invocation) -> ToolResult:
+        raise Stopped
+
+    model = ScriptedModel(calling(("1", "stops", {}), ("2", "weather", {"city": "Riga"})))
+    progress = Progress()
+
+    with pytest.raises(Stopped):
+        await loop_of(model, async_tool("stops", stops), WEATHER).run(
+            [QUESTION], lambda event: None, progress
+        )
+
+    assert [message.text for message in progress.added] == ["", str(Stopped()), "Riga: 12"]
+    assert len(model.asked) == 1
+
+
+async def test_a_limit_of_n_is_n_questions_to_the_model():
+    call = calling(("1", "weather", {"city": "Riga"}))
+    model = ScriptedModel(*[call] * 3)
+    progress = Progress()
+
+    with pytest.raises(StepLimitReached) as caught:
+        await loop_of(model, WEATHER, max_iterations=2).run(
+            [QUESTION], lambda event: None, progress
+        )
+
+    assert (caught.value.limit, len(model.asked), len(progress.added)) == (2, 2, 4)
+
+
+async def test_minus_one_is_no_limit():
+    call = calling(("1", "weather", {"city": "Riga"}))
+    model = ScriptedModel(*[call] * 40, saying("At last"))
+
+    reason = await loop_of(model, WEATHER, max_iterations=-1).run(
+        [QUESTION], lambda event: None, Progress()
+    )
+
+    assert (reason, len(model.asked)) == ("stop", 41)
+
+
+async def test_parameters_of_the_first_question_are_not_repeated():
+    model = ScriptedModel(calling(("1", "weather", {"city": "Riga"})), saying("Done"))
+    loop = loop_of(
+        model, WEATHER, parameters={"seed": 1}, first_parameters={"tool_choice": "required"}
+    )
+
+    await loop.run([QUESTION], lambda event: None, Progress())
+
+    assert [dict(request.parameters) for request in model.asked] == [
+        {"seed": 1, "tool_choice": "required"},
+        {"seed": 1},
+    ]
+
+
+async def test_tools_of_the_client_are_passed_on_and_never_run():
+    locate = spec("locate", "Where the person is")
+    wanted = [("1", "locate", "{}"), ("2", "weather", '{"city": "Riga"}')]
+    model = ScriptedModel(calling(*wanted))
+    events: list[Event] = []
+    progress = Progress()
+
+    reason = await loop_of(model, WEATHER, external={"locate": locate}).run(
+        [QUESTION], events.append, progress
+    )
+
+    assert reason == "tool_calls"
+    assert [entry.name for entry in model.asked[0].tools] == ["weather", "locate"]
+    assert events == [ToolCallsRequested((ToolCall(*wanted[0]),))]
+    assert progress.added == [
+        Message("assistant", tool_calls=(ToolCall(*wanted[1]),)),
+        Message("tool", "Riga: 12", tool_call_id="2"),
+    ]
+
+
+async def test_calls_of_the_client_alone_leave_nothing_behind():
+    model = ScriptedModel(calling(("1", "locate", "{}")))
+    progress = Progress()
+
+    reason = await loop_of(model, external={"locate": spec("locate")}).run(
+        [QUESTION], lambda event: None, progress
+    )
+
+    assert (reason, progress.added) == ("tool_calls", [])
+
+
+async def test_an_attachment_is_shown_once_whoever_brings_it():
+    chart = Attachment("image/png", "Chart", url="files/x/chart.png")
+    note = Attachment("text/plain", "Note", data="hm")
+    brings = ToolResult("done", propagated=(chart, note))
+    written = {"type": "image/png", "title": "Chart", "url": "files/x/chart.png"}
+    custom = Chunk([Choice(Delta(custom_content=CustomContent(attachments=[written])))])
+    model = ScriptedModel(
+        calling(("1", "draw", {}), ("2", "draw", {})),
+        [custom, *calling(("3", "draw", {}))],
+        [custom, finish()],
+    )
+    events: list[Event] = []
+
+    await loop_of(model, tool("draw", lambda arguments: brings)).run(
+        [QUESTION], events.append, Progress()
+    )
+
+    assert events == [AttachmentAdded(item) for item in (chart, note, note, note)]
+
+
+async def test_views_change_what_the_model_sees_and_nothing_else():
+    async def shout(messages):
+        return [replace(message, content=message.text.upper()) for message in messages]
+
+    model = ScriptedModel(calling(("1", "weather", {"city": "Riga"})), saying("Done"))
+    progress = Progress()
+
+    await loop_of(model, WEATHER, view=[shout]).run([QUESTION], lambda event: None, progress)
+
+    assert [message.text for message in model.asked[1].messages] == [
+        "HOW WARM IS IT IN RIGA?",
+        "",
+        "RIGA: 12",
+    ]
+    assert progress.added[1].text == "Riga: 12"
+
+
+async def test_steps_change_results_on_their_way_to_the_model_in_their_order():
+    async def one(call, result):
+        return replace(result, content=f"{call.name}: {result.content}")
+
+    async def other(call, result):
+        return replace(result, content=f"[{result.content}]")
+
+    model = ScriptedModel(calling(("1", "weather", {"city": "Riga"})), saying("Done"))
+    progress = Progress()
+
+    await loop_of(model, WEATHER, results=[one, other]).run(
+        [QUESTION], lambda event: None, progress
+    )
+
+    assert progress.added[1].text == "[weather: Riga: 12]"
+
+
+async def test_what_models_and_tools_spent_is_gathered():
+    spends = ToolResult("done", usage=(ModelUsage("sub", 5, 6),))
+    model = ScriptedModel(
+        [*calling(("1", "spend", {})), finish("tool_calls", 1, 2)],
+        saying("Done", prompt=3, completion=4),
+    )
+    progress = Progress()
+
+    await loop_of(model, tool("spend", lambda arguments: spends)).run(
+        [QUESTION], lambda event: None, progress
+    )
+
+    assert progress.usage == [
+        ModelUsage("gpt", 1, 2),
+        ModelUsage("sub", 5, 6),
+        ModelUsage("gpt", 3, 4),
+    ]
+
+
+async def test_what_was_gathered_outlives_a_model_that_fails():
+    model = ScriptedModel(
+        calling(("1", "weather", {"city": "Riga"})), [text("It"), ModelFailed("It broke off.")]
+    )
+    progress = Progress()
+
+    with pytest.raises(ModelFailed):
+        await loop_of(model, WEATHER).run([QUESTION], lambda event: None, progress)
+
+    assert [message.role for message in progress.added] == ["assistant", "tool"]
+
+
+async def test_a_cancelled_run_ends_its_tools_and_closes_their_stages_as_failed():
+    started, ended = asyncio.Event(), asyncio.Event()
+    events: list[Event] = []
+
+    async def hangs(invocation: Invocation) -> ToolResult:
+        try:
+            with open_stage(invocation.emit, invocation.id, "Hanging"):
+                started.set()
+                await asyncio.Event().wait()
+        finally:
+            ended.set()
+        return ToolResult("")
+
+    loop = loop_of(ScriptedModel(calling(("1", "hang", {}))), async_tool("hang", hangs))
+    run = asyncio.create_task(loop.run([QUESTION], events.append, Progress()))
+    async with asyncio.timeout(10):
+        await started.wait()
+        run.cancel()
+        await asyncio.wait([run])
+
+    assert run.cancelled()
+    assert ended.is_set()
+    assert timeless(events) == [StageOpened("1", "Hanging"), StageClosed("1", 0.0, failed=True)]
+
+
+async def test_a_cancelled_run_closes_the_stream_of_the_model():
+    model = ScriptedModel([text("It"), ScriptedModel.never])
+    run = asyncio.create_task(loop_of(model).run([QUESTION], lambda event: None, Progress()))
+
+    async with asyncio.timeout(10):
+        await model.waiting.wait()
+        run.cancel()
+        await asyncio.wait([run])
+
+    assert run.cancelled()
+    assert model.closed.is_set()

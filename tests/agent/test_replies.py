@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import pytest
+
+from apps.agent.events import (
+    AttachmentAdded,
+    Event,
+    ModelUsage,
+    StageAttachment,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+    StageRenamed,
+    TextDelta,
+)
+from apps.agent.messages import Attachment, Message, ToolCall
+from apps.agent.model import (
+    Choice,
+    Chunk,
+    CustomContent,
+    Delta,
+    ModelRequest,
+    NamedUsage,
+    StageDeltaPart,
+    Statistics,
+    TokenUsage,
+    ToolCallDelta,
+)
+from apps.agent.replies import Reply, ask
+from apps.errors import ModelFailed
+from tests.fakes import ScriptedModel, call_delta, calls, finish, saying, text, timeless
+
+REQUEST = ModelRequest((Message("user", "Hello"),))
+
+
+async def reply_to(*chunks: object, emit=lambda event: None, **options) -> Reply:
+    return await ask(ScriptedModel(chunks), REQUEST, emit, name="gpt", **options)
+
+
+def stages(*parts: StageDeltaPart) -> Chunk:
+    return Chunk([Choice(Delta(custom_content=CustomContent(stages=list(parts))))])
+
+
+async def test_text_is_shown_as_it_comes_and_kept_whole():
+    events: list[Event] = []
+
+    reply = await reply_to(text("Hel"), text("lo"), finish("stop", 7, 2), emit=events.append)
+
+    assert events == [TextDelta("Hel"), TextDelta("lo")]
+    assert reply == Reply(Message("assistant", "Hello"), "stop", (ModelUsage("gpt", 7, 2),))
+
+
+async def test_a_lead_separates_the_text_from_an_earlier_answer():
+    events: list[Event] = []
+
+    reply = await reply_to(*saying("Then"), emit=events.append, lead="\n\n")
+
+    assert events == [TextDelta("\n\n"), TextDelta("Then")]
+    assert reply.message.content == "Then"
+
+
+async def test_interleaved_pieces_of_several_calls_are_put_together():
+    reply = await reply_to(
+        calls(call_delta(0, "a", "weather", ""), call_delta(1, "b", "time", '{"zo')),
+        calls(call_delta(1, None, None, 'ne": "UTC"}'), call_delta(0, None, None, '{"city": ')),
+        calls(call_delta(0, None, None, '"Riga"}')),
+        finish("tool_calls"),
+    )
+
+    assert reply.message.tool_calls == (
+        ToolCall("a", "weather", '{"city": "Riga"}'),
+        ToolCall("b", "time", '{"zone": "UTC"}'),
+    )
+    assert reply.finish_reason == "tool_calls"
+
+
+async def test_calls_that_a_service_numbers_all_zero_are_told_apart_by_their_ids():
+    reply = await reply_to(
+        calls(call_delta(0, "a", "weather", "{}")),
+        calls(call_delta(0, "b", "time", '{"zone"')),
+        calls(call_delta(0, None, None, ': "UTC"}')),
+        finish("tool_calls"),
+    )
+
+    assert reply.message.tool_calls == (
+        ToolCall("a", "weather", "{}"),
+        ToolCall("b", "time", '{"zone": "UTC"}'),
+    )
+
+
+async def test_calls_without_an_id_get_one_that_is_never_given_twice():
+    chunk = calls(call_delta(0, None, "weather", "{}"), call_delta(1, "", "weather", "{}"))
+
+    first, second = await reply_to(chunk), await reply_to(chunk)
+
+    ids = {call.id for reply in (first, second) for call in reply.message.tool_calls}
+    assert len(ids) == 4
+    assert "" not in ids
+
+
+async def test_two_calls_of_the_same_id_get_different_ones():
+    reply = await reply_to(
+        calls(call_delta(0, "x", "weather", "{}"), call_delta(1, "x", "time", "{}"))
+    )
+
+    one, other = reply.message.tool_calls
+    assert (one.id, one.name, other.name) == ("x", "weather", "time")
+    assert other.id not in ("", "x")
+
+
+async def test_an_id_that_the_conversation_has_already_is_not_given_again():
+    earlier = Message("assistant", tool_calls=(ToolCall("call_0", "weather", "{}"),))
+    request = ModelRequest((*REQUEST.messages, earlier))
+    model = ScriptedModel([calls(call_delta(0, "call_0", "time", "{}"))])
+
+    reply = await ask(model, request, lambda event: None, name="gpt")
+
+    assert [call.id == "call_0" for call in reply.message.tool_calls] == [False]
+
+
+async def test_a_call_without_a_function_is_a_call_without_a_name():
+    reply = await reply_to(calls(ToolCallDelta(0, "a")))
+
+    assert reply.message.tool_calls == (ToolCall("a", "", ""),)
+
+
+async def test_the_usage_of_each_model_wins_over_the_sum():
+    chunk = Chunk(
+        usage=TokenUsage(30, 3),
+        statistics=Statistics([NamedUsage("a", 10, 1), NamedUsage("", 20, 2)]),
+    )
+
+    assert (await reply_to(chunk)).usage == (ModelUsage("a", 10, 1), ModelUsage("gpt", 20, 2))
+
+
+async def test_the_stages_of_the_model_are_shown_and_closed_when_its_answer_begins():
+    events: list[Event] = []
+    picture = {"type": "image/png", "url": "files/x/y.png"}
+
+    await reply_to(
+        stages(StageDeltaPart(0, name="Think")),
+        stages(StageDeltaPart(0, content="hm"), StageDeltaPart(1, name="Search")),
+        stages(StageDeltaPart(1, name="ing", attachments=[picture], status="failed")),
+        *saying("Done"),
+        emit=events.append,
+        stage_prefix="m-",
+    )
+
+    assert timeless(events) == [
+        StageOpened("m-0", "Think"),
+        StageDelta("m-0", "hm"),
+        StageOpened("m-1", "Search"),
+        StageRenamed("m-1", "ing"),
+        StageAttachment("m-1", Attachment("image/png", url="files/x/y.png")),
+        StageClosed("m-1", 0.0, failed=True),
+        StageClosed("m-0", 0.0),
+        TextDelta("Done"),
+    ]
+
+
+async def test_the_stages_of_the_model_fail_when_its_stream_breaks():
+    events: list[Event] = []
+
+    with pytest.raises(ModelFailed):
+        await reply_to(
+            stages(StageDeltaPart(0, name="Think")),
+            ModelFailed("It broke off."),
+            emit=events.append,
+            stage_prefix="m-",
+        )
+
+    assert timeless(events) == [StageOpened("m-0", "Think"), StageClosed("m-0", 0.0, failed=True)]
+
+
+async def test_the_stages_of_the_model_can_be_hidden():
+    events: list[Event] = []
+
+    await reply_to(stages(StageDeltaPart(0, name="Think")), *saying("Done"), emit=events.append)
+
+    assert events == [TextDelta("Done")]
+
+
+async def test_state_and_attachments_of_the_model_are_kept_with_its_message():
+    events: list[Event] = []
+    written = {"title": "Chart", "url": "files/x/c.png", "type": "image/png"}
+    custom = CustomContent(attachments=[written], state={"a": 1})
+
+    reply = await reply_to(
+        Chunk([Choice(Delta(custom_content=custom))]),
+        Chunk([Choice(Delta(custom_content=CustomContent(state={"b": 2})))]),
+        emit=events.append,
+    )
+
+    chart = Attachment("image/png", "Chart", url="files/x/c.png")
+    assert events == [AttachmentAdded(chart)]
+    assert reply.message == Message(
+        "assistant", attachments=(chart,), state={"orchestrator": {"a": 1, "b": 2}}
+    )
+
+
+async def test_an_answer_closes_the_stream_it_came_from():
+    model = ScriptedModel(saying("Done"))
+
+    await ask(model, REQUEST, lambda event: None, name="gpt")
+
+    assert model.closed.is_set()
