@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from apps.agent.messages import Attachment, Message, ToolCall, from_dict, to_dict, to_dicts
+
+CONVERSATION = [
+    Message("system", "Be brief."),
+    Message(
+        "user",
+        ({"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {}}),
+        attachments=(Attachment("image/png", "A picture", url="files/x/a.png"),),
+    ),
+    Message("assistant", "", tool_calls=(ToolCall("1", "look", '{"at": 1}'),)),
+    Message("tool", "A cat", tool_call_id="1", state={"session": 1}),
+    Message(
+        "assistant",
+        "A cat.",
+        attachments=(Attachment("text/plain", data="cat"),),
+        state={"a": [1]},
+        extra={"form_value": {"ok": True}},
+    ),
+]
+
+
+def test_what_was_written_is_read_again_as_it_was():
+    assert [from_dict(written) for written in to_dicts(CONVERSATION)] == CONVERSATION
+
+
+def test_keys_without_a_value_are_left_out():
+    assert to_dict(Message("user", "Hello")) == {"role": "user", "content": "Hello"}
+
+
+def test_stages_of_an_answer_are_not_part_of_what_was_said():
+    written = {"role": "assistant", "content": None, "custom_content": {"stages": [{"index": 0}]}}
+
+    assert from_dict(written) == Message("assistant")
+
+
+@pytest.mark.parametrize(
+    ("written", "attachment"),
+    [
+        ({"url": "u"}, Attachment(url="u")),
+        ({"data": "d", "type": "a/b"}, Attachment("a/b", data="d")),
+        ({"reference_url": "r"}, Attachment(url="r", reference_url="r")),
+        ({}, Attachment(data="")),
+    ],
+)
+def test_an_attachment_has_either_data_or_an_address(written, attachment):
+    message = {"role": "user", "content": "", "custom_content": {"attachments": [written]}}
+
+    assert from_dict(message).attachments == (attachment,)
+
+
+def test_the_text_of_a_message_is_that_of_its_text_parts():
+    parts = ({"type": "text", "text": "a"}, {"type": "image_url"}, {"type": "text", "text": "b"})
+
+    assert Message("user", parts).text == "a\nb"

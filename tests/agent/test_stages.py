@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+
+from apps.agent.events import (
+    Event,
+    StageAttachment,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+    StageRenamed,
+)
+from apps.agent.messages import Attachment
+from apps.agent.stages import open_stage
+from tests.fakes import timeless
+
+
+def test_a_stage_says_what_happens_inside_of_it():
+    events: list[Event] = []
+    note = Attachment(data="n")
+
+    with open_stage(events.append, "1", "Look", "0") as stage:
+        stage.write("a")
+        stage.write("")
+        stage.attach(note)
+        stage.rename(" up")
+        stage.rename("")
+
+    assert timeless(events) == [
+        StageOpened("1", "Look", "0"),
+        StageDelta("1", "a"),
+        StageAttachment("1", note),
+        StageRenamed("1", " up"),
+        StageClosed("1", 0.0),
+    ]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_stage_that_an_exception_passes_through_has_failed(error):
+    events: list[Event] = []
+
+    with pytest.raises(error), open_stage(events.append, "1", "Look"):
+        raise error
+
+    assert timeless(events) == [StageOpened("1", "Look"), StageClosed("1", 0.0, failed=True)]
