@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from channels.db import database_sync_to_async
+from channels.db import database_sync_to_async  # type: ignore[import-untyped]
 from django.conf import settings
 from django.db import transaction
 
@@ -55,7 +55,7 @@ async def ask(
     """
 
     async def begin_and_start() -> Begun:
-        begun = await database_sync_to_async(begin)(caller, application, sent)
+        begun: Begun = await database_sync_to_async(begin)(caller, application, sent)
         start(hub, begun, application, workspace, caller)
         return begun
 

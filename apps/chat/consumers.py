@@ -7,8 +7,8 @@ import logging
 from contextlib import aclosing
 from uuid import UUID
 
-from channels.db import database_sync_to_async
-from channels.generic.websocket import AsyncWebsocketConsumer
+from channels.db import database_sync_to_async  # type: ignore[import-untyped]
+from channels.generic.websocket import AsyncWebsocketConsumer  # type: ignore[import-untyped]
 from django.conf import settings
 
 from apps.catalog.access import may_use
@@ -32,7 +32,7 @@ LONGEST_INBOX = 32
 """Frames that may wait; a page that sends faster than it is served is told so."""
 
 
-class ChatConsumer(AsyncWebsocketConsumer):
+class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     """One tab. Frames are worked on in order, by a task: Channels hears nothing meanwhile."""
 
     def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = LocalWorkspace) -> None:

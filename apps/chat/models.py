@@ -9,6 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from apps.agent.messages import Message as Spoken
+from apps.agent.messages import Role as Speaker
 from apps.agent.messages import attachment_from_dict
 
 
@@ -64,7 +65,7 @@ class Message(models.Model):
 
     def spoken(self) -> Spoken:
         """The message as a run reads it."""
-        role = "user" if self.role == self.Role.USER else "assistant"
+        role: Speaker = "user" if self.role == self.Role.USER else "assistant"
         attachments = tuple(attachment_from_dict(written) for written in self.attachments)
         state: dict[str, Any] = self.state
         return Spoken(role, self.text, attachments=attachments, state=state)

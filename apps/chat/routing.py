@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from channels.auth import AuthMiddlewareStack
+from channels.auth import AuthMiddlewareStack  # type: ignore[import-untyped]
 from django.urls import URLPattern, path
 
 from apps.chat.consumers import ChatConsumer
@@ -12,5 +12,5 @@ http_urlpatterns: list[URLPattern] = [
     path("api/notifications", AuthMiddlewareStack(NotificationsConsumer.as_asgi())),
 ]
 websocket_urlpatterns: list[URLPattern] = [
-    path("ws/chat/<slug:slug>/", ChatConsumer.as_asgi()),  # type: ignore[arg-type]
+    path("ws/chat/<slug:slug>/", ChatConsumer.as_asgi()),
 ]

@@ -33,6 +33,8 @@ class Transcript:
                 self.open_stages[event["stage"]] = time.monotonic()
             case "stage.closed":
                 self.open_stages.pop(event["stage"], None)
+            case _:
+                pass  # shown, and not part of what is kept
 
     def take_unseen(self, event: StateSaved | Finished) -> None:
         match event:

@@ -119,7 +119,7 @@ def starters(slug: str) -> dict[str, Any]:
     if offered is None:
         old = [{"title": text, "text": text} for text in manifest.starters or ()]
         return {**NO_STARTERS, "starters": old}
-    return offered.model_dump(include={"intro_text", *NO_STARTERS})
+    return offered.model_dump(mode="json", include={"intro_text", *NO_STARTERS})
 
 
 NO_STARTERS: dict[str, Any] = {

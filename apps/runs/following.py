@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from uuid import UUID
 
-from channels.db import database_sync_to_async
+from channels.db import database_sync_to_async  # type: ignore[import-untyped]
 
 from apps.runs import journal
 from apps.runs.hub import Hub, Said
@@ -41,15 +41,15 @@ async def newer(hub: Hub, stream: UUID, after: int) -> list[Said]:
     """What follows `after`: from memory where it is there, else from the journal."""
     while True:
         log = hub.logs.get(stream)
-        first = log.first if log is not None else None
         if log is not None and after >= log.first - 1:
             said = log.after(after, BATCH)
             if said or not log.is_over:
                 return said
-            first = None
-        said = await database_sync_to_async(journal.read)(stream, after)
-        if said or log is None or first is None:
-            return said
+            log = None  # what was said since is another process's
+        first = log.first if log is not None else 0
+        written: list[Said] = await database_sync_to_async(journal.read)(stream, after)
+        if written or log is None:
+            return written
         if log.first == first:
             return log.after(first - 1, BATCH)
         # meanwhile the log let go of what is in the journal by now

@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from apps.catalog.models import Application
+from apps.chat.access import bucket_of
+from apps.chat.models import Conversation, Message
+from apps.runs.models import JournalEntry, Run
+from tests.chat.scripts import MANIFEST
+
+pytestmark = pytest.mark.django_db
+
+
+def add_application(**fields: Any) -> Application:
+    slug = f"demo-{uuid4().hex[:8]}"
+    given = {"slug": slug, "title": "Demo", "is_public": True, "manifest": MANIFEST, **fields}
+    return Application.objects.create(**given)
+
+
+def add_conversation(application: Application, client: Client, title: str = "Hi") -> Conversation:
+    owner = bucket_of(client.session.session_key or "")
+    return Conversation.objects.create(application=application, owner=owner, title=title)
+
+
+def visiting(path: str = "/") -> Client:
+    client = Client()
+    client.get(path)
+    return client
+
+
+def entries(response: Any) -> list[tuple[str, str]]:
+    return [(entry["id"], entry["title"]) for entry in response.context["conversations"]]
+
+
+def test_a_visitor_is_shown_the_public_applications(client: Client):
+    public = add_application(title="Public", description="For all")
+    add_application(title="Private", is_public=False)
+    add_application(title="Off", is_enabled=False)
+
+    response = client.get("/")
+
+    assert list(response.context["applications"]) == [public]
+    assert "csrftoken" in response.cookies
+    assert "sessionid" in response.cookies
+
+
+def test_somebody_who_is_signed_in_is_shown_the_others_too(client: Client):
+    titles = [add_application(title=t, is_public=t == "A").title for t in ("A", "B")]
+    client.force_login(User.objects.create(username="grace"))
+
+    response = client.get("/")
+
+    assert [application.title for application in response.context["applications"]] == titles
+
+
+def test_the_page_gets_what_its_scripts_need(client: Client):
+    starters = {
+        "intro_text": "Try",
+        "auto_submit": False,
+        "starters": [{"title": "Oslo", "text": "Weather in Oslo"}],
+    }
+    application = add_application(manifest={**MANIFEST, "conversation_starters": starters})
+    client.get("/")
+    old, new = (add_conversation(application, client, title) for title in ("Old", "New"))
+    add_conversation(add_application(), client, "Of another application")
+    Conversation.objects.create(application=application, owner="user-7", title="Foreign")
+
+    response = client.get(f"/chat/{application.slug}/")
+    inside = client.get(f"/chat/{application.slug}/{old.pk}/")
+
+    context = response.context
+    assert context["application"] == application
+    assert context["starters"] == {**starters, "chat_message_input_disabled": False}
+    assert entries(response) == [(str(new.pk), "New"), (str(old.pk), "Old")]
+    assert (context["conversation_id"], inside.context["conversation_id"]) == (None, str(old.pk))
+    assert context["socket_path"] == f"/ws/chat/{application.slug}/"
+    assert context["text_limit"] == 100_000
+
+
+def test_starters_of_the_old_kind_are_offered_as_well(client: Client):
+    application = add_application(manifest={**MANIFEST, "starters": ["Hello?"]})
+
+    response = client.get(f"/chat/{application.slug}/")
+
+    assert response.context["starters"] == {
+        "intro_text": "Select an action",
+        "auto_submit": True,
+        "chat_message_input_disabled": False,
+        "starters": [{"title": "Hello?", "text": "Hello?"}],
+    }
+
+
+def test_a_broken_manifest_does_not_break_the_page(client: Client):
+    application = add_application(manifest={"orchestrator": 7})
+
+    response = client.get(f"/chat/{application.slug}/")
+
+    assert (response.status_code, response.context["starters"]["starters"]) == (200, [])
+
+
+@pytest.mark.parametrize("fields", [{"is_public": False}, {"is_enabled": False}])
+def test_an_application_that_may_not_be_used_is_not_there(client: Client, fields: dict[str, bool]):
+    application = add_application(**fields)
+
+    assert client.get(f"/chat/{application.slug}/").status_code == 404
+    assert client.get("/chat/nobody/").status_code == 404
+
+
+def test_a_foreign_conversation_is_not_there():
+    application = add_application()
+    owner, stranger = visiting(), visiting()
+    conversation = add_conversation(application, owner)
+    address = f"/chat/{application.slug}/{conversation.pk}/"
+
+    statuses = [
+        stranger.get(address).status_code,
+        stranger.post(f"{address}rename/", {"title": "Mine"}).status_code,
+        stranger.post(f"{address}delete/").status_code,
+        stranger.get(f"/chat/{application.slug}/{uuid4()}/").status_code,
+        owner.get(f"/chat/{add_application().slug}/{conversation.pk}/").status_code,
+        owner.get(address).status_code,
+    ]
+
+    assert statuses == [404, 404, 404, 404, 404, 200]
+    conversation.refresh_from_db()
+    assert conversation.title == "Hi"
+
+
+def test_a_conversation_gets_another_title():
+    application, client = add_application(), visiting()
+    conversation = add_conversation(application, client)
+    address = f"/chat/{application.slug}/{conversation.pk}/"
+
+    response = client.post(f"{address}rename/", {"title": "  Weather\n in\0 Oslo "})
+
+    conversation.refresh_from_db()
+    assert (response.status_code, response["Location"]) == (302, address)
+    assert conversation.title == "Weather in Oslo"
+
+
+@pytest.mark.parametrize("title", ["", " \n", "x" * 201])
+def test_a_title_that_is_none_is_refused(title: str):
+    application, client = add_application(), visiting()
+    conversation = add_conversation(application, client)
+
+    response = client.post(f"/chat/{application.slug}/{conversation.pk}/rename/", {"title": title})
+
+    conversation.refresh_from_db()
+    assert (response.status_code, conversation.title) == (400, "Hi")
+    assert response.content.startswith(b"title: ")
+
+
+def add_run(conversation: Conversation) -> None:
+    run = Run.objects.create(
+        stream=conversation.pk, request=uuid4(), application="demo", bucket=conversation.owner
+    )
+    Message.objects.create(conversation=conversation, run=run, role="user", text="Hi")
+    JournalEntry.objects.create(
+        stream=conversation.pk, run=run.pk, first=1, last=1, events=[{"type": "run.status"}]
+    )
+
+
+def left() -> list[int]:
+    return [rows.objects.count() for rows in (Conversation, Message, Run, JournalEntry)]
+
+
+def test_a_deleted_conversation_leaves_nothing_behind():
+    application, client = add_application(), visiting()
+    conversation, other = (add_conversation(application, client) for _ in range(2))
+    add_run(conversation)
+    add_run(other)
+
+    response = client.post(f"/chat/{application.slug}/{conversation.pk}/delete/")
+
+    assert (response.status_code, response["Location"]) == (302, f"/chat/{application.slug}/")
+    assert left() == [1, 1, 1, 1]
+
+
+def test_a_deleted_application_takes_its_conversations_with_it():
+    application, client = add_application(), visiting()
+    add_run(add_conversation(application, client))
+
+    application.delete()
+
+    assert left() == [0, 0, 0, 0]
+
+
+def test_changes_need_a_token_and_a_post():
+    application = add_application()
+    client = Client(enforce_csrf_checks=True)
+    client.get("/")
+    conversation = add_conversation(application, client)
+    address = f"/chat/{application.slug}/{conversation.pk}/"
+
+    statuses = [
+        client.post(f"{address}delete/").status_code,
+        client.post(f"{address}rename/", {"title": "x"}).status_code,
+        client.get(f"{address}delete/").status_code,
+        client.post(address).status_code,
+    ]
+
+    assert statuses == [403, 403, 405, 403]
+
+
+def test_what_was_begun_before_signing_in_is_there_afterwards():
+    application, client = add_application(), visiting()
+    conversation = add_conversation(application, client)
+    add_run(conversation)
+    user = User.objects.create_user("grace", password="long enough")
+
+    client.post("/accounts/login/", {"username": "grace", "password": "long enough"})
+    response = client.get(f"/chat/{application.slug}/{conversation.pk}/")
+
+    conversation.refresh_from_db()
+    assert (response.status_code, conversation.owner) == (200, f"user-{user.pk}")
+    assert Run.objects.get().bucket == f"user-{user.pk}"
+    client.logout()
+    assert client.get(f"/chat/{application.slug}/{conversation.pk}/").status_code == 404
+
+
+def test_a_session_that_is_used_does_not_expire():
+    client = visiting()
+    session = client.session
+    session["seen"] = "2020-01-01"
+    session.save()
+
+    client.get("/")
+    seen = client.session["seen"]
+    again = client.get("/")
+
+    assert seen == timezone.now().date().isoformat()
+    assert "sessionid" not in again.cookies
+
+
+def test_pages_ask_the_database_a_bounded_number_of_questions(
+    django_assert_max_num_queries: Any,
+):
+    application, client = add_application(), visiting()
+    for number in range(30):
+        add_conversation(application, client, f"Number {number}")
+        add_application()
+    client.get(f"/chat/{application.slug}/")
+
+    with django_assert_max_num_queries(3):
+        client.get("/")
+    with django_assert_max_num_queries(6):
+        client.get(f"/chat/{application.slug}/")
