@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.scripted import ScriptedSocket
@@ -95,7 +95,7 @@ def keep_manifest(site: Site, manifest: dict[str, Any]) -> None:
     )
 
 
-def question(page: Page) -> Any:
+def question(page: Page) -> Locator:
     return page.get_by_label("Your question")
 
 

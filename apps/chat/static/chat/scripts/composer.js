@@ -10,6 +10,7 @@ const COUNT_FROM = 0.8;
 export class ChatComposer extends LitElement {
   static properties = {
     busy: { attribute: false },
+    ready: { attribute: false },
     disabled: { attribute: false },
     limit: { attribute: false },
     draftKey: { attribute: false },
@@ -19,6 +20,8 @@ export class ChatComposer extends LitElement {
   constructor() {
     super();
     this.busy = false;
+    /** Whether it is known what was said before. */
+    this.ready = false;
     /** Why nothing can be typed; "" when it can. */
     this.disabled = "";
     this.limit = 0;
@@ -117,7 +120,7 @@ export class ChatComposer extends LitElement {
   }
 
   get #canSend() {
-    return !this.busy && !this.disabled && this.text.trim() !== "" && this.#excess <= 0;
+    return this.ready && !this.busy && !this.disabled && this.text.trim() !== "" && this.#excess <= 0;
   }
 
   /** @param {InputEvent} event */

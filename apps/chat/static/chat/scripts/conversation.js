@@ -19,6 +19,8 @@ export class Conversation {
   title = "";
   /** The newest sequence number that was taken. */
   last = 0;
+  /** Whether a run is going of which nothing has been taken yet. */
+  awaiting = false;
 
   /** @param {string | null} id */
   constructor(id) {
@@ -39,6 +41,7 @@ export class Conversation {
   take(event) {
     if (event.conversation !== this.id || event.seq <= this.last) return false;
     this.last = event.seq;
+    this.awaiting = event.type === "message.added";
     if (event.type === "message.added") this.#add(event.message);
     else change(this.#answer(event.run), event);
     return true;
@@ -56,6 +59,7 @@ export class Conversation {
 
   /** No run is going any more, whatever was said before. */
   settle() {
+    this.awaiting = false;
     const answer = this.running;
     if (answer) finish(answer, "stopped");
   }

@@ -86,6 +86,7 @@ function draw() {
   log.busy = session.busy;
   log.setAttribute("aria-busy", String(session.busy));
   composer.busy = session.busy;
+  composer.ready = session.loaded;
   composer.disabled = whyDisabled();
   tell(notice, NOTICES[session.state]);
   announceConnection();

@@ -45,7 +45,8 @@ export class Session extends EventTarget {
 
   /** Whether a question waits for its answer. */
   get busy() {
-    return this.#pending !== null || this.conversation.running !== null;
+    const { awaiting, running } = this.conversation;
+    return this.#pending !== null || awaiting || running !== null;
   }
 
   /** @param {string} written */
@@ -102,7 +103,10 @@ export class Session extends EventTarget {
     conversation.title = frame.title;
     // What a new conversation begins with is news.
     this.#replayedUntil = isNew ? 0 : frame.last;
-    if (frame.run === null && frame.last <= conversation.last) conversation.settle();
+    if (frame.last <= conversation.last) {
+      if (frame.run === null) conversation.settle();
+      else if (conversation.running === null) conversation.awaiting = true;
+    }
     this.#markLoaded();
     this.#tell("opened", { isNew });
   }

@@ -1,0 +1,181 @@
+"""The chat page on the real server: the demo answers, and nothing of it is lost or doubled."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.browser.conftest import ADMIN, watch
+from tests.browser.serving import Site
+
+TOOLS = "What is the weather in Oslo and Lima, and what time is it in Tokyo?"
+STORY = "Tell me a long story."
+PARAGRAPHS = "Write 8 paragraphs about rain."
+CONVERSATION = re.compile(r"/chat/demo/[0-9a-f-]{36}/$")
+ANSWERED_WITHIN = 60_000
+DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def content(site: Site) -> None:
+    site.manage("import_content")
+
+
+@pytest.fixture
+def demo(page: Page) -> Page:
+    page.goto("/")
+    page.get_by_role("link", name="Demo", exact=True).click()
+    expect(question(page)).to_be_visible()
+    return page
+
+
+def question(page: Page) -> Locator:
+    return page.get_by_label("Your question")
+
+
+def ask(page: Page, text: str) -> None:
+    question(page).fill(text)
+    question(page).press("Enter")
+    expect(page).to_have_url(CONVERSATION)
+
+
+def wait_for_answer(page: Page) -> str:
+    """What the newest answer says once it is complete."""
+    answer = page.locator("chat-answer").last
+    expect(answer.locator(".answer-foot")).to_be_visible(timeout=ANSWERED_WITHIN)
+    page.evaluate(DRAWN)
+    return answer.inner_text()
+
+
+def wait_for_words(page: Page) -> None:
+    expect(page.locator("chat-answer markdown-text").last).to_contain_text(re.compile(r"\w+ \w+"))
+
+
+def test_the_demo_calls_its_tools_and_tells_what_they_said(demo: Page) -> None:
+    demo.get_by_role("button", name="Several tools at once").click()
+
+    said = wait_for_answer(demo)
+
+    titles = demo.locator(".step-title").all_inner_texts()
+    assert sorted(titles) == ["Current time", "Weather in Lima", "Weather in Oslo"]
+    assert demo.locator(".step[data-state=done]").count() == 3
+    assert "light rain" in said
+    assert "Asia/Tokyo" in said
+    demo.locator("summary", has_text="Weather in Oslo").click()
+    expect(demo.locator(".step-content")).to_contain_text("Oslo")
+
+    demo.reload()
+    assert wait_for_answer(demo) == said
+    expect(demo.locator(".question-text")).to_have_text([TOOLS])
+
+
+def test_a_reload_in_mid_answer_loses_and_doubles_nothing(demo: Page) -> None:
+    ask(demo, PARAGRAPHS)
+    wait_for_words(demo)
+
+    demo.reload()
+    wait_for_words(demo)
+    expect(demo.get_by_role("button", name="Stop")).to_be_visible()
+    watched = wait_for_answer(demo)
+
+    demo.reload()
+    assert wait_for_answer(demo) == watched
+    expect(demo.locator("chat-answer")).to_have_count(1)
+    expect(demo.locator(".question-text")).to_have_text([PARAGRAPHS])
+
+
+def test_a_second_tab_sees_the_same_and_may_stop_it(demo: Page, context: BrowserContext) -> None:
+    ask(demo, STORY)
+    wait_for_words(demo)
+
+    other = context.new_page()
+    problems = watch(other)
+    other.goto(demo.url)
+    wait_for_words(other)
+    other.get_by_role("button", name="Stop").click()
+
+    for tab in (demo, other):
+        expect(tab.locator("chat-answer .notice")).to_have_text("Stopped.")
+    assert wait_for_answer(demo) == wait_for_answer(other)
+    assert problems == []
+
+
+def test_a_conversation_goes_on_after_it_was_stopped(demo: Page) -> None:
+    ask(demo, STORY)
+    wait_for_words(demo)
+    demo.keyboard.press("Escape")
+    expect(demo.locator("chat-answer .notice")).to_have_text("Stopped.")
+
+    demo.reload()
+    expect(demo.locator("chat-answer .notice")).to_have_text("Stopped.")
+    ask(demo, "What is the weather in Oslo?")
+    expect(demo.locator("chat-answer")).to_have_count(2)
+
+    assert "light rain" in wait_for_answer(demo)
+
+
+def test_a_lost_connection_to_the_real_server_is_made_good(
+    demo: Page, context: BrowserContext
+) -> None:
+    ask(demo, PARAGRAPHS)
+    wait_for_words(demo)
+
+    context.set_offline(True)
+    expect(demo.locator("#notice")).to_contain_text("Connection lost")
+    context.set_offline(False)
+    expect(demo.locator("#notice")).to_be_hidden()
+    watched = wait_for_answer(demo)
+
+    demo.reload()
+    assert wait_for_answer(demo) == watched
+
+
+def test_a_conversation_can_be_renamed_and_deleted(demo: Page) -> None:
+    ask(demo, "What can you do?")
+    wait_for_answer(demo)
+    demo.get_by_role("link", name="What can you do?").hover()
+
+    demo.get_by_role("button", name="Rename What can you do?").click()
+    demo.get_by_label("Title").fill("Abilities")
+    demo.get_by_label("Title").press("Enter")
+    expect(demo).to_have_title("Abilities · Demo")
+    demo.reload()
+    expect(demo).to_have_title("Abilities · Demo")
+
+    address = demo.url
+    demo.get_by_role("link", name="Abilities").hover()
+    demo.get_by_role("button", name="Delete Abilities").click()
+    demo.get_by_role("button", name="Delete", exact=True).click()
+    demo.wait_for_url("**/chat/demo/")
+    expect(demo.get_by_role("link", name="Abilities")).to_have_count(0)
+    gone = demo.goto(address)
+    assert gone is not None
+    assert gone.status == 404
+
+
+def test_what_a_visitor_said_is_theirs_after_signing_in_and_nobody_elses(
+    demo: Page, context: BrowserContext
+) -> None:
+    ask(demo, "What can you do?")
+    said = wait_for_answer(demo)
+    address = demo.url
+
+    stranger = context.browser.new_page()
+    refused = stranger.goto(address)
+    assert refused is not None
+    assert refused.status == 404
+    stranger.close()
+
+    demo.get_by_role("link", name="Sign in").click()
+    demo.get_by_label("Username").fill(ADMIN["username"])
+    demo.get_by_label("Password").fill(ADMIN["password"])
+    demo.get_by_role("button", name="Sign in").click()
+    demo.wait_for_url(address)
+    assert wait_for_answer(demo) == said
+    expect(demo.get_by_role("link", name="Admin")).to_be_visible()
+
+    demo.get_by_role("button", name="Sign out").click()
+    demo.wait_for_url("**/")
+    expect(demo.get_by_role("link", name="Sign in")).to_be_visible()
