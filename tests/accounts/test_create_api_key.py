@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from io import StringIO
+from typing import cast
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -10,6 +11,10 @@ from apps.accounts.models import ApiKey
 from apps.catalog.models import Application
 
 pytestmark = pytest.mark.django_db
+
+
+def find(key: str) -> ApiKey:
+    return cast(ApiKey, ApiKey.objects.get_from_key(key))
 
 
 def create(*arguments):
@@ -21,7 +26,7 @@ def create(*arguments):
 def test_the_key_is_printed_and_kept_as_a_hash():
     key = create("robot")
 
-    row = ApiKey.objects.get_from_key(key)
+    row = find(key)
     assert (row.name, row.is_limited, row.expiry_date) == ("robot", False, None)
     assert key not in (row.id, row.hashed_key)
 
@@ -32,7 +37,7 @@ def test_a_key_can_be_limited_and_can_end():
 
     key = create("robot", "--application", "one", "--application", "two", "--expires", "2999-01-31")
 
-    row = ApiKey.objects.get_from_key(key)
+    row = find(key)
     assert sorted(row.applications.values_list("slug", flat=True)) == ["one", "two"]
     assert row.is_limited
     assert row.expiry_date == datetime(2999, 1, 31, 23, 59, 59, 999999, UTC)

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 from asgiref.testing import ApplicationCommunicator
-from channels.routing import URLRouter
+from channels.routing import URLRouter  # type: ignore[import-untyped]
 from django.urls import re_path
 
 from apps.accounts.caller import Caller

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -30,6 +31,7 @@ WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"t
 
 async def create_key(*applications, **fields):
     row, text = await sync_to_async(ApiKey.objects.create_key)(name="test", **fields)
+    assert isinstance(row, ApiKey)
     await row.applications.aset(applications)
     return text
 
@@ -96,7 +98,7 @@ async def test_the_first_words_leave_before_the_answer_is_complete():
 async def test_what_a_client_wishes_reaches_the_model():
     application = await add_application()
     model = ScriptedModel([says("{}"), ends()])
-    wishes = {
+    wishes: dict[str, Any] = {
         "tools": [WEATHER],
         "tool_choice": "auto",
         "response_format": {"type": "json_object"},
@@ -330,9 +332,9 @@ async def test_an_error_before_the_first_words_has_a_status(stream, caplog):
     assert answer.status == 401
     assert error["code"] == "invalid_api_key"
     assert error["message"] == error["display_message"]
-    text, reference = re.fullmatch(
-        r"(.*) \(error reference: ([0-9a-f]{8})\)", error["display_message"]
-    ).groups()
+    told = re.fullmatch(r"(.*) \(error reference: ([0-9a-f]{8})\)", error["display_message"])
+    assert told is not None
+    text, reference = told.groups()
     assert text == (
         "Authentication failed when accessing the AI model. Please contact your administrator."
     )
@@ -432,7 +434,7 @@ async def test_silence_is_broken_by_comments(settings):
     client = asking(application, ScriptedModel([says("Hel"), more, says("lo"), ends()]))
     await client.send(json.dumps(question(stream=True)).encode())
 
-    pieces = []
+    pieces: list[bytes] = []
     while pieces.count(b": heartbeat\n\n") < 2:
         pieces.append((await client.communicator.receive_output(PATIENCE)).get("body", b""))
     more.set()

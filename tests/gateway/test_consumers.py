@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError
+from django.db.migrations.executor import MigrationExecutor
 
 from apps.accounts.models import ApiKey
 from apps.catalog.models import Application
@@ -14,6 +17,7 @@ pytestmark = pytest.mark.django_db
 
 async def key_for(*applications):
     row, key = await sync_to_async(ApiKey.objects.create_key)(name="test")
+    assert isinstance(row, ApiKey)
     await row.applications.aset(applications)
     return {"Api-Key": key}
 
@@ -188,8 +192,8 @@ async def test_what_fails_is_named_without_its_secrets(monkeypatch, caplog):
 
 
 async def test_migrations_that_wait_are_named(monkeypatch):
-    class Executor(health.MigrationExecutor):
-        def migration_plan(self, targets, clean_start=False):
+    class Executor(MigrationExecutor):
+        def migration_plan(self, targets: Any, clean_start: bool = False) -> Any:
             return [("accounts", "0002")]
 
     monkeypatch.setattr(health, "MigrationExecutor", Executor)

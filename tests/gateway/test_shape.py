@@ -153,7 +153,7 @@ def test_a_question_instead_of_a_result_is_refused():
 
 
 def test_calls_of_internal_tools_need_no_result():
-    mixed = asks("1")
-    mixed.tool_calls.append(Call("2", FunctionCall("search")))
+    calls = [Call("1", FunctionCall("weather")), Call("2", FunctionCall("search"))]
+    mixed = ChatMessage("assistant", tool_calls=calls)
 
     check([U, mixed, result("1")], {"weather"})

@@ -7,6 +7,7 @@ from aidial_sdk.utils.merge_chunks import cleanup_indices, merge_chat_completion
 
 from apps.agent.events import (
     AttachmentAdded,
+    Event,
     Finished,
     ModelUsage,
     StageAttachment,
@@ -26,7 +27,7 @@ from apps.gateway.wire import ChunkEncoder
 USAGE = Usage(10, 5, (ModelUsage("large", 7, 4), ModelUsage("small", 3, 1)))
 PICTURE = Attachment("image/png", "Map", url="files/b/map.png")
 NOTE = Attachment("text/plain", "Note", data="12", reference_url="https://example.com")
-RUN = [
+RUN: list[Event] = [
     StageOpened("a", "Search"),
     StageDelta("a", "> q"),
     StageRenamed("a", " (weather)"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Iterator
+from typing import cast
 
 import openai
 import pytest
@@ -26,6 +27,10 @@ def client(gateway: Gateway) -> Iterator[openai.OpenAI]:
         base_url=f"{gateway.url}/openai/v1", api_key=gateway.key, max_retries=0
     ) as opened:
         yield opened
+
+
+def body_of(refused) -> dict[str, str]:
+    return cast(dict[str, str], refused.value.body)
 
 
 def said(text):
@@ -137,7 +142,7 @@ def test_a_refusal_of_the_model_keeps_its_status(client, question, kind, code, s
         client.chat.completions.create(model=SLUG, messages=[said(question)], stream=stream)
 
     assert refused.value.code == code
-    assert re.search(r"\(error reference: [0-9a-f]{8}\)", refused.value.body["display_message"])
+    assert re.search(r"\(error reference: [0-9a-f]{8}\)", body_of(refused)["display_message"])
 
 
 def test_a_model_that_breaks_off_is_told_in_mid_stream(client):
@@ -157,7 +162,7 @@ def test_unknown_applications_and_those_of_others_are_the_same(client):
     for slug in ("private", "nothing"):
         with pytest.raises(openai.NotFoundError) as refused:
             client.chat.completions.create(model=slug, messages=[said("Hi")])
-        told.append(refused.value.body["message"].replace(slug, "?"))
+        told.append(body_of(refused)["message"].replace(slug, "?"))
 
     assert told[0] == told[1]
 
@@ -176,7 +181,7 @@ def test_messages_in_the_wrong_order_are_refused(client):
             model=SLUG, messages=[{"role": "assistant", "content": "Hi"}]
         )
 
-    assert refused.value.body["message"] == "Invalid messages array"
+    assert body_of(refused)["message"] == "Invalid messages array"
 
 
 # --- Leaving -----------------------------------------------------------------------------------

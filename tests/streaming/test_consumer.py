@@ -131,6 +131,9 @@ async def test_a_cancellation_by_the_server_goes_through():
         await door.read_body(100)
         await asyncio.Event().wait()
 
+    async def send(message):
+        """Nobody is there."""
+
     async def receive():
         await received.wait()
         received.clear()
@@ -139,7 +142,7 @@ async def test_a_cancellation_by_the_server_goes_through():
     received = asyncio.Event()
     received.set()
     scope = {"type": "http", "headers": []}
-    task = asyncio.ensure_future(Door(work)(scope, receive, None))
+    task = asyncio.ensure_future(Door(work)(scope, receive, send))
     while received.is_set():
         await asyncio.sleep(0)
 
