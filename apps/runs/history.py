@@ -7,12 +7,13 @@ assistant message under `tool_execution_history` and are put back in their place
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from apps.agent.messages import Message, call_from_dict, from_dict, to_dicts
+from apps.agent.messages import Message, to_dicts
 from apps.agent.replies import MODEL_STATE
+from apps.runs.stored import read_stored
 
 logger = logging.getLogger(__name__)
 
@@ -30,27 +31,22 @@ def expand_one(message: Message) -> Iterator[Message]:
         yield message
         return
     state = {key: value for key, value in message.state.items() if key != HISTORY}
-    final = replace(message, state=state)
     if stored and isinstance(stored[0], Mapping) and "tool_call" in stored[0]:
         logger.warning("A conversation carries the old form of %s; it is still read.", HISTORY)
-        yield from expand_pairs(stored)
-    else:
-        for written in stored:
-            if isinstance(written, Mapping) and written.get("role") in ("assistant", "tool"):
-                yield from_dict(written)
-    yield final
+        stored = [written for pair in stored for written in paired(pair)]
+    yield from read_stored(stored)
+    yield replace(message, state=state)
 
 
-def expand_pairs(stored: Sequence[Any]) -> Iterator[Message]:
-    """The old form: a list of `{tool_call, tool_execution_result}`."""
-    for pair in stored:
-        if not isinstance(pair, Mapping) or not isinstance(pair.get("tool_call"), Mapping):
-            continue
-        call = call_from_dict(pair["tool_call"])
-        yield Message("assistant", tool_calls=(call,))
-        result = pair.get("tool_execution_result")
-        content = result.get("content") if isinstance(result, Mapping) else result
-        yield Message("tool", str(content or ""), tool_call_id=call.id)
+def paired(pair: Any) -> Iterator[dict[str, Any]]:
+    """Two messages from the old form, a list of `{tool_call, tool_execution_result}`."""
+    call = pair.get("tool_call") if isinstance(pair, Mapping) else None
+    if not isinstance(call, Mapping):
+        return
+    result = pair.get("tool_execution_result")
+    content = result.get("content") if isinstance(result, Mapping) else result
+    yield {"role": "assistant", "tool_calls": [call]}
+    yield {"role": "tool", "content": str(content or ""), "tool_call_id": call.get("id")}
 
 
 def newest_state(messages: Sequence[Message]) -> Mapping[str, Any]:
@@ -62,13 +58,29 @@ def newest_state(messages: Sequence[Message]) -> Mapping[str, Any]:
 
 
 def kept(messages: Sequence[Message], given: Sequence[Message]) -> list[dict[str, Any]]:
-    """The tool calls and results among `messages` that were not `given` by the client, written."""
+    """The tool calls and results after the last question that the client did not bring, written.
+
+    What it brought is told by the ids of the calls as well: a history step may have rewritten it.
+    """
     known = {id(message) for message in given}
+    brought = {call.id for message in latest(given) for call in message.tool_calls}
     return to_dicts(
         message
-        for message in messages
-        if id(message) not in known and (message.tool_calls or message.role == "tool")
+        for message in latest(messages)
+        if id(message) not in known and is_new(message, brought)
     )
+
+
+def latest(messages: Sequence[Message]) -> Sequence[Message]:
+    """What follows the last question."""
+    asked = (i for i in range(len(messages) - 1, -1, -1) if messages[i].role == "user")
+    return messages[next(asked, -1) + 1 :]
+
+
+def is_new(message: Message, brought: Collection[str]) -> bool:
+    if message.role == "tool":
+        return message.tool_call_id not in brought
+    return any(call.id not in brought for call in message.tool_calls)
 
 
 async def promote(messages: Sequence[Message]) -> Sequence[Message]:

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+
+from apps.accounts.caller import Caller
+from apps.agent.messages import Message
+from apps.errors import Unsupported
+from apps.manifest.reading import read
+from apps.runs.prompt import (
+    configured_prompt,
+    fill,
+    inline_contexts,
+    override,
+    with_system,
+    without_content_gaps,
+)
+from apps.workspace.local.workspace import LocalWorkspace
+
+QUESTION = Message("user", "Hello")
+WORKSPACE = LocalWorkspace(Caller("user-1"))
+
+
+def manifest_of(prompt: object = None, **parts: object):
+    orchestrator: dict[str, object] = {"deployment": {"deployment_id": "gpt"}}
+    if prompt is not None:
+        orchestrator["system_prompt"] = prompt
+    return read({"orchestrator": orchestrator, "contexts": [], "tool_sets": [], **parts})
+
+
+async def test_a_custom_prompt_has_its_variables_filled_in():
+    prompt = {"type": "custom", "content": "Speak as {who}.", "variables": {"who": "a pirate"}}
+
+    assert await configured_prompt(manifest_of(prompt), WORKSPACE) == "Speak as a pirate."
+
+
+async def test_an_application_without_a_prompt_has_an_empty_one():
+    assert await configured_prompt(manifest_of(), WORKSPACE) == ""
+
+
+async def test_a_prompt_that_is_stored_in_dial_needs_dial():
+    prompt = {"type": "dial", "path": "prompts/public/pirate", "variables": {}}
+
+    with pytest.raises(Unsupported, match="prompts/public/pirate"):
+        await configured_prompt(manifest_of(prompt), WORKSPACE)
+
+
+def test_only_known_variables_are_replaced():
+    assert fill('{a} {"b": {c}} {d}', {"a": "1", "c": "3"}) == '1 {"b": 3} {d}'
+
+
+def test_inline_contexts_are_part_of_the_prompt():
+    contexts = [{"type": "user-defined", "content": "Riga is in Latvia."}]
+
+    assert inline_contexts(manifest_of(contexts=contexts)) == ["Riga is in Latvia."]
+
+
+@pytest.mark.parametrize(("allowed", "found"), [(True, "Mine."), (False, "")])
+def test_a_system_message_of_the_client_replaces_the_prompt_only_where_that_is_allowed(
+    allowed, found
+):
+    assert override([Message("system", " Mine. "), QUESTION], allowed=allowed) == found
+
+
+def test_text_parts_of_a_system_message_are_joined():
+    parts = ({"type": "text", "text": "a"}, {"type": "text", "text": "b"})
+
+    assert override([Message("system", parts), QUESTION], allowed=True) == "a\nb"
+
+
+def test_the_parts_of_the_prompt_are_one_message_in_front():
+    found = with_system([Message("system", "of the client"), QUESTION], ["a", " ", "b"])
+
+    assert found == [Message("system", "a\n\nb"), QUESTION]
+
+
+def test_a_prompt_that_says_nothing_is_no_message():
+    assert with_system([Message("system", "of the client"), QUESTION], ["", "\n"]) == [QUESTION]
+
+
+def test_an_answer_that_said_nothing_is_a_space():
+    assert without_content_gaps(Message("assistant")) == Message("assistant", " ")
+    assert without_content_gaps(Message("user")) == Message("user")
