@@ -38,6 +38,7 @@ class ApplicationForm(forms.ModelForm[Application]):
         editor.findings = review_text(str(self["manifest"].value() or ""))
         count = sum(finding.severity == "error" for finding in editor.findings)
         if self.is_bound and count:
+            editor.refused = True
             mistakes = "1 mistake" if count == 1 else f"{count} mistakes"
             self.errors["manifest"] = self.error_class(
                 [f"The manifest has {mistakes}, listed with it. Nothing was saved."],

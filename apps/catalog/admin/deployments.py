@@ -17,6 +17,7 @@ from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.secrets import UnreadableSecret
 
+LABELS = {"deployment_id": "Deployment ID", "base_url": "Base URL"}
 NO_KEY = "No key is stored."
 STORED = "A key is stored. Type another one to replace it."
 UNREADABLE = (
@@ -40,6 +41,9 @@ class DeploymentForm(forms.ModelForm[Deployment]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        for name, label in LABELS.items():
+            if name in self.fields:
+                self.fields[name].label = label
         if "new_api_key" in self.fields:
             self.fields["new_api_key"].help_text = key_state(self.instance.api_key)
 

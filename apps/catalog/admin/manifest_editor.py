@@ -24,10 +24,11 @@ MODULE = {"type": "module"}
 
 
 class ManifestEditor(forms.Textarea):
-    """`findings` are shown with the text that they are about."""
+    """`findings` are shown with the text that they are about; `refused` leads there at once."""
 
     template_name = "admin/catalog/application/manifest_editor.html"
     findings: Sequence[Finding] = ()
+    refused = False
 
     class Media:
         css = {"all": ("catalog/manifest-editor.css",)}
@@ -39,7 +40,7 @@ class ManifestEditor(forms.Textarea):
 
     def get_context(self, name: str, value: Any, attrs: Mapping[str, Any] | None) -> dict[str, Any]:
         context = super().get_context(name, value, dict(attrs or {}))
-        return {**context, "findings": self.findings}
+        return {**context, "findings": self.findings, "refused": self.refused}
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
         # Form renderers look into installed apps only, not into the project's templates.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from django.db import models
 from django.db.models import Model
@@ -19,7 +19,6 @@ from unfold.widgets import (
 Row = TypeVar("Row", bound=Model)
 
 PasswordInput = UnfoldAdminPasswordWidget
-Textarea = UnfoldAdminTextareaWidget
 Switch = UnfoldBooleanSwitchWidget
 TEXT_INPUT = " ".join(INPUT_CLASSES)
 
@@ -29,10 +28,14 @@ __all__ = [
     "AdminPasswordChangeForm",
     "PasswordInput",
     "Switch",
-    "Textarea",
     "UserChangeForm",
     "UserCreationForm",
 ]
+
+
+class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme is not typed
+    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
+        super().__init__({"rows": 4, **(attrs or {})})
 
 
 class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed
@@ -44,5 +47,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
     warn_unsaved_form = True
     list_per_page = 50
     formfield_overrides = {
-        models.URLField: {"widget": UnfoldAdminURLInputWidget, "assume_scheme": "https"}
+        models.TextField: {"widget": LowTextarea},
+        models.JSONField: {"widget": LowTextarea},
+        models.URLField: {"widget": UnfoldAdminURLInputWidget, "assume_scheme": "https"},
     }

@@ -184,4 +184,4 @@ def test_a_test_is_for_people_who_may_save():
 def test_what_cannot_be_saved_is_not_tested(admin_client):
     answer = admin_client.post(f"{LIST}test/", fields(base_url=""))
 
-    assert answer.json()["message"] == "Not tested. Correct these fields first: Base url."
+    assert answer.json()["message"] == "Not tested. Correct these fields first: Base URL."

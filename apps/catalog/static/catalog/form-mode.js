@@ -42,9 +42,7 @@ class TaggedChoice extends JSONEditor.defaults.editors.multiple {
 JSONEditor.defaults.editors.multiple = TaggedChoice;
 
 Object.assign(JSONEditor.defaults.languages.en, {
-  button_add_row_title: "Add to {{0}}",
   button_object_properties: "More fields",
-  default_array_item_title: "item",
 });
 
 const ROOT = "manifest_form";

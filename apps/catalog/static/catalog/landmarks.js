@@ -17,6 +17,10 @@ function mark(selector, role, label) {
 const NAMELESS = ".select2-search__field, .select2-selection, .select2-selection__rendered";
 
 function name() {
+  // Each would be a landmark of the same name.
+  for (const part of document.querySelectorAll(".simplebar-content-wrapper[role=region]")) {
+    part.setAttribute("role", "group");
+  }
   for (const part of document.querySelectorAll(NAMELESS)) {
     if (part.hasAttribute("aria-label")) continue;
     const select = part.closest(".select2-container")?.previousElementSibling;

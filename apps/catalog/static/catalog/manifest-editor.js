@@ -34,8 +34,10 @@ class ManifestEditor {
     }
     this.root.querySelector("[data-bar]").hidden = false;
     this.textarea.form?.addEventListener("reset", () => setTimeout(() => this.reload()));
+    const isRefused = this.root.dataset.refused !== undefined;
     await this.switchTo(this.firstMode());
     await this.check();
+    if (isRefused) this.root.scrollIntoView({ block: "start" });
   }
 
   firstMode() {

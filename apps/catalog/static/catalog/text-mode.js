@@ -31,6 +31,7 @@ export class TextMode {
           lintGutter(onlyOurs),
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({
+            tabindex: "0",
             "aria-label": "Manifest as JSON. Escape, then Tab, leaves the editor.",
           }),
           EditorView.updateListener.of((update) => {
