@@ -9,8 +9,10 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from types import TracebackType
 from typing import Any
 
 from django.conf import settings
@@ -124,13 +126,33 @@ async def open_one(
     issues: list[InitializationIssue],
 ) -> Contribution | None:
     try:
-        return await stack.enter_async_context(opener(opening))
+        manager = opener(opening)
+        contribution = await manager.__aenter__()
     except InitializationIssue as issue:
         issues.append(issue)
     except Exception:
         logger.exception("Capability %s could not be opened", name)
         issues.append(InitializationIssue(f"{name}: failed unexpectedly; see the server's log."))
+    else:
+        stack.push_async_exit(partial(close_one, name, manager))
+        return contribution
     return None
+
+
+async def close_one(
+    name: str,
+    manager: AbstractAsyncContextManager[Contribution],
+    kind: type[BaseException] | None,
+    error: BaseException | None,
+    trace: TracebackType | None,
+) -> bool:
+    """Close a capability. How that goes changes nothing about how the run went."""
+    try:
+        await manager.__aexit__(kind, error, trace)
+    except Exception as late:
+        if late is not error:
+            logger.exception("Capability %s could not be closed", name)
+    return False
 
 
 def join(contributions: Sequence[Contribution], issues: list[InitializationIssue]) -> Opened:

@@ -1,0 +1,369 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+
+import pytest
+
+from apps.accounts.caller import Caller
+from apps.agent.events import (
+    Event,
+    Finished,
+    ModelUsage,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+    StateSaved,
+    TextDelta,
+    Usage,
+)
+from apps.agent.messages import Message, ToolCall, to_dicts
+from apps.agent.stages import open_stage
+from apps.agent.tools import Invocation, ToolResult
+from apps.capabilities.registry import Contribution, Prepared
+from apps.catalog.resolve import ResolvedApplication
+from apps.errors import (
+    BadRequest,
+    DeploymentNotFound,
+    InitializationIssue,
+    ModelFailed,
+    StepLimitReached,
+)
+from apps.manifest.reading import read
+from apps.runs.run import RunRequest, run
+from apps.workspace.port import DeploymentInfo
+from tests.fakes import FakeWorkspace, ScriptedModel, async_tool, calling, saying, spec, text, tool
+from tests.fakes import timeless as without_durations
+
+CALLER = Caller("user-1", "user", user_id=1)
+QUESTION = Message("user", "How warm is it in Riga?")
+WEATHER = tool("weather", lambda arguments: f"{arguments['city']}: 12")
+CALL = calling(("1", "weather", '{"city": "Riga"}'))
+KEPT = to_dicts(
+    [
+        Message("assistant", tool_calls=(ToolCall("1", "weather", '{"city": "Riga"}'),)),
+        Message("tool", "Riga: 12", tool_call_id="1"),
+    ]
+)
+
+
+def opener(contribution: Contribution):
+    @asynccontextmanager
+    async def opened(opening):
+        yield contribution
+
+    return opened
+
+
+def application(*openers, issues=(), prompt="", **orchestrator) -> ResolvedApplication:
+    """An application of the model `gpt` with these capabilities."""
+    manifest = read(
+        {
+            "orchestrator": {
+                "deployment": {"deployment_id": "gpt"},
+                "system_prompt": {"type": "custom", "content": prompt, "variables": {}},
+                **orchestrator,
+            },
+            "contexts": [],
+            "tool_sets": [],
+        }
+    )
+    named = tuple((f"part-{index}", opener) for index, opener in enumerate(openers))
+    return ResolvedApplication(
+        1, "app", "App", "", True, 1, manifest, Prepared(named, tuple(issues))
+    )
+
+
+def with_tools(*tools) -> ResolvedApplication:
+    return application(opener(Contribution(tools=tools)))
+
+
+def workspace_of(model: ScriptedModel, **info) -> FakeWorkspace:
+    workspace = FakeWorkspace(CALLER)
+    workspace.models = {"gpt": model}
+    workspace.infos = {"gpt": DeploymentInfo("gpt", "GPT", **info)}
+    return workspace
+
+
+async def events_of(
+    app: ResolvedApplication, model: ScriptedModel, *messages: Message, info=None, **wishes
+) -> list[Event]:
+    events: list[Event] = []
+    request = RunRequest(messages or (QUESTION,), **wishes)
+    await run(app, request, workspace_of(model, **(info or {})), CALLER, events.append)
+    return without_durations(events)
+
+
+async def test_an_answer_ends_with_its_state_and_what_it_cost():
+    model = ScriptedModel(CALL, saying("12 degrees", prompt=9, completion=3))
+
+    assert await events_of(with_tools(WEATHER), model) == [
+        TextDelta("12 degrees"),
+        StateSaved({"tool_execution_history": KEPT}),
+        Finished("stop", Usage(9, 3, (ModelUsage("gpt", 9, 3),))),
+    ]
+
+
+async def test_the_next_request_shows_the_model_the_calls_of_the_last_one():
+    answered = Message("assistant", "12 degrees", state={"tool_execution_history": KEPT})
+    model = ScriptedModel(saying("You are welcome"))
+
+    events = await events_of(
+        with_tools(WEATHER), model, QUESTION, answered, Message("user", "Thanks")
+    )
+
+    assert to_dicts(model.asked[0].messages) == [
+        {"role": "user", "content": QUESTION.text},
+        *KEPT,
+        {"role": "assistant", "content": "12 degrees"},
+        {"role": "user", "content": "Thanks"},
+    ]
+    assert events[-2] == StateSaved({"tool_execution_history": []})
+
+
+async def test_the_prompt_is_made_of_its_parts_in_the_order_of_the_capabilities():
+    parts = [opener(Contribution(instructions=(part,))) for part in ("one", "two")]
+    model = ScriptedModel(saying("Hello"))
+
+    await events_of(application(*parts, prompt="Be brief."), model)
+
+    assert list(model.asked[0].messages) == [Message("system", "Be brief.\n\none\n\ntwo"), QUESTION]
+
+
+async def test_steps_of_capabilities_are_applied_in_their_order_and_views_are_not_kept():
+    def appending(word: str):
+        async def step(messages):
+            return [*messages[:-1], replace(messages[-1], content=f"{messages[-1].text} {word}")]
+
+        return step
+
+    first = Contribution(history=(appending("a"),), view=(appending("c"),))
+    second = Contribution(history=(appending("b"),), view=(appending("d"),))
+    model = ScriptedModel(saying("Hello"))
+
+    await events_of(application(opener(first), opener(second)), model)
+
+    assert model.asked[0].messages[-1].text == f"{QUESTION.text} a b c d"
+
+
+async def test_parameters_of_the_deployment_yield_to_the_manifest_and_that_to_the_client():
+    deployment = {"deployment_id": "gpt", "parameters": {"temperature": 0.5, "seed": 1}}
+    model = ScriptedModel(CALL, saying("Hello"))
+    app = application(opener(Contribution(tools=(WEATHER,))), deployment=deployment)
+
+    await events_of(
+        app,
+        model,
+        info={"defaults": {"temperature": 1, "top_p": 0.9}},
+        tool_choice="required",
+        response_format={"type": "json_object"},
+    )
+
+    everything = {
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "seed": 1,
+        "response_format": {"type": "json_object"},
+    }
+    assert [request.parameters for request in model.asked] == [
+        {**everything, "tool_choice": "required"},
+        everything,
+    ]
+
+
+async def test_a_capability_that_cannot_be_opened_is_reported_and_the_run_goes_on():
+    def refuses(opening):
+        raise InitializationIssue("weather: no answer")
+
+    @asynccontextmanager
+    async def breaks(opening):
+        raise RuntimeError("a secret of the server")
+        yield
+
+    app = application(refuses, breaks, opener(Contribution(tools=(WEATHER,))))
+
+    events = await events_of(app, ScriptedModel(CALL, saying("12 degrees")))
+
+    assert events[:4] == [
+        StageOpened("initialization-issues", "Initialization issues"),
+        StageDelta(
+            "initialization-issues",
+            "#### Tool initialization\n\n- weather: no answer\n"
+            "- part-1: failed unexpectedly; see the server's log.\n",
+        ),
+        StageClosed("initialization-issues", 0.0, failed=True),
+        TextDelta("12 degrees"),
+    ]
+
+
+async def test_of_two_tools_of_a_name_the_first_is_used_and_the_other_reported():
+    other = tool("weather", lambda arguments: "never asked")
+    parts = [opener(Contribution(tools=(found,))) for found in (WEATHER, other)]
+    model = ScriptedModel(CALL, saying("12 degrees"))
+
+    events = await events_of(application(*parts), model)
+
+    assert "Two tools are named 'weather'" in events[1].text
+    assert model.asked[1].messages[-1].text == "Riga: 12"
+
+
+@pytest.mark.parametrize("error", [RuntimeError("late"), TimeoutError()])
+async def test_a_capability_that_cannot_be_closed_does_not_spoil_the_answer(error, caplog):
+    @asynccontextmanager
+    async def closes_badly(opening):
+        yield Contribution()
+        raise error
+
+    events = await events_of(application(closes_badly), ScriptedModel(saying("Hello")))
+
+    assert events == [
+        TextDelta("Hello"),
+        StateSaved({"tool_execution_history": []}),
+        Finished("stop"),
+    ]
+    assert "part-0 could not be closed" in caplog.text
+
+
+async def test_a_capability_that_cannot_be_closed_does_not_hide_why_the_run_failed():
+    @asynccontextmanager
+    async def closes_badly(opening):
+        try:
+            yield Contribution()
+        finally:
+            raise RuntimeError("late")
+
+    with pytest.raises(ModelFailed):
+        await events_of(application(closes_badly), ScriptedModel([ModelFailed("It broke off.")]))
+
+
+async def test_a_capability_cannot_make_a_failed_run_look_finished():
+    @asynccontextmanager
+    async def swallows(opening):
+        with suppress(ModelFailed):
+            yield Contribution()
+
+    with pytest.raises(ModelFailed):
+        await events_of(application(swallows), ScriptedModel([ModelFailed("It broke off.")]))
+
+
+async def test_capabilities_are_closed_in_the_reverse_of_their_order():
+    said: list[str] = []
+
+    def noting(name: str):
+        @asynccontextmanager
+        async def opened(opening):
+            said.append(f"open {name}")
+            yield Contribution()
+            said.append(f"close {name}")
+
+        return opened
+
+    await events_of(application(noting("a"), noting("b")), ScriptedModel(saying("Hello")))
+
+    assert said == ["open a", "open b", "close b", "close a"]
+
+
+async def test_a_model_that_fails_leaves_the_state_of_what_was_done():
+    events: list[Event] = []
+    model = ScriptedModel(CALL, [text("It"), ModelFailed("It broke off.")])
+
+    with pytest.raises(ModelFailed):
+        await run(
+            with_tools(WEATHER),
+            RunRequest((QUESTION,)),
+            workspace_of(model),
+            CALLER,
+            events.append,
+        )
+
+    assert events == [TextDelta("It"), StateSaved({"tool_execution_history": KEPT})]
+
+
+async def test_a_run_that_reaches_its_limit_leaves_its_state():
+    events: list[Event] = []
+    app = application(opener(Contribution(tools=(WEATHER,))), max_iterations=1)
+
+    with pytest.raises(StepLimitReached):
+        await run(
+            app, RunRequest((QUESTION,)), workspace_of(ScriptedModel(CALL)), CALLER, events.append
+        )
+
+    assert events == [StateSaved({"tool_execution_history": KEPT})]
+
+
+async def test_a_cancelled_run_closes_everything_and_saves_its_state(caplog):
+    caplog.set_level(logging.INFO, "apps.runs.run")
+    started, is_closed = asyncio.Event(), []
+    events: list[Event] = []
+
+    async def hangs(invocation: Invocation) -> ToolResult:
+        with open_stage(invocation.emit, invocation.id, "Hanging"):
+            started.set()
+            await asyncio.Event().wait()
+        return ToolResult("")
+
+    @asynccontextmanager
+    async def opened(opening):
+        try:
+            yield Contribution(tools=(WEATHER, async_tool("hang", hangs)))
+        finally:
+            is_closed.append(True)
+
+    model = ScriptedModel(CALL, calling(("2", "hang", {})))
+    work = run(
+        application(opened),
+        RunRequest((QUESTION,)),
+        workspace_of(model),
+        CALLER,
+        events.append,
+    )
+    task = asyncio.create_task(work)
+    async with asyncio.timeout(10):
+        await started.wait()
+        task.cancel()
+        await asyncio.wait([task])
+
+    assert task.cancelled()
+    assert is_closed == [True]
+    assert without_durations(events) == [
+        StageOpened("2", "Hanging"),
+        StageClosed("2", 0.0, failed=True),
+        StateSaved({"tool_execution_history": KEPT}),
+    ]
+    assert "outcome=cancelled" in caplog.text
+
+
+async def test_an_unknown_deployment_ends_the_request():
+    events: list[Event] = []
+
+    with pytest.raises(DeploymentNotFound):
+        await run(
+            application(), RunRequest((QUESTION,)), FakeWorkspace(CALLER), CALLER, events.append
+        )
+
+    assert events == []
+
+
+async def test_a_tool_of_the_client_may_not_have_the_name_of_one_of_ours():
+    with pytest.raises(BadRequest, match="already has a tool named 'weather'"):
+        await events_of(with_tools(WEATHER), ScriptedModel(), external={"weather": spec("weather")})
+
+
+@pytest.mark.parametrize(
+    "choice", ["required", {"type": "function", "function": {"name": "weather"}}]
+)
+async def test_a_tool_can_only_be_demanded_where_there_is_one(choice):
+    with pytest.raises(BadRequest, match="Cannot enforce tool_choice"):
+        await events_of(application(), ScriptedModel(), tool_choice=choice)
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+async def test_the_system_message_of_a_client_is_used_only_where_that_is_allowed(settings, allowed):
+    settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE = allowed
+    model = ScriptedModel(saying("Hello"))
+
+    await events_of(application(prompt="Ours."), model, Message("system", "Theirs."), QUESTION)
+
+    assert model.asked[0].messages[0].text == ("Theirs." if allowed else "Ours.")
