@@ -12,6 +12,7 @@ from apps.catalog.access import may_use, usable
 from apps.catalog.resolve import ResolvedApplication, resolve
 from apps.errors import ApplicationBroken, ApplicationNotFound, NotAuthenticated, QuickAppError
 from apps.gateway.errors import answer_of
+from apps.gateway.texts import shortened
 from apps.streaming.consumer import HttpConsumer
 
 JSON = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
@@ -59,7 +60,9 @@ def hidden(slug: str, caller: Caller) -> QuickAppError:
 
     Nobody learns which of the two it is; a visitor learns that a key might help.
     """
-    return NotAuthenticated() if caller.kind == "visitor" else ApplicationNotFound(slug)
+    if caller.kind == "visitor":
+        return NotAuthenticated()
+    return ApplicationNotFound(shortened(slug))
 
 
 async def find(slug: str, caller: Caller) -> ResolvedApplication:

@@ -14,6 +14,7 @@ from msgspec import Meta, Struct
 from apps.agent.messages import Attachment, Message, ToolCall, attachment_from_dict
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
+from apps.gateway.texts import shortened
 
 Positive = Annotated[int, Meta(ge=1)]
 Penalty = Annotated[float, Meta(ge=-2, le=2)]
@@ -120,7 +121,7 @@ def invalid_structure(text: str, prefix: str = "") -> BadRequest:
     """Tell what msgspec found, with the place written as DIAL does: `messages.0.role`."""
     problem, _, place = text.partition(" - at `$")
     path = place.rstrip("`").replace("[", ".").replace("]", "").replace(".....", ".").strip(".")
-    return invalid(".".join(filter(None, (prefix, path))), f"{problem}.")
+    return invalid(".".join(filter(None, (prefix, path))), f"{shortened(problem)}.")
 
 
 def too_deep(limit: int) -> BadRequest:

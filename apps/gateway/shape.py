@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from apps.errors import BadRequest
 from apps.gateway.schemas import Call, ChatMessage
+from apps.gateway.texts import listed, shortened
 
 SYSTEM = ("system", "developer")
 
@@ -22,12 +23,10 @@ def check(messages: Sequence[ChatMessage], external: Collection[str]) -> None:
         return  # what most requests are
     found = violations(messages, external)
     if found:
-        lines = "\n".join(f"- {line}" for line in found)
-        raise BadRequest("Invalid messages array", f"Invalid messages array:\n{lines}")
+        raise BadRequest("Invalid messages array", f"Invalid messages array:\n{listed(found)}")
     missing = list(missing_results(messages, external))
     if missing:
-        lines = "\n".join(f"- {line}" for line in missing)
-        raise BadRequest("Missing tool results", f"Missing tool results:\n{lines}")
+        raise BadRequest("Missing tool results", f"Missing tool results:\n{listed(missing)}")
 
 
 def violations(messages: Sequence[ChatMessage], external: Collection[str]) -> list[str]:
@@ -93,12 +92,12 @@ def answered(
     call = calls.get(call_id)
     if call is None:
         yield (
-            f"{place}: tool_call_id '{call_id}' does not match any tool call "
+            f"{place}: tool_call_id '{shortened(call_id)}' does not match any tool call "
             "in the preceding assistant message."
         )
     elif call.function.name not in external:
         yield (
-            f"{place}: '{call.function.name}' is not among the request's 'tools'; "
+            f"{place}: '{shortened(call.function.name)}' is not among the request's 'tools'; "
             "results of other tools are internal to the orchestrator."
         )
 
@@ -115,15 +114,19 @@ def missing_results(messages: Sequence[ChatMessage], external: Collection[str]) 
     for index, message in enumerate(messages):
         if not message.tool_calls:
             continue
-        results = set()
-        for later in messages[index + 1 :]:
-            if later.role != "tool":
-                break
-            results.add(later.tool_call_id)
+        results = set(results_after(messages, index))
         for call in message.tool_calls:
             if call.function.name in external and call.id not in results:
                 yield (
                     f"Missing tool result: message at index {index} calls tool "
-                    f"'{call.function.name}' (tool call id '{call.id}'), and no tool message "
-                    "after it has the result."
+                    f"'{call.function.name}' (tool call id '{shortened(call.id)}'), "
+                    "and no tool message after it has the result."
                 )
+
+
+def results_after(messages: Sequence[ChatMessage], index: int) -> Iterator[str | None]:
+    """The call ids of the tool messages that follow directly."""
+    for later in range(index + 1, len(messages)):
+        if messages[later].role != "tool":
+            return
+        yield messages[later].tool_call_id

@@ -114,6 +114,14 @@ def test_a_client_cannot_answer_for_a_tool_that_is_not_its_own():
     ]
 
 
+def test_what_a_client_wrote_is_told_back_in_short():
+    with pytest.raises(BadRequest) as refused:
+        check([U, asks("1"), *[result("x" * 100_000)] * 5000], {"weather"})
+
+    assert len(str(refused.value)) < 30_000
+    assert str(refused.value).endswith("\n- … and 4900 more")
+
+
 def test_all_violations_are_told_at_once():
     with pytest.raises(BadRequest) as refused:
         check([A, T, U, A], ())
