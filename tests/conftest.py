@@ -28,3 +28,11 @@ def nothing_is_kept_between_tests() -> Iterator[None]:
 
     resolve._kept.clear()
     deployments.forget()
+
+
+@pytest.fixture(autouse=True)
+def the_transaction_of_the_test_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Channels closes "old" connections around its work; this one holds what is rolled back."""
+    from django.db import connections
+
+    monkeypatch.setattr(connections["default"], "close_if_unusable_or_obsolete", lambda: None)
