@@ -197,6 +197,7 @@ async def test_migrations_that_wait_are_named(monkeypatch):
             return [("accounts", "0002")]
 
     monkeypatch.setattr(health, "MigrationExecutor", Executor)
+    monkeypatch.setattr(health, "_applied", False)
 
     answer = await get("/readyz")
 
