@@ -61,7 +61,8 @@ def percentile(values: Sequence[float], share: float) -> float:
 class Client(asyncio.Protocol):
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
-        self.done: asyncio.Future[str] | None = None
+        self.done: asyncio.Future[str] = self.loop.create_future()
+        self.under_way: list[float] = []
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
@@ -76,7 +77,7 @@ class Client(asyncio.Protocol):
         self.rest = b""
         self.began = time.monotonic_ns()
         self.first = 0.0
-        self.under_way: list[float] = []
+        self.under_way = []
         self.transport.write(request)
         return self.done
 
@@ -107,7 +108,7 @@ class Client(asyncio.Protocol):
             self.finish("")
 
     def finish(self, text: str) -> None:
-        if self.done is not None and not self.done.done():
+        if not self.done.done():
             self.done.set_result(text)
 
 

@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import random
+import resource
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -31,6 +32,7 @@ CORES = sorted(os.sched_getaffinity(0))
 SERVER_CORE, LOAD_CORE = CORES[0], CORES[-1]
 
 Start = Callable[[], System]
+Figures = dict[str, list[dict[str, float]]]
 
 
 def main() -> int:
@@ -42,25 +44,31 @@ def main() -> int:
     given = parser.parse_args()
     effort = measures.SMOKE if given.smoke else measures.FULL
     rounds = given.rounds or effort.rounds
+    allow_many_connections()
     os.sched_setaffinity(0, {LOAD_CORE})
     with tempfile.TemporaryDirectory() as folder:
-        try:
-            found = uvloop.run(measure_all(effort, rounds, Path(folder), given.only))
-        except Failed as failure:
-            print(f"error: {failure}")
-            return 1
+        found, errors = uvloop.run(measure_all(effort, rounds, Path(folder), given.only))
     if given.json:
         given.json.write_text(json.dumps(found, indent=1))
     print(report.table(found))
-    verdict = [] if given.smoke else [*report.out_of_band(found), *report.missed(found)]
-    print("\n".join(["", *verdict]) if verdict else "")
+    verdict = [f"error: {error}" for error in errors]
+    if not given.smoke:
+        verdict += [*report.out_of_band(found), *report.missed(found)]
+    print("\n".join(["", *verdict]) if verdict else "\nAll goals are reached.")
     return 1 if verdict else 0
+
+
+def allow_many_connections() -> None:
+    """A held stream is two open files of its server, which the servers inherit from here."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 async def measure_all(
     effort: Effort, rounds: int, folder: Path, only: list[str] | None
-) -> dict[str, list[dict[str, float]]]:
-    """By system, the figures of each round. Raises `Failed`."""
+) -> tuple[Figures, list[str]]:
+    """By system, the figures of each round; and what went wrong."""
+    errors: list[str] = []
     with ExitStack() as stack:
         port = free_port()
         stack.enter_context(stopped(run_module("fake_llm", port, core=LOAD_CORE)))
@@ -71,28 +79,32 @@ async def measure_all(
         systems = [begin() for begin in starts.values()]
         for system in systems:
             stack.enter_context(stopped(system.process))
-        found: dict[str, list[dict[str, float]]] = {system.name: [] for system in systems}
+        found: Figures = {system.name: [] for system in systems}
         for system in systems:
             await measures.warm_up(system, tool_of(system))
         for number in range(rounds):
             print(f"round {number + 1} of {rounds}", file=sys.stderr)
             direct = await measures.direct(port, effort)
             for system in random.sample(systems, len(systems)):
-                figures = await measures.measure(system, tool_of(system), effort, direct)
-                found[system.name].append(figures)
-        await measure_memory(starts, effort, found)
-    return found
+                found[system.name].append(
+                    await measures.measure(system, tool_of(system), effort, direct, errors)
+                )
+        await measure_memory(starts, effort, found, errors)
+    return found, errors
 
 
 async def measure_memory(
-    starts: dict[str, Start], effort: Effort, found: dict[str, list[dict[str, float]]]
+    starts: dict[str, Start], effort: Effort, found: Figures, errors: list[str]
 ) -> None:
     """In a new process each: one that has had a burst keeps its memory for the next one."""
     for name, begin in starts.items():
         print(f"memory of {name}", file=sys.stderr)
         system = begin()
         with stopped(system.process):
-            found[name][0]["memory"] = await measures.hold(system, effort.held)
+            try:
+                found[name][0]["memory"] = await measures.hold(system, effort.held)
+            except Failed as failure:
+                errors.append(str(failure))
 
 
 def tool_of(system: System) -> str:

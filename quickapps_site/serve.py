@@ -34,6 +34,7 @@ def main() -> int:
 
     from quickapps_site.asgi import application  # sets Django up, which imports the reactor
 
+    allow_many_connections()
     direct = env.boolean("DAPHNE_DIRECT_WRITES", True)
     return serve(application, settings.HOST, settings.PORT, direct_writes=direct)
 
@@ -45,6 +46,16 @@ def use_uvloop() -> None:
     except ImportError:
         return
     asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
+
+
+def allow_many_connections() -> None:
+    """A streamed answer is two open files, and the usual limit is 1024 of them."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def serve(application: Any, host: str, port: int, *, direct_writes: bool) -> int:

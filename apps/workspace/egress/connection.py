@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from typing import cast
 
 import httptools
+import httpx2
 
 MOST_HEADER_BYTES = 64 * 1024
 MOST_BUFFERED_BYTES = 256 * 1024
 """Reading pauses above this: a slow consumer slows the service down instead of filling memory."""
 
 
-class ConnectionBroken(Exception):
+class ConnectionBroken(httpx2.RemoteProtocolError):
     """The connection failed; `answered` tells whether any byte of the answer had arrived."""
 
     def __init__(self, text: str, *, answered: bool) -> None:
@@ -25,7 +26,7 @@ class ConnectionBroken(Exception):
         self.answered = answered
 
 
-class ConnectionSilent(Exception):
+class ConnectionSilent(httpx2.ReadTimeout):
     """Nothing was received, or nothing could be sent, for too long."""
 
 

@@ -15,7 +15,6 @@ import httpx2
 from apps.workspace.egress.connection import (
     Connection,
     ConnectionBroken,
-    ConnectionSilent,
     Head,
 )
 from apps.workspace.egress.guard import Trust
@@ -40,14 +39,7 @@ class Body(httpx2.AsyncByteStream):
 
     async def read_piece(self) -> bytes:
         """What one or more network reads brought; b"" at the end. Raises httpx2's errors."""
-        if self.connection is None:
-            return b""
-        try:
-            return await self.connection.read_piece()
-        except ConnectionSilent as error:
-            raise httpx2.ReadTimeout(str(error)) from error
-        except ConnectionBroken as error:
-            raise httpx2.RemoteProtocolError(str(error)) from error
+        return b"" if self.connection is None else await self.connection.read_piece()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
@@ -102,9 +94,8 @@ class StreamTransport(httpx2.AsyncBaseTransport):
         if kept is not None:
             try:
                 return kept, await talk(kept, data, limits)
-            except httpx2.RemoteProtocolError as error:
-                cause = error.__cause__
-                if not isinstance(cause, ConnectionBroken) or cause.answered:
+            except ConnectionBroken as error:
+                if error.answered:
                     raise
         connection = await self.connect(origin, limits.get("connect") or 5.0)
         return connection, await talk(connection, data, limits)
@@ -134,10 +125,6 @@ async def talk(connection: Connection, data: bytes, limits: dict[str, float | No
         )
         head = await connection.read_head()
         ready = True
-    except ConnectionSilent as error:
-        raise httpx2.ReadTimeout(str(error)) from error
-    except ConnectionBroken as error:
-        raise httpx2.RemoteProtocolError(str(error)) from error
     finally:
         if not ready:
             connection.close()

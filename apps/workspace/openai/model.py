@@ -52,11 +52,17 @@ class OpenAIModel:
                 yield [await read_completion(body)]
                 return
             decoder = EventDecoder()
-            async with aclosing(read_chunks(body, decoder)) as batches:
-                async for batch in batches:
-                    yield batch
-            if decoder.is_done:
-                await body.end()
+            while not decoder.is_done:
+                data = await read(body, decoder)
+                chunks = decoder.feed(data) if data else decoder.end()
+                if chunks:
+                    yield chunks
+                if decoder.failure is not None:
+                    raise decoder.failure
+                if not data:
+                    check_end(decoder)
+                    return
+            await body.end()
 
     async def open(self, content: bytes) -> Response:
         """Raises `ModelFailed`."""
@@ -68,22 +74,21 @@ class OpenAIModel:
             raise failure_of_connection(error) from error
 
 
-async def read_chunks(body: Body, decoder: EventDecoder) -> AsyncGenerator[list[Chunk], None]:
-    """Until the end of the stream. Raises `ModelFailed` when it ends without having finished."""
-    while not decoder.is_done:
-        try:
-            data = await body.read_piece()
-        except HTTPError as error:
-            if decoder.has_finished:
-                return
-            raise failure_of_break(error) from error
-        chunks = decoder.feed(data) if data else decoder.end()
-        if chunks:
-            yield chunks
-        if decoder.failure is not None:
-            raise decoder.failure
-        if not data:
-            break
+async def read(body: Body, decoder: EventDecoder) -> bytes:
+    """What has arrived; b"" at the end, also at one that is cut off once the answer had finished.
+
+    Raises `ModelFailed`.
+    """
+    try:
+        return await body.read_piece()
+    except HTTPError as error:
+        if decoder.has_finished:
+            return b""
+        raise failure_of_break(error) from error
+
+
+def check_end(decoder: EventDecoder) -> None:
+    """Raises `ModelFailed` when the answer has not finished."""
     if not decoder.is_done and not decoder.has_finished:
         raise failure_of_break()
 
