@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
-from channels.routing import URLRouter
-from channels.testing import WebsocketCommunicator
+from channels.routing import URLRouter  # type: ignore[import-untyped]
+from channels.testing import WebsocketCommunicator  # type: ignore[import-untyped]
 from django.contrib.auth.models import AnonymousUser
 from django.urls import path
 
@@ -34,7 +34,7 @@ from apps.workspace.port import DeploymentInfo
 PATIENCE = 5.0
 
 
-MANIFEST = {
+MANIFEST: dict[str, Any] = {
     "orchestrator": {"deployment": {"deployment_id": "paced"}},
     "contexts": [],
     "tool_sets": [],
@@ -140,7 +140,7 @@ class Visitor:
         self.tabs.clear()
 
 
-class Tab(WebsocketCommunicator):
+class Tab(WebsocketCommunicator):  # type: ignore[misc]
     """Sends frames and keeps what it was sent."""
 
     async def ask(
@@ -180,7 +180,7 @@ class Tab(WebsocketCommunicator):
                 return frames
 
     async def is_silent(self) -> bool:
-        return await self.receive_nothing(0.05, 0.01)
+        return bool(await self.receive_nothing(0.05, 0.01))
 
 
 async def add_application(**fields: Any) -> Application:

@@ -229,17 +229,22 @@ async def test_the_next_question_brings_the_conversation_with_it():
         on.model.put(says("12"), None)
         conversation = await tab.ask("How warm is it?")
         await tab.until_over()
-        stored = {"role": "tool", "content": "12 C", "tool_call_id": "call-1"}
-        state = {"tool_execution_history": [stored]}
+        call = {"id": "call-1", "type": "function", "function": {"name": "t", "arguments": "{}"}}
+        stored = [
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "content": "12 C", "tool_call_id": "call-1"},
+        ]
+        state = {"tool_execution_history": stored}
         await Message.objects.filter(role="assistant").aupdate(state=state)
         on.model.put(says("Yes"), None)
 
         await tab.ask("Is that warm?", conversation)
         await tab.until_over()
 
-    said = [(message.role, message.content) for message in on.model.asked[1].messages]
+    said = [(message.role, message.text.strip()) for message in on.model.asked[1].messages]
     assert said == [
         ("user", "How warm is it?"),
+        ("assistant", ""),
         ("tool", "12 C"),
         ("assistant", "12"),
         ("user", "Is that warm?"),

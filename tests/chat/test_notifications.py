@@ -73,7 +73,7 @@ async def test_a_conversation_is_read_as_server_sent_events():
         head = await stream.start()
         on.model.put(thinks("hm", "completed"), says("one"), None)
         frames = await tab.until_over()
-        events = []
+        events: list[tuple[str, str, dict[str, Any]]] = []
         while not events or events[-1][2]["seq"] < frames[-1]["seq"]:
             events.append(await stream.event())
         await stream.leave()

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from channels.db import database_sync_to_async
+from channels.db import database_sync_to_async  # type: ignore[import-untyped]
 from django.db import OperationalError, connection, transaction
 
 from apps.errors import LeaseLost, Refused
@@ -82,7 +82,8 @@ def texts_of(stream: UUID) -> list[tuple[int, str]]:
 async def test_a_database_that_fails_now_and_then_loses_and_doubles_nothing(
     failures: int, outage: Outage
 ):
-    run, stored = new_run(), []
+    run = new_run()
+    stored: list[str] = []
     await run.asave(force_insert=True)
 
     outage.times = failures
@@ -101,7 +102,8 @@ async def test_a_database_that_stays_away_ends_the_run_as_failed_for_those_who_w
     settings: Any, outage: Outage
 ):
     settings.RUN_LEASE_SECONDS = 0.15
-    run, stored = new_run(), []
+    run = new_run()
+    stored: list[str] = []
     await run.asave(force_insert=True)
 
     outage.times = 1_000
@@ -129,7 +131,8 @@ def test_a_batch_that_is_written_again_is_there_once():
 
 
 def test_an_ending_that_is_written_again_is_stored_once():
-    run, stored = new_run(), []
+    run = new_run()
+    stored: list[str] = []
     run.save(force_insert=True)
     batch = Batch(run.stream, run.pk, 1, said("end"))
     ending = Ending("done", batch.events, lambda: stored.append("answer"))
