@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.core.exceptions import ValidationError
+
+from apps.accounts.caller import Caller
+from apps.errors import DeploymentNotFound, Unsupported
+from apps.workspace.demo.model import DemoModel
+from apps.workspace.local import deployments
+from apps.workspace.local.models import Deployment
+from apps.workspace.local.workspace import LocalWorkspace
+from apps.workspace.openai.model import OpenAIModel
+from apps.workspace.port import DeploymentInfo
+
+pytestmark = pytest.mark.django_db
+
+WORKSPACE = LocalWorkspace(Caller("user-1"))
+
+
+async def make_deployment(**fields) -> Deployment:
+    given = {
+        "deployment_id": "gpt",
+        "display_name": "GPT",
+        "base_url": "https://models.example.com/v1",
+        **fields,
+    }
+    return await Deployment.objects.acreate(**given)
+
+
+@pytest.fixture
+def always_asks(settings):
+    settings.CATALOG_MAX_AGE_SECONDS = 0
+
+
+async def test_a_deployment_is_known_by_what_its_row_says():
+    await make_deployment(
+        description="A model",
+        features={"tools": True},
+        input_attachment_types=["image/*"],
+        context_window=8_000,
+        parameters={"temperature": 0},
+    )
+
+    assert await WORKSPACE.deployment("gpt") == DeploymentInfo(
+        id="gpt",
+        display_name="GPT",
+        description="A model",
+        features={"tools": True},
+        input_attachment_types=("image/*",),
+        context_window=8_000,
+        defaults={"temperature": 0},
+    )
+
+
+async def test_a_deployment_of_the_demo_is_the_demo_model():
+    await make_deployment(provider="demo", base_url="")
+
+    assert isinstance(await WORKSPACE.model("gpt"), DemoModel)
+
+
+async def test_a_stored_key_wins_over_that_of_the_environment(monkeypatch):
+    monkeypatch.setenv("SPARE_API_KEY", "from the environment")
+    await make_deployment(model_name="gpt-9", api_key="stored", api_key_env="SPARE_API_KEY")
+
+    model = await WORKSPACE.model("gpt")
+
+    assert isinstance(model, OpenAIModel)
+    assert (model.name, model.dial) == ("gpt-9", False)
+    assert (model.service.base_url, model.service.api_key) == (
+        "https://models.example.com/v1",
+        "stored",
+    )
+
+
+@pytest.mark.parametrize(
+    ("variable", "key"),
+    [("SPARE_API_KEY", "from the environment"), ("SECRET_KEY", ""), ("EMPTY_API_KEY", "")],
+)
+async def test_a_key_of_the_environment_has_to_be_named_as_one(monkeypatch, caplog, variable, key):
+    monkeypatch.setenv("SPARE_API_KEY", "from the environment")
+    monkeypatch.setenv("SECRET_KEY", "a secret of the server")
+    await make_deployment(api_key_env=variable)
+
+    model = await WORKSPACE.model("gpt")
+
+    assert isinstance(model, OpenAIModel)
+    assert model.service.api_key == key
+    assert (f"Deployment gpt: {variable} holds no key." in caplog.text) == (not key)
+
+
+async def test_a_deployment_without_a_model_name_goes_by_its_id():
+    await make_deployment()
+
+    model = await WORKSPACE.model("gpt")
+
+    assert isinstance(model, OpenAIModel)
+    assert (model.name, model.service.api_key) == ("gpt", "")
+
+
+@pytest.mark.parametrize("name", ["gtp", "", "a\x00b", "x" * 1_000])
+async def test_an_unknown_deployment_is_not_found(name):
+    await make_deployment()
+
+    with pytest.raises(DeploymentNotFound) as caught:
+        await WORKSPACE.model(name)
+
+    assert caught.value.deployment_id == name
+
+
+async def test_a_disabled_deployment_is_not_found(always_asks):
+    row = await make_deployment()
+    await WORKSPACE.deployment("gpt")
+
+    row.is_enabled = False
+    await row.asave()
+
+    with pytest.raises(DeploymentNotFound):
+        await WORKSPACE.deployment("gpt")
+
+
+async def test_a_change_is_seen(always_asks):
+    row = await make_deployment()
+    await WORKSPACE.deployment("gpt")
+
+    row.display_name = "New"
+    await row.asave()
+
+    assert (await WORKSPACE.deployment("gpt")).display_name == "New"
+
+
+async def test_a_deployment_that_was_made_anew_is_not_mistaken_for_the_old_one(always_asks):
+    row = await make_deployment()
+    await WORKSPACE.deployment("gpt")
+
+    await row.adelete()
+    await make_deployment(display_name="Another")
+
+    assert (await WORKSPACE.deployment("gpt")).display_name == "Another"
+
+
+def test_the_database_is_asked_once_in_a_while(django_assert_num_queries):
+    Deployment.objects.create(deployment_id="gpt", display_name="GPT", provider="demo")
+
+    async def ask_often() -> None:
+        for _ in range(5):
+            await WORKSPACE.deployment("gpt")
+            await WORKSPACE.model("gpt")
+
+    with django_assert_num_queries(1):
+        async_to_sync(ask_often)()
+
+
+async def test_a_row_that_has_not_changed_is_not_read_again(always_asks):
+    await make_deployment()
+    first = await deployments.find("gpt")
+
+    assert await deployments.find("gpt") is first
+
+
+async def test_keys_are_never_part_of_what_is_logged():
+    await make_deployment(api_key="a secret")
+
+    found = await deployments.find("gpt")
+
+    assert "a secret" not in repr(found) + repr(await WORKSPACE.model("gpt"))
+
+
+async def test_prompts_of_dial_are_told_to_be_missing_here():
+    with pytest.raises(Unsupported, match=r"prompt 'prompts/public/a' is stored in DIAL"):
+        await WORKSPACE.prompt("prompts/public/a")
+
+
+def test_two_people_who_save_at_once_make_two_versions():
+    Deployment.objects.create(deployment_id="gpt", display_name="GPT", provider="demo")
+    one, other = Deployment.objects.get(), Deployment.objects.get()
+
+    one.save()
+    other.save()
+
+    assert (one.version, other.version) == (2, 3)
+    assert Deployment.objects.get().version == 3
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"base_url": ""}, "base_url"),
+        ({"features": []}, "features"),
+        ({"parameters": "x"}, "parameters"),
+        ({"input_attachment_types": {}}, "input_attachment_types"),
+        ({"input_attachment_types": [1]}, "input_attachment_types"),
+        ({"api_key_env": "SECRET_KEY"}, "api_key_env"),
+        ({"deployment_id": "a b"}, "deployment_id"),
+    ],
+)
+def test_a_row_that_makes_no_sense_is_refused_at_its_field(fields, field):
+    given = {"deployment_id": "a", "display_name": "A", "base_url": "https://a.example.com/v1"}
+
+    with pytest.raises(ValidationError) as caught:
+        Deployment(**{**given, **fields}).full_clean()
+
+    assert list(caught.value.message_dict) == [field]
