@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import ADMIN, watch
 from tests.browser.serving import Site
@@ -156,13 +156,13 @@ def test_a_conversation_can_be_renamed_and_deleted(demo: Page) -> None:
 
 
 def test_what_a_visitor_said_is_theirs_after_signing_in_and_nobody_elses(
-    demo: Page, context: BrowserContext
+    demo: Page, browser: Browser
 ) -> None:
     ask(demo, "What can you do?")
     said = wait_for_answer(demo)
     address = demo.url
 
-    stranger = context.browser.new_page()
+    stranger = browser.new_page()
     refused = stranger.goto(address)
     assert refused is not None
     assert refused.status == 404
@@ -179,3 +179,30 @@ def test_what_a_visitor_said_is_theirs_after_signing_in_and_nobody_elses(
     demo.get_by_role("button", name="Sign out").click()
     demo.wait_for_url("**/")
     expect(demo.get_by_role("link", name="Sign in")).to_be_visible()
+
+
+def test_an_answer_that_fails_says_so_with_a_reference_that_the_log_has(
+    page: Page, site: Site
+) -> None:
+    site.shell(
+        """
+        demo = Application.objects.get(slug="demo")
+        orchestrator = demo.manifest["orchestrator"] | {"deployment": {"deployment_id": "nowhere"}}
+        Application.objects.create(
+            slug="broken", title="Broken", is_public=True,
+            manifest=demo.manifest | {"orchestrator": orchestrator},
+        )
+        """
+    )
+    page.goto("/chat/broken/")
+    question(page).fill("Are you well?")
+    question(page).press("Enter")
+
+    failure = page.locator(".failure")
+    expect(failure).to_be_visible()
+    reference = failure.locator("code").inner_text()
+    assert re.fullmatch("[0-9a-f]{8}", reference)
+    assert reference in site.log.read_text()
+    page.get_by_role("button", name="Retry").click()
+    expect(page.locator(".question-text")).to_have_text(["Are you well?", "Are you well?"])
+    expect(failure.nth(1)).to_be_visible()

@@ -75,6 +75,7 @@ export class ChatComposer extends LitElement {
       <textarea
         id="question"
         rows="1"
+        dir="auto"
         placeholder=${this.disabled || "Ask something…"}
         aria-describedby=${ifDefined(this.#isLong ? "question-count" : undefined)}
         aria-invalid=${this.#excess > 0 ? "true" : "false"}

@@ -107,7 +107,7 @@ customElements.define("chat-log", ChatLog);
 function question({ text, sending }) {
   return html`<div class="turn question">
     <h2 class="visually-hidden">Question</h2>
-    <p class="question-text">${text}</p>
+    <p class="question-text" dir="auto">${text}</p>
     ${sending ? html`<p class="question-state">Sending…</p>` : nothing}
   </div>`;
 }

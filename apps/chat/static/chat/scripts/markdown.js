@@ -34,6 +34,7 @@ export class MarkdownText extends HTMLElement {
   }
 
   connectedCallback() {
+    this.dir ||= "auto";
     this.#schedule();
   }
 

@@ -172,6 +172,8 @@ function renamed({ id, title: name }) {
 function deleted(id) {
   announcer.say("Conversation deleted.");
   if (id === session.conversation.id) location.assign(base);
+  // What had the focus is gone.
+  else element("new-chat", HTMLAnchorElement).focus();
 }
 
 /** @param {KeyboardEvent} event */
