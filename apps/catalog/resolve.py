@@ -60,14 +60,16 @@ async def resolve(slug: str) -> ResolvedApplication:
     now = time.monotonic()
     if kept is not None and now - kept.checked_at < settings.CATALOG_MAX_AGE_SECONDS:
         return kept.application
+    if kept is not None:
+        kept.checked_at = now  # a burst asks the database once
     enabled = Application.objects.filter(slug=slug, is_enabled=True)
     version = await enabled.values_list("version", flat=True).afirst()
     if version is None:
         _kept.pop(slug, None)
         raise ApplicationNotFound(slug)
     if kept is not None and kept.application.version == version:
-        kept.checked_at = now
         return kept.application
+    _kept.pop(slug, None)  # what comes next may fail, and then nobody gets the old one
     application = await enabled.afirst()
     if application is None:
         raise ApplicationNotFound(slug)

@@ -57,9 +57,15 @@ async def find(deployment_id: str) -> FoundDeployment:
     now = time.monotonic()
     if kept is not None and now - kept.checked_at < settings.CATALOG_MAX_AGE_SECONDS:
         return kept.deployment
-    known = kept.deployment if kept is not None else None
+    known = None
+    if kept is not None:
+        known, kept.checked_at = kept.deployment, now  # a burst asks the database once
     search = database_sync_to_async(look_up)
-    found: FoundDeployment | None = await search(deployment_id, known)
+    try:
+        found: FoundDeployment | None = await search(deployment_id, known)
+    except BaseException:
+        _kept.pop(deployment_id, None)
+        raise
     if found is None:
         _kept.pop(deployment_id, None)
         raise DeploymentNotFound(deployment_id)

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from asgiref.sync import async_to_sync
+
+from apps.catalog import resolve as catalog
+from apps.catalog.models import Application
+from apps.catalog.resolve import resolve
+from apps.errors import ApplicationBroken, ApplicationNotFound
+from tests.catalog.rows import make_application
+
+pytestmark = pytest.mark.django_db
+
+
+def grow_old() -> None:
+    for kept in catalog._kept.values():
+        kept.checked_at = 0.0
+
+
+def test_a_burst_asks_the_database_once(django_assert_num_queries):
+    make_application("travel")
+
+    async def burst() -> None:
+        await resolve("travel")
+        grow_old()
+        await asyncio.gather(*(resolve("travel") for _ in range(20)))
+
+    with django_assert_num_queries(3):  # version and row, then the version again
+        async_to_sync(burst)()
+
+
+async def test_a_change_is_seen_once_what_is_kept_is_old():
+    application = await Application.objects.acreate(slug="travel", title="Before")
+    assert (await resolve("travel")).title == "Before"
+    application.title = "After"
+    await application.asave()
+
+    assert (await resolve("travel")).title == "Before"
+    grow_old()
+    assert (await resolve("travel")).title == "After"
+
+
+async def test_nobody_gets_what_was_there_before_an_application_broke():
+    application = await Application.objects.acreate(slug="travel", title="Travel")
+    await resolve("travel")
+    application.manifest = {"orchestrator": 5}
+    await application.asave()
+    grow_old()
+
+    for _ in range(2):
+        with pytest.raises(ApplicationBroken):
+            await resolve("travel")
+
+
+async def test_nobody_gets_what_was_disabled():
+    application = await Application.objects.acreate(slug="travel", title="Travel")
+    await resolve("travel")
+    application.is_enabled = False
+    await application.asave()
+    grow_old()
+
+    for _ in range(2):
+        with pytest.raises(ApplicationNotFound):
+            await resolve("travel")
