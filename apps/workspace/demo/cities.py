@@ -124,5 +124,5 @@ def find_city(name: str) -> City | None:
 
 def similar_cities(name: str) -> list[str]:
     """At most three names that are spelled alike."""
-    near = get_close_matches(folded(name), _by_name, n=3, cutoff=0.6)
+    near = get_close_matches(folded(name), _by_name, n=3, cutoff=0.7)
     return [_by_name[key].name for key in near]

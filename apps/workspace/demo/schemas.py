@@ -92,7 +92,7 @@ def is_null(schema: object) -> bool:
 def referred(reference: str, root: Mapping[str, Any]) -> object:
     """What a reference inside of the same schema means; nothing for any other."""
     found: object = root
-    for part in reference.removeprefix("#").strip("/").split("/"):
+    for part in filter(None, reference.removeprefix("#").split("/")):
         found = found.get(part) if isinstance(found, Mapping) else None
     return found
 

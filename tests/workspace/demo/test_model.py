@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+
+import pytest
+
+from apps.agent.messages import Attachment, Message, ToolCall
+from apps.agent.model import Chunk, ModelRequest, TokenUsage
+from apps.agent.replies import ask
+from apps.workspace.demo.model import CALL_PREFIX, DemoModel
+from apps.workspace.demo.texts import MARKDOWN, MOST_PARAGRAPHS
+from tests.fakes import spec
+
+WEATHER = spec("weather", "The weather in a city.", city={"type": "string"})
+QUESTION = Message("user", "The weather in Oslo and Lima?")
+
+
+@pytest.fixture(autouse=True)
+def no_delay(settings):
+    settings.DEMO_MODEL_DELAY_SECONDS = 0
+
+
+async def chunks_of(*messages: Message, tools=(WEATHER,), **parameters) -> list[Chunk]:
+    request = ModelRequest(messages, tools, parameters)
+    return [chunk async for batch in DemoModel().stream(request) for chunk in batch]
+
+
+async def reply_to(*messages: Message, tools=(WEATHER,), **parameters):
+    request = ModelRequest(messages, tools, parameters)
+    return await ask(DemoModel(), request, lambda event: None, name="demo")
+
+
+async def answer_to(text: str, tools=(WEATHER,), **parameters) -> str:
+    return (await reply_to(Message("user", text), tools=tools, **parameters)).message.text
+
+
+async def test_tools_are_called_all_at_once_with_ids_of_their_own():
+    reply = await reply_to(QUESTION)
+
+    assert reply.finish_reason == "tool_calls"
+    assert [(call.name, call.arguments) for call in reply.message.tool_calls] == [
+        ("weather", '{"city":"Oslo"}'),
+        ("weather", '{"city":"Lima"}'),
+    ]
+    assert len({call.id for call in reply.message.tool_calls}) == 2
+    assert all(call.id.startswith(CALL_PREFIX) for call in reply.message.tool_calls)
+
+
+async def test_the_arguments_of_a_call_arrive_in_pieces():
+    deltas = [
+        delta
+        for chunk in await chunks_of(QUESTION)
+        for choice in chunk.choices
+        if choice.delta is not None
+        for delta in choice.delta.tool_calls or ()
+    ]
+
+    assert len(deltas) > 4
+
+
+async def test_what_the_tools_returned_is_the_answer_and_no_tool_is_called_again():
+    asked = (await reply_to(QUESTION)).message
+    first, second = asked.tool_calls
+    results = (
+        Message("tool", '{"temperature": 7}', tool_call_id=first.id),
+        Message("tool", "Error: no such city", tool_call_id=second.id),
+    )
+
+    reply = await reply_to(QUESTION, asked, *results)
+
+    assert reply.message == Message(
+        "assistant",
+        "**weather** (city: Oslo) returned:\n\n- **Temperature:** 7\n\n"
+        "**weather** (city: Lima) failed:\n\n> Error: no such city\n\n"
+        "*The built-in demo model only repeats what the tools returned.*",
+    )
+
+
+async def test_calls_that_others_made_are_not_taken_for_its_own():
+    made = Message("assistant", tool_calls=(ToolCall("synthetic", "clock", "{}"),))
+    result = Message("tool", "12:00", tool_call_id="synthetic")
+
+    assert (await reply_to(QUESTION, made, result)).finish_reason == "tool_calls"
+
+
+async def test_calls_of_an_earlier_question_are_not_reported_again():
+    asked = (await reply_to(QUESTION)).message
+    earlier = [Message("tool", "7", tool_call_id=call.id) for call in asked.tool_calls]
+    conversation = (QUESTION, asked, *earlier, Message("assistant", "7"), Message("user", "Hello"))
+
+    assert (await reply_to(*conversation)).message.text.startswith("Hello! I am the **built-in")
+
+
+async def test_what_a_call_lacks_is_asked_for():
+    assert await answer_to("How is the weather?") == (
+        "`weather` needs `city`, and I found nothing for it.\n\n"
+        "Say it in your question, and I will call it."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "beginning"),
+    [
+        ("What can you do?", "I am the **built-in demo model**"),
+        ("help", "I am the **built-in demo model**"),
+        ("Hello there", "Hello! I am the **built-in demo model**"),
+        ("Who was Napoleon?", "I cannot answer that. I am the **built-in demo model**"),
+        ("   ", "You wrote no text"),
+        ("Thank you!", "You are welcome."),
+    ],
+)
+async def test_it_says_what_it_is_and_never_pretends_to_know(text, beginning):
+    assert (await answer_to(text)).startswith(beginning)
+
+
+async def test_it_names_the_tools_that_it_was_offered():
+    assert "- `weather`: The weather in a city." in await answer_to("help")
+    assert "offers me no tools" in await answer_to("help", tools=())
+
+
+async def test_it_says_that_it_reads_no_files():
+    question = Message("user", "What is this?", attachments=(Attachment(data="x"),) * 2)
+
+    assert (
+        "I see 2 attached files, but I cannot read files."
+        in (await reply_to(question)).message.text
+    )
+
+
+async def test_it_shows_markdown():
+    assert await answer_to("Show me Markdown.") == MARKDOWN
+
+
+async def test_it_tells_a_long_story():
+    story = await answer_to("Tell me a long story")
+
+    assert story.count("## Night") == 12
+    assert len(story) > 4_000
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "topic"),
+    [
+        ("Write 50 paragraphs about lighthouses.", 50, "lighthouses"),
+        ("1 paragraph", 1, "nothing in particular"),
+        ("0 paragraphs", 1, "nothing in particular"),
+        ("999999 paragraphs on 'x'", MOST_PARAGRAPHS, "'x'"),
+    ],
+)
+async def test_it_writes_as_many_paragraphs_as_are_wanted_and_says_that_they_are_filler(
+    text, count, topic
+):
+    answer = await answer_to(text)
+
+    assert answer.startswith(f"*The demo model knows nothing about {topic}, so")
+    assert answer.count("This is paragraph ") == count
+
+
+async def test_its_text_streams_word_by_word():
+    chunks = await chunks_of(Message("user", "Thanks"))
+
+    words = [c.choices[0].delta.content for c in chunks if c.choices and c.choices[0].delta.content]
+    assert words[:3] == ["You ", "are ", "welcome. "]
+    assert chunks[-1].usage == TokenUsage(
+        (6 + len(memoryview(WEATHER.written))) // 4, len("".join(words)) // 4
+    )
+
+
+async def test_a_limit_of_tokens_cuts_the_answer():
+    reply = await reply_to(Message("user", "Tell me a story"), max_tokens=5)
+
+    assert (len(reply.message.text), reply.finish_reason) == (20, "length")
+
+
+async def test_the_same_conversation_gets_the_same_answer():
+    assert await chunks_of(QUESTION) == await chunks_of(QUESTION)
+
+
+async def test_a_conversation_without_a_question_is_answered():
+    assert (await reply_to(Message("system", "Be brief."))).message.text.startswith("You wrote no")
+
+
+async def test_it_can_be_stopped_at_any_word(settings):
+    settings.DEMO_MODEL_DELAY_SECONDS = 60
+    request = ModelRequest((Message("user", "Tell me a long story"),))
+    arrived = asyncio.Event()
+
+    async def listen() -> None:
+        async with aclosing(DemoModel().stream(request)) as batches:
+            async for _ in batches:
+                arrived.set()
+
+    task = asyncio.create_task(listen())
+    async with asyncio.timeout(10):
+        await arrived.wait()
+        task.cancel()
+        await asyncio.wait([task])
+
+    assert task.cancelled()

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from apps.agent.messages import Message, ToolCall
+from apps.workspace.demo.results import MOST_CHARACTERS, render
+
+CALL = ToolCall("1", "weather", '{"city": "Oslo"}')
+
+
+def rendered(content: str) -> str:
+    """What is shown below the title of a call."""
+    return render(CALL, Message("tool", content, tool_call_id="1")).partition("\n\n")[2]
+
+
+def test_an_object_becomes_a_list():
+    found = {
+        "city": "Oslo",
+        "wind_km_h": 3.5,
+        "is_demo": True,
+        "alarm": None,
+        "days": ["Mon", "Tue"],
+        "sun": {"rises_at": "06:00"},
+        "none": [],
+    }
+
+    assert rendered(json.dumps(found)) == (
+        "- **City:** Oslo\n"
+        "- **Wind km h:** 3.5\n"
+        "- **Is demo:** yes\n"
+        "- **Alarm:** none\n"
+        "- **Days:** Mon, Tue\n"
+        "- **Sun:**\n"
+        "  - **Rises at:** 06:00\n"
+        "- **None:** none"
+    )
+
+
+def test_objects_of_a_kind_become_a_table():
+    rows = [{"day": "Mon", "low": 1}, {"day": "a|b\nc", "low": None}]
+
+    assert rendered(json.dumps(rows)) == (
+        "| day | low |\n| --- | --- |\n| Mon | 1 |\n| a\\|b c | none |"
+    )
+
+
+def test_text_is_quoted():
+    assert rendered("# Title\n\ntext\n") == "> # Title\n>\n> text"
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [("3", "3"), ('"a  b"', "a b"), ("true", "yes"), ("[]", "none"), ("{}", "{}")],
+)
+def test_a_single_value_is_shown_as_it_is(content, text):
+    assert rendered(content) == text
+
+
+def test_the_title_tells_the_call():
+    assert render(CALL, Message("tool", "3")).startswith("**weather** (city: Oslo) returned:\n\n")
+    assert render(ToolCall("1", "ping", "not JSON"), Message("tool", "3")).startswith("**ping** re")
+    assert render(CALL, Message("tool", " ")) == "**weather** (city: Oslo) returned nothing."
+    assert render(CALL, None) == "**weather** (city: Oslo) brought no result."
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Error: the tool failed unexpectedly.",
+        "Parameter city is invalid: no.",
+        "The tool call `weather` timed out after 3 seconds.",
+        "The request failed with status 404.",
+        '{"error": "no such city"}',
+    ],
+)
+def test_a_failure_is_called_one_and_its_text_is_shown(content):
+    assert render(CALL, Message("tool", content)) == (
+        f"**weather** (city: Oslo) failed:\n\n> {content}"
+    )
+
+
+@pytest.mark.parametrize("content", ["Errors are human.", '{"error": null}', "No error occurred"])
+def test_what_only_speaks_of_errors_is_no_failure(content):
+    assert " returned:" in render(CALL, Message("tool", content))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "x" * 400_000,
+        json.dumps([{"a": "y" * 1_000}] * 5_000),
+        json.dumps({f"key {n}": n for n in range(5_000)}),
+        "[" * 100_000,
+        '{"a":' * 500 + "1" + "}" * 500,
+        json.dumps([[[[[["deep"] * 100] * 10] * 3] * 3] * 3]),
+    ],
+)
+def test_a_huge_result_is_shown_in_part(content):
+    assert len(rendered(content)) < 20 * MOST_CHARACTERS
