@@ -5,6 +5,7 @@ Reading finds everything that is wrong with all files at once; what rows make of
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -143,10 +144,11 @@ def read_text(path: Path) -> str:
 
 def shape_problems(kind: Kind, document: dict[str, Any], error: ValidationError) -> Iterator[str]:
     known = list(kind.shape.model_fields)
-    for name in document.keys() - kind.shape.model_fields.keys():
-        yield f"{name!r}: {unknown_key(name, known)}"
+    for name in document:
+        if name not in known:
+            yield f"{name!r}: {unknown_key(name, known)}"
     for problem in failure_problems(error, document, kind.shape):
-        if problem.path in kind.shape.model_fields or "[" in problem.path:
+        if re.split(r"[.\[]", problem.path)[0] in known:  # the others are told above
             yield f"{problem.path}: {problem.message}."
 
 

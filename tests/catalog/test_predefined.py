@@ -1,0 +1,316 @@
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from apps.catalog.content import ContentInvalid
+from apps.catalog.models import Application
+from apps.catalog.predefined import import_directory
+from apps.workspace.local.models import Deployment
+
+pytestmark = pytest.mark.django_db
+
+MANIFEST = {
+    "orchestrator": {"deployment": {"deployment_id": "gpt"}},
+    "contexts": [],
+    "tool_sets": [],
+}
+MODEL = {"display_name": "GPT", "provider": "demo"}
+APP = {"title": "App", "manifest": MANIFEST}
+
+
+@pytest.fixture
+def directory(tmp_path) -> Path:
+    write(tmp_path, "deployment/gpt.json", MODEL)
+    write(tmp_path, "application/app.json", APP)
+    return tmp_path
+
+
+def write(directory: Path, file: str, content: object) -> None:
+    path = directory / file
+    path.parent.mkdir(exist_ok=True)
+    written = content if isinstance(content, bytes) else json.dumps(content).encode()
+    path.write_bytes(written)
+
+
+def actions(directory: Path, **options) -> list[tuple[str, str]]:
+    report = import_directory(directory, **options)
+    return [(outcome.item.key, outcome.action) for outcome in report.outcomes]
+
+
+def problems_of(directory: Path) -> list[str]:
+    with pytest.raises(ContentInvalid) as caught:
+        import_directory(directory)
+    assert (Deployment.objects.count(), Application.objects.count()) == (0, 0)
+    return list(caught.value.problems)
+
+
+def versions() -> tuple[int, int]:
+    return Deployment.objects.get().version, Application.objects.get().version
+
+
+def test_the_built_in_content_is_imported_without_a_warning(settings):
+    report = import_directory(settings.PREDEFINED_DIR)
+
+    assert report.warnings == ()
+    assert {outcome.action for outcome in report.outcomes} == {"created"}
+    demo = Application.objects.get(slug="demo")
+    model = Deployment.objects.get(deployment_id="demo-model")
+    assert (demo.is_public, demo.is_enabled, model.provider) == (True, True, "demo")
+    assert demo.manifest["orchestrator"]["deployment"]["deployment_id"] == "demo-model"
+
+
+def test_every_key_of_a_file_becomes_a_column(tmp_path):
+    deployment = {
+        "deployment_id": "gpt-9",
+        "display_name": "GPT",
+        "description": "A model",
+        "provider": "openai",
+        "base_url": "https://models.example.com/v1",
+        "model": "gpt-9-large",
+        "api_key_env": "GPT_API_KEY",
+        "features": {"tools": True},
+        "parameters": {"temperature": 0},
+        "input_attachment_types": ["image/*"],
+        "context_window": 8_000,
+    }
+    application = {
+        "slug": "app-9",
+        "title": "App",
+        "description": "Does things",
+        "public": True,
+        "manifest": MANIFEST,
+    }
+    write(tmp_path, "deployment/a.json", deployment)
+    write(tmp_path, "application/b.json", application)
+
+    import_directory(tmp_path)
+
+    row = Deployment.objects.values().get()
+    renamed = {"model": "model_name"}
+    assert {key: row[renamed.get(key, key)] for key in deployment} == deployment
+    row = Application.objects.values().get()
+    renamed = {"public": "is_public"}
+    assert {key: row[renamed.get(key, key)] for key in application} == application
+
+
+def test_a_file_that_names_no_row_is_called_as_the_row_is(directory):
+    assert actions(directory) == [("gpt", "created"), ("app", "created")]
+
+
+def test_importing_again_changes_nothing(directory):
+    import_directory(directory)
+    before = versions()
+
+    assert actions(directory) == [("gpt", "unchanged"), ("app", "unchanged")]
+    assert versions() == before
+
+
+def test_a_new_file_updates_the_row(directory):
+    import_directory(directory)
+    write(directory, "application/app.json", {**APP, "title": "New"})
+
+    assert actions(directory) == [("gpt", "unchanged"), ("app", "updated")]
+    assert Application.objects.get().title == "New"
+
+
+def test_what_an_operator_has_changed_stays(directory):
+    import_directory(directory)
+    Application.objects.update(title="Mine")
+    write(directory, "application/app.json", {**APP, "title": "New"})
+
+    assert actions(directory) == [("gpt", "unchanged"), ("app", "kept")]
+    assert actions(directory) == [("gpt", "unchanged"), ("app", "kept")]
+    assert Application.objects.get().title == "Mine"
+
+
+def test_what_an_operator_has_changed_can_be_replaced(directory):
+    import_directory(directory)
+    Application.objects.update(title="Mine")
+
+    assert actions(directory, overwrite=True) == [("gpt", "unchanged"), ("app", "updated")]
+    assert Application.objects.get().title == "App"
+    write(directory, "application/app.json", {**APP, "title": "New"})
+    assert actions(directory)[1] == ("app", "updated")
+
+
+def test_a_row_that_was_never_imported_is_an_operators(directory):
+    Application.objects.create(slug="app", title="Mine", manifest=MANIFEST)
+
+    assert actions(directory)[1] == ("app", "kept")
+
+
+def test_a_row_that_is_the_same_as_its_file_is_taken_over(directory):
+    Application.objects.create(slug="app", title="App", manifest=MANIFEST)
+    assert actions(directory)[1] == ("app", "unchanged")
+    write(directory, "application/app.json", {**APP, "title": "New"})
+
+    assert actions(directory)[1] == ("app", "updated")
+
+
+def test_what_files_do_not_say_is_left_to_the_operator(directory):
+    import_directory(directory)
+    Application.objects.update(is_enabled=False)
+    Deployment.objects.update(api_key="a secret")
+    write(directory, "application/app.json", {**APP, "title": "New"})
+
+    assert actions(directory) == [("gpt", "unchanged"), ("app", "updated")]
+    assert not Application.objects.get().is_enabled
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b'{\n  "title": "a",,\n}', "application/app.json: Line 2, column 16: not valid JSON"),
+        (b'{\n  "title": "\xff"\n}', "application/app.json: Line 2: not UTF-8"),
+        (b"", "application/app.json: Line 1, column 1: not valid JSON"),
+        (b"[]", "application/app.json: write a JSON object, not a list."),
+        (b"null", "application/app.json: write a JSON object, not null."),
+        (b" " * 2_100_000, "application/app.json: the file has 2,100,000 bytes; at most 2,097,152"),
+        (b'{"title": "a", "title": "b"}', "application/app.json: the key 'title' stands twice"),
+        (b'{"a":' * 2_000 + b"1" + b"}" * 2_000, "application/app.json: nested deeper than"),
+    ],
+)
+def test_a_file_that_is_no_json_object_is_named_with_the_place(directory, content, problem):
+    write(directory, "application/app.json", content)
+
+    (found,) = problems_of(directory)
+
+    assert found.startswith(problem)
+
+
+def test_every_problem_of_every_file_is_told_at_once(directory):
+    wrong = {**MANIFEST, "tool_set": []}
+    write(directory, "deployment/gpt.json", {"provider": "opnai", "displayname": "GPT", "a b": 1})
+    write(directory, "deployment/key.json", {**MODEL, "api_key": "a secret"})
+    write(directory, "deployment/other.json", {**MODEL, "features": []})
+    write(directory, "application/app.json", {"title": 3, "public": "yes"})
+    write(directory, "application/good.json", {**APP, "manifest": wrong})
+
+    assert problems_of(directory) == [
+        "deployment/gpt.json: 'displayname': there is no such key; did you mean 'display_name'?",
+        "deployment/gpt.json: 'a b': there is no such key; possible are deployment_id, "
+        "display_name, description, provider, base_url, model, api_key_env, features, "
+        "parameters, input_attachment_types, context_window.",
+        "deployment/gpt.json: display_name: is missing; write a string.",
+        'deployment/gpt.json: provider: expected "openai" or "demo", found the string "opnai".',
+        "deployment/key.json: 'api_key': files hold no keys; name an environment variable in "
+        "'api_key_env'.",
+        "deployment/other.json: features: expected an object, found a list of 0.",
+        "application/app.json: title: expected a string, found the integer 3.",
+        'application/app.json: public: expected true or false, found the string "yes".',
+        "application/app.json: manifest: is missing; write an object.",
+    ]
+
+
+def test_what_the_rows_refuse_is_told_with_its_path_and_nothing_is_saved(directory):
+    wrong = {**MANIFEST, "orchestrator": {"deployment": {"deployment_id": 3}}}
+    write(directory, "deployment/other.json", {**MODEL, "provider": "openai", "model": "x" * 201})
+    write(directory, "application/good.json", {**APP, "manifest": wrong})
+    write(directory, "application/no slug.json", APP)
+
+    found = problems_of(directory)
+
+    assert [line.partition(" (it has")[0] for line in found] == [
+        "deployment/other.json: model: Ensure this value has at most 200 characters",
+        "deployment/other.json: base_url: An OpenAI-compatible service needs its address.",
+        "application/good.json: manifest.orchestrator.deployment.deployment_id: expected a "
+        "string, found the integer 3",
+        "application/no slug.json: slug: Enter a valid “slug” consisting of letters, numbers, "
+        "underscores or hyphens.",
+    ]
+
+
+def test_an_empty_manifest_is_refused_at_the_manifest(directory):
+    write(directory, "application/app.json", {**APP, "manifest": {}})
+
+    assert all(line.startswith("application/app.json: manifest") for line in problems_of(directory))
+
+
+def test_two_files_of_a_row_are_refused(directory):
+    write(directory, "application/copy.json", {**APP, "slug": "app"})
+
+    assert problems_of(directory) == [
+        "application/copy.json: slug: 'app' is already in application/app.json."
+    ]
+
+
+def test_an_unknown_deployment_is_worth_a_warning(directory):
+    unknown = {**MANIFEST, "orchestrator": {"deployment": {"deployment_id": "gtp"}}}
+    write(directory, "application/app.json", {**APP, "manifest": unknown})
+
+    report = import_directory(directory)
+
+    assert report.warnings == (
+        "application/app.json: manifest.orchestrator.deployment.deployment_id: there is no "
+        "deployment 'gtp' in this installation; did you mean 'gpt'?",
+    )
+    assert Application.objects.count() == 1
+
+
+def test_a_deployment_of_the_same_directory_is_known(directory):
+    assert import_directory(directory).warnings == ()
+
+
+@pytest.mark.parametrize("name", ["missing", "."])
+def test_a_directory_without_content_is_refused(tmp_path, name):
+    with pytest.raises(ContentInvalid, match=r"there is no deployment/ or application/"):
+        import_directory(tmp_path / name)
+
+
+def test_a_directory_that_is_named_as_a_file_is_a_problem(directory):
+    (directory / "application" / "folder.json").mkdir()
+
+    assert problems_of(directory) == ["application/folder.json: Is a directory"]
+
+
+def printed(*arguments: object) -> tuple[str, str]:
+    output, errors = StringIO(), StringIO()
+    call_command("import_content", *arguments, stdout=output, stderr=errors, no_color=True)
+    return output.getvalue(), errors.getvalue()
+
+
+def test_the_command_tells_what_it_did(directory):
+    assert printed(directory) == ("created   deployment gpt\ncreated   application app\n", "")
+    Application.objects.update(title="Mine")
+    assert printed(directory) == (
+        "unchanged deployment gpt\n"
+        "kept      application app (changed since it was imported; --overwrite replaces it)\n",
+        "",
+    )
+    assert printed(directory, "--overwrite") == (
+        "unchanged deployment gpt\nupdated   application app\n",
+        "",
+    )
+
+
+def test_the_command_imports_the_built_in_content_by_default():
+    assert "created   application demo\n" in printed()[0]
+
+
+def test_the_command_tells_warnings_apart(directory):
+    Deployment.objects.all().delete()
+    (directory / "deployment" / "gpt.json").unlink()
+
+    _, errors = printed(directory)
+
+    assert errors.startswith("Warning: application/app.json: manifest.orchestrator.deployment")
+
+
+def test_the_command_fails_with_every_problem(directory):
+    write(directory, "application/app.json", {"titel": "App"})
+
+    with pytest.raises(CommandError) as caught:
+        printed(directory)
+
+    assert caught.value.returncode == 1
+    assert str(caught.value) == (
+        "Nothing was imported.\n"
+        "application/app.json: 'titel': there is no such key; did you mean 'title'?\n"
+        "application/app.json: title: is missing; write a string.\n"
+        "application/app.json: manifest: is missing; write an object."
+    )
