@@ -18,7 +18,8 @@ DEEPEST = 3
 LONGEST_CELL = 200
 
 _failure = re.compile(
-    r"\s*(?:Error\b|Parameter \S+ is invalid|The tool call `|.{0,200}?\bstatus(?: code)?:? [45]\d\d\b)",
+    r"\s*(?:Error\b|Parameter \S+ is invalid|The tool (?:call `|failed)"
+    r"|.{0,200}?\b(?:status(?: code)?:?|answered(?: with)?) [45]\d\d\b)",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -30,7 +31,7 @@ def render(call: ToolCall, result: Message | None) -> str:
         return f"{title} brought no result."
     text = result.text
     value = decoded(text)
-    if is_failure(text, value):
+    if is_failure(call.name, text, value):
         return f"{title} failed:\n\n{quoted(text)}"
     if not text.strip():
         return f"{title} returned nothing."
@@ -54,11 +55,11 @@ def decoded(text: str) -> Any:
         return None
 
 
-def is_failure(text: str, value: object) -> bool:
-    """Whether a result reads like an error; a tool has no other way to say so."""
+def is_failure(name: str, text: str, value: object) -> bool:
+    """Whether a result reads like an error, as tools here write them: there is no other sign."""
     if isinstance(value, Mapping):
         return bool(value.get("error"))
-    return value is None and _failure.match(text) is not None
+    return value is None and (text.startswith(f"{name}: ") or bool(_failure.match(text)))
 
 
 def quoted(text: str) -> str:

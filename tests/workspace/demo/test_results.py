@@ -71,7 +71,10 @@ def test_the_title_tells_the_call():
         "Error: the tool failed unexpectedly.",
         "Parameter city is invalid: no.",
         "The tool call `weather` timed out after 3 seconds.",
+        "The tool failed unexpectedly.",
         "The request failed with status 404.",
+        "The service answered 503 Service Unavailable",
+        "weather: the service timed out.",
         '{"error": "no such city"}',
     ],
 )

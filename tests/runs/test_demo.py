@@ -1,0 +1,134 @@
+"""The built-in application from end to end: its model, its tools, and the service that they ask."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import aclosing
+from functools import partial
+
+import pytest
+
+from apps.accounts.caller import Caller
+from apps.agent.events import (
+    Event,
+    Finished,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+    StateSaved,
+    TextDelta,
+)
+from apps.agent.messages import Message
+from apps.agent.streams import stream
+from apps.catalog.predefined import import_directory
+from apps.catalog.resolve import resolve
+from apps.runs.run import RunRequest, run
+from apps.workspace.local.workspace import LocalWorkspace
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+VISITOR = Caller("session-1")
+
+
+@pytest.fixture(autouse=True)
+def site(settings, live_server):
+    """The server itself, with the built-in content."""
+    settings.SITE_URL = live_server.url
+    settings.DEMO_MODEL_DELAY_SECONDS = 0
+    settings.ALLOWED_HOSTS = ["localhost"]
+    import_directory(settings.PREDEFINED_DIR)
+
+
+async def ask(*messages: Message) -> list[Event]:
+    application = await resolve("demo")
+    events: list[Event] = []
+    async with asyncio.timeout(30):
+        await run(
+            application, RunRequest(messages), LocalWorkspace(VISITOR), VISITOR, events.append
+        )
+    return events
+
+
+def text_of(events: list[Event]) -> str:
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+async def starters() -> dict[str, str]:
+    application = await resolve("demo")
+    offered = application.manifest.conversation_starters
+    assert offered is not None
+    return {starter.title: starter.text for starter in offered.starters}
+
+
+async def test_the_starter_that_asks_for_several_things_calls_several_tools_at_once():
+    events = await ask(Message("user", (await starters())["Several tools at once"]))
+
+    titles = [event.title for event in events if isinstance(event, StageOpened)]
+    assert sorted(titles) == ["Current time", "Weather in Lima", "Weather in Oslo"]
+    assert [e.failed for e in events if isinstance(e, StageClosed)] == [False] * 3
+    assert "https://" not in "".join(e.text for e in events if isinstance(e, StageDelta))
+    text = text_of(events)
+    assert text.index("**City:** Oslo") < text.index("**City:** Lima") < text.index("Asia/Tokyo")
+    assert text.count("Demo data: made up") == 2
+    assert isinstance(events[-2], StateSaved)
+    assert isinstance(events[-1], Finished)
+    assert events[-1].usage.prompt_tokens > 100
+
+
+async def test_the_calls_of_an_answer_are_kept_for_the_next_question():
+    question = Message("user", "How is the weather in Oslo?")
+    events = await ask(question)
+    (state,) = [event.state for event in events if isinstance(event, StateSaved)]
+    answer = Message("assistant", text_of(events), state=json.loads(json.dumps(state)))
+
+    again = await ask(question, answer, Message("user", "And the weather in Riga?"))
+
+    assert "**City:** Riga" in text_of(again)
+    assert "Oslo" not in text_of(again)
+    (newer,) = [event.state for event in again if isinstance(event, StateSaved)]
+    assert [len(found["tool_execution_history"]) for found in (state, newer)] == [2, 2]
+
+
+async def test_a_tool_that_fails_is_told_by_the_answer():
+    events = await ask(Message("user", "How is the weather in Atlantis and in Oslo?"))
+
+    text = text_of(events)
+    assert "(city: Atlantis) failed:" in text
+    assert "404" in text
+    assert "**City:** Oslo" in text
+
+
+@pytest.mark.parametrize(
+    ("title", "beginning"),
+    [
+        ("What can you do?", "I am the **built-in demo model**"),
+        ("Formatted text", "# A heading"),
+        ("A long answer", "# The postman of small hours"),
+    ],
+)
+async def test_the_other_starters_are_answered_without_a_tool(title, beginning):
+    events = await ask(Message("user", (await starters())[title]))
+
+    assert text_of(events).startswith(beginning)
+    assert not any(isinstance(event, StageOpened) for event in events)
+
+
+async def test_the_introduction_names_the_tools_of_the_application():
+    text = text_of(await ask(Message("user", "What can you do?")))
+
+    assert "`Weather_now`" in text
+    assert "`internal_timeawareness_current_timestamp`" in text
+
+
+async def test_a_long_answer_can_be_stopped(settings):
+    settings.DEMO_MODEL_DELAY_SECONDS = 60
+    application = await resolve("demo")
+    request = RunRequest((Message("user", "Tell me a long story."),))
+    start = partial(run, application, request, LocalWorkspace(VISITOR), VISITOR)
+
+    async with asyncio.timeout(10):
+        async with aclosing(stream(start)) as batches:
+            first = await anext(batches)
+
+    assert first == [TextDelta("# ")]
