@@ -10,10 +10,10 @@ const root = join(here, "..", "..");
 const modules = join(here, "node_modules");
 
 const icons = [
-  "arrow-down", "arrow-up", "bot", "check", "chevron-right", "circle-alert", "circle-x", "copy",
-  "external-link", "file-text", "image", "link", "loader-circle", "log-in", "log-out",
-  "message-square", "monitor", "moon", "panel-left", "pencil", "plus", "refresh-cw", "settings",
-  "square", "sun", "trash-2", "triangle-alert", "user", "wifi-off", "wrench", "x",
+  "arrow-down", "arrow-up", "check", "chevron-right", "circle-alert", "copy", "external-link",
+  "file-text", "image", "loader-circle", "log-in", "log-out", "monitor", "moon", "panel-left",
+  "pencil", "plus", "refresh-cw", "settings", "square", "sun", "trash-2", "triangle-alert",
+  "wifi-off", "x",
 ];
 
 const targets = [
