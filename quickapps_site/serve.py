@@ -11,12 +11,14 @@ import functools
 import logging
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from quickapps_site import environment as env
 
 if TYPE_CHECKING:
-    from daphne.server import Server
+    from daphne.server import Server  # type: ignore[import-untyped]
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +57,8 @@ def allow_many_connections() -> None:
     except ImportError:  # not on Windows
         return
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    with suppress(ValueError, OSError):  # some systems have no number for "without limit"
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def serve(application: Any, host: str, port: int, *, direct_writes: bool) -> int:
@@ -64,13 +67,15 @@ def serve(application: Any, host: str, port: int, *, direct_writes: bool) -> int
     if direct_writes:
         use_direct_writes()
         keep_content_types()
-    logger.warning("Serving on http://%s:%d", host, port)
+    logger.info("Serving on http://%s:%d", host, port)
     server.run()
     return 1 if server.has_failed else 0
 
 
 def make_server(application: Any, host: str, port: int) -> Any:
-    from daphne.endpoints import build_endpoint_description_strings
+    from daphne.endpoints import (  # type: ignore[import-untyped]
+        build_endpoint_description_strings,
+    )
     from daphne.server import Server
     from twisted.internet.defer import Deferred
 
@@ -137,14 +142,15 @@ def use_direct_writes() -> None:
 
     class DirectTransport(tcp.Server):
         def write(self, data: bytes) -> None:
+            usual: Callable[[bytes], None] = super().write
             if not self.can_send() or not data:
-                super().write(data)
+                usual(data)
                 return
             sent = self.writeSomeData(data)
             if isinstance(sent, BaseException):
-                super().write(data)  # the usual way meets the same error, and ends the connection
+                usual(data)  # meets the same error, and ends the connection
             elif sent < len(data):
-                super().write(data[sent:])
+                usual(data[sent:])
 
         def writeSequence(self, pieces: Any) -> None:  # noqa: N802 - Twisted's name
             self.write(b"".join(pieces))
