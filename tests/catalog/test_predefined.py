@@ -24,7 +24,7 @@ APP = {"title": "App", "manifest": MANIFEST}
 
 
 @pytest.fixture
-def directory(tmp_path) -> Path:
+def directory(tmp_path: Path) -> Path:
     write(tmp_path, "deployment/gpt.json", MODEL)
     write(tmp_path, "application/app.json", APP)
     return tmp_path
@@ -90,12 +90,12 @@ def test_every_key_of_a_file_becomes_a_column(tmp_path):
 
     import_directory(tmp_path)
 
-    row = Deployment.objects.values().get()
-    renamed = {"model": "model_name"}
-    assert {key: row[renamed.get(key, key)] for key in deployment} == deployment
-    row = Application.objects.values().get()
-    renamed = {"public": "is_public"}
-    assert {key: row[renamed.get(key, key)] for key in application} == application
+    renamed = {"model": "model_name", "public": "is_public"}
+    for row, written in (
+        (Deployment.objects.get(), deployment),
+        (Application.objects.get(), application),
+    ):
+        assert {key: getattr(row, renamed.get(key, key)) for key in written} == written
 
 
 def test_a_file_that_names_no_row_is_called_as_the_row_is(directory):

@@ -177,10 +177,8 @@ async def test_a_capability_that_cannot_be_opened_is_reported_and_the_run_goes_o
     def refuses(opening):
         raise InitializationIssue("weather: no answer")
 
-    @asynccontextmanager
-    async def breaks(opening):
+    def breaks(opening):
         raise RuntimeError("a secret of the server")
-        yield
 
     app = application(refuses, breaks, opener(Contribution(tools=(WEATHER,))))
 
@@ -205,7 +203,8 @@ async def test_of_two_tools_of_a_name_the_first_is_used_and_the_other_reported()
 
     events = await events_of(application(*parts), model)
 
-    assert "Two tools are named 'weather'" in events[1].text
+    (report,) = [event.text for event in events if isinstance(event, StageDelta)]
+    assert "Two tools are named 'weather'" in report
     assert model.asked[1].messages[-1].text == "Riga: 12"
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from apps.agent.messages import Attachment, Message, ToolCall
 from apps.agent.model import Chunk, ModelRequest, TokenUsage
-from apps.agent.replies import ask
+from apps.agent.replies import Reply, ask
 from apps.workspace.demo.model import CALL_PREFIX, DemoModel
 from apps.workspace.demo.texts import MARKDOWN, MOST_PARAGRAPHS
 from tests.fakes import spec
@@ -26,13 +26,14 @@ async def chunks_of(*messages: Message, tools=(WEATHER,), **parameters) -> list[
     return [chunk async for batch in DemoModel().stream(request) for chunk in batch]
 
 
-async def reply_to(*messages: Message, tools=(WEATHER,), **parameters):
+async def reply_to(*messages: Message, tools=(WEATHER,), **parameters) -> Reply:
     request = ModelRequest(messages, tools, parameters)
     return await ask(DemoModel(), request, lambda event: None, name="demo")
 
 
 async def answer_to(text: str, tools=(WEATHER,), **parameters) -> str:
-    return (await reply_to(Message("user", text), tools=tools, **parameters)).message.text
+    reply = await reply_to(Message("user", text), tools=tools, **parameters)
+    return reply.message.text
 
 
 async def test_tools_are_called_all_at_once_with_ids_of_their_own():
@@ -160,7 +161,8 @@ async def test_it_writes_as_many_paragraphs_as_are_wanted_and_says_that_they_are
 async def test_its_text_streams_word_by_word():
     chunks = await chunks_of(Message("user", "Thanks"))
 
-    words = [c.choices[0].delta.content for c in chunks if c.choices and c.choices[0].delta.content]
+    deltas = [choice.delta for chunk in chunks for choice in chunk.choices]
+    words = [delta.content for delta in deltas if delta is not None and delta.content]
     assert words[:3] == ["You ", "are ", "welcome. "]
     assert chunks[-1].usage == TokenUsage(
         (6 + len(memoryview(WEATHER.written))) // 4, len("".join(words)) // 4

@@ -23,7 +23,7 @@ ANOTHERS = LocalWorkspace(Caller("user-2"))
 
 
 @pytest.fixture(autouse=True)
-def storage(settings, tmp_path) -> Path:
+def storage(settings, tmp_path: Path) -> Path:
     settings.MEDIA_ROOT = tmp_path
     return tmp_path
 
