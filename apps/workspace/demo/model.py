@@ -27,7 +27,7 @@ from apps.agent.model import (
 from apps.workspace.demo.arguments import Call
 from apps.workspace.demo.plans import make_plan
 from apps.workspace.demo.results import render
-from apps.workspace.demo.texts import small_talk, special
+from apps.workspace.demo.texts import is_small_talk, small_talk, special
 
 CALL_PREFIX = "demo_call_"
 """Begins the ids of calls that were made here; calls that others put in are not looked at."""
@@ -63,13 +63,14 @@ class DemoModel:
 
 def answer_to(request: ModelRequest) -> Answer:
     question, after = latest_question(request.messages)
+    text = question.text
     made = own_calls(after)
     choice = request.parameters.get("tool_choice")
-    text = question.text
-    extraordinary = special(text) if choice in (None, "auto", "none") else ""
-    if extraordinary and not made:
-        return Answer(extraordinary)
-    plan = make_plan(text, request.tools, choice)
+    long_text = special(text) if choice in (None, "auto", "none") else ""
+    if long_text and not made:
+        return Answer(long_text)
+    earlier = () if is_small_talk(text) else earlier_questions(request.messages)
+    plan = make_plan(text, request.tools, choice, earlier)
     if made:
         return Answer("\n\n".join([*report(made, after), *plan.missing, CLOSING]))
     if plan.calls:
@@ -85,6 +86,11 @@ def latest_question(messages: Sequence[Message]) -> tuple[Message, Sequence[Mess
         if messages[index].role == "user":
             return messages[index], messages[index + 1 :]
     return Message("user"), messages
+
+
+def earlier_questions(messages: Sequence[Message]) -> list[str]:
+    """What was asked before the latest question, the newest first."""
+    return [message.text for message in reversed(messages) if message.role == "user"][1:]
 
 
 def own_calls(messages: Sequence[Message]) -> list[ToolCall]:

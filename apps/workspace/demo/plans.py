@@ -13,6 +13,8 @@ from apps.workspace.demo.clues import Clause, Clue, read_clauses
 
 MOST_CALLS = 8
 """Of one answer; more would only be a wall of stages."""
+MOST_EARLIER = 5
+"""Questions back in which the tools of a question like "and in Lima?" are looked for."""
 NAMED = 10
 IN_NAME = 3
 IN_FIRST_SENTENCE = 2
@@ -74,8 +76,17 @@ class Keywords:
         return 0
 
 
-def make_plan(text: str, tools: Sequence[ToolSpec], tool_choice: object = None) -> Plan:
-    """The calls that a question asks for. `tool_choice` is of the completion request."""
+def make_plan(
+    text: str,
+    tools: Sequence[ToolSpec],
+    tool_choice: object = None,
+    earlier: Sequence[str] = (),
+) -> Plan:
+    """The calls that a question asks for.
+
+    `tool_choice` is of the completion request; `earlier` are the questions before, the newest
+    first, which "and in Lima?" goes on from.
+    """
     if tool_choice == "none" or not tools:
         return Plan()
     forced = forced_tool(tool_choice, tools)
@@ -83,7 +94,7 @@ def make_plan(text: str, tools: Sequence[ToolSpec], tool_choice: object = None) 
     if forced is not None:
         clues = [clue for clause in clauses for clue in clause.clues]
         return complete([Wish([forced], clues, [text])])
-    plan = complete(read_wishes(clauses, tools))
+    plan = complete(read_wishes(clauses, tools) or go_on(clauses, tools, earlier))
     if tool_choice == "required" and not plan.calls:
         return complete([Wish([tools[0]], [c for clause in clauses for c in clause.clues], [text])])
     return plan
@@ -119,6 +130,21 @@ def read_wishes(clauses: Sequence[Clause], tools: Sequence[ToolSpec]) -> list[Wi
         else:
             before += clues
     return wishes
+
+
+def go_on(
+    clauses: Sequence[Clause], tools: Sequence[ToolSpec], earlier: Sequence[str]
+) -> list[Wish]:
+    """A question that only mentions other things asks the newest tools about them."""
+    clues = [clue for clause in clauses for clue in (*clause.clues, clause.name) if clue]
+    said = {word for clause in clauses if not clause.name for word in clause.words}
+    if not clues or said - NO_KEYWORDS:
+        return []
+    for question in earlier[:MOST_EARLIER]:
+        wishes = read_wishes(read_clauses(question), tools)
+        if wishes:
+            return [Wish(wish.tools, clues, [clause.text for clause in clauses]) for wish in wishes]
+    return []
 
 
 def best(index: Sequence[Keywords], clause: Clause) -> ToolSpec | None:

@@ -41,18 +41,26 @@ _paragraphs = re.compile(
 
 
 def special(text: str) -> str:
-    """The long answers that people ask for to see what the page can do; "" for other questions."""
+    """The long texts that people ask for to see words arrive; "" for other questions."""
     asked = text[:2_000]
     if match := _paragraphs.search(asked):
         return paragraphs(int(match["count"]), (match["topic"] or "nothing in particular").strip())
-    if _story.search(asked):
-        return story()
-    return MARKDOWN if _markdown.search(asked) else ""
+    return story() if _story.search(asked) else ""
+
+
+def is_small_talk(text: str) -> bool:
+    asked = text[:2_000]
+    return any(match(asked) for match in (_greeting.match, _thanks.match, _help.search))
 
 
 def small_talk(text: str, tools: Sequence[ToolSpec], attachments: int) -> str:
-    """What can be said to a question that points to no tool."""
+    """What can be said to a question that points to no tool.
+
+    `attachments` is how many files came with it.
+    """
     asked = text[:2_000]
+    if _markdown.search(asked):
+        return MARKDOWN
     if not asked.strip():
         opening = "You wrote no text, and I can read nothing else."
     elif _help.search(asked):

@@ -133,6 +133,26 @@ async def test_it_shows_markdown():
     assert await answer_to("Show me Markdown.") == MARKDOWN
 
 
+async def test_a_tool_is_called_also_where_markdown_is_mentioned():
+    question = Message("user", "The weather in Oslo as Markdown")
+
+    assert (await reply_to(question)).finish_reason == "tool_calls"
+
+
+@pytest.mark.parametrize("text", ["Thanks, Oslo", "Hello Lima", "What can you do in Riga?"])
+async def test_small_talk_does_not_go_on_from_an_earlier_question(text):
+    conversation = (QUESTION, Message("assistant", "7"), Message("user", text))
+
+    assert (await reply_to(*conversation)).finish_reason == "stop"
+
+
+async def test_a_question_goes_on_from_an_earlier_one():
+    conversation = (QUESTION, Message("assistant", "7"), Message("user", "And in Riga?"))
+
+    (call,) = (await reply_to(*conversation)).message.tool_calls
+    assert call.arguments == '{"city":"Riga"}'
+
+
 async def test_it_tells_a_long_story():
     story = await answer_to("Tell me a long story")
 

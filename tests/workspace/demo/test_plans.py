@@ -113,6 +113,23 @@ def test_there_is_a_most_of_calls():
 
 
 @pytest.mark.parametrize(
+    ("question", "earlier", "calls"),
+    [
+        ("And in Lima?", ["weather in Oslo"], weather("Lima")),
+        ("what about Tokyo", ["Thanks", "what time is it in Oslo"], clock("Asia/Tokyo")),
+        ("Gotham City", ["How is the weather?"], weather("Gotham City")),
+        ("and in Riga?", ["weather and time in Oslo"], [*weather("Riga"), *clock("Europe/Riga")]),
+        ("And in Lima?", ["What can you do?"], []),
+        ("Who wrote Hamlet in London?", ["weather in Oslo"], []),
+        ("And now?", ["weather in Oslo"], []),
+        ("time in Lima", ["weather in Oslo"], clock("America/Lima")),
+    ],
+)
+def test_a_question_may_go_on_from_an_earlier_one(question, earlier, calls):
+    assert list(make_plan(question, TOOLS, None, earlier).calls) == calls
+
+
+@pytest.mark.parametrize(
     ("choice", "calls"),
     [
         ("none", []),
