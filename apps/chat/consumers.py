@@ -28,7 +28,7 @@ from apps.workspace.local.workspace import LocalWorkspace
 
 logger = logging.getLogger(__name__)
 
-LONGEST_INBOX = 32
+LONGEST_INBOX = 8
 """Frames that may wait; a page that sends faster than it is served is told so."""
 
 
@@ -40,7 +40,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.hub = hub
         self.open_workspace = open_workspace
         self.inbox: asyncio.Queue[str | bytes] = asyncio.Queue(LONGEST_INBOX)
-        self.tasks: list[asyncio.Task[None]] = []
+        self.worker: asyncio.Task[None] | None = None
         self.conversation: UUID | None = None
         self.viewer: asyncio.Task[None] | None = None
 
@@ -53,14 +53,13 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.close(4401)
             return
         self.slug: str = self.scope["url_route"]["kwargs"]["slug"]
-        self.tasks.append(asyncio.create_task(self.work()))
+        self.worker = asyncio.create_task(self.work())
 
     async def disconnect(self, code: int) -> None:
+        if self.worker is not None:
+            self.worker.cancel()
+            await asyncio.wait([self.worker])
         await self.unfollow()
-        for task in self.tasks:
-            task.cancel()
-        if self.tasks:
-            await asyncio.wait(self.tasks)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         try:

@@ -493,3 +493,21 @@ async def test_a_deleted_conversation_takes_its_answer_with_it():
     assert frames[-1]["status"] == "stopped"
     assert reopened["code"] == "conversation_not_found"
     assert [await rows.objects.acount() for rows in (Run, JournalEntry, Message)] == [0, 0, 0]
+
+
+async def test_a_page_that_leaves_in_the_middle_of_anything_leaves_nothing_running():
+    async with scene() as on:
+        on.model.put(None)
+        tab = await on.visitor.tab(on.hub)
+        conversation = await tab.ask("Count.")
+        await tab.until_over()
+
+        for turns in range(30):
+            tab = await on.visitor.tab(on.hub)
+            for after in (0, 1):
+                frame = {"type": "open", "conversation": conversation, "after": after}
+                await tab.send_json_to(frame)
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await on.visitor.leave()
+            assert on.hub.viewers == {}
