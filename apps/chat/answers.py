@@ -65,21 +65,36 @@ async def ask(
 def begin(caller: Caller, application: ResolvedApplication, ask: Ask) -> Begun:
     """Store the question and claim the conversation. Raises `Refused`."""
     text = read_question(ask.text)
-    with transaction.atomic():
-        known = Run.objects.filter(bucket=caller.bucket, request=ask.id).first()
-        if known is not None:
-            return Begun(find(caller, known.stream, application.slug), known)
-        if leases.count_going(caller.bucket) >= settings.CHAT_MAX_RUNS_PER_VISITOR:
-            raise Refused(
-                "too_many_runs",
-                "Too many of your answers are being written. Wait for one or stop it first.",
-            )
-        if ask.conversation is None:
-            conversation = create(caller, application, text)
-        else:
-            conversation = find(caller, ask.conversation, application.slug)
-            end_abandoned(conversation.pk)
-        return store_question(caller, conversation, ask.id, application.slug, text)
+    try:
+        with transaction.atomic():
+            before = begun_before(caller, application.slug, ask.id)
+            return before or begin_now(caller, application, ask, text)
+    except Refused:
+        # the same frame may have come through another process in this moment
+        before = begun_before(caller, application.slug, ask.id)
+        if before is None:
+            raise
+        return before
+
+
+def begun_before(caller: Caller, slug: str, request: UUID) -> Begun | None:
+    """The answer to a question that was sent again."""
+    known = Run.objects.filter(bucket=caller.bucket, request=request).first()
+    return None if known is None else Begun(find(caller, known.stream, slug), known)
+
+
+def begin_now(caller: Caller, application: ResolvedApplication, ask: Ask, text: str) -> Begun:
+    if leases.count_going(caller.bucket) >= settings.CHAT_MAX_RUNS_PER_VISITOR:
+        raise Refused(
+            "too_many_runs",
+            "Too many of your answers are being written. Wait for one or stop it first.",
+        )
+    if ask.conversation is None:
+        conversation = create(caller, application, text)
+    else:
+        conversation = find(caller, ask.conversation, application.slug)
+        end_abandoned(conversation.pk)
+    return store_question(caller, conversation, ask.id, application.slug, text)
 
 
 def read_question(text: str) -> str:
