@@ -8,11 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from types import TracebackType
 from typing import Any
 
 from django.conf import settings
@@ -23,11 +20,12 @@ from apps.agent.loop import AgentLoop, Progress
 from apps.agent.messages import Message
 from apps.agent.replies import MODEL_STATE
 from apps.agent.tools import Tool, ToolSpec
-from apps.capabilities.registry import Contribution, Open, Opening
+from apps.capabilities.registry import Opening
 from apps.catalog.resolve import ResolvedApplication
-from apps.errors import BadRequest, InitializationIssue
+from apps.errors import BadRequest
 from apps.runs.history import HISTORY, expand, kept, newest_state, promote
 from apps.runs.issues import report
+from apps.runs.opening import Opened, open_capabilities
 from apps.runs.prompt import (
     configured_prompt,
     inline_contexts,
@@ -53,14 +51,6 @@ class RunRequest:
     external: Mapping[str, ToolSpec] = field(default_factory=dict)
     tool_choice: Any = None
     response_format: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """The contributions of all capabilities, joined in their order."""
-
-    contribution: Contribution
-    tools: Mapping[str, Tool]
 
 
 async def run(
@@ -101,82 +91,6 @@ async def run(
             sum(len(message.tool_calls) for message in progress.added),
             time.monotonic() - started,
         )
-
-
-@asynccontextmanager
-async def open_capabilities(
-    application: ResolvedApplication, opening: Opening
-) -> AsyncIterator[Opened]:
-    """Open every capability for the length of the block; what fails becomes an issue."""
-    async with AsyncExitStack() as stack:
-        opened: list[Contribution] = []
-        issues = list(application.prepared.issues)
-        for name, opener in application.prepared.openers:
-            contribution = await open_one(stack, name, opener, opening, issues)
-            if contribution is not None:
-                opened.append(contribution)
-        yield join(opened, issues)
-
-
-async def open_one(
-    stack: AsyncExitStack,
-    name: str,
-    opener: Open,
-    opening: Opening,
-    issues: list[InitializationIssue],
-) -> Contribution | None:
-    try:
-        manager = opener(opening)
-        contribution = await manager.__aenter__()
-    except InitializationIssue as issue:
-        issues.append(issue)
-    except Exception:
-        logger.exception("Capability %s could not be opened", name)
-        issues.append(InitializationIssue(f"{name}: failed unexpectedly; see the server's log."))
-    else:
-        stack.push_async_exit(partial(close_one, name, manager))
-        return contribution
-    return None
-
-
-async def close_one(
-    name: str,
-    manager: AbstractAsyncContextManager[Contribution],
-    kind: type[BaseException] | None,
-    error: BaseException | None,
-    trace: TracebackType | None,
-) -> bool:
-    """Close a capability. How that goes changes nothing about how the run went."""
-    try:
-        await manager.__aexit__(kind, error, trace)
-    except Exception as late:
-        if late is not error:
-            logger.exception("Capability %s could not be closed", name)
-    return False
-
-
-def join(contributions: Sequence[Contribution], issues: list[InitializationIssue]) -> Opened:
-    tools: dict[str, Tool] = {}
-    for contribution in contributions:
-        issues += contribution.issues
-        for tool in contribution.tools:
-            if tool.spec.name in tools:
-                issues.append(
-                    InitializationIssue(
-                        f"Two tools are named '{tool.spec.name}'; only the first is used. "
-                        "Rename one of them or its toolset."
-                    )
-                )
-            else:
-                tools[tool.spec.name] = tool
-    joined = Contribution(
-        instructions=tuple(part for c in contributions for part in c.instructions),
-        history=tuple(step for c in contributions for step in c.history),
-        view=tuple(step for c in contributions for step in c.view),
-        results=tuple(step for c in contributions for step in c.results),
-        issues=tuple(issues),
-    )
-    return Opened(joined, tools)
 
 
 async def make_loop(
