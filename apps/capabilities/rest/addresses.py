@@ -5,19 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from urllib.parse import quote, unquote, urlsplit
-
-from django.conf import settings
+from urllib.parse import quote, unquote
 
 from apps.capabilities.wrappers.texts import written
 from apps.errors import InvalidParameter
-from apps.workspace.egress.clients import AsyncClient, operator_client, site_client
+from apps.workspace.egress.clients import AsyncClient
+from apps.workspace.egress.urls import read_url
 
 _placeholder = re.compile(r"\{([^{}/?#]+)\}")
-
-
-class AddressInvalid(ValueError):
-    """An operator's address cannot be used; the text says why and what to write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +44,12 @@ def read_address(url: str) -> Address:
 
     Raises `AddressInvalid`.
     """
-    is_site = url.startswith("/")
-    whole = f"{settings.SITE_URL}{url}" if is_site else url
-    try:
-        parts = urlsplit(whole)
-        port = parts.port
-    except ValueError as error:
-        raise AddressInvalid(f"the address cannot be read ({error}).") from error
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise AddressInvalid("write an address that begins with http://, https:// or /.")
-    if "@" in parts.netloc:
-        raise AddressInvalid("write user name and password as `authorization` of the toolset.")
-    if any(mark in parts.netloc for mark in "{}\\% ") or port == 0:
-        raise AddressInvalid("the host cannot be used; placeholders may stand in the path only.")
+    address = read_url(url)
+    parts = address.parts
     pairs = [pair for pair in parts.query.split("&") if pair]
     return Address(
-        client=site_client if is_site else operator_client,
-        origin=f"{parts.scheme}://{parts.netloc}",
+        client=address.client,
+        origin=address.origin,
         segments=tuple(
             tuple(_placeholder.split(segment)) for segment in (parts.path or "/").split("/")
         ),

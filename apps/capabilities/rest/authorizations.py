@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-
 from apps.accounts.caller import Caller
-from apps.capabilities.rest.drafts import Draft, header_name_problem, header_value_problem
-from apps.capabilities.rest.tokens import find_tokens
+from apps.capabilities.rest.drafts import Draft
 from apps.errors import ToolError
 from apps.manifest.authorizations import (
     ApiKeyAuthorization,
@@ -16,6 +13,8 @@ from apps.manifest.authorizations import (
     ForwardAuthTokenAuthorization,
     RestAuthorization,
 )
+from apps.workspace.egress.headers import basic, header_name_problem, header_value_problem
+from apps.workspace.egress.tokens import find_tokens
 
 
 async def authorize(
@@ -41,10 +40,6 @@ async def authorize(
         case None:
             pass
     return ""
-
-
-def basic(username: str, password: str) -> str:
-    return f"Basic {base64.b64encode(f'{username}:{password}'.encode()).decode()}"
 
 
 def own_token(caller: Caller) -> str:

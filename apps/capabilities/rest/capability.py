@@ -10,10 +10,9 @@ from django.conf import settings
 
 from apps.agent.tools import ToolSpec
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
-from apps.capabilities.rest.addresses import Address, AddressInvalid, read_address
+from apps.capabilities.rest.addresses import Address, read_address
 from apps.capabilities.rest.authorizations import authorization_problem
 from apps.capabilities.rest.calls import call
-from apps.capabilities.rest.drafts import header_name_problem, header_value_problem
 from apps.capabilities.rest.operations import Operation
 from apps.capabilities.rest.parameters import read_places
 from apps.capabilities.wrappers.arguments import read_arguments
@@ -29,6 +28,8 @@ from apps.manifest.naming import localized, visible_name
 from apps.manifest.parameters import RestConstParameter, RestFunctionParameters
 from apps.manifest.tools import RestTool
 from apps.manifest.toolsets import RestToolSet
+from apps.workspace.egress.headers import header_name_problem, header_value_problem
+from apps.workspace.egress.urls import AddressInvalid
 
 
 def prepare(manifest: Manifest) -> Open | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,19 +9,12 @@ from typing import Any
 import msgspec
 
 from apps.capabilities.rest.addresses import Address
+from apps.workspace.egress.headers import header_name_problem, header_value_problem
 
 ACCEPT = (
     "application/json, application/xml, text/html, text/csv, text/json, text/xml, "
     "application/csv, text/markdown, text/plain; charset=utf-8"
 )
-TRANSPORT_HEADERS = frozenset(
-    {"connection", "content-length", "expect", "host", "te", "trailer", "transfer-encoding"}
-    | {"upgrade", "keep-alive", "proxy-authorization", "proxy-connection"}
-)
-"""What only the HTTP client itself may say."""
-
-_name = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_control = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 @dataclass(slots=True)
@@ -60,19 +52,3 @@ def add_forwarded(draft: Draft, headers: Mapping[str, str]) -> None:
         if header_name_problem(name) or header_value_problem(value):
             continue
         draft.headers.setdefault(name.lower(), value.strip())
-
-
-def header_name_problem(name: str) -> str:
-    """Why a header of that name cannot be sent; "" when it can."""
-    if not _name.fullmatch(name):
-        return f"{name!r} is not a name of an HTTP header."
-    if name.lower() in TRANSPORT_HEADERS:
-        return f"the header {name!r} is the HTTP client's own."
-    return ""
-
-
-def header_value_problem(value: str) -> str:
-    """Why a header cannot have that value; "" when it can. The value itself is not repeated."""
-    if _control.search(value):
-        return "a header cannot contain line breaks or other control characters."
-    return ""

@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 
 from apps.capabilities.rest.addresses import Address, path_values
-from apps.capabilities.rest.drafts import Draft, header_value_problem
+from apps.capabilities.rest.drafts import Draft
 from apps.capabilities.wrappers.texts import written
 from apps.errors import InvalidParameter
 from apps.manifest.parameters import ParameterPlace
+from apps.workspace.egress.headers import header_value_problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from httpx import Request
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from apps.capabilities.rest.addresses import AddressInvalid, path_values, read_address
+from apps.capabilities.rest.addresses import path_values, read_address
 from apps.errors import InvalidParameter
+from apps.workspace.egress.urls import AddressInvalid
 
 
 @given(value=st.text(min_size=1), other=st.text(min_size=1), query=st.text())

@@ -167,7 +167,7 @@ async def test_a_token_is_renewed_shortly_before_it_expires(
 ):
     accounts = Accounts(expires_in)
     now = 1000.0
-    monkeypatch.setattr("apps.capabilities.rest.tokens.time.monotonic", lambda: now)
+    monkeypatch.setattr("apps.workspace.egress.tokens.time.monotonic", lambda: now)
     async with serving(answer=accounts.answer) as service:
         document = manifest(
             tool_set(tool(f"{service.url}/a"), authorization=credentials(f"{service.url}/token"))

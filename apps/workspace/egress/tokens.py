@@ -11,13 +11,13 @@ from typing import Any
 
 import msgspec
 
-from apps.capabilities.rest.addresses import AddressInvalid, read_address
-from apps.capabilities.rest.drafts import header_value_problem
 from apps.errors import EgressRefused, ToolError
 from apps.manifest.authorizations import ClientIdSecretAuthorization
 from apps.workspace.egress.bodies import read_body
 from apps.workspace.egress.clients import HTTPError, InvalidURL, TimeoutException
+from apps.workspace.egress.headers import header_value_problem
 from apps.workspace.egress.lifetimes import shared
+from apps.workspace.egress.urls import AddressInvalid, read_url
 
 MARGIN_SECONDS = 30.0
 """A token is renewed this long before it expires: a call takes time to arrive."""
@@ -62,10 +62,10 @@ async def fetch(how: ClientIdSecretAuthorization) -> Token:
     """Ask the token service. Raises `ToolError`; what the service wrote is not repeated."""
     form = {"grant_type": "client_credentials", "scope": how.scope, "audience": how.aud}
     try:
-        address = read_address(how.token_url)
+        address = read_url(how.token_url)
         async with address.client().stream(
             "POST",
-            address.url({}, {}),
+            address.parts._replace(fragment="").geturl(),
             data={key: value for key, value in form.items() if value},
             auth=(how.client_id, how.client_secret),
             headers={"Accept": "application/json"},

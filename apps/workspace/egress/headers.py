@@ -1,0 +1,36 @@
+"""What may stand in the headers of a request."""
+
+from __future__ import annotations
+
+import base64
+import re
+
+TRANSPORT_HEADERS = frozenset(
+    {"connection", "content-length", "expect", "host", "te", "trailer", "transfer-encoding"}
+    | {"upgrade", "keep-alive", "proxy-authorization", "proxy-connection"}
+)
+"""What only the HTTP client itself may say."""
+
+_name = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_control = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+def header_name_problem(name: str) -> str:
+    """Why a header of that name cannot be sent; "" when it can."""
+    if not _name.fullmatch(name):
+        return f"{name!r} is not a name of an HTTP header."
+    if name.lower() in TRANSPORT_HEADERS:
+        return f"the header {name!r} is the HTTP client's own."
+    return ""
+
+
+def header_value_problem(value: str) -> str:
+    """Why a header cannot have that value; "" when it can. The value itself is not repeated."""
+    if _control.search(value):
+        return "a header cannot contain line breaks or other control characters."
+    return ""
+
+
+def basic(username: str, password: str) -> str:
+    """The value of an Authorization header."""
+    return f"Basic {base64.b64encode(f'{username}:{password}'.encode()).decode()}"

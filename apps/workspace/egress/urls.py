@@ -1,0 +1,51 @@
+"""Addresses that an operator wrote, checked before anything is sent to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+from django.conf import settings
+
+from apps.workspace.egress.clients import AsyncClient, operator_client, site_client
+
+
+class AddressInvalid(ValueError):
+    """An operator's address cannot be used; the text says why and what to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorUrl:
+    """`is_site` tells that it began with /: it is on this server, and `parts` are in full."""
+
+    parts: SplitResult
+    is_site: bool
+
+    @property
+    def client(self) -> Callable[[], AsyncClient]:
+        return site_client if self.is_site else operator_client
+
+    @property
+    def origin(self) -> str:
+        return f"{self.parts.scheme}://{self.parts.netloc}"
+
+
+def read_url(url: str) -> OperatorUrl:
+    """Take an operator's URL apart; one that begins with / is on this server.
+
+    Raises `AddressInvalid`.
+    """
+    is_site = url.startswith("/")
+    try:
+        parts = urlsplit(f"{settings.SITE_URL}{url}" if is_site else url)
+        port = parts.port
+    except ValueError as error:
+        raise AddressInvalid(f"the address cannot be read ({error}).") from error
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise AddressInvalid("write an address that begins with http://, https:// or /.")
+    if "@" in parts.netloc:
+        raise AddressInvalid("write user name and password as `authorization` of the toolset.")
+    if any(mark in parts.netloc for mark in "{}\\% ") or port == 0:
+        raise AddressInvalid("the host cannot be used; placeholders may stand in the path only.")
+    return OperatorUrl(parts, is_site)
