@@ -203,6 +203,7 @@ UNFOLD = {
         },
     },
     "SCRIPTS": ["apps.catalog.admin.index.landmarks_script"],
+    "STYLES": ["apps.catalog.admin.index.corrections_style"],
     "DASHBOARD_CALLBACK": "apps.catalog.admin.index.overview",
     "SIDEBAR": {
         "show_search": False,
@@ -306,6 +307,7 @@ SPECTACULAR_SETTINGS = {
 CAPABILITIES = [
     "apps.capabilities.clock.capability.clock",
     "apps.capabilities.rest.capability.rest",
+    "apps.capabilities.interpreter.capability.interpreter",
 ]
 
 PREDEFINED_DIR = BASE_DIR / "predefined"
@@ -334,6 +336,27 @@ PRIVATE_NETWORK_ALLOWLIST = env.words(
     "PRIVATE_NETWORK_ALLOWLIST", ("localhost", "127.0.0.1") if DEBUG else ()
 )
 """Hosts (or `*.suffix`) on private networks that addresses written in a manifest may name."""
+
+PY_INTERPRETER_URL = env.url(
+    "PY_INTERPRETER_URL", env.url("DIAL_URL", "", ("http", "https")), ("http", "https")
+)
+"""Where DIAL's code interpreter is; empty means the sandbox that comes with us."""
+PY_INTERPRETER_LOCAL_RUN = env.boolean("PY_INTERPRETER_LOCAL_RUN", False)
+PY_INTERPRETER_API_KEY = env.text("PY_INTERPRETER_API_KEY")
+PY_INTERPRETER_DEFAULT_SESSION_ID = env.text("PY_INTERPRETER_DEFAULT_SESSION_ID")
+PY_INTERPRETER_CLIENT_MAX_RETRIES = env.integer("PY_INTERPRETER_CLIENT_MAX_RETRIES", 3, least=0)
+PY_INTERPRETER_CLIENT_TIMEOUT = env.seconds("PY_INTERPRETER_CLIENT_TIMEOUT", 0.0, most=3600)
+"""Wins over every application's own time-out; zero leaves it to them."""
+PY_INTERPRETER_SANDBOX_SECONDS = env.seconds("PY_INTERPRETER_SANDBOX_SECONDS", 10.0, most=300)
+PY_INTERPRETER_SANDBOX_MEMORY_MB = env.integer("PY_INTERPRETER_SANDBOX_MEMORY_MB", 128, least=16)
+PY_INTERPRETER_SANDBOX_STATE_BYTES = env.integer(
+    "PY_INTERPRETER_SANDBOX_STATE_BYTES", 131_072, least=1024
+)
+"""What a conversation carries of the variables, in each answer that ran code."""
+PY_INTERPRETER_SANDBOX_PROCESSES = env.integer(
+    "PY_INTERPRETER_SANDBOX_PROCESSES", 0, least=1, also=0
+)
+"""Snippets that run at the same time; zero means one for each processor, at least two."""
 
 GATEWAY_MAX_BODY_BYTES = env.integer("GATEWAY_MAX_BODY_BYTES", 32 * 1024 * 1024, least=1024)
 GATEWAY_MAX_DEPTH = 64

@@ -96,7 +96,7 @@ def admin_page(site: Site, page: Page) -> Page:
 def watch(page: Page) -> list[str]:
     """What goes wrong on the page from now on: uncaught exceptions and refused resources."""
     problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(f"{page.url}: {error}"))
+    page.on("pageerror", lambda error: problems.append(f"{page.url}: {error.stack or error}"))
     page.on(
         "console",
         lambda message: (

@@ -33,11 +33,17 @@ class Site:
     environment: dict[str, str]
     log: Path
 
-    def manage(self, *arguments: str) -> str:
-        """Run a `manage.py` command in the site's database and return what it printed."""
+    def manage(self, *arguments: str, text: str = "") -> str:
+        """Run a `manage.py` command, fed with `text`, in the site's database; gives its output."""
         command = [sys.executable, "manage.py", *arguments]
         done = subprocess.run(
-            command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=60
+            command,
+            cwd=ROOT,
+            env=self.environment,
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=60,
         )
         assert done.returncode == 0, f"{command} failed:\n{done.stdout}{done.stderr}"
         return done.stdout
@@ -56,7 +62,7 @@ class Site:
                 "print('\\n' + json.dumps(result, default=str))",
             )
         )
-        return json.loads(self.manage("shell", "-v", "0", "-c", script).splitlines()[-1])
+        return json.loads(self.manage("shell", "-v", "0", text=script).splitlines()[-1])
 
 
 def free_port() -> int:

@@ -38,6 +38,10 @@ def landmarks_script(request: HttpRequest) -> str:
     return static("catalog/landmarks.js")
 
 
+def corrections_style(request: HttpRequest) -> str:
+    return static("catalog/admin.css")
+
+
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add `cards` to what the first page shows."""
     cards = []

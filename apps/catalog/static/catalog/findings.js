@@ -40,6 +40,8 @@ export class Findings {
   }
 
   show(findings) {
+    // A list that is written anew would take the focus from whoever is in it.
+    if (JSON.stringify(findings) === JSON.stringify(this.all)) return;
     this.all = findings;
     this.section.hidden = findings.length === 0;
     const list = document.createElement("ul");
@@ -61,7 +63,7 @@ function read(item) {
   const { path, line, column } = item.querySelector("a").dataset;
   const message = item.querySelector("span").textContent;
   const severity = item.dataset.severity;
-  return { severity, path, message, line: Number(line), column: Number(column) };
+  return { severity, path: path ?? "", message, line: Number(line), column: Number(column) };
 }
 
 function write(finding) {

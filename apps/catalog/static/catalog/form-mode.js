@@ -66,6 +66,8 @@ export class FormMode {
   constructor({ panel, schema, onEdit }) {
     this.panel = panel;
     this.editor = new JSONEditor(panel, { ...OPTIONS, schema, form_name_root: ROOT });
+    // What is valid is the server's business, and the library would ask itself at every change.
+    this.editor.validate = () => [];
     // Only the text area is submitted.
     panel.closest("form")?.addEventListener("formdata", ({ formData }) => {
       for (const name of [...formData.keys()]) if (name.startsWith(ROOT)) formData.delete(name);
@@ -91,8 +93,8 @@ export class FormMode {
   }
 
   changed() {
-    label(this.panel);
     if (this.isSetting || this.before === undefined) return;
+    label(this.panel);
     const after = structuredClone(this.editor.getValue());
     const merged = merge(this.document, this.before, after);
     this.before = after;
@@ -148,8 +150,9 @@ export class FormMode {
 
 // Names for the controls that the library leaves without one.
 function label(panel) {
-  for (const field of panel.querySelectorAll("input, select, textarea")) {
-    if (field.labels?.length || field.hasAttribute("aria-label")) continue;
+  const labelled = new Set([...panel.querySelectorAll("label[for]")].map(({ htmlFor }) => htmlFor));
+  for (const field of panel.querySelectorAll(":is(input, select, textarea):not([aria-label])")) {
+    if (labelled.has(field.id) || field.closest("label")) continue;
     field.setAttribute("aria-label", pathOf(field) || "manifest");
   }
   for (const button of panel.querySelectorAll("button:not([aria-label])")) {

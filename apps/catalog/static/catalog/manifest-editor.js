@@ -25,19 +25,23 @@ class ManifestEditor {
   }
 
   async start() {
-    const response = await fetch(this.root.dataset.schemaUrl);
-    if (!response.ok) return; // the text area stays
-    this.schemas = await response.json();
+    this.switched = this.load();
+    await this.switched;
+    if (!this.schemas) return; // the text area stays
     for (const tab of this.tabs) {
       tab.addEventListener("click", () => this.switchTo(tab.dataset.mode));
       tab.addEventListener("keydown", (event) => this.moveBetweenTabs(event));
     }
     this.root.querySelector("[data-bar]").hidden = false;
-    this.textarea.form?.addEventListener("reset", () => setTimeout(() => this.reload()));
     const isRefused = this.root.dataset.refused !== undefined;
     await this.switchTo(this.firstMode());
     await this.check();
     if (isRefused) this.root.scrollIntoView({ block: "start" });
+  }
+
+  async load() {
+    const response = await fetch(this.root.dataset.schemaUrl).catch(() => null);
+    if (response?.ok) this.schemas = await response.json();
   }
 
   firstMode() {
@@ -45,9 +49,15 @@ class ManifestEditor {
     return this.textarea.value.length > LARGE_CHARACTERS ? "text" : chosen;
   }
 
-  async switchTo(mode) {
+  // One after the other: opening an editor takes a moment, in which the next may be asked for.
+  switchTo(mode) {
+    this.switched = this.switched.then(() => this.open(mode));
+    return this.switched;
+  }
+
+  async open(wanted) {
     this.say("");
-    if (mode === "form" && !(await this.openForm())) return this.switchTo("text");
+    const mode = wanted === "form" && !(await this.openForm()) ? "text" : wanted;
     if (mode === "text") await this.openText();
     this.mode = mode;
     localStorage.setItem(REMEMBERED, mode);
@@ -58,7 +68,6 @@ class ManifestEditor {
       this.panels[tab.dataset.mode].hidden = !isChosen;
     }
     this.show();
-    return undefined;
   }
 
   // False when the text is no JSON object, which a form cannot show.
@@ -70,7 +79,6 @@ class ManifestEditor {
       this.say("The text is not valid JSON, so it stays as text. The list below says where.");
     }
     if (manifest === null || typeof manifest !== "object" || Array.isArray(manifest)) return false;
-    this.panels.form.hidden = false;
     if (!this.form) {
       const { FormMode } = await import("./form-mode.js");
       this.form = new FormMode({
@@ -122,15 +130,15 @@ class ManifestEditor {
     if (this.mode === "form") this.form.mark(this.findings.all);
   }
 
-  goTo(finding) {
-    if (this.mode === "form" && finding.path) this.form.goTo(finding);
+  async goTo(finding) {
+    await this.switched;
+    if (!this.schemas) this.textarea.focus();
+    else if (this.mode === "form" && finding.path) this.form.goTo(finding);
     else if (this.text && this.mode === "text") this.text.goTo(finding);
-    else this.switchTo("text").then(() => this.text.goTo(finding));
-  }
-
-  async reload() {
-    await this.switchTo(this.mode);
-    await this.check();
+    else {
+      await this.switchTo("text");
+      this.text.goTo(finding);
+    }
   }
 
   say(text) {

@@ -1,0 +1,275 @@
+"""What an operator does in the admin, in a real browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.conftest import barriers
+from tests.browser.serving import Site
+
+LIST = "/admin/catalog/application/"
+
+ODD = {
+    "orchestrator": {"deployment": {"deployment_id": "demo-model"}, "odd": {"kept": True}},
+    "contexts": [{"type": "user-defined", "content": "first", "note": 1}],
+    "tool_sets": [
+        {"type": "from-the-future", "name": "new", "stuff": [1, 2]},
+        {"type": "mcp", "name": "files", "extra": 1, "mcp_server_info": {"protocol": "sse"}},
+    ],
+    "unknown_at_the_root": {"a": [1]},
+    "features": None,
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def model(site: Site) -> None:
+    site.shell(
+        """
+        Deployment.objects.get_or_create(
+            deployment_id="demo-model", defaults={"display_name": "Demo", "provider": "demo"}
+        )
+        """
+    )
+
+
+def stored(site: Site, slug: str) -> Any:
+    return site.shell("result = Application.objects.get(slug=slug).manifest", slug=slug)
+
+
+def put(site: Site, slug: str, manifest: object) -> str:
+    """Store an application past all checks; gives the address of its form."""
+    number = site.shell(
+        """
+        row, _ = Application.objects.get_or_create(slug=slug, defaults={"title": slug})
+        Application.objects.filter(pk=row.pk).update(manifest=manifest)
+        result = row.pk
+        """,
+        slug=slug,
+        manifest=manifest,
+    )
+    return f"{LIST}{number}/change/"
+
+
+def typed(page: Page) -> Any:
+    return json.loads(page.locator("textarea[name=manifest]").input_value())
+
+
+def wait_for_check(page: Page, text: str) -> None:
+    expect(page.locator("[data-status]")).to_contain_text(text)
+
+
+def test_an_application_is_made_broken_mended_and_saved_by_keyboard(site: Site, admin_page: Page):
+    page = admin_page
+    page.goto(f"{LIST}add/")
+    wait_for_check(page, "No mistakes found.")
+    keyboard = page.keyboard
+
+    page.get_by_label("Title").focus()
+    keyboard.type("Travel helper")
+    expect(page.get_by_label("Slug")).to_have_value("travel-helper")
+
+    tabs = page.get_by_role("tablist", name="Edit the manifest as")
+    tabs.get_by_role("tab", name="Form").focus()
+    keyboard.press("ArrowRight")
+    code = page.get_by_role("textbox", name="Manifest as JSON")
+    expect(code).to_be_visible()
+    code.focus()
+    keyboard.press("Control+A")
+    keyboard.insert_text('{"orchestrator": {"max_iterations": "many",\n "deployment": 3}')
+    wait_for_check(page, "1 mistake")
+
+    page.get_by_role("button", name="Save", exact=True).focus()
+    keyboard.press("Enter")
+    page.wait_for_load_state()
+    finding = page.get_by_role("link", name="line 2")
+    expect(finding).to_be_visible()
+    expect(page.get_by_label("Title")).to_have_value("Travel helper")
+    text = page.locator("textarea[name=manifest]").input_value()
+    assert text == '{"orchestrator": {"max_iterations": "many",\n "deployment": 3}'
+    finding.focus()
+    keyboard.press("Enter")
+    expect(code).to_be_focused()
+
+    keyboard.press("Control+A")
+    manifest = {
+        "orchestrator": {"deployment": {"deployment_id": "demo-model"}, "max_iterations": "many"},
+        "contexts": [],
+        "tool_sets": [],
+    }
+    keyboard.insert_text(json.dumps(manifest))
+    wait_for_check(page, "1 mistake")
+    tabs.get_by_role("tab", name="Text").focus()
+    keyboard.press("ArrowLeft")
+    field = page.get_by_role("textbox", name="Max iterations")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_have_accessible_description('expected an integer, found the string "many"')
+    link = page.get_by_role("link", name="orchestrator.max_iterations")
+    link.focus()
+    keyboard.press("Enter")
+    expect(field).to_be_focused()
+    keyboard.press("Control+A")
+    keyboard.type("7")
+    keyboard.press("Tab")
+    wait_for_check(page, "No mistakes found.")
+
+    page.get_by_role("button", name="Save", exact=True).focus()
+    keyboard.press("Enter")
+    page.wait_for_url(f"**{LIST}")
+    manifest["orchestrator"]["max_iterations"] = 7
+    assert stored(site, "travel-helper") == manifest
+
+
+def test_what_the_form_does_not_know_survives_it(site: Site, admin_page: Page):
+    page = admin_page
+    page.goto(put(site, "odd", ODD))
+    wait_for_check(page, "mistakes")
+    expect(page.locator("[data-notice]")).to_contain_text("does not show: orchestrator.odd")
+
+    page.get_by_role("tab", name="Text").click()
+    page.get_by_role("tab", name="Form").click()
+    expect(page.locator("[data-form]")).to_be_visible()
+    assert typed(page) == ODD
+
+    page.locator('[data-schemapath$="mcp_server_info.url"] input').fill("https://x.example/")
+    page.keyboard.press("Tab")
+    expected = json.loads(json.dumps(ODD))
+    expected["tool_sets"][1]["mcp_server_info"]["url"] = "https://x.example/"
+    expect(page.locator("[data-findings]")).not_to_contain_text("is missing")
+    assert typed(page) == expected
+
+    page.get_by_role("button", name="Delete item: tool_sets.0").click()
+    page.wait_for_function(
+        "JSON.parse(document.querySelector('textarea[name=manifest]').value).tool_sets.length == 1"
+    )
+    del expected["tool_sets"][0]
+    assert typed(page) == expected
+
+    wait_for_check(page, "warnings")
+    page.get_by_role("button", name="Save and continue editing").click()
+    page.wait_for_load_state()
+    assert stored(site, "odd") == expected
+
+
+def test_text_that_is_no_json_stays_text(site: Site, admin_page: Page):
+    page = admin_page
+    page.goto(put(site, "text", ODD))
+    wait_for_check(page, "mistakes")
+    page.get_by_role("tab", name="Text").click()
+    page.get_by_role("textbox", name="Manifest as JSON").focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text('{\n "a": tru }')
+
+    page.get_by_role("tab", name="Form").click()
+
+    expect(page.locator("[data-notice]")).to_contain_text("is not valid JSON")
+    expect(page.get_by_role("tab", name="Text")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("link", name="line 2")).to_be_visible()
+    assert page.locator("textarea[name=manifest]").input_value() == '{\n "a": tru }'
+
+
+def test_a_large_manifest_can_be_edited(site: Site, admin_page: Page):
+    page = admin_page
+    contexts = [{"type": "user-defined", "content": f"{n} " + "x" * 900} for n in range(220)]
+    large = {**ODD, "tool_sets": [], "contexts": contexts}
+    page.goto(put(site, "large", large))
+    wait_for_check(page, "2 warnings")
+    expect(page.get_by_role("tab", name="Text")).to_have_attribute("aria-selected", "true")
+
+    page.get_by_role("tab", name="Form").click()
+    first = page.locator('[data-schemapath$="contexts.0.content"] textarea')
+    first.fill("short", timeout=30_000)
+    page.keyboard.press("Tab")
+    page.wait_for_function(
+        "JSON.parse(document.querySelector('textarea[name=manifest]').value)"
+        ".contexts[0].content == 'short'"
+    )
+    page.get_by_role("button", name="Save and continue editing").click()
+    page.wait_for_load_state()
+
+    contexts[0]["content"] = "short"
+    assert stored(site, "large") == large
+
+
+def test_a_clone_is_a_form_with_everything_in_it(site: Site, admin_page: Page):
+    page = admin_page
+    page.goto(put(site, "original", {**ODD, "tool_sets": []}))
+
+    page.get_by_role("link", name="Clone").click()
+    wait_for_check(page, "warnings")
+
+    expect(page.get_by_label("Slug")).to_have_value("original-copy")
+    assert typed(page) == {**ODD, "tool_sets": []}
+
+
+def test_a_connection_is_tested_without_saving(admin_page: Page):
+    page = admin_page
+    page.goto("/admin/workspace/deployment/add/")
+    page.get_by_label("Deployment ID").fill("another")
+    page.get_by_label("Display name").fill("Another")
+    page.get_by_label("Base URL").fill("http://127.0.0.1:9/v1")
+
+    page.get_by_role("button", name="Test connection").click()
+
+    status = page.locator("[data-test-connection] [role=status]")
+    expect(status).to_have_text("✗ Nothing listens at this host and port.")
+
+
+@pytest.fixture
+def plain(browser: Browser, site: Site) -> Iterator[BrowserContext]:
+    """A browser without JavaScript."""
+    made = browser.new_context(base_url=site.url, java_script_enabled=False)
+    yield made
+    made.close()
+
+
+def test_the_form_works_without_scripts(site: Site, admin_page: Page, plain: BrowserContext):
+    plain.add_cookies(admin_page.context.cookies())
+    page = plain.new_page()
+    page.goto(put(site, "plain", {**ODD, "tool_sets": []}))
+    area = page.locator("textarea[name=manifest]")
+
+    area.fill('{"orchestrator": ')
+    page.get_by_role("button", name="Save", exact=True).click()
+    assert page.get_by_role("link", name="line 1").count() == 1
+    assert area.input_value() == '{"orchestrator": '
+
+    area.fill(json.dumps({**ODD, "tool_sets": []}))
+    page.get_by_role("button", name="Save and continue editing").click()
+    assert stored(site, "plain") == {**ODD, "tool_sets": []}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_pages_keep_nobody_out(site: Site, admin_page: Page, scheme: Any, width: int):
+    page = admin_page
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    for path in (
+        "/admin/",
+        LIST,
+        "/admin/workspace/deployment/add/",
+        "/admin/accounts/apikey/add/",
+    ):
+        page.goto(path)
+        page.wait_for_load_state("networkidle")
+        assert (path, barriers(page)) == (path, [])
+
+    page.goto(put(site, "seen", ODD))
+    wait_for_check(page, "mistakes")
+    for mode in ("Form", "Text"):
+        page.get_by_role("tab", name=mode).click()
+        expect(page.get_by_role("tab", name=mode)).to_have_attribute("aria-selected", "true")
+        page.wait_for_load_state("networkidle")
+        assert (mode, barriers(page)) == (mode, [])
+
+
+def test_the_log_in_page_keeps_nobody_out(page: Page):
+    page.goto("/admin/login/?next=/admin/")
+    page.wait_for_load_state("networkidle")
+
+    assert barriers(page) == []
