@@ -1,0 +1,173 @@
+"""The Python interpreter: the model writes code, one of two engines runs it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.conf import settings
+
+from apps.agent.tools import Invocation, ToolResult, ToolSpec
+from apps.capabilities.interpreter.dial.engine import DialEngine
+from apps.capabilities.interpreter.engines import (
+    Engine,
+    ExecutionTimedOut,
+    InterpreterFailed,
+    Session,
+)
+from apps.capabilities.interpreter.requests import read_request
+from apps.capabilities.interpreter.results import CONTENT_TYPE, result_of
+from apps.capabilities.interpreter.sandbox.engine import SandboxEngine
+from apps.capabilities.registry import Capability, Contribution, Open, Opening
+from apps.capabilities.wrappers.arguments import read_arguments
+from apps.capabilities.wrappers.composition import Wishes, wrapped
+from apps.capabilities.wrappers.display import display_of
+from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, shortened
+from apps.manifest.manifest import Manifest
+from apps.manifest.parameters import FunctionParameters, ParameterDisplay, ParameterStage
+from apps.manifest.tools import InternalTool
+from apps.manifest.toolsets import InternalToolSet
+
+TOOL_NAME = "internal_code_execution_python_interpreter"
+TITLE = "Calling Python Code Interpreter"
+TITLE_WORDS = 7
+GRACE_SECONDS = 1.0
+"""Our own time-out tells more than the one around every tool, so it comes first."""
+
+SHOWN = {
+    "title": ParameterStage(show_value_in_stage_title=True, ignore=True),
+    "code": ParameterStage(format="python", ignore_parameter_name=True),
+}
+"""How parameters are shown that the manifest says nothing of."""
+
+
+@dataclass(frozen=True, slots=True)
+class InterpreterOpening(Opening):
+    """What a call needs beside what every capability may use: the run's own interpreter."""
+
+    session: Session | None = None
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Calls of one run build on each other, so they wait for each other."""
+
+
+def prepare(manifest: Manifest) -> Open | None:
+    tool = find_tool(manifest)
+    if tool is None:
+        return None
+    engine = choose_engine(manifest)
+    prepared = interpreter_tool(tool, manifest, engine)
+
+    @asynccontextmanager
+    async def open_interpreter(opening: Opening) -> AsyncIterator[Contribution]:
+        own = InterpreterOpening(
+            opening.workspace,
+            opening.caller,
+            opening.emit,
+            opening.state,
+            opening.saved,
+            engine.open(opening),
+        )
+        yield Contribution(tools=(prepared.bind(own),))
+
+    return open_interpreter
+
+
+def find_tool(manifest: Manifest) -> InternalTool | None:
+    """The first that is enabled; there is one interpreter in a run."""
+    for toolset in manifest.tool_sets:
+        if isinstance(toolset, InternalToolSet) and toolset.enabled:
+            for tool in toolset.tools:
+                if (
+                    isinstance(tool, InternalTool)
+                    and tool.enabled
+                    and tool.open_ai_tool.function.name == TOOL_NAME
+                ):
+                    return tool
+    return None
+
+
+def choose_engine(manifest: Manifest) -> Engine:
+    """DIAL's interpreter where its address is configured, else the sandbox that comes with us."""
+    if settings.PY_INTERPRETER_URL:
+        return DialEngine(settings.PY_INTERPRETER_URL, time_limit(manifest))
+    return SandboxEngine()
+
+
+def time_limit(manifest: Manifest) -> float:
+    """Seconds for one call; the interpreter's own setting wins over every application."""
+    own = manifest.tool_defaults.timeout_seconds
+    return float(
+        settings.PY_INTERPRETER_CLIENT_TIMEOUT or own or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
+    )
+
+
+def interpreter_tool(tool: InternalTool, manifest: Manifest, engine: Engine) -> PreparedTool:
+    function = tool.open_ai_tool.function
+    arguments = read_arguments(function.parameters)
+    seconds = time_limit(manifest)
+    spec = ToolSpec(TOOL_NAME, f"{function.description}\n\n{engine.advice}", arguments.schema)
+
+    async def work(opening: Opening, invocation: Invocation) -> ToolResult:
+        return await run_code(opening, invocation, seconds)
+
+    wishes = Wishes(
+        arguments,
+        display_of(manifest, TITLE, tool=tool.display, parameters=displayed(function.parameters)),
+        seconds + GRACE_SECONDS,
+        tool.attachment,
+        tool.fallback_configuration,
+    )
+    return with_short_title(wrapped(PreparedTool(spec, work), wishes))
+
+
+def displayed(parameters: FunctionParameters) -> FunctionParameters:
+    properties = {
+        name: parameter.model_copy(update={"display": ParameterDisplay(stage=SHOWN[name])})
+        if name in SHOWN and parameter.display is None
+        else parameter
+        for name, parameter in parameters.properties.items()
+    }
+    return parameters.model_copy(update={"properties": properties})
+
+
+def with_short_title(tool: PreparedTool) -> PreparedTool:
+    """The stage's title has room for so many words, however many the model wrote."""
+
+    async def work(opening: Opening, invocation: Invocation) -> ToolResult:
+        arguments = shortened_title(invocation.arguments)
+        return await tool.work(opening, replace(invocation, arguments=arguments))
+
+    return replace(tool, work=work)
+
+
+def shortened_title(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    title = arguments.get("title")
+    words = title.split(maxsplit=TITLE_WORDS) if isinstance(title, str) else []
+    if len(words) <= TITLE_WORDS:
+        return arguments
+    return {**arguments, "title": f"{' '.join(words[:TITLE_WORDS])}…"}
+
+
+async def run_code(opening: Opening, invocation: Invocation, seconds: float) -> ToolResult:
+    """Raises `InvalidParameter`, `ExecutionTimedOut`; other failures are ordinary results."""
+    assert isinstance(opening, InterpreterOpening)  # noqa: S101 - `prepare` binds no other
+    assert opening.session is not None  # noqa: S101 - as above
+    request = read_request(invocation.arguments)
+    try:
+        async with asyncio.timeout(seconds), opening.turn:
+            execution = await opening.session.execute(request, invocation.messages)
+    except InterpreterFailed as failure:
+        result = ToolResult(str(failure), CONTENT_TYPE)
+    except TimeoutError:
+        raise ExecutionTimedOut(TOOL_NAME, seconds) from None
+    else:
+        result = await result_of(execution, request, opening)
+    invocation.stage.write(f"> #### Response:\n\n{shortened(result.content, STAGE_CHARACTERS)}\n")
+    return result
+
+
+interpreter = Capability("interpreter", frozenset({f"tool_sets.internal.{TOOL_NAME}"}), prepare)

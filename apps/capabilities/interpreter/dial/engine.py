@@ -1,0 +1,151 @@
+"""DIAL's code interpreter: a session that lives there and is found again by its id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from django.conf import settings
+
+from apps.agent.messages import Message
+from apps.capabilities.interpreter.dial.client import Client
+from apps.capabilities.interpreter.dial.decoding import execution_of
+from apps.capabilities.interpreter.dial.failures import SessionFailed
+from apps.capabilities.interpreter.engines import Execution, InterpreterFailed, Session
+from apps.capabilities.interpreter.inputs import InputFile, Problems, match_files, name_of
+from apps.capabilities.interpreter.requests import Request
+from apps.capabilities.registry import Opening
+from apps.errors import FileRefused
+
+KEY = "py_interpreter_state"
+LEGACY_KEY = "py_interpreter_session_id"
+ADVICE = (
+    "The interpreter is a Python 3.11 Jupyter kernel with pandas, plotly, matplotlib, seaborn and "
+    "scipy. There is no network. Variables and files are kept for later calls, until nothing was "
+    "run for 15 minutes. Files named in attachment_urls are in the working directory, under the "
+    "last part of their URL. Figures that are displayed become attachments."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DialEngine:
+    url: str
+    seconds: float
+
+    @property
+    def advice(self) -> str:
+        return ADVICE
+
+    def open(self, opening: Opening) -> Session:
+        is_separate = has_own_key()
+        key = settings.PY_INTERPRETER_API_KEY if is_separate else opening.caller.api_key
+        return DialSession(opening, Client(self.url, key, self.seconds), is_separate)
+
+
+def has_own_key() -> bool:
+    """Whether the interpreter belongs to another DIAL, which has none of the caller's files."""
+    return bool(settings.PY_INTERPRETER_LOCAL_RUN and settings.PY_INTERPRETER_API_KEY)
+
+
+@dataclass(slots=True)
+class DialSession:
+    opening: Opening
+    client: Client
+    is_separate: bool
+    id: str = ""
+    """Known to be alive in this run."""
+
+    async def execute(self, request: Request, messages: Sequence[Message]) -> Execution:
+        """Raises `InterpreterFailed`, and `TimeoutError` of a service that does not answer."""
+        await self.ensure(request, messages)
+        try:
+            if request.attachment_urls:
+                await self.prepare_files(request, messages)
+            answer = await self.client.execute_code(self.id, request.code)
+        except SessionFailed:
+            self.forget()
+            raise
+        return execution_of(answer)
+
+    async def ensure(self, request: Request, messages: Sequence[Message]) -> None:
+        """Go on with the session of this run or conversation, or open one."""
+        if request.fresh:
+            await self.close(self.id or known_id(self.opening, messages))
+        elif self.id:
+            return
+        elif (known := known_id(self.opening, messages)) and await self.is_alive(known):
+            self.remember(known)
+            return
+        self.remember(await self.client.open_session())
+
+    async def close(self, session_id: str) -> None:
+        self.forget()
+        if session_id:
+            await self.client.close_session(session_id)
+
+    async def is_alive(self, session_id: str) -> bool:
+        try:
+            await self.client.get_session(session_id)
+        except SessionFailed:
+            return False
+        return True
+
+    def remember(self, session_id: str) -> None:
+        self.id = session_id
+        self.opening.saved[KEY] = {"session_id": session_id}
+
+    def forget(self) -> None:
+        self.id = ""
+        self.opening.saved.pop(KEY, None)
+
+    async def prepare_files(self, request: Request, messages: Sequence[Message]) -> None:
+        present = {path.rpartition("/")[2] for path in await self.client.list_files(self.id)}
+        wanted = [url for url in request.attachment_urls if not is_present(url, present)]
+        problems = Problems()
+        for file in match_files(wanted, messages, problems):
+            if reason := await self.transfer(file):
+                problems.add(file.name, reason)
+        problems.check()
+
+    async def transfer(self, file: InputFile) -> str:
+        """Why the file could not be brought; "" when it is there. Raises `SessionFailed`."""
+        try:
+            source = await self.copy(file) if self.is_separate else file.url
+            await self.client.transfer_input_file(self.id, source, file.name)
+        except SessionFailed:
+            raise
+        except (FileRefused, InterpreterFailed) as error:
+            return str(error)
+        return ""
+
+    async def copy(self, file: InputFile) -> str:
+        """Bring the bytes to where the interpreter can read them; the URL there."""
+        found = await self.opening.workspace.read_file(file.url)
+        name = quote(file.name, safe="")
+        return await self.client.upload(name, found.content, found.info.content_type)
+
+
+def is_present(url: str, present: set[str]) -> bool:
+    return name_of(url) in present
+
+
+def known_id(opening: Opening, messages: Sequence[Message]) -> str:
+    """Of this request, else of the newest answer that names one, else the configured one."""
+    states = (
+        opening.saved,
+        opening.state,
+        *(message.state for message in reversed(messages) if message.role == "assistant"),
+    )
+    for state in states:
+        if found := session_id_in(state):
+            return found
+    return str(settings.PY_INTERPRETER_DEFAULT_SESSION_ID)
+
+
+def session_id_in(state: Mapping[str, Any]) -> str:
+    own = state.get(KEY)
+    found = own.get("session_id") if isinstance(own, Mapping) else None
+    found = found or state.get(LEGACY_KEY) or state.get("session_id")
+    return found if isinstance(found, str) else ""

@@ -1,0 +1,65 @@
+"""What an interpreter is, whichever of the two runs the code, and what it hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from apps.agent.messages import Message
+from apps.capabilities.interpreter.requests import Request
+from apps.capabilities.registry import Opening
+from apps.errors import ToolError, ToolTimedOut
+
+Status = Literal["SUCCESS", "FAILURE"]
+
+
+@dataclass(frozen=True, slots=True)
+class Produced:
+    """Something that the code made and a person may see; `name` is "" when it has none."""
+
+    name: str
+    type: str
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """`notes` tell the model what it could not know from the output."""
+
+    status: Status
+    result: str = ""
+    stdout: str = ""
+    stderr: str = ""
+    display: Mapping[str, Any] = field(default_factory=dict)
+    produced: tuple[Produced, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class InterpreterFailed(ToolError):
+    """The code could not be run: an ordinary result whose text tells the model why."""
+
+
+class ExecutionTimedOut(ToolTimedOut):
+    def __init__(self, tool: str, seconds: float) -> None:
+        super().__init__(tool, seconds)
+        self.args = (f"Unable to execute code. Executions is taking too long time! {self.args[0]}",)
+
+
+class Session(Protocol):
+    """One interpreter for the length of a run; calls come one after another."""
+
+    async def execute(self, request: Request, messages: Sequence[Message]) -> Execution:
+        """Raises `InterpreterFailed`, and `TimeoutError` of a service that does not answer."""
+        ...
+
+
+class Engine(Protocol):
+    @property
+    def advice(self) -> str:
+        """What the model must know of this interpreter; continues the tool's description."""
+        ...
+
+    def open(self, opening: Opening) -> Session:
+        """Cheap: nothing is started before the first call."""
+        ...

@@ -1,0 +1,141 @@
+"""Python that comes with us: a subset of the language, in a process without files or network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.conf import settings
+
+from apps.agent.messages import Message
+from apps.capabilities.interpreter.engines import Execution, Produced, Session
+from apps.capabilities.interpreter.inputs import Problems, match_files
+from apps.capabilities.interpreter.media import type_of
+from apps.capabilities.interpreter.requests import Request
+from apps.capabilities.interpreter.sandbox.execution import Outcome, execute
+from apps.capabilities.interpreter.sandbox.folder import HOME
+from apps.capabilities.interpreter.sandbox.state import KEY, StateUnusable, read_state, write_state
+from apps.capabilities.interpreter.sandbox.workers import run_in_worker
+from apps.capabilities.registry import Opening
+from apps.errors import FileRefused
+
+MODULES = (
+    "asyncio, base64, binascii, bisect, collections, copy, csv, dataclasses, datetime, decimal, "
+    "functools, hashlib, itertools, json, math, os.path, pathlib, random, re, sys, time, tomllib, "
+    "typing, unicodedata"
+)
+MOST_PRODUCED = 10
+"""Attachments of one call; more would bury the answer."""
+
+
+class SandboxEngine:
+    @property
+    def advice(self) -> str:
+        return (
+            "The interpreter is a sandbox with a subset of Python 3. "
+            f"Modules: {MODULES}. No others exist (no numpy, pandas, matplotlib, statistics, io, "
+            "heapq, enum). Not supported: yield, del, class inheritance, decorators in classes "
+            "(staticmethod, classmethod), super, try/except*, import *, input, globals, bytearray, "
+            "issubclass. Available: functions, lambdas, comprehensions, f-strings, plain classes "
+            "and dataclasses, match, async/await, open, eval. "
+            "There is no network, no host and no environment. "
+            f"A call has {settings.PY_INTERPRETER_SANDBOX_SECONDS:g} seconds and "
+            f"{settings.PY_INTERPRETER_SANDBOX_MEMORY_MB} MB. "
+            "Variables and functions are kept for later calls, files are not. "
+            "Print what you need, or end with an expression: its value is the result. "
+            f"Files named in attachment_urls are in the working directory {HOME}, under the last "
+            "part of their URL: open('sales.csv'). Name them in every call that reads them. "
+            "Files that the code writes there become attachments if they end in .csv, .json, "
+            ".xml, .txt, .md, .png, .jpg or .plotly.json (a Plotly figure as JSON with 'data' and "
+            "'layout': the way to show a chart)."
+        )
+
+    def open(self, opening: Opening) -> Session:
+        return SandboxSession(opening)
+
+
+@dataclass(slots=True)
+class SandboxSession:
+    opening: Opening
+
+    async def execute(self, request: Request, messages: Sequence[Message]) -> Execution:
+        """Raises `InterpreterFailed`."""
+        files = await self.load(request, messages)
+        before, notes = self.restore(request, messages)
+        outcome = await run_in_worker(lambda session: execute(session, request.code, files, before))
+        if outcome.is_state_lost:
+            notes.append(
+                "What earlier calls left behind could not be loaded; the interpreter started anew."
+            )
+        notes += self.save(outcome)
+        notes += outcome.notes
+        produced, others = shown_files(outcome.files)
+        return replace(outcome.execution, produced=produced, notes=(*notes, *others))
+
+    async def load(self, request: Request, messages: Sequence[Message]) -> dict[str, bytes]:
+        problems = Problems()
+        files: dict[str, bytes] = {}
+        limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
+        for file in match_files(request.attachment_urls, messages, problems):
+            try:
+                content = (await self.opening.workspace.read_file(file.url)).content
+            except FileRefused as error:
+                problems.add(file.name, str(error))
+                continue
+            if len(content) > limit:
+                problems.add(file.name, f"it has {len(content)} bytes; at most {limit} are read")
+            files[file.name] = content
+        problems.check()
+        return files
+
+    def restore(
+        self, request: Request, messages: Sequence[Message]
+    ) -> tuple[bytes | None, list[str]]:
+        """What the newest call left behind, and what the model must know about it."""
+        if request.fresh:
+            return None, []
+        written = newest(self.opening, messages)
+        try:
+            return read_state(written, self.opening.caller), []
+        except StateUnusable as reason:
+            return None, [str(reason)]
+
+    def save(self, outcome: Outcome) -> list[str]:
+        """Remember the state; a call that was cut off leaves that of the call before."""
+        if outcome.state is None:
+            return []
+        try:
+            self.opening.saved[KEY] = write_state(outcome.state, self.opening.caller)
+        except StateUnusable as reason:
+            self.opening.saved[KEY] = {}
+            return [str(reason)]
+        return []
+
+
+def newest(opening: Opening, messages: Sequence[Message]) -> Any:
+    """Of this run, else of the last answer that has one; `{}` stands for nothing kept."""
+    if KEY in opening.saved:
+        return opening.saved[KEY]
+    if KEY in opening.state:
+        return opening.state[KEY]
+    for message in reversed(messages):
+        if message.role == "assistant" and KEY in message.state:
+            return message.state[KEY]
+    return None
+
+
+def shown_files(files: Mapping[str, bytes]) -> tuple[tuple[Produced, ...], list[str]]:
+    """The files that become attachments, and a note about the others."""
+    produced = [
+        Produced(name.rpartition("/")[2], kind, content)
+        for name, content in files.items()
+        if (kind := type_of(name))
+    ]
+    notes = []
+    others = [name for name in files if not type_of(name)][:MOST_PRODUCED]
+    if others:
+        notes.append(f"Files of other kinds are not kept: {', '.join(others)}.")
+    if len(produced) > MOST_PRODUCED:
+        notes.append(f"Only the first {MOST_PRODUCED} files are kept.")
+    return tuple(produced[:MOST_PRODUCED]), notes

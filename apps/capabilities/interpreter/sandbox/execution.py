@@ -1,0 +1,137 @@
+"""One snippet in one worker; everything here happens in a thread of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from django.conf import settings
+from pydantic_monty import (
+    CollectStreams,
+    MontyCrashedError,
+    MontyError,
+    MontyRuntimeError,
+    MontySession,
+    MontySyntaxError,
+)
+
+from apps.capabilities.interpreter.engines import Execution
+from apps.capabilities.interpreter.sandbox.folder import HOME, Folder
+from apps.capabilities.interpreter.sandbox.snippets import (
+    MOST_RESULT_CHARACTERS,
+    with_text_result,
+)
+
+MOST_OUTPUT_BYTES = 100_000
+"""Of everything printed in one call: more than a model reads with care."""
+MOST_ERROR_CHARACTERS = 4_000
+
+ROLLED_BACK = "Variables are as they were before this call."
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`state` is None when the call left none behind; `files` are those that the code made."""
+
+    execution: Execution
+    state: bytes | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    is_state_lost: bool = False
+
+
+def execute(
+    session: MontySession, code: str, files: Mapping[str, bytes], before: bytes | None
+) -> Outcome:
+    """Run the code on top of what an earlier call left; whatever it does becomes an outcome."""
+    is_lost = False
+    if before is not None:
+        try:
+            session.load_session(before)
+        except MontyCrashedError as error:
+            return Outcome(failure(stopped(error)))
+        except MontyError:
+            is_lost = True
+    return replace(run(session, code, files), is_state_lost=is_lost)
+
+
+def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Outcome:
+    folder = Folder(files)
+    output = CollectStreams(MOST_OUTPUT_BYTES)
+    stderr = ""
+    result = ""
+    try:
+        value = session.feed_run(with_text_result(code), print_callback=output, os=folder, cwd=HOME)
+        result = value if isinstance(value, str) else ""
+    except MontyCrashedError as error:
+        return Outcome(failure(stopped(error), printed(output, "stdout")), notes=(ROLLED_BACK,))
+    except MontyRuntimeError as error:
+        if reason := limit_reached(error):
+            return Outcome(failure(reason, printed(output, "stdout")), notes=(ROLLED_BACK,))
+        stderr = error.display()
+    except MontySyntaxError as error:
+        stderr = error.display()
+    except MontyError as error:
+        stderr = str(error)
+    printed_error = printed(output, "stderr")
+    execution = Execution(
+        "FAILURE" if stderr else "SUCCESS",
+        result=cut(result, MOST_RESULT_CHARACTERS),
+        stdout=printed(output, "stdout"),
+        stderr=printed_error + cut(stderr, MOST_ERROR_CHARACTERS),
+    )
+    return Outcome(execution, dumped(session), folder.made())
+
+
+def limit_reached(error: MontyRuntimeError) -> str:
+    """The sentence about a limit that stopped the code; "" for errors of its own."""
+    text = error.display("type-msg")
+    if text.startswith("TimeoutError"):
+        return (
+            f"TimeoutError: the code was stopped after "
+            f"{settings.PY_INTERPRETER_SANDBOX_SECONDS:g} seconds. Do less in one call."
+        )
+    if not text.startswith("MemoryError"):
+        return ""
+    if text.endswith(f"> {MOST_OUTPUT_BYTES} bytes"):
+        return (
+            f"The code was stopped because it printed more than {MOST_OUTPUT_BYTES} bytes. "
+            "Print a summary, or write to a file."
+        )
+    return memory_exceeded()
+
+
+def memory_exceeded() -> str:
+    return (
+        f"MemoryError: the code was stopped because it needed more than "
+        f"{settings.PY_INTERPRETER_SANDBOX_MEMORY_MB} MB. Work on less at once."
+    )
+
+
+def stopped(error: MontyCrashedError) -> str:
+    if "memory" in str(error).lower():
+        return memory_exceeded()
+    return (
+        "The interpreter was stopped: the code took more time or memory than a call has. "
+        "Do less in one call."
+    )
+
+
+def failure(reason: str, stdout: str = "") -> Execution:
+    return Execution("FAILURE", stdout=stdout, stderr=reason)
+
+
+def printed(output: CollectStreams, stream: str) -> str:
+    return "".join(text for name, text in output.output if name == stream)
+
+
+def cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}… (cut)"
+
+
+def dumped(session: MontySession) -> bytes | None:
+    """None when the heap does not fit into the worker's own memory a second time."""
+    try:
+        return session.dump()
+    except (MontyError, RuntimeError):
+        return None

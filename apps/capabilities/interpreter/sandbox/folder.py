@@ -1,0 +1,110 @@
+"""The files of one execution: in memory, never on the host, and only so many bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from pydantic_monty import MemoryFile, MontyFileHandle, OSAccess
+
+HOME = "/data"
+"""Where the code finds its input files and leaves what it makes."""
+MOST_WRITTEN_BYTES = 32 * 1024 * 1024
+"""Of all writes of one call: they are kept in the server's own memory until the code ends."""
+MOST_READ_BYTES = 256 * 1024 * 1024
+"""Of all reads of one call: each of them copies the file."""
+
+
+class GrowingFile(MemoryFile):
+    """Takes as long to write in a thousand pieces as in one."""
+
+    def __init__(self, path: PurePosixPath, content: bytes) -> None:
+        super().__init__(path, b"")
+        self.pieces = [content]
+
+    def read_content(self) -> bytes:
+        self.pieces = [b"".join(self.pieces)]
+        return self.pieces[0]
+
+    def write_content(self, content: str | bytes) -> None:
+        self.pieces = [as_bytes(content)]
+
+    def append(self, content: bytes) -> None:
+        self.pieces.append(content)
+
+
+class Folder(OSAccess):
+    """No environment, no clock, no network: the code asks for nothing but these files."""
+
+    def __init__(self, given: Mapping[str, bytes]) -> None:
+        paths = {PurePosixPath(HOME) / name: content for name, content in given.items()}
+        files = [GrowingFile(path, content) for path, content in paths.items()]
+        super().__init__(files, environ={}, root_dir=HOME, max_sleep=0)
+        self.given = paths
+        self.written = 0
+        self.read = 0
+        self.path_mkdir(PurePosixPath(HOME), parents=True, exist_ok=True)
+
+    def path_read_text(self, path: PurePosixPath | MontyFileHandle) -> str:
+        text = super().path_read_text(path)
+        self.charge_reading(len(text))
+        return text
+
+    def path_read_bytes(self, path: PurePosixPath | MontyFileHandle) -> bytes:
+        content = super().path_read_bytes(path)
+        self.charge_reading(len(content))
+        return content
+
+    # Whatever writes goes through one of these two.
+
+    def _write_file(self, path: PurePosixPath, data: bytes | str) -> None:
+        content = as_bytes(data)
+        self.charge_writing(len(content))
+        is_new = self._get_entry(path) is None
+        super()._write_file(path, content)
+        parent = self._parent_entry(path)
+        if is_new and isinstance(parent, dict):
+            parent[path.name] = GrowingFile(path, content)
+
+    def _append(self, path: PurePosixPath, data: bytes | str) -> None:
+        entry = self._get_entry(path)
+        if not isinstance(entry, GrowingFile):
+            self._write_file(path, data)
+            return
+        content = as_bytes(data)
+        self.charge_writing(len(content))
+        entry.append(content)
+
+    def charge_writing(self, size: int) -> None:
+        """Raises `OSError`, inside the code."""
+        self.written += size
+        if self.written > MOST_WRITTEN_BYTES:
+            raise OSError(
+                f"[Errno 28] No space left: a call writes at most {MOST_WRITTEN_BYTES} bytes"
+            )
+
+    def charge_reading(self, size: int) -> None:
+        """Raises `OSError`, inside the code."""
+        self.read += size
+        if self.read > MOST_READ_BYTES:
+            raise OSError(f"[Errno 5] A call reads at most {MOST_READ_BYTES} bytes of files")
+
+    def made(self) -> dict[str, bytes]:
+        """New and changed files with content, by their path below the home folder."""
+        found: dict[str, bytes] = {}
+        folders = [PurePosixPath(HOME)]
+        while folders:
+            folder = folders.pop()
+            entries = self.path_iterdir(folder) if self.path_is_dir(folder) else []
+            for path in entries:
+                if self.path_is_dir(path):
+                    folders.append(path)
+                    continue
+                content = super().path_read_bytes(path)
+                if content and self.given.get(path) != content:
+                    found[str(path.relative_to(HOME))] = content
+        return found
+
+
+def as_bytes(content: str | bytes) -> bytes:
+    return content if isinstance(content, bytes) else content.encode("utf-8", "replace")

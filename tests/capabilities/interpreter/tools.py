@@ -1,0 +1,106 @@
+"""The interpreter as an application has it, short to use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from django.conf import settings
+
+from apps.accounts.caller import Caller
+from apps.agent.events import Emit
+from apps.agent.messages import Attachment, Message
+from apps.agent.stages import silent
+from apps.agent.tools import Invocation, Tool, ToolResult
+from apps.capabilities.interpreter.capability import interpreter
+from apps.capabilities.registry import Opening
+from apps.errors import FileRefused
+from apps.manifest.manifest import Manifest
+from apps.workspace.port import FileContent, FileInfo, Workspace
+from tests.capabilities.manifests import Files, manifest
+
+CALLER = Caller("user-7", api_key="caller-key")
+MOMENT = datetime(2026, 3, 24, tzinfo=UTC)
+
+
+def predefined_tool() -> dict[str, Any]:
+    path = Path(settings.BASE_DIR) / "predefined" / "tool" / "py_interpreter.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def document(tool: Mapping[str, Any] | None = None, **rest: Any) -> Manifest:
+    toolset = {
+        "type": "internal",
+        "name": "internal-tool-set",
+        "tools": [tool or predefined_tool()],
+    }
+    return manifest(toolset, **rest)
+
+
+class Folder(Files):
+    """Files of the caller, by path."""
+
+    def __init__(self, **stored: bytes) -> None:
+        super().__init__()
+        self.stored = {f"files/user-7/{name}": content for name, content in stored.items()}
+
+    async def read_file(self, path: str) -> FileContent:
+        if path not in self.stored:
+            raise FileRefused(f"There is no file {path!r} that you may use.")
+        content = self.stored[path]
+        return FileContent(FileInfo(path, "text/csv", len(content), "1", MOMENT), content)
+
+
+@dataclass
+class Python:
+    """The tool of one run; `saved` is what the run leaves for the next."""
+
+    tool: Tool
+    saved: dict[str, Any]
+    messages: Sequence[Message] = ()
+    results: list[ToolResult] = field(default_factory=list)
+
+    async def call(self, code: str, emit: Emit = silent, **arguments: Any) -> ToolResult:
+        given = {"title": "Try it", "code": code, **arguments}
+        result = await self.tool.call(Invocation("call-1", given, self.messages, emit))
+        self.results.append(result)
+        return result
+
+    async def run(self, code: str, **arguments: Any) -> dict[str, Any]:
+        """What the model reads, without what is empty."""
+        return read(await self.call(code, **arguments))
+
+
+def read(result: ToolResult) -> dict[str, Any]:
+    text = result.content.removeprefix("```json\n").removesuffix("\n```")
+    return {key: value for key, value in json.loads(text).items() if value not in ("", {})}
+
+
+@asynccontextmanager
+async def python(
+    files: Files | None = None,
+    state: Mapping[str, Any] | None = None,
+    messages: Sequence[Message] = (),
+    caller: Caller = CALLER,
+    manifest: Manifest | None = None,
+) -> AsyncIterator[Python]:
+    opening = Opening(cast(Workspace, files or Folder()), caller, silent, state or {})
+    opener = interpreter.prepare(manifest or document())
+    assert opener is not None
+    async with opener(opening) as contribution:
+        (tool,) = contribution.tools
+        yield Python(tool, opening.saved, messages)
+
+
+def attached(*urls: str) -> Message:
+    return Message("user", "Look", attachments=tuple(Attachment(url=url) for url in urls))
+
+
+def answered(state: Mapping[str, Any]) -> Message:
+    return Message("assistant", "Done", state=dict(state))
