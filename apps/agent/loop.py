@@ -47,12 +47,15 @@ class Progress:
 class AgentLoop:
     """`external` are tools of the client: shown to the model, never run here.
 
+    `tools` are listed anew for each call of the model, so tools may appear while the loop runs;
+    `unlisted` ones can be called although the model is not told of them.
     `first_parameters` are of the first call only (`tool_choice` would make the loop endless).
     """
 
     model: Model
     name: str
     tools: Mapping[str, Tool]
+    unlisted: Mapping[str, Tool] = field(default_factory=dict)
     external: Mapping[str, ToolSpec] = field(default_factory=dict)
     static_tools: Sequence[Mapping[str, Any]] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -149,7 +152,7 @@ class AgentLoop:
         return result
 
     def find(self, call: ToolCall) -> tuple[Tool, dict[str, Any]]:
-        tool = self.tools.get(call.name)
+        tool = self.tools.get(call.name) or self.unlisted.get(call.name)
         if tool is None:
             logger.error("Unknown tool %r; known: %s", call.name, sorted(self.tools))
             raise ToolError(

@@ -62,5 +62,24 @@ CallTool = Callable[[Invocation], Coroutine[Any, Any, ToolResult]]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
+    """`toolset` is the place in the manifest that it comes from, "" if it comes from none."""
+
     spec: ToolSpec
     call: CallTool
+    toolset: str = ""
+
+
+@dataclass(slots=True)
+class Toolbox:
+    """The tools of one run, by name. Tools may move between the two while the run goes on.
+
+    The model is told of those that are `listed`; `unlisted` ones answer if they are called.
+    """
+
+    listed: dict[str, Tool] = field(default_factory=dict)
+    unlisted: dict[str, Tool] = field(default_factory=dict)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name that is taken."""
+        return frozenset(self.listed.keys() | self.unlisted.keys())

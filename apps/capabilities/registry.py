@@ -21,7 +21,7 @@ from apps.accounts.caller import Caller
 from apps.agent.events import Emit
 from apps.agent.loop import ResultStep, ViewStep
 from apps.agent.messages import Message
-from apps.agent.tools import Tool
+from apps.agent.tools import Tool, Toolbox
 from apps.errors import InitializationIssue
 from apps.manifest.manifest import Manifest
 from apps.manifest.parts import parts_in_use
@@ -29,6 +29,9 @@ from apps.workspace.port import Workspace
 
 HistoryStep = Callable[[Sequence[Message]], Awaitable[Sequence[Message]]]
 """Messages → messages, once for each run, and kept."""
+
+Arrange = Callable[[Toolbox], None]
+"""Decides which of all the tools of a run are listed, once every capability is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class Contribution:
     view: tuple[ViewStep, ...] = ()
     results: tuple[ResultStep, ...] = ()
     issues: tuple[InitializationIssue, ...] = ()
+    arrange: tuple[Arrange, ...] = ()
 
 
 Open = Callable[[Opening], AbstractAsyncContextManager[Contribution]]

@@ -6,13 +6,13 @@ What cannot be opened becomes an issue, what cannot be closed a line in the log:
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
 
-from apps.agent.tools import Tool
+from apps.agent.tools import Toolbox
 from apps.capabilities.registry import Contribution, Open, Opening
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import InitializationIssue
@@ -25,7 +25,7 @@ class Opened:
     """The contributions of all capabilities, joined in their order."""
 
     contribution: Contribution
-    tools: Mapping[str, Tool]
+    toolbox: Toolbox
 
 
 @asynccontextmanager
@@ -81,11 +81,11 @@ async def close_one(
 
 
 def join(contributions: Sequence[Contribution], issues: list[InitializationIssue]) -> Opened:
-    tools: dict[str, Tool] = {}
+    tools = Toolbox()
     for contribution in contributions:
         issues += contribution.issues
         for tool in contribution.tools:
-            if tool.spec.name in tools:
+            if tool.spec.name in tools.listed:
                 issues.append(
                     InitializationIssue(
                         f"Two tools are named '{tool.spec.name}'; only the first is used. "
@@ -93,7 +93,10 @@ def join(contributions: Sequence[Contribution], issues: list[InitializationIssue
                     )
                 )
             else:
-                tools[tool.spec.name] = tool
+                tools.listed[tool.spec.name] = tool
+    for contribution in contributions:
+        for arrange in contribution.arrange:
+            arrange(tools)
     joined = Contribution(
         instructions=tuple(part for c in contributions for part in c.instructions),
         history=tuple(step for c in contributions for step in c.history),

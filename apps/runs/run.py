@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from apps.agent.events import Emit, Finished, StateSaved
 from apps.agent.loop import AgentLoop, Progress
 from apps.agent.messages import Message
 from apps.agent.replies import MODEL_STATE
-from apps.agent.tools import Tool, ToolSpec
+from apps.agent.tools import ToolSpec
 from apps.capabilities.registry import Opening
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import BadRequest
@@ -100,7 +100,7 @@ async def make_loop(
     opened: Opened,
 ) -> AgentLoop:
     """Raises `DeploymentNotFound`, `BadRequest` when the client's wishes cannot be met."""
-    check_client_tools(request, opened.tools)
+    check_client_tools(request, opened.toolbox.names)
     orchestrator = application.manifest.orchestrator
     deployment_id = orchestrator.deployment.id
     info = await workspace.deployment(deployment_id)
@@ -108,7 +108,8 @@ async def make_loop(
     return AgentLoop(
         model=await workspace.model(deployment_id),
         name=deployment_id,
-        tools=opened.tools,
+        tools=opened.toolbox.listed,
+        unlisted=opened.toolbox.unlisted,
         external=request.external,
         parameters=parameters(application, info.defaults, request),
         first_parameters=first,
@@ -119,8 +120,8 @@ async def make_loop(
     )
 
 
-def check_client_tools(request: RunRequest, tools: Mapping[str, Tool]) -> None:
-    clashes = sorted(request.external.keys() & tools.keys())
+def check_client_tools(request: RunRequest, taken: Collection[str]) -> None:
+    clashes = sorted(request.external.keys() & set(taken))
     if clashes:
         names = ", ".join(f"'{name}'" for name in clashes)
         raise BadRequest(
@@ -129,7 +130,7 @@ def check_client_tools(request: RunRequest, tools: Mapping[str, Tool]) -> None:
         )
     choice = request.tool_choice
     forced = choice == "required" or isinstance(choice, Mapping)
-    if forced and not tools and not request.external:
+    if forced and not taken and not request.external:
         raise BadRequest(
             "tool_choice requires at least one tool to be configured",
             "Cannot enforce tool_choice: no tools are available. Configure at least one tool "

@@ -67,6 +67,36 @@ async def test_the_result_of_a_tool_is_shown_to_the_model_before_it_answers():
     assert events == [TextDelta("12 degrees")]
 
 
+async def test_a_tool_that_appears_during_the_run_is_told_of_and_called_from_then_on():
+    tools = {}
+
+    def add(arguments) -> str:
+        tools["weather"] = WEATHER
+        return "There is a weather tool."
+
+    tools["search"] = tool("search", add)
+    call = ("2", "weather", {"city": "Riga"})
+    model = ScriptedModel(calling(("1", "search", {})), calling(call), saying("12 degrees"))
+    progress = Progress()
+
+    await AgentLoop(model, "gpt", tools).run([QUESTION], lambda event: None, progress)
+
+    listed = [[spec.name for spec in request.tools] for request in model.asked]
+    assert listed == [["search"], ["search", "weather"], ["search", "weather"]]
+    assert progress.added[3] == Message("tool", "Riga: 12", tool_call_id="2")
+
+
+async def test_an_unlisted_tool_answers_although_the_model_is_not_told_of_it():
+    model = ScriptedModel(calling(("1", "weather", {"city": "Riga"})), saying("12 degrees"))
+    progress = Progress()
+
+    loop = AgentLoop(model, "gpt", {}, unlisted={"weather": WEATHER})
+    await loop.run([QUESTION], lambda event: None, progress)
+
+    assert [list(request.tools) for request in model.asked] == [[], []]
+    assert progress.added[1] == Message("tool", "Riga: 12", tool_call_id="1")
+
+
 async def test_an_empty_line_stands_between_the_texts_of_two_answers():
     call = calling(("1", "weather", {"city": "Riga"}))
     model = ScriptedModel([text("I look."), *call], call, saying("It is 12."))

@@ -366,3 +366,20 @@ async def test_the_system_message_of_a_client_is_used_only_where_that_is_allowed
     await events_of(application(prompt="Ours."), model, Message("system", "Theirs."), QUESTION)
 
     assert model.asked[0].messages[0].text == ("Theirs." if allowed else "Ours.")
+
+
+async def test_a_capability_arranges_the_tools_of_all_the_others():
+    def withhold(toolbox) -> None:
+        toolbox.unlisted["weather"] = toolbox.listed.pop("weather")
+
+    app = application(
+        opener(Contribution(arrange=(withhold,))), opener(Contribution(tools=(WEATHER,)))
+    )
+    model = ScriptedModel(CALL, saying("12 degrees"))
+
+    events = await events_of(app, model)
+
+    assert [list(request.tools) for request in model.asked] == [[], []]
+    assert events[-2] == StateSaved({"tool_execution_history": KEPT})
+    with pytest.raises(BadRequest, match="already has a tool named 'weather'"):
+        await events_of(app, ScriptedModel(), external={"weather": spec("weather")})

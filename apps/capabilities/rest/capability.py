@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 
 from django.conf import settings
@@ -44,7 +45,8 @@ def prepare(manifest: Manifest) -> Open | None:
             continue
         for place, tool in tools_of(path, toolset):
             try:
-                tools.append(prepare_tool(place, tool, toolset, manifest))
+                prepared = prepare_tool(place, tool, toolset, manifest)
+                tools.append(replace(prepared, toolset=path))
             except InitializationIssue as issue:
                 issues.append(issue)
     if not tools and not issues:

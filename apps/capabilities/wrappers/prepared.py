@@ -16,9 +16,12 @@ Work = Callable[[Opening, Invocation], Coroutine[Any, Any, ToolResult]]
 
 @dataclass(frozen=True, slots=True)
 class PreparedTool:
+    """`toolset` is the place in the manifest that it comes from, "" if it comes from none."""
+
     spec: ToolSpec
     work: Work
+    toolset: str = ""
 
     def bind(self, opening: Opening) -> Tool:
         """The tool of one run."""
-        return Tool(self.spec, partial(self.work, opening))
+        return Tool(self.spec, partial(self.work, opening), self.toolset)
