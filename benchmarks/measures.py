@@ -32,14 +32,18 @@ class Effort:
     alone: int
     burst: int
     held: int
+    held_ms: int
 
 
-FULL = Effort(rounds=7, requests=40, streams=4, tokens=150, alone=60, burst=300, held=1000)
-SMOKE = Effort(rounds=1, requests=5, streams=1, tokens=40, alone=10, burst=50, held=50)
+FULL = Effort(
+    rounds=7, requests=40, streams=3, tokens=100, alone=60, burst=300, held=1000, held_ms=30_000
+)
+SMOKE = Effort(
+    rounds=1, requests=5, streams=1, tokens=40, alone=10, burst=50, held=50, held_ms=3000
+)
 CLIENTS = 8
-HELD_MS = 30_000
 HELD_TOGETHER = 50
-PACE_MS = 5.0
+PACE_MS = 10.0
 """Between two tokens: slow enough that no system sees two of them in one read."""
 
 
@@ -102,7 +106,7 @@ async def direct(port: int, effort: Effort) -> float:
     return percentile(outcome.first, 0.5)
 
 
-async def hold(system: System, streams: int) -> float:
+async def hold(system: System, streams: int, held_ms: int) -> float:
     """KiB that each of many streams takes while it waits for its second token. Raises `Failed`.
 
     They begin in groups: how a burst is taken is another measure.
@@ -110,7 +114,7 @@ async def hold(system: System, streams: int) -> float:
     await ask(system, Question(tokens=2, delay_ms=1), 4, 5)
     clients = await connect(system.process.port, streams)
     idle = system.process.memory()
-    question = Question(tokens=2, delay_ms=HELD_MS)
+    question = Question(tokens=2, delay_ms=held_ms)
     request = question.write(system.path, system.key)
     asking = []
     for begin in range(0, streams, HELD_TOGETHER):
