@@ -60,9 +60,29 @@ class McpResources(Node):
 
 
 class McpServer(Node):
-    url: str
-    protocol: Literal["sse", "streamable_http"]
+    """Where a server is: at an address, or registered with the installation under a name."""
+
+    url: str = Field(default_factory=str, description="Of a server that is reached over HTTP.")
+    protocol: Literal["sse", "streamable_http", "stdio"]
+    server: str = Field(
+        default_factory=str,
+        description="With `stdio`: the name of a server that an administrator registered.",
+    )
     authorization: McpAuthorization | None = None
+
+    @model_validator(mode="after")
+    def _says_where(self) -> Self:
+        if self.protocol == "stdio":
+            if not self.server:
+                raise PydanticCustomError(
+                    "server_missing",
+                    "names no server; write the name of a registered one as `server`",
+                )
+        elif "url" not in self.model_fields_set:
+            raise PydanticCustomError(
+                "url_missing", "has no address; write the one of the server as `url`"
+            )
+        return self
 
 
 class RemoteTools(Node):
@@ -71,17 +91,42 @@ class RemoteTools(Node):
     allowed_tools: tuple[str, ...] | None = Field(
         default=None, description="Names as the server tells them; null allows all."
     )
+    hidden_from_model: tuple[str, ...] | None = Field(
+        default=None,
+        description="Names of tools that hooks may call and the model never sees.",
+        json_schema_extra=Marks(preview=True),
+    )
     attachment: AttachmentFilter = Field(default_factory=AttachmentFilter)
     fallback_configuration: Fallback = Field(default_factory=Fallback)
 
+    @model_validator(mode="after")
+    def _hides_what_it_allows(self) -> Self:
+        if not self.allowed_tools or not self.hidden_from_model:
+            return self
+        unknown = [name for name in self.hidden_from_model if name not in self.allowed_tools]
+        if unknown:
+            raise PydanticCustomError(
+                "hidden_not_allowed",
+                "`hidden_from_model` names {names}, not in `allowed_tools`; add it there too",
+                {"names": ", ".join(map(repr, unknown))},
+            )
+        return self
 
-class McpToolSet(Named, RemoteTools):
+
+class McpTools(RemoteTools):
+    resources: McpResources | None = None
+    server_instructions: bool = Field(
+        default=False,
+        description="Put what the server says about its own use into the system prompt.",
+    )
+
+
+class McpToolSet(Named, McpTools):
     type: Literal["mcp"] = "mcp"
     mcp_server_info: McpServer
-    resources: McpResources | None = None
 
 
-class DialMcpToolSet(Described, RemoteTools):
+class DialMcpToolSet(Described, McpTools):
     model_config = ConfigDict(
         json_schema_extra={"anyOf": [{"required": ["deployment_id"]}, {"required": ["dial_id"]}]}
     )
@@ -97,7 +142,6 @@ class DialMcpToolSet(Described, RemoteTools):
         default="HTTP",
         json_schema_extra=Marks(advice="Leave it out; DIAL knows how the toolset is reached."),
     )
-    resources: McpResources | None = None
 
     @property
     def id(self) -> str:

@@ -388,6 +388,47 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
         [("features.subagents.types", "several sub-agents are named 'a'; rename all but one")],
     ),
     (
+        "a server without an address",
+        manifest(tool_sets=[{"type": "mcp", "name": "x", "mcp_server_info": {"protocol": "sse"}}]),
+        [
+            (
+                "tool_sets[0].mcp_server_info",
+                "has no address; write the one of the server as `url`",
+            )
+        ],
+    ),
+    (
+        "an unnamed server of the installation",
+        manifest(
+            tool_sets=[{"type": "mcp", "name": "x", "mcp_server_info": {"protocol": "stdio"}}]
+        ),
+        [
+            (
+                "tool_sets[0].mcp_server_info",
+                "names no server; write the name of a registered one as `server`",
+            )
+        ],
+    ),
+    (
+        "a hidden tool that is not allowed",
+        manifest(
+            tool_sets=[
+                {
+                    "type": "dial-mcp",
+                    "deployment_id": "x",
+                    "allowed_tools": ["a"],
+                    "hidden_from_model": ["a", "b"],
+                }
+            ]
+        ),
+        [
+            (
+                "tool_sets[0]",
+                "`hidden_from_model` names 'b', not in `allowed_tools`; add it there too",
+            )
+        ],
+    ),
+    (
         "an unnamed toolset of DIAL",
         manifest(tool_sets=[{"type": "dial-mcp"}]),
         [("tool_sets[0]", "names no toolset; write its id as `deployment_id`")],

@@ -37,6 +37,19 @@ DIFFERENCES = {
     ),
     # An addition: services disagree about how lists are written into a query.
     "RestApiEndpointHeaderParamInfo.properties.encoding": "ours only",
+    # An addition: servers that run on this machine are registered, and have no address.
+    "MCPServerInfo.properties.protocol.enum": (
+        "['sse', 'streamable_http', 'stdio'] instead of ['sse', 'streamable_http']"
+    ),
+    "MCPServerInfo.properties.server": "ours only",
+    "MCPServerInfo.required": "['protocol'] instead of ['url', 'protocol']",
+    # An addition: what a server says of itself is untrusted, so it is asked for by name.
+    "MCPToolSet.properties.server_instructions": "ours only",
+    "DialMCPToolSet.properties.server_instructions": "ours only",
+    # The reference has it too, in versions newer than the published schema.
+    "MCPToolSet.properties.hidden_from_model": "ours only",
+    "DialMCPToolSet.properties.hidden_from_model": "ours only",
+    "DialAppToolSet.properties.hidden_from_model": "ours only",
 }
 
 

@@ -1,7 +1,8 @@
-"""What the local workspace stands on: deployments that are reached without DIAL, and files."""
+"""What the local workspace stands on: deployments that are reached without DIAL, files, servers."""
 
 from __future__ import annotations
 
+import json
 import re
 
 from django.core.exceptions import ValidationError
@@ -107,3 +108,79 @@ class StoredFile(models.Model):
 
     def __str__(self) -> str:
         return f"files/{self.bucket}/{self.name}"
+
+
+class McpServer(Versioned):
+    """An MCP server that runs on this machine, as a program that is started when it is needed.
+
+    Whoever edits it decides what is executed here.
+    """
+
+    name = models.CharField(
+        max_length=100,
+        unique=True,
+        validators=[RegexValidator(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")],
+        help_text="What manifests write in mcp_server_info.server.",
+    )
+    command = models.CharField(
+        max_length=500, help_text="A program: its path, or its name if it is on the PATH."
+    )
+    arguments = models.JSONField(
+        default=list, blank=True, help_text='A JSON list, such as ["--verbose"]. No shell reads it.'
+    )
+    environment = SecretField(
+        blank=True,
+        default="",
+        help_text='A JSON object with variables beside the usual ones, such as {"TOKEN": "…"}.',
+    )
+    working_directory = models.CharField(
+        max_length=500, blank=True, help_text="A path from the root; empty for the server's own."
+    )
+    is_enabled = models.BooleanField("enabled", default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("name",)
+        verbose_name = "MCP server"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        problems = {}
+        if not self.command.strip() or not self.command.isprintable():
+            problems["command"] = "Write a program, without line breaks."
+        arguments = self.arguments
+        if not isinstance(arguments, list) or not all(is_argument(a) for a in arguments):
+            problems["arguments"] = 'Write a JSON list of texts, such as [] or ["--verbose"].'
+        if self.working_directory and not self.working_directory.startswith("/"):
+            problems["working_directory"] = "Write a path from the root, or leave it empty."
+        try:
+            self.parsed_environment()
+        except ValueError:
+            problems["environment"] = 'Write a JSON object of texts, such as {"TOKEN": "…"}.'
+        if problems:
+            raise ValidationError(problems)
+
+    def parsed_environment(self) -> dict[str, str]:
+        """Raises ValueError, which does not repeat what is stored."""
+        if not self.environment.strip():
+            return {}
+        try:
+            found = json.loads(self.environment)
+        except (ValueError, RecursionError):
+            raise ValueError("The environment is not JSON.") from None
+        if not isinstance(found, dict) or not all(
+            VARIABLE.fullmatch(name) and is_argument(value) for name, value in found.items()
+        ):
+            raise ValueError("The environment is not a JSON object of texts.")
+        return found
+
+
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def is_argument(value: object) -> bool:
+    """Whether a program can be given it."""
+    return isinstance(value, str) and "\0" not in value

@@ -7,9 +7,9 @@ back as the secret when no key fits; this one does neither.
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cryptography.fernet import InvalidToken
+from cryptography.fernet import InvalidToken, MultiFernet
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from encrypted_fields.fields import EncryptedTextField
@@ -31,7 +31,16 @@ class UnreadableSecret(str):
         return secret
 
 
-class SecretField(EncryptedTextField):  # type: ignore[misc]  # the library is not typed
+if TYPE_CHECKING:  # the library is not typed
+
+    class Encrypted(models.TextField[str, str]):
+        f: MultiFernet
+
+else:
+    Encrypted = EncryptedTextField
+
+
+class SecretField(Encrypted):
     def get_prep_value(self, value: Any) -> str | None:
         if isinstance(value, UnreadableSecret):
             return value.encrypted

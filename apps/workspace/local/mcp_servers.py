@@ -1,0 +1,72 @@
+"""Which MCP servers an administrator registered: rows, kept in the process for a moment."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+
+from apps.errors import Unsupported
+from apps.workspace.local.models import McpServer
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredServer:
+    """A program to start. `version` is the row's: an edited row is another server."""
+
+    id: int
+    version: int
+    name: str
+    command: str
+    arguments: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    working_directory: str = ""
+
+
+_kept: dict[str, tuple[RegisteredServer, float]] = {}
+
+
+def forget() -> None:
+    """Ask the database again for everything."""
+    _kept.clear()
+
+
+async def find(name: str) -> RegisteredServer:
+    """An enabled server, no older than `CATALOG_MAX_AGE_SECONDS`. Raises `Unsupported`."""
+    kept, asked_at = _kept.get(name, (None, 0.0))
+    if kept is not None and time.monotonic() - asked_at < settings.CATALOG_MAX_AGE_SECONDS:
+        return kept
+    started = time.monotonic()
+    found: RegisteredServer | None = await database_sync_to_async(look_up)(name)
+    if found is None:
+        _kept.pop(name, None)
+        raise Unsupported(
+            f"There is no MCP server named {name[:100]!r}, or it is not enabled. "
+            "An administrator registers it."
+        )
+    _kept[name] = (found, started)
+    return found
+
+
+def look_up(name: str) -> RegisteredServer | None:
+    """Raises `Unsupported` for a row that nobody has validated."""
+    if "\0" in name:  # PostgreSQL refuses to look for it
+        return None
+    row = McpServer.objects.filter(name=name, is_enabled=True).first()
+    if row is None:
+        return None
+    try:
+        environment = row.parsed_environment()
+    except ValueError as error:
+        raise Unsupported(f"The MCP server {name!r} cannot be started: {error}") from error
+    return RegisteredServer(
+        id=row.pk,
+        version=row.version,
+        name=row.name,
+        command=row.command,
+        arguments=tuple(row.arguments),
+        environment=tuple(sorted(environment.items())),
+        working_directory=row.working_directory,
+    )
