@@ -58,8 +58,8 @@ def _refuse_equal_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) == len(pairs):
         return found
-    seen: set[str] = set()
-    key = next(key for key, _ in pairs if key in seen or seen.add(key))
+    keys = [key for key, _ in pairs]
+    key = next(key for key in found if keys.count(key) > 1)
     raise JSONTextInvalid(f"the key {key!r} stands twice in one object; remove one.")
 
 

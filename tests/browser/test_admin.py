@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from playwright._impl._api_structures import SetCookieParam
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import barriers
@@ -96,7 +97,7 @@ def test_an_application_is_made_broken_mended_and_saved_by_keyboard(site: Site, 
     expect(code).to_be_focused()
 
     keyboard.press("Control+A")
-    manifest = {
+    manifest: dict[str, Any] = {
         "orchestrator": {"deployment": {"deployment_id": "demo-model"}, "max_iterations": "many"},
         "contexts": [],
         "tool_sets": [],
@@ -228,7 +229,7 @@ def plain(browser: Browser, site: Site) -> Iterator[BrowserContext]:
 
 
 def test_the_form_works_without_scripts(site: Site, admin_page: Page, plain: BrowserContext):
-    plain.add_cookies(admin_page.context.cookies())
+    plain.add_cookies(cast(list[SetCookieParam], admin_page.context.cookies()))
     page = plain.new_page()
     page.goto(put(site, "plain", {**ODD, "tool_sets": []}))
     area = page.locator("textarea[name=manifest]")

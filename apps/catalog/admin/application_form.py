@@ -35,7 +35,7 @@ class ApplicationForm(forms.ModelForm[Application]):
         editor = self.fields["manifest"].widget if "manifest" in self.fields else None
         if not isinstance(editor, ManifestEditor):
             return
-        editor.findings = review_text(str(self["manifest"].value() or ""))
+        editor.findings = review_text(str(self["manifest"].value()))
         count = sum(finding.severity == "error" for finding in editor.findings)
         if self.is_bound and count:
             editor.refused = True
@@ -54,8 +54,7 @@ class ApplicationForm(forms.ModelForm[Application]):
         rows = Application.objects.select_for_update().filter(pk=self.instance.pk)
         version = rows.values_list("version", flat=True).first()
         if version is not None and version != seen:
-            self.data = self.data.copy()
-            self.data[self.add_prefix("seen_version")] = version
+            self.data = {**dict(self.data.items()), self.add_prefix("seen_version"): version}
             raise forms.ValidationError(
                 "Somebody saved this application while you were editing it. Compare with the "
                 "saved one in another tab; saving again overwrites it with what stands here."

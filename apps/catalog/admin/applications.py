@@ -48,7 +48,7 @@ class ApplicationAdmin(Admin[Application]):
         return fieldsets if obj else fieldsets[:-1]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Application]:
-        rows = super().get_queryset(request)
+        rows: QuerySet[Application] = super().get_queryset(request)
         if request.resolver_match is None or request.resolver_match.url_name != LIST_URL:
             return rows
         names = (KT(f"{MODEL}deployment_id"), KT(f"{MODEL}name"))
@@ -86,7 +86,8 @@ class ApplicationAdmin(Admin[Application]):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
         context = {"copy_of": object_id, **(extra_context or {})}
-        return super().change_view(request, object_id, form_url, context)
+        answer: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return answer
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         """A copy starts as the row that it copies; it becomes a row when it is saved."""
@@ -124,7 +125,7 @@ class ApplicationAdmin(Admin[Application]):
             path("check/", view(check_manifest), name="catalog_application_check"),
             path("schema/", view(describe_manifest), name="catalog_application_schema"),
         ]
-        return own + super().get_urls()
+        return [*own, *super().get_urls()]
 
 
 LIST_URL = "catalog_application_changelist"

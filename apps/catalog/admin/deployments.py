@@ -63,7 +63,7 @@ class DeploymentForm(forms.ModelForm[Deployment]):
             self.instance.api_key = ""
         elif typed := self.cleaned_data.get("new_api_key"):
             self.instance.api_key = typed
-        super()._post_clean()
+        super()._post_clean()  # type: ignore[misc]
 
 
 def key_state(stored: str) -> str:
@@ -142,8 +142,8 @@ class DeploymentAdmin(Admin[Deployment]):
 
     def may_save(self, request: HttpRequest, stored: Deployment | None) -> bool:
         if stored is None:
-            return self.has_add_permission(request)
-        return self.has_change_permission(request, stored)
+            return bool(self.has_add_permission(request))
+        return bool(self.has_change_permission(request, stored))
 
 
 MOST_TESTED = 10

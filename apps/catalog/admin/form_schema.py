@@ -39,7 +39,7 @@ class Rewriter:
     def rewrite(self, schema: Schema, name: str) -> Schema:
         choices = [choice for choice in options(schema) if choice.get("type") != "null"]
         if len(choices) == 1:
-            beside = {key: schema[key] for key in ("title", "description") if key in schema}
+            beside: Schema = {key: schema[key] for key in ("title", "description") if key in schema}
             return self.rewrite({**choices[0], **beside}, name)
         if choices:
             return self.choice(schema, choices)
@@ -85,7 +85,7 @@ class Rewriter:
         variants = [self.variant(choice) for choice in choices]
         if any("tags" in variant for variant in variants):
             variants.append(UNKNOWN)
-        kept = {key: schema[key] for key in ("title", "description") if key in schema}
+        kept: Schema = {key: schema[key] for key in ("title", "description") if key in schema}
         return {**kept, "oneOf": variants}
 
     def variant(self, choice: Schema) -> Schema:

@@ -49,20 +49,13 @@ class KeyAdmin(Admin[AbstractAPIKey]):
             return "Revoked"
         return "Expired" if key.has_expired else "Usable"
 
-    def save_model(
-        self, request: HttpRequest, obj: AbstractAPIKey, form: Any, change: bool
-    ) -> None:
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         if not change:
-            form.secret = type(obj).objects.assign_key(obj)
+            obj.shown_once = type(obj).objects.assign_key(obj)
         super().save_model(request, obj, form, change)
 
-    def save_form(self, request: HttpRequest, form: Any, change: bool) -> Any:
-        self_saved = super().save_form(request, form, change)
-        self_saved.form_of_creation = None if change else form
-        return self_saved
-
     def response_add(
-        self, request: HttpRequest, obj: AbstractAPIKey, post_url_continue: str | None = None
+        self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
         """Show the key in this answer: a message would travel in a cookie first."""
         context = {
@@ -70,7 +63,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
             "title": f"{self.opts.verbose_name[:1].upper()}{self.opts.verbose_name[1:]} created",
             "opts": self.opts,
             "key": obj,
-            "secret": obj.form_of_creation.secret,
+            "secret": obj.shown_once,
             "list_url": reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist"),
         }
         return TemplateResponse(request, "admin/key_created.html", context)
@@ -80,14 +73,33 @@ class KeyAdmin(Admin[AbstractAPIKey]):
         self.message_user(request, f"Revoked: {keys.filter(revoked=False).update(revoked=True)}.")
 
 
+class ApiKeyForm(KeyForm):
+    def clean(self) -> dict[str, Any] | None:
+        """A key with chosen applications is limited to them, also when they are gone."""
+        cleaned = super().clean()
+        if self.cleaned_data.get("applications"):
+            self.cleaned_data["is_limited"] = self.instance.is_limited = True
+        return cleaned
+
+
 @admin.register(ApiKey)
 class ApiKeyAdmin(KeyAdmin):
+    form = ApiKeyForm
     list_display = ("name", "prefix", "state", "expiry_date", "last_used_at", "created")
     autocomplete_fields = ("applications",)
-    fields = ("name", "applications", "expiry_date", "revoked", "prefix", "created", "last_used_at")
+    fields = (
+        "name",
+        "applications",
+        "is_limited",
+        "expiry_date",
+        "revoked",
+        "prefix",
+        "created",
+        "last_used_at",
+    )
 
     def get_fields(self, request: HttpRequest, obj: AbstractAPIKey | None = None) -> Any:
-        return self.fields if obj else ("name", "applications", "expiry_date")
+        return self.fields if obj else ("name", "applications", "is_limited", "expiry_date")
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: AbstractAPIKey | None = None

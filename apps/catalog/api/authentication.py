@@ -53,7 +53,7 @@ class StaffWithPermission(DjangoModelPermissions):
     }
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        is_staff = bool(request.user and request.user.is_active and request.user.is_staff)
+        is_staff = request.user.is_active and request.user.is_staff
         return is_staff and super().has_permission(request, view)
 
 

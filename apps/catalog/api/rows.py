@@ -58,7 +58,7 @@ class RowViewSet(viewsets.ModelViewSet[Row]):
 
     def get_queryset(self) -> QuerySet[Row]:
         rows = super().get_queryset()
-        if self.request is not None and self.request.method in {"PUT", "PATCH", "DELETE"}:
+        if self.request.method in {"PUT", "PATCH", "DELETE"}:
             return rows.select_for_update(of=("self",))
         return rows
 

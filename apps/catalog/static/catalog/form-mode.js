@@ -150,9 +150,9 @@ export class FormMode {
 
 // Names for the controls that the library leaves without one.
 function label(panel) {
-  const labelled = new Set([...panel.querySelectorAll("label[for]")].map(({ htmlFor }) => htmlFor));
+  const labelled = new Set([...panel.querySelectorAll("label")].map(({ control }) => control));
   for (const field of panel.querySelectorAll(":is(input, select, textarea):not([aria-label])")) {
-    if (labelled.has(field.id) || field.closest("label")) continue;
+    if (labelled.has(field)) continue;
     field.setAttribute("aria-label", pathOf(field) || "manifest");
   }
   for (const button of panel.querySelectorAll("button:not([aria-label])")) {
