@@ -110,6 +110,7 @@ async def test_a_tool_without_displays_shows_the_code_all_the_same():
     ("arguments", "parameter"),
     [
         ({"code": 7}, "code"),
+        ({"code": "'\ud800'"}, "code"),
         ({"code": "x" * 64_001}, "code"),
         ({"attachment_urls": "a.csv"}, "attachment_urls"),
         ({"attachment_urls": ["a.csv"] * 21}, "attachment_urls"),

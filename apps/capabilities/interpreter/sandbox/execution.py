@@ -78,7 +78,7 @@ def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Outcome
         "FAILURE" if stderr else "SUCCESS",
         result=cut(result, MOST_RESULT_CHARACTERS),
         stdout=printed(output, "stdout"),
-        stderr=printed_error + cut(stderr, MOST_ERROR_CHARACTERS),
+        stderr=printed_error + end_of(stderr, MOST_ERROR_CHARACTERS),
     )
     return Outcome(execution, dumped(session), folder.made())
 
@@ -127,6 +127,11 @@ def printed(output: CollectStreams, stream: str) -> str:
 
 def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}… (cut)"
+
+
+def end_of(text: str, most: int) -> str:
+    """The end of a traceback says what happened."""
+    return text if len(text) <= most else f"(cut) …{text[-most:]}"
 
 
 def dumped(session: MontySession) -> bytes | None:

@@ -14,6 +14,7 @@ import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
@@ -100,7 +101,8 @@ class Job:
     def end_worker(self) -> None:
         with self.lock:
             if self.pid is not None:
-                os.kill(self.pid, SIGNAL)
+                with suppress(ProcessLookupError):  # it has just ended by itself
+                    os.kill(self.pid, SIGNAL)
 
 
 async def run_in_worker(work: Callable[[MontySession], T]) -> T:
