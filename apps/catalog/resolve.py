@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from channels.db import database_sync_to_async
 from django.conf import settings
 
 from apps.capabilities.registry import Prepared, prepare
@@ -55,27 +56,44 @@ _kept: dict[str, Kept] = {}
 
 
 async def resolve(slug: str) -> ResolvedApplication:
-    """Look an enabled application up. Raises `ApplicationNotFound`, `ApplicationBroken`."""
+    """An enabled application, no older than `CATALOG_MAX_AGE_SECONDS`.
+
+    Raises `ApplicationNotFound`, `ApplicationBroken`.
+    """
     kept = _kept.get(slug)
     now = time.monotonic()
     if kept is not None and now - kept.checked_at < settings.CATALOG_MAX_AGE_SECONDS:
         return kept.application
+    known = None
     if kept is not None:
-        kept.checked_at = now  # a burst asks the database once
-    enabled = Application.objects.filter(slug=slug, is_enabled=True)
-    version = await enabled.values_list("version", flat=True).afirst()
-    if version is None:
+        known, kept.checked_at = kept.application, now  # a burst asks the database once
+    try:
+        found = await database_sync_to_async(look_up)(slug, known)
+        resolved = prepare_application(found) if isinstance(found, Application) else found
+    except BaseException:
+        _kept.pop(slug, None)
+        raise
+    if resolved is None:
         _kept.pop(slug, None)
         raise ApplicationNotFound(slug)
-    if kept is not None and kept.application.version == version:
-        return kept.application
-    _kept.pop(slug, None)  # what comes next may fail, and then nobody gets the old one
-    application = await enabled.afirst()
-    if application is None:
-        raise ApplicationNotFound(slug)
-    resolved = prepare_application(application)
     _kept[slug] = Kept(resolved, now)
     return resolved
+
+
+def look_up(
+    slug: str, known: ResolvedApplication | None
+) -> Application | ResolvedApplication | None:
+    """The row as it is now; `known` itself when it still is the newest.
+
+    A name that was deleted and made anew is another application, whatever its version.
+    """
+    if "\0" in slug:  # PostgreSQL refuses to look for it
+        return None
+    enabled = Application.objects.filter(slug=slug, is_enabled=True)
+    newest = enabled.values_list("pk", "version").first() if known is not None else None
+    if known is not None and newest == (known.id, known.version):
+        return known
+    return enabled.first()
 
 
 def prepare_application(application: Application) -> ResolvedApplication:
