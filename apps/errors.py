@@ -9,6 +9,7 @@
   - DeploymentNotFound        no deployment of that name
   - FileRefused               a file is missing, too large, not the caller's
   - ModelFailed               the model's service refused, broke off or timed out
+  - CallsItself               an application stands below itself, or too many below each other
   - StepLimitReached          the model kept calling tools
   - Stopped                   a fallback strategy ended the run
   - Refused                   the page asked for something that cannot be done; `code` says why
@@ -113,6 +114,16 @@ class ModelFailed(QuickAppError):
         self.code = code
         self.kind = kind
         self.display = display
+
+
+class CallsItself(QuickAppError):
+    """`chain` are the names of applications, the outermost first, the refused one last."""
+
+    code = "application_cycle"
+
+    def __init__(self, chain: tuple[str, ...], problem: str) -> None:
+        super().__init__(f"{problem}: {' → '.join(chain)}. Please contact your administrator.")
+        self.chain = chain
 
 
 class StepLimitReached(QuickAppError):

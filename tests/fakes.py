@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -107,7 +107,7 @@ class FakeWorkspace(LocalWorkspace):
             raise DeploymentNotFound(deployment_id)
         return self.infos.get(deployment_id) or DeploymentInfo(deployment_id, deployment_id)
 
-    async def model(self, deployment_id: str) -> Model:
+    async def model(self, deployment_id: str, *, headers: Collection[str] | None = None) -> Model:
         return self.models[deployment_id]
 
 

@@ -35,6 +35,7 @@ class StageDeltaPart(msgspec.Struct, gc=False):
     content: str | None = None
     status: str | None = None
     attachments: list[dict[str, Any]] | None = None
+    parent_stage_index: int | None = None
 
 
 class CustomContent(msgspec.Struct, gc=False):

@@ -60,13 +60,17 @@ class GrowingCall:
 class ModelStages:
     """The model's own stages ("thinking", the steps of a sub-application), shown as ours.
 
-    They are closed completed as soon as the answer goes on, failed when the stream breaks.
+    They are closed completed as soon as the answer goes on, failed when the stream breaks. Those
+    of a sub-application stand below the stage `parent_id`; there they last as long as it says,
+    and need no names.
     """
 
-    def __init__(self, emit: Emit, prefix: str) -> None:
+    def __init__(self, emit: Emit, prefix: str, parent_id: str | None = None) -> None:
         self.emit = emit
         self.prefix = prefix
+        self.parent_id = parent_id
         self.open: dict[int, float] = {}
+        self.seen: set[int] = set()
 
     def feed(self, parts: Sequence[StageDeltaPart]) -> None:
         for position, part in enumerate(parts):
@@ -77,11 +81,12 @@ class ModelStages:
         if index in self.open:
             if part.name:
                 self.emit(StageRenamed(stage_id, part.name))
-        elif not part.name:
-            return  # a stage without a name cannot be shown
-        else:
+        elif name := part.name or self.name_for(index):
+            self.seen.add(index)
             self.open[index] = time.monotonic()
-            self.emit(StageOpened(stage_id, part.name))
+            self.emit(StageOpened(stage_id, name, self.parent_of(part)))
+        else:
+            return  # it is over already, or it cannot be shown without a name
         if part.content:
             self.emit(StageDelta(stage_id, part.content))
         for written in part.attachments or ():
@@ -89,12 +94,27 @@ class ModelStages:
         if part.status:
             self.close_one(index, failed=part.status.lower() != "completed")
 
+    def name_for(self, index: int) -> str:
+        """What a stage is called that says no name; "" when it is not shown."""
+        return f"Stage {index + 1}" if self.parent_id is not None and index not in self.seen else ""
+
+    def parent_of(self, part: StageDeltaPart) -> str | None:
+        """The stage that it says, if that one was shown, else the one that all stand below."""
+        if part.parent_stage_index in self.seen:
+            return f"{self.prefix}{part.parent_stage_index}"
+        return self.parent_id
+
     def close_one(self, index: int, *, failed: bool) -> None:
         seconds = time.monotonic() - self.open.pop(index)
         self.emit(StageClosed(f"{self.prefix}{index}", seconds, failed))
 
+    def give_way(self) -> None:
+        """The answer goes on, so a model has done what it did before."""
+        if self.parent_id is None:
+            self.close()
+
     def close(self, *, failed: bool = False) -> None:
-        for index in list(self.open):
+        for index in reversed(list(self.open)):
             self.close_one(index, failed=failed)
 
     @contextmanager
@@ -159,7 +179,7 @@ class Assembly:
 
     def begin_text(self) -> None:
         if self.stages is not None:
-            self.stages.close()
+            self.stages.give_way()
         if self.lead:
             self.emit(TextDelta(self.lead))
 
@@ -189,7 +209,7 @@ class Assembly:
         call = next((call for call in numbered if call.id == delta.id), None)
         if call is None:
             if self.stages is not None:
-                self.stages.close()
+                self.stages.give_way()
             call = GrowingCall(delta.index)
             self.calls.append(call)
         self.growing[delta.index] = call
@@ -247,15 +267,17 @@ async def ask(
     name: str,
     lead: str = "",
     stage_prefix: str | None = None,
+    stage_parent: str | None = None,
     shown: set[str] | None = None,
 ) -> Reply:
     """Ask once and show the answer while it arrives.
 
     `name` is the deployment's, for the usage; `stage_prefix` begins the ids of the model's own
-    stages, and None hides them; `shown` are URLs of attachments that the answer already has, to
+    stages, and None hides them; below `stage_parent` they are shown as those of a sub-application
+    are; `shown` are URLs of attachments that the answer already has, to
     which it adds. Raises `ModelFailed`.
     """
-    stages = ModelStages(emit, stage_prefix) if stage_prefix is not None else None
+    stages = ModelStages(emit, stage_prefix, stage_parent) if stage_prefix is not None else None
     assembly = Assembly(emit, lead=lead, stages=stages, shown=shown)
     with (stages or ModelStages(emit, "")).closing():
         async with aclosing(model.stream(request)) as batches:

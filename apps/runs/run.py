@@ -65,6 +65,7 @@ async def run(
     The state is emitted however the run ends, a cancellation included. Raises `QuickAppError`.
     """
     started = time.monotonic()
+    workspace = workspace.inside(application.slug)
     given = expand(request.messages)
     opening = Opening(workspace, caller, emit, newest_state(given))
     progress = Progress()

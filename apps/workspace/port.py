@@ -6,10 +6,10 @@ raises `Unsupported` with a sentence that names it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from apps.agent.model import Model
 
@@ -19,7 +19,10 @@ class DeploymentInfo:
     """What is known of a deployment before it is called.
 
     `features` are DIAL's flags (`tools`, `url_attachments`, …); `defaults` are request
-    parameters that apply unless the request has its own.
+    parameters that apply unless the request has its own. `files` is how a file of the caller
+    reaches it: by its path, only as bytes in the request, or not at all. The values that
+    `configuration_schema` (a JSON Schema, {} for none) declares go into the request's
+    `custom_fields.configuration`.
     """
 
     id: str
@@ -30,6 +33,8 @@ class DeploymentInfo:
     input_attachment_types: tuple[str, ...] = ()
     context_window: int | None = None
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    files: Literal["path", "data", "none"] = "path"
+    configuration_schema: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +55,22 @@ class FileContent:
 
 
 class Workspace(Protocol):
-    async def deployment(self, deployment_id: str) -> DeploymentInfo:
-        """Raises `DeploymentNotFound`."""
+    """A deployment is a model, or an application that the caller may use."""
+
+    def inside(self, application: str) -> Workspace:
+        """The same for a run of that application, below which it may not stand again."""
         ...
 
-    async def model(self, deployment_id: str) -> Model:
-        """The deployment, ready to be asked. Raises `DeploymentNotFound`."""
+    async def deployment(self, deployment_id: str) -> DeploymentInfo:
+        """Raises `DeploymentNotFound`, `CallsItself`."""
+        ...
+
+    async def model(self, deployment_id: str, *, headers: Collection[str] | None = None) -> Model:
+        """The deployment, ready to be asked.
+
+        `headers` are the names of those headers of the caller that go along, None for all; only
+        DIAL and our own applications are given any. Raises `DeploymentNotFound`, `CallsItself`.
+        """
         ...
 
     async def prompt(self, path: str) -> str:

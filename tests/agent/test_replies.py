@@ -172,6 +172,36 @@ async def test_the_stages_of_the_model_fail_when_its_stream_breaks():
     assert timeless(events) == [StageOpened("m-0", "Think"), StageClosed("m-0", 0.0, failed=True)]
 
 
+async def test_the_stages_of_a_sub_application_stand_below_a_stage_as_long_as_it_says():
+    events: list[Event] = []
+
+    await reply_to(
+        stages(StageDeltaPart(0, name="Search")),
+        stages(StageDeltaPart(1, name="Page", parent_stage_index=0)),
+        *saying("Found"),
+        stages(StageDeltaPart(1, content="1", status="completed")),
+        stages(StageDeltaPart(1, content="too late"), StageDeltaPart(2, content="no name")),
+        stages(StageDeltaPart(3, name="Lost", parent_stage_index=7)),
+        emit=events.append,
+        stage_prefix="c-",
+        stage_parent="c",
+    )
+
+    assert timeless(events) == [
+        StageOpened("c-0", "Search", "c"),
+        StageOpened("c-1", "Page", "c-0"),
+        TextDelta("Found"),
+        StageDelta("c-1", "1"),
+        StageClosed("c-1", 0.0),
+        StageOpened("c-2", "Stage 3", "c"),
+        StageDelta("c-2", "no name"),
+        StageOpened("c-3", "Lost", "c"),
+        StageClosed("c-3", 0.0),
+        StageClosed("c-2", 0.0),
+        StageClosed("c-0", 0.0),
+    ]
+
+
 async def test_the_stages_of_the_model_can_be_hidden():
     events: list[Event] = []
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
-from channels.routing import URLRouter  # type: ignore[import-untyped]
-from channels.testing import WebsocketCommunicator  # type: ignore[import-untyped]
+from channels.routing import URLRouter
+from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import AnonymousUser
 from django.urls import path
 
@@ -87,10 +87,13 @@ class ScriptedWorkspace:
     def __init__(self, model: PacedModel) -> None:
         self.paced = model
 
+    def inside(self, application: str) -> ScriptedWorkspace:
+        return self
+
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
         return DeploymentInfo(deployment_id, deployment_id)
 
-    async def model(self, deployment_id: str) -> PacedModel:
+    async def model(self, deployment_id: str, *, headers: object = None) -> PacedModel:
         return self.paced
 
     def __call__(self, caller: Caller) -> Any:

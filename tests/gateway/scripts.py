@@ -10,7 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 from asgiref.testing import ApplicationCommunicator
-from channels.routing import URLRouter  # type: ignore[import-untyped]
+from channels.routing import URLRouter
 from django.urls import re_path
 
 from apps.accounts.caller import Caller
@@ -80,10 +80,13 @@ class ScriptedWorkspace:
         self.scripted = model
         self.callers: list[Caller] = []
 
+    def inside(self, application: str) -> ScriptedWorkspace:
+        return self
+
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
         return DeploymentInfo(deployment_id, deployment_id)
 
-    async def model(self, deployment_id: str) -> ScriptedModel:
+    async def model(self, deployment_id: str, *, headers: object = None) -> ScriptedModel:
         return self.scripted
 
     def __call__(self, caller: Caller) -> Any:

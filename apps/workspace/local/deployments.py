@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from channels.db import database_sync_to_async
 from django.conf import settings
@@ -93,6 +95,9 @@ def read_row(row: Deployment) -> FoundDeployment:
         input_attachment_types=tuple(row.input_attachment_types),
         context_window=row.context_window,
         defaults=row.parameters,
+        # No file of ours can be fetched from outside, so its bytes have to travel.
+        files="data" if speaks_dial(row) else "none",
+        configuration_schema=configuration_schema(row),
     )
     return FoundDeployment(
         version=(row.pk, row.version),
@@ -105,6 +110,15 @@ def read_row(row: Deployment) -> FoundDeployment:
     )
 
 
+def speaks_dial(row: Deployment) -> bool:
+    return row.features.get("dial") is True
+
+
+def configuration_schema(row: Deployment) -> Mapping[str, Any]:
+    schema = row.features.get("configuration_schema")
+    return schema if isinstance(schema, Mapping) else {}
+
+
 def make_model(deployment: FoundDeployment) -> Model:
     if deployment.provider == Deployment.Provider.DEMO:
         return DemoModel()
@@ -112,6 +126,7 @@ def make_model(deployment: FoundDeployment) -> Model:
         base_url=deployment.base_url,
         api_key=key_of(deployment),
         model=deployment.model_name,
+        dial=deployment.info.features.get("dial") is True,
     )
 
 

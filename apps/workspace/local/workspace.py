@@ -2,31 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 
 from channels.db import database_sync_to_async
 
 from apps.accounts.caller import Caller
 from apps.agent.model import Model
-from apps.errors import FileRefused, Unsupported
+from apps.errors import DeploymentNotFound, FileRefused, Unsupported
 from apps.workspace.local import files
 from apps.workspace.local.deployments import find, make_model
 from apps.workspace.port import DeploymentInfo, FileContent, FileInfo
 
 
-class LocalWorkspace:
-    """Everything for one caller. No database connection is held between two calls."""
+@dataclass(frozen=True, slots=True)
+class FoundApplication:
+    """An application of our own, as a deployment."""
 
-    def __init__(self, caller: Caller) -> None:
+    info: DeploymentInfo
+    model: Model
+
+
+FindApplication = Callable[[str, "LocalWorkspace"], Awaitable[FoundApplication]]
+"""By name, for a run that stands on that workspace. Raises `DeploymentNotFound`, `CallsItself`."""
+
+
+async def find_no_application(name: str, workspace: LocalWorkspace) -> FoundApplication:
+    raise DeploymentNotFound(name)
+
+
+class LocalWorkspace:
+    """Everything for one caller. No database connection is held between two calls.
+
+    `chain` are the applications that it is used inside of, the outermost first.
+    """
+
+    def __init__(
+        self, caller: Caller, find_application: FindApplication = find_no_application
+    ) -> None:
         self.caller = caller
+        self.find_application = find_application
+        self.chain: tuple[str, ...] = ()
+
+    def inside(self, application: str) -> LocalWorkspace:
+        inner = copy.copy(self)
+        inner.chain = (*self.chain, application)
+        return inner
+
+    def with_headers(self, names: Collection[str]) -> LocalWorkspace:
+        """The same for a caller of whose headers there are only these."""
+        wanted = {name.lower() for name in names}
+        kept = {n: value for n, value in self.caller.headers.items() if n.lower() in wanted}
+        narrowed = copy.copy(self)
+        narrowed.caller = replace(self.caller, headers=kept)
+        return narrowed
 
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
-        """Raises `DeploymentNotFound`."""
-        return (await find(deployment_id)).info
+        """Raises `DeploymentNotFound`, `CallsItself`."""
+        try:
+            return (await find(deployment_id)).info
+        except DeploymentNotFound:
+            return (await self.find_application(deployment_id, self)).info
 
-    async def model(self, deployment_id: str) -> Model:
-        """Raises `DeploymentNotFound`."""
-        return make_model(await find(deployment_id))
+    async def model(self, deployment_id: str, *, headers: Collection[str] | None = None) -> Model:
+        """Headers go to our own applications alone. Raises `DeploymentNotFound`, `CallsItself`."""
+        try:
+            return make_model(await find(deployment_id))
+        except DeploymentNotFound:
+            narrowed = self if headers is None else self.with_headers(headers)
+            return (await self.find_application(deployment_id, narrowed)).model
 
     async def prompt(self, path: str) -> str:
         """Raises `Unsupported`."""

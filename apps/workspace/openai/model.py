@@ -102,9 +102,15 @@ def make_model(
     headers: Mapping[str, str] | None = None,
     idle_seconds: float | None = None,
 ) -> OpenAIModel:
-    """`base_url` goes up to and with the version; `idle_seconds` defaults to a tool's time-out."""
+    """`base_url` goes up to and with the version; `idle_seconds` defaults to a tool's time-out.
+
+    DIAL reads the key in a header of its own, and refuses a request that has a bearer token too.
+    """
+    sent = dict(headers or {})
+    if dial and api_key:
+        sent["Api-Key"], api_key = api_key, ""
     return OpenAIModel(
-        service=Service(base_url, api_key, pairs(headers or {})),
+        service=Service(base_url, api_key, pairs(sent)),
         name=model,
         dial=dial,
         idle_seconds=idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,

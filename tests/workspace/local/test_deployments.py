@@ -50,7 +50,31 @@ async def test_a_deployment_is_known_by_what_its_row_says():
         input_attachment_types=("image/*",),
         context_window=8_000,
         defaults={"temperature": 0},
+        files="none",
     )
+
+
+async def test_a_deployment_that_speaks_dial_is_sent_what_is_its_own_and_the_key_as_it_reads_it():
+    schema = {"type": "object", "properties": {"tone": {"type": "string"}}}
+    await make_deployment(features={"dial": True, "configuration_schema": schema}, api_key="secret")
+
+    info = await WORKSPACE.deployment("gpt")
+    model = await WORKSPACE.model("gpt")
+
+    assert (info.files, info.configuration_schema) == ("data", schema)
+    assert isinstance(model, OpenAIModel)
+    assert model.dial
+    assert (model.service.api_key, model.service.headers) == ("", (("Api-Key", "secret"),))
+
+
+async def test_headers_of_the_caller_are_sent_to_no_service():
+    caller = Caller("user-1", headers={"X-Tenant": "acme"})
+    await make_deployment(features={"dial": True}, api_key="secret")
+
+    model = await LocalWorkspace(caller).model("gpt", headers=["X-Tenant"])
+
+    assert isinstance(model, OpenAIModel)
+    assert model.service.headers == (("Api-Key", "secret"),)
 
 
 async def test_a_deployment_of_the_demo_is_the_demo_model():
