@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from quickapps_site import environment as env
 
 if TYPE_CHECKING:
-    from daphne.server import Server  # type: ignore[import-untyped]
+    from daphne.server import Server
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ def serve(application: Any, host: str, port: int, *, direct_writes: bool) -> int
 
 
 def make_server(application: Any, host: str, port: int, *, direct_writes: bool) -> Any:
-    from daphne.endpoints import (  # type: ignore[import-untyped]
+    from daphne.endpoints import (
         build_endpoint_description_strings,
     )
     from daphne.server import Server

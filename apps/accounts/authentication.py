@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from channels.db import database_sync_to_async  # type: ignore[import-untyped]
+from channels.db import database_sync_to_async
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 from django.utils import timezone

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from channels.db import database_sync_to_async  # type: ignore[import-untyped]
+from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import transaction
 

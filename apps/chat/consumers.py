@@ -7,8 +7,8 @@ import logging
 from contextlib import aclosing
 from uuid import UUID
 
-from channels.db import database_sync_to_async  # type: ignore[import-untyped]
-from channels.generic.websocket import AsyncWebsocketConsumer  # type: ignore[import-untyped]
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
 from apps.catalog.access import may_use

@@ -9,7 +9,7 @@ from typing import ClassVar
 from urllib.parse import parse_qs
 from uuid import UUID
 
-from channels.db import database_sync_to_async  # type: ignore[import-untyped]
+from channels.db import database_sync_to_async
 from django.conf import settings
 
 from apps.accounts.caller import Caller

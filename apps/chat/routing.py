@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from channels.auth import AuthMiddlewareStack  # type: ignore[import-untyped]
+from channels.auth import AuthMiddlewareStack
 from django.urls import URLPattern, path
 
 from apps.chat.consumers import ChatConsumer

@@ -6,8 +6,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from channels.db import database_sync_to_async  # type: ignore[import-untyped]
-from channels.layers import get_channel_layer  # type: ignore[import-untyped]
+from channels.db import database_sync_to_async
+from channels.layers import get_channel_layer
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 from uuid import UUID
 
-from channels.layers import get_channel_layer  # type: ignore[import-untyped]
+from channels.layers import get_channel_layer
 
 from apps.runs.hub import Hub
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from uuid import UUID
 
-from channels.db import database_sync_to_async  # type: ignore[import-untyped]
+from channels.db import database_sync_to_async
 
 from apps.runs import journal
 from apps.runs.hub import Hub, Said

@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from channels.db import database_sync_to_async  # type: ignore[import-untyped]
+from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError
 

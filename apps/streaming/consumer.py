@@ -13,8 +13,8 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from channels.consumer import AsyncConsumer  # type: ignore[import-untyped]
-from channels.db import aclose_old_connections  # type: ignore[import-untyped]
+from channels.consumer import AsyncConsumer
+from channels.db import aclose_old_connections
 
 from apps.errors import BadRequest
 

@@ -32,7 +32,7 @@ def text(number: int, words: str, run: UUID = RUN) -> tuple[int, UUID, dict[str,
     return said(number, run, type="message.delta", text=words)
 
 
-def stage(number: int, name: str, **fields: str) -> tuple[int, UUID, dict[str, Any]]:
+def stage(number: int, name: str, **fields: Any) -> tuple[int, UUID, dict[str, Any]]:
     return said(number, type="stage.delta", stage=name, **fields)
 
 

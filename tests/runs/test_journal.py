@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from channels.db import database_sync_to_async  # type: ignore[import-untyped]
+from channels.db import database_sync_to_async
 from django.db import OperationalError, connection, transaction
 
 from apps.errors import LeaseLost, Refused

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 from asgiref.sync import async_to_sync
-from channels.db import database_sync_to_async  # type: ignore[import-untyped]
+from channels.db import database_sync_to_async
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

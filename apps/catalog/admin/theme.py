@@ -6,13 +6,13 @@ from typing import Any, Generic, TypeVar
 
 from django.db import models
 from django.db.models import Model
-from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
-from unfold.forms import (  # type: ignore[import-untyped]
+from unfold.admin import ModelAdmin
+from unfold.forms import (
     AdminPasswordChangeForm,
     UserChangeForm,
     UserCreationForm,
 )
-from unfold.widgets import (  # type: ignore[import-untyped]
+from unfold.widgets import (
     INPUT_CLASSES,
     UnfoldAdminPasswordWidget,
     UnfoldAdminTextareaWidget,
