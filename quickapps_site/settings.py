@@ -308,6 +308,7 @@ CAPABILITIES = [
     "apps.capabilities.clock.capability.clock",
     "apps.capabilities.rest.capability.rest",
     "apps.capabilities.interpreter.capability.interpreter",
+    "apps.capabilities.discovery.capability.discovery",
 ]
 
 PREDEFINED_DIR = BASE_DIR / "predefined"
@@ -320,6 +321,7 @@ CATALOG_MAX_AGE_SECONDS = 1.0
 ENABLE_PREVIEW_FEATURES = env.boolean("ENABLE_PREVIEW_FEATURES", False)
 DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID = env.text("DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID")
 DEFAULT_AGENT_MAX_ITERATIONS = env.integer("DEFAULT_AGENT_MAX_ITERATIONS", 15, least=1, also=-1)
+MIN_TOOLS_FOR_DEFERRAL = env.integer("MIN_TOOLS_FOR_DEFERRAL", 10, least=1)
 DEFAULT_TOOL_TIMEOUT_SECONDS = env.seconds("DEFAULT_TOOL_TIMEOUT_SECONDS", 300.0, most=3600)
 DEFAULT_STAGE_DISPLAY_LEVEL = env.choice(
     "DEFAULT_STAGE_DISPLAY_LEVEL", "", ("none", "error", "info", "debug")

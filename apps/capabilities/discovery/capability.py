@@ -1,0 +1,88 @@
+"""Tool discovery: large toolsets are withheld, and the model searches for the tools it needs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from django.conf import settings
+
+from apps.agent.tools import Tool, Toolbox, ToolSpec
+from apps.capabilities.discovery.groups import Group, deferred_groups
+from apps.capabilities.discovery.search import TOOL_NAME, Search
+from apps.capabilities.registry import Capability, Contribution, Open, Opening
+from apps.capabilities.wrappers.arguments import read_arguments
+from apps.capabilities.wrappers.composition import Wishes, wrapped
+from apps.capabilities.wrappers.display import display_of
+from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.manifest.manifest import Manifest
+from apps.manifest.orchestrator import ToolDiscovery
+from apps.manifest.parameters import (
+    FunctionParameters,
+    ParameterDisplay,
+    ParameterStage,
+    SimpleParameter,
+)
+
+PARAMETERS = FunctionParameters(
+    type="object",
+    properties={
+        "query": SimpleParameter(
+            type="string",
+            description="What the tool should do, in a few words.",
+            display=ParameterDisplay(stage=ParameterStage(show_value_in_stage_title=True)),
+        )
+    },
+    required=("query",),
+)
+DESCRIPTION = """\
+Finds tools that are not listed and makes them available to you. Search before you say that \
+something cannot be done. There are more tools in:
+{topics}"""
+
+
+def prepare(manifest: Manifest) -> Open | None:
+    wanted = manifest.orchestrator.tool_discovery
+    if wanted is None or not wanted.enabled:
+        return None
+    least = least_tools(wanted)
+    deployment_id = wanted.service_model or manifest.orchestrator.deployment.id
+    arguments = read_arguments(PARAMETERS)
+    wishes = Wishes(
+        arguments,
+        display_of(manifest, "Searching for tools:", parameters=PARAMETERS),
+        manifest.tool_defaults.timeout_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
+    )
+
+    @asynccontextmanager
+    async def open_discovery(opening: Opening) -> AsyncIterator[Contribution]:
+        def arrange(toolbox: Toolbox) -> None:
+            groups = deferred_groups(manifest, toolbox.listed.values(), least)
+            if groups:
+                search = start_search(groups, toolbox, deployment_id)
+                spec = ToolSpec(
+                    TOOL_NAME, DESCRIPTION.format(topics=search.topics), arguments.schema
+                )
+                tool = wrapped(PreparedTool(spec, search.find), wishes).bind(opening)
+                search.withhold()
+                toolbox.listed[TOOL_NAME] = tool
+                search.recall(opening.state, opening.saved)
+
+        yield Contribution(arrange=(arrange,))
+
+    return open_discovery
+
+
+def least_tools(wanted: ToolDiscovery) -> int:
+    """How many tools a toolset must have to be withheld."""
+    is_set = "min_tools_for_deferral" in wanted.model_fields_set
+    return wanted.min_tools_for_deferral if is_set else int(settings.MIN_TOOLS_FOR_DEFERRAL)
+
+
+def start_search(groups: list[Group], toolbox: Toolbox, deployment_id: str) -> Search:
+    deferred: dict[str, Tool] = {tool.spec.name: tool for group in groups for tool in group.tools}
+    topics = "\n".join(group.line for group in groups)
+    return Search(toolbox, deferred, deployment_id, topics)
+
+
+discovery = Capability("discovery", frozenset({"orchestrator.tool_discovery"}), prepare)

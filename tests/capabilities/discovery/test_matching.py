@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+
+from apps.capabilities.discovery.matching import match_words
+from tests.fakes import spec
+
+SPECS = (
+    spec("shop_get_order", "Returns one order of a customer."),
+    spec("shop_list_customers", "All customers, by name."),
+    spec("weather_now", "The current weather in a city."),
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("weather in Oslo", ["weather_now"]),
+        ("which customers are there", ["shop_list_customers", "shop_get_order"]),
+        ("ORDERS", ["shop_get_order"]),
+        ("a of in", []),
+        ("", []),
+        ("!?-_", []),
+        ("погода", []),
+        ("weather " * 10_000, ["weather_now"]),
+    ],
+)
+def test_tools_are_found_by_the_words_of_their_names_and_descriptions(query, found):
+    assert match_words(query, SPECS) == found

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from apps.capabilities.discovery.routing import messages_of, read_names
+from tests.fakes import spec
+
+KNOWN = {"one", "two"}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('["two", "one"]', ["two", "one"]),
+        ('Here:\n```json\n["one"]\n```', ["one"]),
+        ('["one", "one", "three", 5, null, {"two": 1}]', ["one"]),
+        ("[]", []),
+        ('["three"]', None),
+        ("one", None),
+        ("", None),
+        ("]one[", None),
+        ('["one"', None),
+        ("[" * 100_000 + "]", None),
+    ],
+)
+def test_only_known_names_of_an_array_count(text, names):
+    assert read_names(text, KNOWN) == names
+
+
+def test_the_model_is_told_the_catalogue_and_the_query():
+    long = spec("two", "x" * 5_000)
+
+    task, question = messages_of("q" * 9_000, [spec("one", 'Says "hi".'), long])
+
+    assert '{"name":"one","description":"Says \\"hi\\"."}' in task.text
+    assert len(task.text) < 2_000
+    assert (question.role, question.text) == ("user", "q" * 2_000)
