@@ -16,8 +16,8 @@ from typing import Any, Literal
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 
-from apps.catalog.content import ContentInvalid, Item, read_directory
 from apps.catalog.models import Application
+from apps.catalog.row_files import ContentInvalid, Item, read_directory
 from apps.manifest.paths import ROOT
 
 Action = Literal["created", "updated", "unchanged", "kept"]

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.catalog.content import ContentInvalid
 from apps.catalog.models import Application
 from apps.catalog.predefined import import_directory
+from apps.catalog.row_files import ContentInvalid
 from apps.workspace.local.models import Deployment
 
 pytestmark = pytest.mark.django_db

@@ -11,8 +11,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import IntegrityError
 
-from apps.catalog.content import ContentInvalid
 from apps.catalog.predefined import Outcome, import_directory
+from apps.catalog.row_files import ContentInvalid
 
 OVERWRITE = "--overwrite"
 
