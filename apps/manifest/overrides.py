@@ -1,4 +1,4 @@
-"""Merge patches that change a predefined tool or toolset before it is validated."""
+"""Merge patches (RFC 7396) that change a predefined tool or toolset before it is validated."""
 
 from __future__ import annotations
 
@@ -7,29 +7,27 @@ from typing import Annotated, Any
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
-from apps.manifest.paths import join
 
-
-def forbidden_key(patch: object, path: str = "") -> str | None:
-    """The path of the first key `type` in a patch, at any depth, or None."""
-    if isinstance(patch, dict):
-        if "type" in patch:
-            return join(path, "type")
-        children = [(join(path, key), value) for key, value in patch.items()]
-    elif isinstance(patch, list):
-        children = [(join(path, index), value) for index, value in enumerate(patch)]
-    else:
-        return None
-    found = (forbidden_key(value, child) for child, value in children)
-    return next((place for place in found if place), None)
+def merge(target: Any, patch: Any) -> Any:
+    """The target as the patch wants it: null deletes a key, objects merge, the rest replaces."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(target) if isinstance(target, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = merge(merged.get(key), value)
+    return merged
 
 
 def _changes_no_type(patch: dict[str, Any]) -> dict[str, Any]:
-    if place := forbidden_key(patch):
+    """Only the type of the item itself is protected: parameters and strategies have types too."""
+    if "type" in patch:
         raise PydanticCustomError(
             "override_type",
-            f"contains the key `type` (at {place}), which a patch must not; "
-            "write the tool out instead of patching it",
+            "contains `type`, which says what the template is and cannot be patched; "
+            "remove it, or write the tool out",
         )
     return patch
 

@@ -438,19 +438,20 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
         manifest(
             tool_sets=[
                 {"type": "predefined", "template_name": "x", "override": {"type": "mcp"}},
+                rest_tools({"template_name": "x", "override": {"type": None}}),
                 rest_tools({"template_name": "x", "override": {"a": [{"b": {"type": 1}}]}}),
             ]
         ),
         [
             (
                 "tool_sets[0].override",
-                "contains the key `type` (at type), which a patch must not; "
-                "write the tool out instead of patching it",
+                "contains `type`, which says what the template is and cannot be patched; "
+                "remove it, or write the tool out",
             ),
             (
                 "tool_sets[1].tools[0].override",
-                "contains the key `type` (at a[0].b.type), which a patch must not; "
-                "write the tool out instead of patching it",
+                "contains `type`, which says what the template is and cannot be patched; "
+                "remove it, or write the tool out",
             ),
         ],
     ),
