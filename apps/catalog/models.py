@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from rest_framework_api_key.models import AbstractAPIKey
 
+from apps.catalog.cycles import cycle_problems
 from apps.catalog.review import review_manifest
 from apps.manifest.reading import Review
 from apps.workspace.versions import Versioned
@@ -59,7 +60,7 @@ class Application(Versioned):
         return f"/chat/{self.slug}/"
 
     def clean(self) -> None:
-        errors = self.review().errors
+        errors = self.review().errors or cycle_problems(self.slug, self.manifest, self.pk)
         if errors:
             lines = [f"{problem.path}: {problem.message}" for problem in errors]
             raise ValidationError({"manifest": lines})

@@ -20,5 +20,5 @@ class PolicyOfThePath(CSPMiddleware):
         parts = super().get_policy_parts(request, response, report_only)
         for name, directives in settings.CONTENT_SECURITY_POLICIES.items():
             if request.path_info.startswith(reverse(name)):
-                parts.replace = dict(directives)
+                parts.replace = directives  # type: ignore[assignment]  # settings are not typed
         return parts

@@ -274,3 +274,16 @@ def test_the_log_in_page_keeps_nobody_out(page: Page):
     page.wait_for_load_state("networkidle")
 
     assert barriers(page) == []
+
+
+def test_the_last_edit_is_part_of_what_enter_submits(site: Site, admin_page: Page):
+    page = admin_page
+    page.goto(put(site, "entered", {**ODD, "tool_sets": []}))
+    wait_for_check(page, "warnings")
+    page.get_by_role("tab", name="Form").click()
+
+    page.get_by_role("textbox", name="Deployment id").fill("other-model")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{LIST}")
+
+    assert stored(site, "entered")["orchestrator"]["deployment"]["deployment_id"] == "other-model"

@@ -48,7 +48,7 @@ class ApplicationForm(forms.ModelForm[Application]):
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         seen = self.cleaned_data.get("seen_version")
-        if self.instance.pk is None or seen is None:
+        if self.instance._state.adding or seen is None:
             return cleaned
         # The row stays locked until it is saved, or the request ends.
         rows = Application.objects.select_for_update().filter(pk=self.instance.pk)

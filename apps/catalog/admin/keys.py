@@ -78,7 +78,7 @@ class ApiKeyForm(KeyForm):
         """A key with chosen applications is limited to them, also when they are gone."""
         cleaned = super().clean()
         if self.cleaned_data.get("applications"):
-            self.cleaned_data["is_limited"] = self.instance.is_limited = True
+            self.cleaned_data["is_limited"] = True
         return cleaned
 
 

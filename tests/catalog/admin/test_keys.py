@@ -36,7 +36,7 @@ def test_a_key_is_shown_once_and_stored_as_a_hash(admin_client):
     secret = shown_key(created.content.decode())
     key = ApiKey.objects.get()
     assert ApiKey.objects.is_valid(secret)
-    assert list(key.applications.all()) == [application]
+    assert (list(key.applications.all()), key.is_limited) == ([application], True)
     assert "no-store" in created["Cache-Control"]
     assert secret not in (key.id, key.hashed_key, key.prefix)
     for url in (KEYS, f"{KEYS}{key.pk}/change/"):

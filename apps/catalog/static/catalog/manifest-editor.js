@@ -33,6 +33,7 @@ class ManifestEditor {
       tab.addEventListener("keydown", (event) => this.moveBetweenTabs(event));
     }
     this.root.querySelector("[data-bar]").hidden = false;
+    this.textarea.form?.addEventListener("submit", () => this.finishEdit());
     const isRefused = this.root.dataset.refused !== undefined;
     await this.switchTo(this.firstMode());
     await this.check();
@@ -56,6 +57,8 @@ class ManifestEditor {
   }
 
   async open(wanted) {
+    this.finishEdit();
+    this.lock(true);
     this.say("");
     const mode = wanted === "form" && !(await this.openForm()) ? "text" : wanted;
     if (mode === "text") await this.openText();
@@ -67,7 +70,18 @@ class ManifestEditor {
       tab.tabIndex = isChosen ? 0 : -1;
       this.panels[tab.dataset.mode].hidden = !isChosen;
     }
+    this.lock(false);
     this.show();
+  }
+
+  // Nobody types into an editor that is about to be replaced.
+  lock(isLocked) {
+    for (const panel of Object.values(this.panels)) panel.inert = isLocked;
+  }
+
+  // The form tells of an edit a frame later; whoever presses Enter in a field submits before that.
+  finishEdit() {
+    if (this.mode === "form") this.form.changed();
   }
 
   // False when the text is no JSON object, which a form cannot show.
