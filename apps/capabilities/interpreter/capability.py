@@ -21,6 +21,7 @@ from apps.capabilities.interpreter.engines import (
 from apps.capabilities.interpreter.requests import read_request
 from apps.capabilities.interpreter.results import CONTENT_TYPE, result_of
 from apps.capabilities.interpreter.sandbox.engine import SandboxEngine
+from apps.capabilities.interpreter.sandbox.state import hide_state
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import Wishes, wrapped
@@ -71,7 +72,7 @@ def prepare(manifest: Manifest) -> Open | None:
             opening.saved,
             engine.open(opening),
         )
-        yield Contribution(tools=(prepared.bind(own),))
+        yield Contribution(tools=(prepared.bind(own),), view=(hide_state,))
 
     return open_interpreter
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from pydantic import TypeAdapter
 
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened
 from apps.capabilities.interpreter.capability import interpreter
-from apps.errors import InvalidParameter, ToolError
+from apps.capabilities.interpreter.sandbox.engine import MODULES
+from apps.errors import InvalidParameter
 from apps.manifest.parts import parts_in_use
 from apps.manifest.tools import AnyInternalTool, InternalTool, PredefinedTool
 from apps.manifest.toolsets import InternalToolSet, ToolSet
@@ -68,6 +70,56 @@ async def test_the_description_tells_what_there_is():
     assert "json, math" in description
     assert "no numpy, pandas, matplotlib" in description
     assert "10 seconds and 128 MB" in description
+
+
+@pytest.mark.parametrize("module", re.findall(r"\w+", MODULES.replace(" (files only)", "")))
+async def test_a_module_that_the_description_names_is_there(module: str):
+    async with python() as own:
+        assert await own.run(f"import {module}") == {"status": "SUCCESS"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import numpy",
+        "import pandas",
+        "import matplotlib",
+        "import statistics",
+        "import io",
+        "import heapq",
+        "import enum",
+        "def f():\n    yield 1\nf()",
+        "x = 1\ndel x",
+        "class A: pass\nclass B(A): pass",
+        "class A:\n    @staticmethod\n    def f(): pass",
+        "class A:\n    @classmethod\n    def f(cls): pass",
+        "super",
+        "try:\n    pass\nexcept* ValueError:\n    pass",
+        "from math import *",
+        *("input", "globals", "dir", "vars", "callable", "bytearray", "issubclass"),
+    ],
+)
+async def test_what_the_description_says_is_missing_is_missing(code: str):
+    async with python() as own:
+        assert (await own.run(code))["status"] == "FAILURE"
+
+
+@pytest.mark.parametrize(
+    ("code", "result"),
+    [
+        ("[n for n in map(lambda n: n * 2, range(3))]", "[0, 2, 4]"),
+        ("class A:\n    def __init__(self):\n        self.n = 3\nA().n", "3"),
+        (
+            "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\nP(3)",
+            "P(x=3)",
+        ),
+        ("match (1, 2):\n    case (1, n):\n        m = n\nm", "2"),
+        ("eval('1 + 1')", "2"),
+    ],
+)
+async def test_what_the_description_says_is_available_works(code: str, result: str):
+    async with python() as own:
+        assert await own.run(code) == {"status": "SUCCESS", "result": result}
 
 
 async def test_a_call_is_shown_with_its_title_its_code_and_its_result():
@@ -162,4 +214,3 @@ async def test_the_time_of_the_application_stops_a_call():
         "`internal_code_execution_python_interpreter` timed out after 0.3 seconds. "
         "Consider retrying with a smaller input or a simpler request."
     )
-    assert not isinstance(result, ToolError)

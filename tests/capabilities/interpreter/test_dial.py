@@ -325,6 +325,22 @@ async def test_code_does_not_run_while_a_file_is_missing(settings):
     assert "execute_code" not in dial.operations
 
 
+async def test_a_file_from_elsewhere_becomes_one_of_the_callers_first(settings):
+    files = Folder()
+    files.stored["https://example.com/a.csv"] = b"1,2\n"
+    history = [attached("https://example.com/a.csv", "https://example.com/b.csv")]
+    async with dial_interpreter(settings) as dial, python(files, messages=history) as own:
+        await own.run("1", attachment_urls=["a.csv"])
+        refused = await own.call("1", attachment_urls=["b.csv"])
+
+    ((name, (content, _)),) = files.kept.items()
+    assert content == b"1,2\n"
+    assert [body["sourceUrl"] for body in dial.bodies("transfer_input_file")] == [
+        f"files/user-7/{name}"
+    ]
+    assert "- b.csv: There is no file 'https://example.com/b.csv'" in refused.content
+
+
 async def test_another_dial_gets_its_own_key_and_a_copy_of_the_files(settings):
     settings.PY_INTERPRETER_LOCAL_RUN = True
     settings.PY_INTERPRETER_API_KEY = "dev-key"

@@ -250,6 +250,7 @@ async def test_a_cancelled_call_stops_its_process(settings):
         await own.run("1")
         calling = asyncio.ensure_future(own.call("while True: pass"))
         worker = await found(busy_worker)
+        environment = Path(f"/proc/{worker}/environ").read_bytes()
         started = time.monotonic()
         calling.cancel()
         await asyncio.wait([calling])
@@ -257,6 +258,7 @@ async def test_a_cancelled_call_stops_its_process(settings):
         await found(lambda: not Path(f"/proc/{worker}").exists())
         read = await own.run("1 + 1")
 
+    assert SECRET.encode() not in environment
     assert calling.cancelled()
     assert seconds < 1
     assert read["result"] == "2"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -112,13 +113,25 @@ class DialSession:
     async def transfer(self, file: InputFile) -> str:
         """Why the file could not be brought; "" when it is there. Raises `SessionFailed`."""
         try:
-            source = await self.copy(file) if self.is_separate else file.url
+            source = await self.source_of(file)
             await self.client.transfer_input_file(self.id, source, file.name)
         except SessionFailed:
             raise
         except (FileRefused, InterpreterFailed) as error:
             return str(error)
         return ""
+
+    async def source_of(self, file: InputFile) -> str:
+        """Where the interpreter finds the file. Raises `FileRefused`, `InterpreterFailed`."""
+        if self.is_separate:
+            return await self.copy(file)
+        if "://" not in file.url:
+            return file.url
+        # DIAL transfers its own files only, so one from elsewhere becomes one of the caller's.
+        found = await self.opening.workspace.read_file(file.url)
+        name = f"input-{secrets.token_hex(4)}-{file.name}"
+        kept = await self.opening.workspace.write_file(name, found.content, found.info.content_type)
+        return kept.path
 
     async def copy(self, file: InputFile) -> str:
         """Bring the bytes to where the interpreter can read them; the URL there."""

@@ -22,7 +22,7 @@ from apps.errors import FileRefused
 
 MODULES = (
     "asyncio, base64, binascii, bisect, collections, copy, csv, dataclasses, datetime, decimal, "
-    "functools, hashlib, itertools, json, math, os.path, pathlib, random, re, sys, time, tomllib, "
+    "functools, hashlib, itertools, json, math, os (files only), pathlib, random, re, sys, time, tomllib, "
     "typing, unicodedata"
 )
 MOST_PRODUCED = 10
@@ -36,8 +36,8 @@ class SandboxEngine:
             "The interpreter is a sandbox with a subset of Python 3. "
             f"Modules: {MODULES}. No others exist (no numpy, pandas, matplotlib, statistics, io, "
             "heapq, enum). Not supported: yield, del, class inheritance, decorators in classes "
-            "(staticmethod, classmethod), super, try/except*, import *, input, globals, bytearray, "
-            "issubclass. Available: functions, lambdas, comprehensions, f-strings, plain classes "
+            "(staticmethod, classmethod), super, try/except*, import *, input, globals, dir, vars, "
+            "callable, bytearray, issubclass. Available: functions, lambdas, comprehensions, f-strings, plain classes "
             "and dataclasses, match, async/await, open, eval. "
             "There is no network, no host and no environment. "
             f"A call has {settings.PY_INTERPRETER_SANDBOX_SECONDS:g} seconds and "

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pydantic_monty
@@ -16,6 +17,7 @@ from django.conf import settings
 from django.core.signing import BadSignature, Signer
 
 from apps.accounts.caller import Caller
+from apps.agent.messages import Message
 
 KEY = "py_interpreter_sandbox"
 PACKING = 20
@@ -74,6 +76,17 @@ def read_state(written: Any, caller: Caller) -> bytes | None:
             "What earlier calls left behind cannot be used, so the interpreter starts anew: "
             "variables and functions of earlier calls are gone. Define them again."
         ) from error
+
+
+async def hide_state(messages: Sequence[Message]) -> Sequence[Message]:
+    """A view of the conversation for a model, which has no use for it."""
+    return [without_state(message) for message in messages]
+
+
+def without_state(message: Message) -> Message:
+    if KEY not in message.state:
+        return message
+    return replace(message, state={k: v for k, v in message.state.items() if k != KEY})
 
 
 def unpack(packed: bytes) -> bytes:
