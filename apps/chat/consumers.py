@@ -24,7 +24,7 @@ from apps.errors import ApplicationNotFound, QuickAppError, Refused
 from apps.runs.announcing import listening
 from apps.runs.following import follow
 from apps.runs.hub import HUB, Hub
-from apps.workspace.local.workspace import LocalWorkspace
+from apps.runs.workspaces import open_workspace
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ LONGEST_INBOX = 8
 class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     """One tab. Frames are worked on in order, by a task: Channels hears nothing meanwhile."""
 
-    def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = LocalWorkspace) -> None:
+    def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = open_workspace) -> None:
         super().__init__()
         self.hub = hub
         self.open_workspace = open_workspace

@@ -14,12 +14,12 @@ from apps.gateway.consumers import (
     ListConsumer,
     ReadyConsumer,
 )
-from apps.workspace.local.workspace import LocalWorkspace
+from apps.runs.workspaces import open_workspace
 
 DEPLOYMENT = r"^openai/deployments/(?P<slug>[^/]+)"
 
 
-complete = CompletionConsumer.as_asgi(open_workspace=LocalWorkspace)
+complete = CompletionConsumer.as_asgi(open_workspace=open_workspace)
 
 # The first one that matches is taken, so the one that is asked most often comes first. The
 # addresses under v1 are those of OpenAI's clients, which name the application in the body.

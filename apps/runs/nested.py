@@ -1,0 +1,127 @@
+"""An application as a model: another run asks it, and it works in the same process.
+
+What a run emits becomes the chunks that DIAL would have sent for it, so whoever asks need not know
+whether the application is one of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+
+from django.core.validators import slug_re
+
+from apps.accounts.caller import Caller
+from apps.agent.model import Chunk, ModelRequest
+from apps.agent.streams import stream
+from apps.catalog.access import may_use, usable
+from apps.catalog.resolve import ResolvedApplication, resolve
+from apps.errors import (
+    ApplicationBroken,
+    ApplicationNotFound,
+    CallsItself,
+    DeploymentNotFound,
+    ModelFailed,
+)
+from apps.runs.chunks import ChunkWriter
+from apps.runs.failures import failure
+from apps.runs.run import RunRequest, run
+from apps.workspace.local.workspace import FoundApplication, LocalWorkspace
+from apps.workspace.port import DeploymentInfo
+
+DEEPEST = 5
+"""Applications below each other, the outermost included: more is a mistake, and an answer that
+waits for so many is not one that a person waits for."""
+
+
+async def find_application(name: str, workspace: LocalWorkspace) -> FoundApplication:
+    """An application that the caller may use, to be asked inside of the workspace's own.
+
+    Raises `DeploymentNotFound`, `CallsItself`, `ApplicationBroken`.
+    """
+    application = await find_usable(name, workspace.caller)
+    check_chain((*workspace.chain, application.slug))
+    return FoundApplication(info_of(application), ApplicationModel(application, workspace))
+
+
+async def find_usable(name: str, caller: Caller) -> ResolvedApplication:
+    """Nobody learns of an application that they may not use, not even that it is broken."""
+    if not slug_re.match(name):
+        raise DeploymentNotFound(name)
+    try:
+        application = await resolve(name)
+    except ApplicationNotFound:
+        raise DeploymentNotFound(name) from None
+    except ApplicationBroken:
+        if not await usable(caller).filter(slug=name).aexists():
+            raise DeploymentNotFound(name) from None
+        raise
+    if not may_use(application, caller):
+        raise DeploymentNotFound(name)
+    return application
+
+
+def check_chain(chain: tuple[str, ...]) -> None:
+    """Raises `CallsItself`."""
+    if chain[-1] in chain[:-1]:
+        raise CallsItself(chain, "An application cannot be called inside of itself")
+    if len(chain) > DEEPEST:
+        raise CallsItself(chain, f"At most {DEEPEST} applications can call each other in a row")
+
+
+def info_of(application: ResolvedApplication) -> DeploymentInfo:
+    return DeploymentInfo(
+        id=application.slug,
+        display_name=application.title,
+        description=application.description,
+        features={"tools": True},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationModel:
+    """The application, for whoever stands in that workspace."""
+
+    application: ResolvedApplication
+    workspace: LocalWorkspace
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Chunk], None]:
+        """Closing the generator cancels the run. Raises `ModelFailed` with a text for people."""
+        caller = self.workspace.caller
+        asked = to_run_request(request)
+        work = partial(run, self.application, asked, self.workspace, caller)
+        writer = ChunkWriter()
+        try:
+            async with aclosing(stream(work)) as batches:
+                async for batch in batches:
+                    yield writer.write(batch)
+        except Exception as error:
+            raise failed(error) from error
+
+
+def to_run_request(request: ModelRequest) -> RunRequest:
+    """Tools of whoever asks are tools of the client here.
+
+    An application decides itself how its model is called, so of the parameters it takes those
+    that are about this one answer.
+    """
+    return RunRequest(
+        messages=tuple(request.messages),
+        external={spec.name: spec for spec in request.tools},
+        tool_choice=request.parameters.get("tool_choice"),
+        response_format=request.parameters.get("response_format"),
+    )
+
+
+def failed(error: Exception) -> ModelFailed:
+    found = failure(error)
+    return ModelFailed(
+        found.message,
+        status=found.status,
+        reason="stream",
+        code=found.code,
+        kind=found.kind,
+        display=found.text,
+    )

@@ -1,0 +1,285 @@
+"""An application of our own as a deployment: found, asked, cancelled, refused."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+
+from apps.accounts.caller import Caller
+from apps.agent.events import (
+    AttachmentAdded,
+    Event,
+    Finished,
+    ModelUsage,
+    StageAttachment,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+    StageRenamed,
+    StateSaved,
+    TextDelta,
+    Usage,
+)
+from apps.agent.messages import Attachment, Message, ToolCall
+from apps.agent.model import (
+    Choice,
+    Chunk,
+    CustomContent,
+    Delta,
+    Model,
+    ModelRequest,
+    StageDeltaPart,
+)
+from apps.agent.replies import Reply, ask
+from apps.agent.tools import ToolSpec
+from apps.errors import CallsItself, DeploymentNotFound, ModelFailed
+from apps.runs.chunks import ChunkWriter
+from apps.runs.nested import find_application
+from apps.runs.workspaces import open_workspace
+from apps.workspace.local.workspace import LocalWorkspace
+from apps.workspace.port import DeploymentInfo
+from tests.capabilities.manifests import timeless
+from tests.catalog.rows import make_application, make_deployment, manifest_with
+from tests.fakes import OBJECT, ScriptedModel, calling, saying, text
+
+pytestmark = pytest.mark.django_db
+
+CALLER = Caller("user-1", "user", user_id=1)
+QUESTION = ModelRequest((Message("user", "How warm is it?"),))
+PROMPT = {"type": "custom", "content": "You help.", "variables": {}}
+
+
+class ModelsWorkspace(LocalWorkspace):
+    """Applications of the database, and the given models instead of its deployments."""
+
+    models: Mapping[str, Model]
+
+    async def deployment(self, deployment_id: str) -> DeploymentInfo:
+        if deployment_id in self.models:
+            return DeploymentInfo(deployment_id, deployment_id)
+        return await super().deployment(deployment_id)
+
+    async def model(self, deployment_id: str, *, headers: Collection[str] | None = None) -> Model:
+        if deployment_id in self.models:
+            return self.models[deployment_id]
+        return await super().model(deployment_id, headers=headers)
+
+
+def workspace_of(caller: Caller = CALLER, **models: Model) -> ModelsWorkspace:
+    workspace = ModelsWorkspace(caller, find_application)
+    workspace.models = models
+    return workspace
+
+
+def driven_by(name: str, **changes: Any) -> dict[str, Any]:
+    orchestrator = {"deployment": {"deployment_id": name}, "system_prompt": PROMPT}
+    return manifest_with(orchestrator=orchestrator, features=None, **changes)
+
+
+async def reply_of(
+    model: Model, request: ModelRequest = QUESTION, emit=lambda event: None
+) -> Reply:
+    return await ask(model, request, emit, name="inner", stage_prefix="s-", stage_parent="s")
+
+
+async def make(slug: str, **fields: Any) -> int:
+    return (await sync_to_async(make_application)(slug, **fields)).pk
+
+
+async def test_an_application_is_known_by_its_title_and_description():
+    await make("weather", title="Weather", description="Knows the weather.")
+
+    assert await workspace_of().deployment("weather") == DeploymentInfo(
+        "weather", "Weather", "Knows the weather.", {"tools": True}
+    )
+
+
+async def test_an_application_answers_as_a_model_does():
+    await make("weather", manifest=driven_by("gpt"))
+    gpt = ScriptedModel(saying("12 degrees", prompt=9, completion=3))
+
+    reply = await reply_of(await workspace_of(gpt=gpt).model("weather"))
+
+    assert reply == Reply(
+        Message("assistant", "12 degrees", state={"orchestrator": {"tool_execution_history": []}}),
+        "stop",
+        (ModelUsage("gpt", 9, 3),),
+    )
+    assert [message.text for message in gpt.asked[0].messages] == ["You help.", "How warm is it?"]
+
+
+async def test_an_application_can_drive_another_one_and_is_shown_its_tools():
+    await make("inner", manifest=driven_by("gpt"))
+    gpt = ScriptedModel(calling(("1", "look", "{}")))
+    request = ModelRequest(
+        QUESTION.messages, (ToolSpec("look", "Looks.", OBJECT),), {"tool_choice": "required"}
+    )
+
+    reply = await reply_of(await workspace_of(gpt=gpt).model("inner"), request)
+
+    assert (reply.finish_reason, reply.message.tool_calls) == (
+        "tool_calls",
+        (ToolCall("1", "look", "{}"),),
+    )
+    assert gpt.asked[0].parameters == {"tool_choice": "required"}
+
+
+async def test_what_it_shows_stands_below_whoever_asked():
+    await make("inner", manifest=driven_by("gpt"))
+    thought = CustomContent(stages=[StageDeltaPart(0, "Thinking", "hm", "completed")])
+    gpt = ScriptedModel([Chunk([Choice(Delta(custom_content=thought))]), *saying("Done")])
+    events: list[Event] = []
+
+    await reply_of(await workspace_of(gpt=gpt).model("inner"), emit=events.append)
+
+    assert timeless(events) == [
+        StageOpened("s-0", "Thinking", "s"),
+        StageDelta("s-0", "hm"),
+        StageClosed("s-0", 0.0),
+        TextDelta("Done"),
+    ]
+
+
+async def test_a_run_that_fails_is_a_model_that_fails_with_a_text_for_people():
+    await make("inner", manifest=driven_by("gpt"))
+    gpt = ScriptedModel([text("Well"), ModelFailed("slow down", status=429)])
+
+    with pytest.raises(ModelFailed) as failed:
+        await reply_of(await workspace_of(gpt=gpt).model("inner"))
+
+    assert failed.value.display.startswith(
+        "The request was rate-limited by the AI model service. Please try again later. "
+        "(error reference: "
+    )
+
+
+async def test_whoever_stops_listening_stops_the_run_and_its_model():
+    await make("inner", manifest=driven_by("gpt"))
+    gpt = ScriptedModel([text("Well"), ScriptedModel.never])
+    model = await workspace_of(gpt=gpt).model("inner")
+
+    async with aclosing(model.stream(QUESTION)) as batches:
+        await anext(batches)
+        await asyncio.wait_for(gpt.waiting.wait(), 5)
+
+    assert gpt.closed.is_set()
+
+
+@pytest.mark.parametrize(
+    ("caller", "fields"),
+    [
+        (Caller("session-1"), {}),
+        (Caller("key-1", "key", scope=frozenset()), {}),
+        (Caller("key-1", "key", scope=frozenset()), {"manifest": {"broken": True}}),
+        (CALLER, {"is_enabled": False}),
+    ],
+)
+async def test_an_application_that_the_caller_may_not_use_is_not_found(caller, fields):
+    await make("inner", **fields)
+
+    for name in ("inner", "missing", "files/a b", "a\0b"):
+        with pytest.raises(DeploymentNotFound):
+            await open_workspace(caller).deployment(name)
+
+
+async def test_a_key_finds_the_applications_of_its_scope():
+    number = await make("inner")
+    caller = Caller("key-1", "key", scope=frozenset({number}))
+
+    assert (await open_workspace(caller).deployment("inner")).id == "inner"
+
+
+async def test_a_model_comes_before_an_application_of_its_name():
+    await make("twice", title="An application")
+    await sync_to_async(make_deployment)("twice", display_name="A model")
+
+    assert (await open_workspace(CALLER).deployment("twice")).display_name == "A model"
+
+
+async def test_a_circle_is_refused_before_anybody_is_asked():
+    await make("a", manifest=driven_by("b"))
+    await make("b", manifest=driven_by("a"))
+
+    with pytest.raises(CallsItself) as refused:
+        await workspace_of().inside("a").inside("b").model("a")
+    with pytest.raises(ModelFailed) as failed:
+        await reply_of(await workspace_of().model("a"))
+
+    assert str(refused.value) == (
+        "An application cannot be called inside of itself: a → b → a. "
+        "Please contact your administrator."
+    )
+    assert "a → b → a" in failed.value.display
+
+
+async def test_no_more_than_five_applications_stand_below_each_other():
+    await make("end")
+    five = workspace_of().inside("1").inside("2").inside("3").inside("4")
+
+    assert (await five.deployment("end")).id == "end"
+    with pytest.raises(CallsItself, match="At most 5 applications"):
+        await five.inside("5").deployment("end")
+
+
+async def test_only_the_named_headers_go_along():
+    await make("inner", manifest=driven_by("gpt"))
+    caller = Caller("user-1", "user", headers={"X-Tenant": "acme", "X-Other": "1"})
+    workspace = workspace_of(caller, gpt=ScriptedModel())
+
+    seen = [
+        (await workspace.model("inner", headers=names)).workspace.caller.headers
+        for names in (None, [], ["x-tenant"])
+    ]
+
+    assert seen == [{"X-Tenant": "acme", "X-Other": "1"}, {}, {"X-Tenant": "acme"}]
+
+
+def test_every_event_has_its_chunk():
+    picture = Attachment("image/png", url="files/a/b.png")
+    events = [
+        StageOpened("x", "Search"),
+        StageOpened("y", "Page", "x"),
+        StageRenamed("y", " 1"),
+        StageDelta("y", "text"),
+        StageAttachment("y", picture),
+        StageClosed("y", 1.0, failed=True),
+        StageDelta("z", "never opened"),
+        AttachmentAdded(picture),
+        StateSaved({"a": 1}),
+        Finished("length", Usage(1, 2, (ModelUsage("gpt", 1, 2),))),
+    ]
+    shown: list[Event] = []
+
+    chunks: list[Chunk] = list(ChunkWriter().write(events))
+
+    async def replay() -> Reply:
+        return await ask(
+            ScriptedModel(chunks),
+            QUESTION,
+            shown.append,
+            name="n",
+            stage_prefix="",
+            stage_parent="p",
+        )
+
+    reply = asyncio.run(replay())
+    assert timeless(shown) == [
+        StageOpened("0", "Search", "p"),
+        StageOpened("1", "Page", "0"),
+        StageRenamed("1", " 1"),
+        StageDelta("1", "text"),
+        StageAttachment("1", picture),
+        StageClosed("1", 0.0, failed=True),
+        AttachmentAdded(picture),
+        StageClosed("0", 0.0),
+    ]
+    assert reply == Reply(
+        Message("assistant", attachments=(picture,), state={"orchestrator": {"a": 1}}),
+        "length",
+        (ModelUsage("gpt", 1, 2),),
+    )
