@@ -7,7 +7,6 @@ reactor is first imported, and Django's app `daphne` imports it.
 from __future__ import annotations
 
 import asyncio
-import functools
 import gc
 import logging
 import sys
@@ -17,6 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from quickapps_site import environment as env
+from quickapps_site.tuning import bound_bodies, keep_content_types, use_direct_writes
 
 if TYPE_CHECKING:
     from daphne.server import Server
@@ -40,6 +40,8 @@ def main() -> int:
     allow_many_connections()
     keep_what_is_loaded()
     direct = env.boolean("DAPHNE_DIRECT_WRITES", True)
+    # The door itself says what is wrong with a body that is a little too large.
+    bound_bodies(settings.GATEWAY_MAX_BODY_BYTES + BODY_PIECE_BYTES)
     return serve(application, settings.HOST, settings.PORT, direct_writes=direct)
 
 
@@ -162,51 +164,6 @@ def running(server: Server, protocol: str = "") -> list[asyncio.Future[Any]]:
         if "application_instance" in details and protocol in {"", type(connection).__name__}
     ]
     return [task for task in found if not task.done()]
-
-
-def use_direct_writes() -> None:
-    """Send what the socket takes at once.
-
-    Twisted queues each write and registers the socket with the poller until it can be written to,
-    which for a token costs more than all else. Whatever the socket does not take goes the usual
-    way, with its limits and its back-pressure; DAPHNE_DIRECT_WRITES=false restores it for all.
-    """
-    from twisted.internet import tcp
-
-    class DirectTransport(tcp.Server):
-        def write(self, data: bytes) -> None:
-            usual: Callable[[bytes], None] = super().write
-            if not self.can_send() or not data:
-                usual(data)
-                return
-            sent = self.writeSomeData(data)
-            if isinstance(sent, BaseException):
-                usual(data)  # meets the same error, and ends the connection
-            elif sent < len(data):
-                usual(data[sent:])
-
-        def writeSequence(self, pieces: Any) -> None:  # noqa: N802 - Twisted's name
-            self.write(b"".join(pieces))
-
-        def can_send(self) -> bool:
-            """Nothing may overtake what waits, and encryption has a way of its own."""
-            return bool(
-                self.connected
-                and not self.TLS
-                and not self.disconnecting
-                and not self._writeDisconnecting
-                and not self._tempDataLen
-                and self.offset == len(self.dataBuffer)
-            )
-
-    tcp.Port.transport = DirectTransport
-
-
-def keep_content_types() -> None:
-    """Remember what a Content-Type means: Twisted asks Python's mail parser for every request."""
-    from twisted.web import http
-
-    http._parseContentType = functools.lru_cache(maxsize=256)(http._parseContentType)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ import asyncio, sys
 from quickapps_site.serve import serve, use_uvloop
 
 use_uvloop()
+from quickapps_site.tuning import bound_bodies
+bound_bodies(4_000_000)
 
 async def application(scope, receive, send):
     path = scope["path"]
@@ -208,3 +210,24 @@ async def test_the_site_itself_is_served(tmp_path):
 
     assert b" 200 " in said.split(b"\r\n")[0]
     assert status == 0
+
+
+async def test_a_body_that_never_ends_is_cut_off_and_nobody_else_is_harmed():
+    async with server("direct") as (_, port):
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(
+            b"POST /echo HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n"
+        )
+        piece = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
+        try:
+            while True:
+                writer.write(piece)
+                await writer.drain()
+        except ConnectionError:
+            pass
+        writer.close()
+
+        head, writer = await ask(port, "/echo", b"x" * 4_000_001)
+        assert (await head.readline()).startswith(b"HTTP/1.1 413")
+        writer.close()
+        assert await answer(port, "/echo", b"x" * 4_000_000) == b"4000000"

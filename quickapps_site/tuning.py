@@ -1,0 +1,82 @@
+"""What is changed in Twisted, each for a measured reason, and each safe to leave out."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+TOO_LARGE = (
+    b"HTTP/1.1 413 Content Too Large\r\n"
+    b"content-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%b"
+)
+TOO_LARGE_BODY = b'{"error":{"message":"The request body is too large.","code":"413"}}'
+
+
+def use_direct_writes() -> None:
+    """Send what the socket takes at once.
+
+    Twisted queues each write and registers the socket with the poller until it can be written to,
+    which for a token costs more than all else. Whatever the socket does not take goes the usual
+    way, with its limits and its back-pressure; DAPHNE_DIRECT_WRITES=false restores it for all.
+    """
+    from twisted.internet import tcp
+
+    class DirectTransport(tcp.Server):
+        def write(self, data: bytes) -> None:
+            usual: Callable[[bytes], None] = super().write
+            if not self.can_send() or not data:
+                usual(data)
+                return
+            sent = self.writeSomeData(data)
+            if isinstance(sent, BaseException):
+                usual(data)  # meets the same error, and ends the connection
+            elif sent < len(data):
+                usual(data[sent:])
+
+        def writeSequence(self, pieces: Any) -> None:  # noqa: N802 - Twisted's name
+            self.write(b"".join(pieces))
+
+        def can_send(self) -> bool:
+            """Nothing may overtake what waits, and encryption has a way of its own."""
+            return bool(
+                self.connected
+                and not self.TLS
+                and not self.disconnecting
+                and not self._writeDisconnecting
+                and not self._tempDataLen
+                and self.offset == len(self.dataBuffer)
+            )
+
+    tcp.Port.transport = DirectTransport
+
+
+def keep_content_types() -> None:
+    """Remember what a Content-Type means: Twisted asks Python's mail parser for every request."""
+    from twisted.web import http
+
+    http._parseContentType = functools.lru_cache(maxsize=256)(http._parseContentType)
+
+
+def bound_bodies(most: int) -> None:
+    """Cut off a request whose body grows beyond `most` bytes.
+
+    Twisted keeps a whole body, on disk if need be, before any application hears of it: without
+    this, one client could fill the disk.
+    """
+    from daphne.http_protocol import WebRequest
+
+    usual: Callable[[Any, bytes], None] = WebRequest.handleContentChunk
+
+    def handle(request: Any, data: bytes) -> None:
+        if request.channel is None or getattr(request, "is_cut_off", False):
+            return
+        if request.content.tell() + len(data) <= most:
+            usual(request, data)
+            return
+        request.is_cut_off = True
+        request.content.truncate(0)
+        request.channel.transport.write(TOO_LARGE % (len(TOO_LARGE_BODY), TOO_LARGE_BODY))
+        request.channel.loseConnection()
+
+    WebRequest.handleContentChunk = handle
