@@ -54,6 +54,28 @@ async def test_an_error_of_the_code_is_shown_with_its_line():
     assert "ZeroDivisionError: division by zero" in read["stderr"]
 
 
+@pytest.mark.parametrize("name", ["TimeoutError", "MemoryError", "RecursionError"])
+async def test_an_error_that_only_looks_like_a_limit_is_the_codes_own(name: str):
+    async with python() as own:
+        read = await own.run(f"x = 1\nraise {name}('mine')")
+        after = await own.run("x")
+
+    assert f"{name}: mine" in read["stderr"]
+    assert "notes" not in read
+    assert after["result"] == "1"
+
+
+async def test_names_of_files_are_one_line_for_a_person():
+    code = "open('a\\nb.csv', 'w').write('1')\nopen('c' * 300 + '.csv', 'w').write('1')\nNone"
+    files = Folder()
+    async with python(files) as own:
+        result = await own.call(code)
+
+    assert result.attachments[0].title == "a b.csv"
+    assert all(len(attachment.title) <= 100 for attachment in result.attachments)
+    assert all(name.isprintable() and len(name) < 100 for name in files.kept)
+
+
 async def test_a_syntax_error_is_told():
     async with python() as own:
         read = await own.run("def f(:")

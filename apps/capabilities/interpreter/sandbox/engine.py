@@ -18,12 +18,13 @@ from apps.capabilities.interpreter.sandbox.folder import HOME
 from apps.capabilities.interpreter.sandbox.state import KEY, StateUnusable, read_state, write_state
 from apps.capabilities.interpreter.sandbox.workers import run_in_worker
 from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.texts import one_line
 from apps.errors import FileRefused
 
 MODULES = (
     "asyncio, base64, binascii, bisect, collections, copy, csv, dataclasses, datetime, decimal, "
-    "functools, hashlib, itertools, json, math, os (files only), pathlib, random, re, sys, time, tomllib, "
-    "typing, unicodedata"
+    "functools, hashlib, itertools, json, math, os (files only), pathlib, random, re, sys, time, "
+    "tomllib, typing, unicodedata"
 )
 MOST_PRODUCED = 10
 """Attachments of one call; more would bury the answer."""
@@ -37,8 +38,8 @@ class SandboxEngine:
             f"Modules: {MODULES}. No others exist (no numpy, pandas, matplotlib, statistics, io, "
             "heapq, enum). Not supported: yield, del, class inheritance, decorators in classes "
             "(staticmethod, classmethod), super, try/except*, import *, input, globals, dir, vars, "
-            "callable, bytearray, issubclass. Available: functions, lambdas, comprehensions, f-strings, plain classes "
-            "and dataclasses, match, async/await, open, eval. "
+            "callable, bytearray, issubclass. Available: functions, lambdas, comprehensions, "
+            "f-strings, plain classes and dataclasses, match, async/await, open, eval. "
             "There is no network, no host and no environment. "
             f"A call has {settings.PY_INTERPRETER_SANDBOX_SECONDS:g} seconds and "
             f"{settings.PY_INTERPRETER_SANDBOX_MEMORY_MB} MB. "
@@ -128,12 +129,12 @@ def newest(opening: Opening, messages: Sequence[Message]) -> Any:
 def shown_files(files: Mapping[str, bytes]) -> tuple[tuple[Produced, ...], list[str]]:
     """The files that become attachments, and a note about the others."""
     produced = [
-        Produced(name.rpartition("/")[2], kind, content)
+        Produced(one_line(name.rpartition("/")[2]), kind, content)
         for name, content in files.items()
         if (kind := type_of(name))
     ]
     notes = []
-    others = [name for name in files if not type_of(name)][:MOST_PRODUCED]
+    others = [one_line(name) for name in files if not type_of(name)][:MOST_PRODUCED]
     if others:
         notes.append(f"Files of other kinds are not kept: {', '.join(others)}.")
     if len(produced) > MOST_PRODUCED:

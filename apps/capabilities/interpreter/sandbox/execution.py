@@ -26,6 +26,9 @@ MOST_OUTPUT_BYTES = 100_000
 """Of everything printed in one call: more than a model reads with care."""
 MOST_ERROR_CHARACTERS = 4_000
 
+OUT_OF_MEMORY = ("MemoryError: memory limit exceeded", "MemoryError: the worker exceeded")
+"""How the interpreter's own words begin; the code may raise such errors too."""
+
 ROLLED_BACK = "Variables are as they were before this call."
 
 
@@ -86,12 +89,12 @@ def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Outcome
 def limit_reached(error: MontyRuntimeError) -> str:
     """The sentence about a limit that stopped the code; "" for errors of its own."""
     text = error.display("type-msg")
-    if text.startswith("TimeoutError"):
+    if text.startswith("TimeoutError: feed time limit exceeded"):
         return (
             f"TimeoutError: the code was stopped after "
             f"{settings.PY_INTERPRETER_SANDBOX_SECONDS:g} seconds. Do less in one call."
         )
-    if not text.startswith("MemoryError"):
+    if not text.startswith(OUT_OF_MEMORY):
         return ""
     if text.endswith(f"> {MOST_OUTPUT_BYTES} bytes"):
         return (
