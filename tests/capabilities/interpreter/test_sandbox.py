@@ -12,7 +12,7 @@ import pytest
 
 from apps.accounts.caller import Caller
 from apps.agent.messages import Attachment, to_dict
-from apps.capabilities.interpreter.sandbox.state import KEY
+from apps.capabilities.interpreter.sandbox.state import KEY, write_state
 from tests.capabilities.interpreter.tools import CALLER, Folder, answered, attached, python
 
 GONE = "variables and functions of earlier calls are gone"
@@ -199,6 +199,27 @@ async def test_variables_that_were_tampered_with_are_not_loaded(change: str):
 
     assert read["result"] == "1"
     assert GONE in read["notes"][0]
+
+
+@pytest.mark.parametrize("content", [b"", b"rubbish", b"MONTY" + bytes(50)])
+async def test_variables_that_the_interpreter_cannot_load_are_tried_once(content: bytes):
+    async with python(state={KEY: write_state(content, CALLER)}) as own:
+        first = await own.run("x = 1\nx")
+        second = await own.run("x + 1")
+        stopped = await own.run("'a' * 10**10")
+
+    assert first["notes"] == [
+        "What earlier calls left behind could not be loaded; the interpreter started anew."
+    ]
+    assert (first["result"], second) == ("1", {"status": "SUCCESS", "result": "2"})
+    assert stopped["notes"] == ["Variables are as they were before this call."]
+
+
+async def test_a_stopped_call_does_not_bring_back_what_could_not_be_loaded():
+    async with python(state={KEY: write_state(b"rubbish", CALLER)}) as own:
+        await own.run("'a' * 10**10")
+
+    assert own.saved == {KEY: {}}
 
 
 @pytest.mark.parametrize("written", [None, {}, [], "text", 7, {"state": ""}, {"state": None}])

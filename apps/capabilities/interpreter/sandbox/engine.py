@@ -104,6 +104,8 @@ class SandboxSession:
 
     def save(self, outcome: Outcome) -> list[str]:
         """Remember the state; a call that was cut off leaves that of the call before."""
+        if outcome.is_state_lost:
+            self.opening.saved[KEY] = {}  # what cannot be loaded is not tried again
         if outcome.state is None:
             return []
         try:

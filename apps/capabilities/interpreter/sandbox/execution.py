@@ -52,7 +52,7 @@ def execute(
         try:
             session.load_session(before)
         except MontyCrashedError as error:
-            return Outcome(failure(stopped(error)))
+            return Outcome(failure(stopped(error)), is_state_lost=True)
         except MontyError:
             is_lost = True
     return replace(run(session, code, files), is_state_lost=is_lost)
