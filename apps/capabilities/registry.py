@@ -113,11 +113,15 @@ def prepare(manifest: Manifest) -> Prepared:
 
 
 SERVED_BY_THE_RUN = frozenset({"contexts.user-defined"})
+TOLD_BY_THE_CATALOG = frozenset({"tool_sets.predefined", "tools.predefined-tool"})
+"""References that are still there could not be resolved, and the catalog has told why."""
 
 
 def unserved(manifest: Manifest) -> list[InitializationIssue]:
     """One issue for each part of the manifest that no configured capability serves."""
-    served = SERVED_BY_THE_RUN.union(*(capability.serves for capability in capabilities()))
+    served = SERVED_BY_THE_RUN.union(
+        TOLD_BY_THE_CATALOG, *(capability.serves for capability in capabilities())
+    )
     return [
         InitializationIssue(
             f"{part.path}: {part.name!r} is not available in this installation, "

@@ -1,14 +1,15 @@
 """From a name to an application that can run: looked up, checked, prepared, and kept.
 
-A resolved application is kept in the process under the version of its row; whether that version
-is still the newest is asked at most once in `CATALOG_MAX_AGE_SECONDS`.
+A resolved application is kept in the process with the version of its row and the predefined
+content that it was made of; whether both are still the newest is asked at most once in
+`CATALOG_MAX_AGE_SECONDS`.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +17,9 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 
 from apps.capabilities.registry import Prepared, prepare
+from apps.catalog.content.installed import installed
+from apps.catalog.content.layers import Content
+from apps.catalog.content.references import Resolved, resolve_references
 from apps.catalog.models import Application
 from apps.errors import ApplicationBroken, ApplicationNotFound
 from apps.manifest.manifest import Manifest
@@ -49,6 +53,7 @@ class ResolvedApplication:
 @dataclass(slots=True)
 class Kept:
     application: ResolvedApplication
+    content: Content
     checked_at: float
 
 
@@ -64,19 +69,20 @@ async def resolve(slug: str) -> ResolvedApplication:
     now = time.monotonic()
     if kept is not None and now - kept.checked_at < settings.CATALOG_MAX_AGE_SECONDS:
         return kept.application
-    known = None
+    content, known = installed(), None
     if kept is not None:
-        known, kept.checked_at = kept.application, now  # a burst asks the database once
+        kept.checked_at = now  # a burst asks the database once
+        known = kept.application if kept.content is content else None
     try:
         found = await database_sync_to_async(look_up)(slug, known)
-        resolved = prepare_application(found) if isinstance(found, Application) else found
+        resolved = prepare_application(found, content) if isinstance(found, Application) else found
     except BaseException:
         _kept.pop(slug, None)
         raise
     if resolved is None:
         _kept.pop(slug, None)
         raise ApplicationNotFound(slug)
-    _kept[slug] = Kept(resolved, now)
+    _kept[slug] = Kept(resolved, content, now)
     return resolved
 
 
@@ -96,8 +102,12 @@ def look_up(
     return enabled.first()
 
 
-def prepare_application(application: Application) -> ResolvedApplication:
-    """Read the manifest and prepare its capabilities. Raises `ApplicationBroken`."""
+def prepare_application(application: Application, content: Content) -> ResolvedApplication:
+    """Read the manifest, resolve its references and prepare its capabilities.
+
+    Raises `ApplicationBroken`, also without a prompt that it refers to: an agent that has lost
+    its instructions must not answer.
+    """
     try:
         manifest = read(
             application.manifest,
@@ -107,6 +117,10 @@ def prepare_application(application: Application) -> ResolvedApplication:
     except ManifestInvalid as error:
         lines = tuple(f"{problem.path}: {problem.message}" for problem in error.problems)
         raise ApplicationBroken(application.slug, lines) from error
+    resolved = resolve_references(manifest, content, preview=settings.ENABLE_PREVIEW_FEATURES)
+    fatal = tuple(f"{p.path}: {p.sentence}" for p in resolved.problems if p.is_fatal)
+    if fatal:
+        raise ApplicationBroken(application.slug, fatal)
     return ResolvedApplication(
         id=application.pk,
         slug=application.slug,
@@ -114,6 +128,13 @@ def prepare_application(application: Application) -> ResolvedApplication:
         description=application.description,
         is_public=application.is_public,
         version=application.version,
-        manifest=manifest,
-        prepared=prepare(manifest),
+        manifest=resolved.manifest,
+        prepared=prepare_resolved(resolved),
     )
+
+
+def prepare_resolved(resolved: Resolved) -> Prepared:
+    """The capabilities of a manifest; what could not be resolved is told before their issues."""
+    prepared = prepare(resolved.manifest)
+    issues = (*(problem.issue for problem in resolved.problems), *prepared.issues)
+    return replace(prepared, issues=issues)

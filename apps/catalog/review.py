@@ -15,10 +15,12 @@ from typing import Any, Literal
 from django.apps import apps
 from django.conf import settings
 
+from apps.catalog.content.installed import installed
+from apps.catalog.content.references import resolve_references
 from apps.catalog.json_text import JSONTextInvalid, locate, parse, unstorable
 from apps.manifest.paths import join
 from apps.manifest.problems import Problem
-from apps.manifest.reading import Review, review
+from apps.manifest.reading import Review, read, review
 from apps.workspace.local.models import Deployment
 
 MOST_UNSTORABLE = 20
@@ -33,8 +35,9 @@ def review_manifest(manifest: Any) -> Review:
         preview=settings.ENABLE_PREVIEW_FEATURES,
         default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
     )
+    unresolved = () if found.errors else tuple(unresolved_references(manifest))
     unknown = tuple(unknown_deployments(manifest))
-    return Review(errors=found.errors, warnings=(*found.warnings, *unknown))
+    return Review(errors=found.errors, warnings=(*found.warnings, *unresolved, *unknown))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,17 @@ def review_text(text: str) -> list[Finding]:
 def find(severity: Literal["error", "warning"], problem: Problem, text: str) -> Finding:
     place = locate(text, problem.path)
     return Finding(severity, problem.path, problem.message, place.line, place.column)
+
+
+def unresolved_references(manifest: Any) -> Iterator[Problem]:
+    """A warning for each reference to predefined content that leads nowhere, or to nonsense."""
+    checked = read(
+        manifest,
+        preview=settings.ENABLE_PREVIEW_FEATURES,
+        default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
+    )
+    for problem in resolve_references(checked, installed()).problems:
+        yield Problem(problem.path, problem.sentence)
 
 
 def unknown_deployments(manifest: Any) -> Iterator[Problem]:
@@ -109,3 +123,5 @@ def deployment_names(manifest: Any) -> Iterator[tuple[str, str]]:
                 yield join(path, "deployment_id"), name
             elif path.endswith("deployment") and isinstance(item.get("name"), str):
                 yield join(path, "name"), item["name"]
+            elif path.endswith("tool_discovery") and isinstance(item.get("service_model"), str):
+                yield join(path, "service_model"), item["service_model"]

@@ -15,13 +15,11 @@ from typing import Any, Literal
 from django.db import models
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from apps.catalog.content.texts import read_text
 from apps.catalog.json_text import JSONTextInvalid, parse
 from apps.catalog.models import Application
 from apps.manifest.failures import failure_problems
 from apps.workspace.local.models import Deployment
-
-LARGEST_FILE = 2 * 1024 * 1024
-"""Bytes. The largest manifests in use have some 100,000."""
 
 
 class ContentInvalid(Exception):
@@ -127,19 +125,6 @@ def read_file(kind: Kind, path: Path) -> Item:
         raise ContentInvalid(lines) from None
     key = read.pop(kind.key) or path.stem
     return Item(kind, file, key, {kind.columns.get(k, k): value for k, value in read.items()})
-
-
-def read_text(path: Path) -> str:
-    """Raises `OSError`, and `ValueError` for what is no text of a bearable size."""
-    size = path.stat().st_size
-    if size > LARGEST_FILE:
-        raise ValueError(f"the file has {size:,} bytes; at most {LARGEST_FILE:,} are possible.")
-    content = path.read_bytes()
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"Line {line}: not UTF-8; save the file in this encoding.") from error
 
 
 def shape_problems(kind: Kind, document: dict[str, Any], error: ValidationError) -> Iterator[str]:

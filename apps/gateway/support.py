@@ -6,10 +6,8 @@ where DIAL Core decides who may reach it.
 
 from __future__ import annotations
 
-import json
 import logging
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -22,6 +20,8 @@ from django.views.decorators.http import require_GET, require_POST
 from pydantic import TypeAdapter, ValidationError
 
 from apps.accounts.authentication import authenticate, find_holder
+from apps.catalog.content import configuration
+from apps.catalog.content.installed import installed
 from apps.errors import NotAuthenticated
 from apps.manifest.reading import Problem, review
 from apps.manifest.schema import manifest_schema
@@ -53,24 +53,8 @@ def written_schema(preview: bool, default_deployment: str) -> bytes:
 
 @require_GET
 def default_configuration(request: HttpRequest) -> JsonResponse:
-    """What a new application begins with."""
-    return JsonResponse(read_default_configuration(Path(settings.PREDEFINED_DIR)))
-
-
-def read_default_configuration(folder: Path) -> dict[str, Any]:
-    """The object in `default_configuration.json`; a file that is none counts as empty."""
-    path = folder / "default_configuration.json"
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        logger.error("%s cannot be read: %s", path, error)
-        return {}
-    if not isinstance(found, dict):
-        logger.error("%s is not a JSON object.", path)
-        return {}
-    return found
+    """What a new application begins with, its predefined toolsets written out."""
+    return JsonResponse(configuration.default_configuration(installed()))
 
 
 @require_GET

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from apps.manifest.features import Features
 from apps.manifest.manifest import Manifest
 from apps.manifest.orchestrator import Orchestrator
-from apps.manifest.prompts import CustomSystemPrompt
+from apps.manifest.prompts import CustomSystemPrompt, PredefinedSystemPrompt
 from apps.manifest.tools import AnyTool, InternalTool, PredefinedTool
 from apps.manifest.toolsets import (
     DeploymentToolSet,
@@ -53,9 +53,10 @@ def parts_in_use(manifest: Manifest) -> tuple[Part, ...]:
 
 
 def _orchestrator_parts(orchestrator: Orchestrator) -> Iterator[Part]:
-    if not isinstance(orchestrator.system_prompt, CustomSystemPrompt):
-        path = "orchestrator.system_prompt"
-        yield Part(f"{path}.{orchestrator.system_prompt.type}", path)
+    prompt, path = orchestrator.system_prompt, "orchestrator.system_prompt"
+    is_resolved = isinstance(prompt, PredefinedSystemPrompt) and prompt.content is not None
+    if not isinstance(prompt, CustomSystemPrompt) and not is_resolved:
+        yield Part(f"{path}.{prompt.type}", path)
     if orchestrator.attachment_strategy is not None:
         yield Part("orchestrator.attachment_strategy", "orchestrator.attachment_strategy")
     if orchestrator.tool_discovery is not None and orchestrator.tool_discovery.enabled:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from apps.agent.messages import Message
 from apps.manifest.contexts import UserDefinedContext
 from apps.manifest.manifest import Manifest
-from apps.manifest.prompts import CustomSystemPrompt, DialSystemPrompt
+from apps.manifest.prompts import CustomSystemPrompt, DialSystemPrompt, PredefinedSystemPrompt
 from apps.workspace.port import Workspace
 
 logger = logging.getLogger(__name__)
@@ -23,8 +24,8 @@ async def configured_prompt(manifest: Manifest, workspace: Workspace) -> str:
             return fill(prompt.content, prompt.variables)
         case DialSystemPrompt():
             return fill(await workspace.prompt(prompt.path), prompt.variables or {})
-        case _:
-            return prompt.content or ""
+        case PredefinedSystemPrompt():
+            return fill(prompt.content or "", {"today": datetime.now(UTC).date().isoformat()})
 
 
 def fill(text: str, variables: Mapping[str, str]) -> str:

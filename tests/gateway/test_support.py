@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from django.test import AsyncClient
 from jsonschema import Draft202012Validator
 
 from apps.accounts.models import ApiKey
-from apps.gateway.support import read_default_configuration
 from tests.gateway.scripts import MANIFEST
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -55,14 +53,6 @@ async def test_a_new_application_begins_with_what_the_file_says(settings, tmp_pa
     response = await AsyncClient().get(f"{ROOT}/default-configuration")
 
     assert response.json() == {"contexts": []}
-
-
-@pytest.mark.parametrize("content", [None, b"{", b"[]", b"\xff"])
-def test_a_file_that_is_no_object_counts_as_empty(content, tmp_path: Path):
-    if content is not None:
-        (tmp_path / "default_configuration.json").write_bytes(content)
-
-    assert read_default_configuration(tmp_path) == {}
 
 
 async def test_there_are_no_predefined_skills():

@@ -1,0 +1,59 @@
+"""What a template has to be, by the place that it is put into."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from apps.catalog.content.layers import Kind
+from apps.manifest.nodes import Node
+from apps.manifest.tools import AnyDeploymentTool, AnyInternalTool, AnyRestTool
+from apps.manifest.toolsets import DeploymentToolSet, InternalToolSet, RestToolSet, ToolSet
+
+
+class Slot(Node):
+    """A model around one item, so that failures are told as those of a manifest."""
+
+    item: Any
+
+
+class ToolSetSlot(Slot):
+    item: ToolSet
+
+
+class RestToolSlot(Slot):
+    item: AnyRestTool
+
+
+class DeploymentToolSlot(Slot):
+    item: AnyDeploymentTool
+
+
+class InternalToolSlot(Slot):
+    item: AnyInternalTool
+
+
+def slot_of_toolset(toolset: RestToolSet | DeploymentToolSet | InternalToolSet) -> type[Slot]:
+    """What the tools of a toolset have to be."""
+    if isinstance(toolset, RestToolSet):
+        return RestToolSlot
+    return DeploymentToolSlot if isinstance(toolset, DeploymentToolSet) else InternalToolSlot
+
+
+def slot_of_tool(document: Mapping[str, Any]) -> type[Slot]:
+    """What a tool means to be that stands alone: by its type, else by what it has."""
+    kind = document.get("type")
+    if kind == "restapi-tool" or "rest_api_method_info" in document:
+        return RestToolSlot
+    if kind in {"deployment-tool", "dial-deployment-simple"} or "deployment" in document:
+        return DeploymentToolSlot
+    return InternalToolSlot
+
+
+def is_reference(kind: Kind, document: Mapping[str, Any]) -> bool:
+    """Whether a template only refers to another one."""
+    if kind == "toolset":
+        return document.get("type") == "predefined"
+    return document.get("type", "predefined-tool") == "predefined-tool" and (
+        "template_name" in document or "type" in document
+    )
