@@ -152,9 +152,9 @@ class Resolver:
     def validated(
         self, kind: Kind, name: str, document: Mapping[str, Any], slot: type[Slot]
     ) -> Any:
-        written = {"item": document}
+        written = {"items": [document]}
         try:
-            return slot.model_validate(written).item
+            return slot.model_validate(written).items[0]
         except ValidationError as error:
             details = tuple(
                 f"{inside(problem.path)}: {problem.message}"
@@ -206,4 +206,4 @@ class Resolver:
 
 def inside(path: str) -> str:
     """A path in the item of a slot, as a path in the item."""
-    return path.removeprefix("item").removeprefix(".") or ROOT
+    return path.removeprefix("items[0]").removeprefix(".") or ROOT

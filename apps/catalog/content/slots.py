@@ -12,25 +12,25 @@ from apps.manifest.toolsets import DeploymentToolSet, InternalToolSet, RestToolS
 
 
 class Slot(Node):
-    """A model around one item, so that failures are told as those of a manifest."""
+    """A model around an item, so that failures are told as those of a manifest."""
 
-    item: Any
+    items: tuple[Any, ...]
 
 
 class ToolSetSlot(Slot):
-    item: ToolSet
+    items: tuple[ToolSet, ...]
 
 
 class RestToolSlot(Slot):
-    item: AnyRestTool
+    items: tuple[AnyRestTool, ...]
 
 
 class DeploymentToolSlot(Slot):
-    item: AnyDeploymentTool
+    items: tuple[AnyDeploymentTool, ...]
 
 
 class InternalToolSlot(Slot):
-    item: AnyInternalTool
+    items: tuple[AnyInternalTool, ...]
 
 
 def slot_of_toolset(toolset: RestToolSet | DeploymentToolSet | InternalToolSet) -> type[Slot]:
