@@ -307,6 +307,7 @@ SPECTACULAR_SETTINGS = {
 CAPABILITIES = [
     "apps.capabilities.clock.capability.clock",
     "apps.capabilities.rest.capability.rest",
+    "apps.capabilities.deployment.capability.deployment",
     "apps.capabilities.interpreter.capability.interpreter",
     "apps.capabilities.discovery.capability.discovery",
 ]

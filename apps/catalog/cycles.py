@@ -55,8 +55,9 @@ def reachable(names: set[str], slug: str, pk: int | None) -> Calls:
     calls: dict[str, tuple[str, ...]] = {slug: ()}
     waiting = names
     while waiting := waiting - calls.keys() - models_named(waiting):
-        rows = application.objects.filter(slug__in=waiting).exclude(pk=pk)
-        found = dict(rows.values_list("slug", "manifest"))
+        rows = application.objects.filter(slug__in=waiting)
+        others = rows if pk is None else rows.exclude(pk=pk)
+        found = dict(others.values_list("slug", "manifest"))
         calls |= {name: tuple({n for _, n in called(found.get(name))}) for name in waiting}
         waiting = {name for known in waiting for name in calls[known]}
     return calls
@@ -69,7 +70,7 @@ def models_named(names: Iterable[str]) -> set[str]:
 
 def way(start: str, end: str, calls: Calls) -> tuple[str, ...]:
     """The shortest way from one name to another, both included; () when there is none."""
-    ways = {start: (start,)}
+    ways: dict[str, tuple[str, ...]] = {start: (start,)}
     waiting = [start]
     while waiting:
         name = waiting.pop(0)

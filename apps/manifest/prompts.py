@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -33,3 +34,10 @@ SystemPrompt = Annotated[
 ]
 
 ToolSystemPrompt = Annotated[CustomSystemPrompt | DialSystemPrompt, Field(discriminator="type")]
+
+
+def fill(text: str, variables: Mapping[str, str]) -> str:
+    """Replace `{name}` for the given names; other braces stay as they are."""
+    for name, value in variables.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text

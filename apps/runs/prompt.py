@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from apps.agent.messages import Message
 from apps.manifest.contexts import UserDefinedContext
 from apps.manifest.manifest import Manifest
-from apps.manifest.prompts import CustomSystemPrompt, DialSystemPrompt, PredefinedSystemPrompt
+from apps.manifest.prompts import (
+    CustomSystemPrompt,
+    DialSystemPrompt,
+    PredefinedSystemPrompt,
+    fill,
+)
 from apps.workspace.port import Workspace
 
 logger = logging.getLogger(__name__)
@@ -26,13 +31,6 @@ async def configured_prompt(manifest: Manifest, workspace: Workspace) -> str:
             return fill(await workspace.prompt(prompt.path), prompt.variables or {})
         case PredefinedSystemPrompt():
             return fill(prompt.content or "", {"today": datetime.now(UTC).date().isoformat()})
-
-
-def fill(text: str, variables: Mapping[str, str]) -> str:
-    """Replace `{name}` for the given names; other braces stay as they are."""
-    for name, value in variables.items():
-        text = text.replace(f"{{{name}}}", value)
-    return text
 
 
 def inline_contexts(manifest: Manifest) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -39,7 +39,7 @@ from apps.agent.replies import Reply, ask
 from apps.agent.tools import ToolSpec
 from apps.errors import CallsItself, DeploymentNotFound, ModelFailed
 from apps.runs.chunks import ChunkWriter
-from apps.runs.nested import find_application
+from apps.runs.nested import ApplicationModel, find_application
 from apps.runs.workspaces import open_workspace
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.port import DeploymentInfo
@@ -232,7 +232,9 @@ async def test_only_the_named_headers_go_along():
     workspace = workspace_of(caller, gpt=ScriptedModel())
 
     seen = [
-        (await workspace.model("inner", headers=names)).workspace.caller.headers
+        cast(
+            ApplicationModel, await workspace.model("inner", headers=names)
+        ).workspace.caller.headers
         for names in (None, [], ["x-tenant"])
     ]
 
@@ -241,7 +243,7 @@ async def test_only_the_named_headers_go_along():
 
 def test_every_event_has_its_chunk():
     picture = Attachment("image/png", url="files/a/b.png")
-    events = [
+    events: list[Event] = [
         StageOpened("x", "Search"),
         StageOpened("y", "Page", "x"),
         StageRenamed("y", " 1"),

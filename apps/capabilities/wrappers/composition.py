@@ -19,12 +19,15 @@ from apps.manifest.fallbacks import Fallback
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What a manifest wants of one tool beside its work; `seconds` is the time it has."""
+    """What a manifest wants of one tool beside its work; `seconds` is the time it has.
+
+    A tool without `attachment` filters what it brings itself, while it arrives.
+    """
 
     arguments: Arguments
     display: Display
     seconds: float
-    attachment: AttachmentFilter = field(default_factory=AttachmentFilter)
+    attachment: AttachmentFilter | None = field(default_factory=AttachmentFilter)
     fallback: Fallback = field(default_factory=Fallback)
 
 
@@ -32,7 +35,8 @@ def wrapped(tool: PreparedTool, wishes: Wishes) -> PreparedTool:
     """Apply the wishes, the innermost first."""
     tool = with_timeout(tool, wishes.seconds)
     tool = with_arguments(tool, wishes.arguments)
-    tool = with_attachments(tool, wishes.attachment)
+    if wishes.attachment is not None:
+        tool = with_attachments(tool, wishes.attachment)
     tool = with_limit(tool)
     tool = with_log(tool)
     tool = with_fallback(tool, wishes.fallback)

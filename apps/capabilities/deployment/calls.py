@@ -1,0 +1,135 @@
+"""A call of a deployment: asked, shown while it answers, and made into a result."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from apps.agent.events import AttachmentAdded, Event, TextDelta
+from apps.agent.messages import Attachment, Message
+from apps.agent.model import ModelRequest
+from apps.agent.replies import MODEL_STATE, Reply, ask
+from apps.agent.tools import Invocation, ToolResult
+from apps.capabilities.deployment.attachments import Dispatch
+from apps.capabilities.deployment.conversations import (
+    begun_by,
+    conversation,
+    question,
+    session_of,
+)
+from apps.capabilities.deployment.patience import PatientModel
+from apps.capabilities.deployment.requests import parameters_of
+from apps.capabilities.deployment.targets import Target
+from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.attachments import filtered, matches
+from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, shortened
+from apps.errors import ModelFailed, ToolError, ToolTimedOut
+from apps.manifest.prompts import CustomSystemPrompt, fill
+from apps.workspace.port import DeploymentInfo, Workspace
+
+logger = logging.getLogger(__name__)
+
+HEADING = "> #### Response:\n"
+
+
+async def call(target: Target, opening: Opening, invocation: Invocation) -> ToolResult:
+    """Raises `ToolError`, `ToolTimedOut`, `InvalidParameter`, and what the workspace raises."""
+    workspace = opening.workspace
+    info = await workspace.deployment(target.deployment_id)
+    request = await make_request(target, info, workspace, invocation)
+    model = await workspace.model(target.deployment_id, headers=target.headers)
+    invocation.stage.write(HEADING)
+    with told(target):
+        reply = await ask(
+            PatientModel(model, target.name, target.seconds),
+            request,
+            Display(target, invocation),
+            name=target.deployment_id,
+            stage_prefix=f"{invocation.id}-" if target.shows_stages else None,
+            stage_parent=invocation.id,
+        )
+    return result_of(target, reply, invocation)
+
+
+async def make_request(
+    target: Target, info: DeploymentInfo, workspace: Workspace, invocation: Invocation
+) -> ModelRequest:
+    """Raises `InvalidParameter`."""
+    dispatch = Dispatch(info, workspace, target.most_bytes)
+    asked = await question(invocation.arguments, dispatch)
+    if not asked.content:
+        logger.warning("Tool %s was called without a query", target.name)
+    prompt = await system_text(target, workspace)
+    system = [Message("system", prompt)] if prompt else []
+    earlier = await conversation(target, invocation, dispatch)
+    return ModelRequest(
+        messages=[*system, *earlier, asked],
+        parameters=parameters_of(target, info, invocation.arguments),
+        static_tools=target.static_tools,
+    )
+
+
+async def system_text(target: Target, workspace: Workspace) -> str:
+    """Raises `Unsupported`, `FileRefused`."""
+    prompt = target.system_prompt
+    if prompt is None:
+        return ""
+    if isinstance(prompt, CustomSystemPrompt):
+        return fill(prompt.content, prompt.variables)
+    return fill(await workspace.prompt(prompt.path), prompt.variables or {})
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """Where what the deployment says is shown: in the stage of its tool."""
+
+    target: Target
+    invocation: Invocation
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case TextDelta(text):
+                self.invocation.stage.write(text)
+            case AttachmentAdded(attachment):
+                for kept in filtered((attachment,), self.target.attachment, self.target.name):
+                    self.invocation.stage.attach(kept)
+            case _:
+                self.invocation.emit(event)
+
+
+@contextmanager
+def told(target: Target) -> Iterator[None]:
+    """Turn what a model raises into what another one can be told."""
+    try:
+        yield
+    except ModelFailed as error:
+        if error.reason == "timeout":
+            raise ToolTimedOut(target.name, target.seconds) from error
+        text = shortened(error.display or str(error), ERROR_CHARACTERS)
+        raise ToolError(f"{target.name}: {text}") from error
+
+
+def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResult:
+    message, wanted = reply.message, target.attachment
+    attachments = filtered(tuple(dict.fromkeys(message.attachments)), wanted, target.name)
+    content = message.text or without_text(attachments)
+    if target.is_resumable and session_of(target, invocation) is None:
+        content += begun_by(invocation.id)
+    return ToolResult(
+        content,
+        attachments=attachments,
+        propagated=tuple(
+            one for one in attachments if matches(one.type, wanted.propagate_types_to_choice)
+        ),
+        state=message.state.get(MODEL_STATE, {}),
+        usage=reply.usage,
+    )
+
+
+def without_text(attachments: tuple[Attachment, ...]) -> str:
+    """Models refuse a result that says nothing at all."""
+    if not attachments:
+        return "The answer is empty."
+    return f"See attached files: {', '.join(one.title or one.type for one in attachments)}"

@@ -1,0 +1,172 @@
+"""Toolsets of the kind `dial-deployment`: models and applications become tools."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from apps.agent.tools import Tool, ToolSpec
+from apps.capabilities.deployment.calls import call
+from apps.capabilities.deployment.parameters import (
+    OURS,
+    RESERVED,
+    SESSION,
+    complete,
+    generated,
+    generated_arguments,
+)
+from apps.capabilities.deployment.targets import Target, simple_target, written_target
+from apps.capabilities.registry import Capability, Contribution, Open, Opening
+from apps.capabilities.wrappers.arguments import Arguments, read_arguments
+from apps.capabilities.wrappers.composition import Wishes, wrapped
+from apps.capabilities.wrappers.display import Display, display_of
+from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.errors import DeploymentNotFound, InitializationIssue, QuickAppError
+from apps.manifest.fallbacks import Fallback
+from apps.manifest.manifest import Manifest
+from apps.manifest.naming import localized
+from apps.manifest.texts import Localized
+from apps.manifest.tools import DeploymentTool, SimpleDeploymentTool
+from apps.manifest.toolsets import DeploymentToolSet
+from apps.workspace.port import DeploymentInfo
+
+LONGEST_SECONDS = 3600
+"""Of a whole call. How long it may be silent is the manifest's; this ends what never ends."""
+
+Make = Callable[[DeploymentInfo], PreparedTool]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A tool of a manifest, made once it is known what its deployment is."""
+
+    path: str
+    deployment_id: str
+    make: Make
+
+
+def prepare(manifest: Manifest) -> Open | None:
+    """Read every toolset of deployments; what cannot be used becomes an issue."""
+    offers: list[Offer] = []
+    refused: list[InitializationIssue] = []
+    for path, toolset, tool in tools_of(manifest):
+        if isinstance(tool, SimpleDeploymentTool):
+            make = partial(make_simple, tool, toolset, manifest)
+            offers.append(Offer(f"{path}.deployment_id", tool.deployment_id, make))
+            continue
+        try:
+            prepared = prepare_written(path, tool, toolset, manifest)
+        except InitializationIssue as issue:
+            refused.append(issue)
+        else:
+            offers.append(Offer(f"{path}.deployment", tool.deployment.id, always(prepared)))
+    if not offers and not refused:
+        return None
+
+    @asynccontextmanager
+    async def open_deployments(opening: Opening) -> AsyncIterator[Contribution]:
+        made = await asyncio.gather(*(open_offer(offer, opening) for offer in offers))
+        tools = tuple(item for item in made if isinstance(item, Tool))
+        issues = tuple(item for item in made if isinstance(item, InitializationIssue))
+        yield Contribution(tools=tools, issues=(*refused, *issues))
+
+    return open_deployments
+
+
+def tools_of(
+    manifest: Manifest,
+) -> Iterator[tuple[str, DeploymentToolSet, DeploymentTool | SimpleDeploymentTool]]:
+    """The enabled ones, each with its path and its toolset."""
+    for number, toolset in enumerate(manifest.tool_sets):
+        if not isinstance(toolset, DeploymentToolSet) or not toolset.enabled:
+            continue
+        for index, tool in enumerate(toolset.tools):
+            if isinstance(tool, DeploymentTool | SimpleDeploymentTool) and tool.enabled:
+                yield f"tool_sets[{number}].tools[{index}]", toolset, tool
+
+
+def always(tool: PreparedTool) -> Make:
+    return lambda info: tool
+
+
+async def open_offer(offer: Offer, opening: Opening) -> Tool | InitializationIssue:
+    try:
+        info = await opening.workspace.deployment(offer.deployment_id)
+    except DeploymentNotFound:
+        return InitializationIssue(
+            f"{offer.path}: there is no deployment {offer.deployment_id!r} that you may use, "
+            "so the application runs without this tool."
+        )
+    except QuickAppError as error:
+        return InitializationIssue(f"{offer.path}: {error}")
+    return offer.make(info).bind(opening)
+
+
+def prepare_written(
+    path: str, tool: DeploymentTool, toolset: DeploymentToolSet, manifest: Manifest
+) -> PreparedTool:
+    """Raises `InitializationIssue`."""
+    function = tool.open_ai_tool.function
+    if taken := sorted(function.parameters.properties.keys() & RESERVED):
+        raise InitializationIssue(
+            f"{path}.open_ai_tool.function.parameters.properties.{taken[0]}: this field of a "
+            "request cannot be a parameter; rename or remove it."
+        )
+    mode = tool.conversation_mode
+    is_resumable = mode is not None and mode.resumable
+    parameters = complete(function.parameters, is_resumable=is_resumable)
+    own = OURS if is_resumable else OURS - {SESSION}
+    target = written_target(tool, manifest, frozenset(parameters.properties.keys() - own))
+    return make_tool(
+        target,
+        function.description,
+        read_arguments(parameters),
+        display_of(manifest, title_of(toolset, target), tool=tool.display, parameters=parameters),
+        tool.fallback_configuration,
+    )
+
+
+def make_simple(
+    tool: SimpleDeploymentTool,
+    toolset: DeploymentToolSet,
+    manifest: Manifest,
+    info: DeploymentInfo,
+) -> PreparedTool:
+    """A tool of which the manifest says no more than the deployment."""
+    mode = tool.conversation_mode
+    parameters = generated(info, is_resumable=mode is not None and mode.resumable)
+    arguments = generated_arguments(parameters, info)
+    names = frozenset(arguments.schema["properties"].keys() - OURS)
+    target = simple_target(tool, manifest, names)
+    return make_tool(
+        target,
+        info.description or info.display_name,
+        arguments,
+        display_of(manifest, title_of(toolset, target), parameters=parameters),
+        Fallback(),
+    )
+
+
+def make_tool(
+    target: Target,
+    description: str,
+    arguments: Arguments,
+    display: Display,
+    fallback: Fallback,
+) -> PreparedTool:
+    spec = ToolSpec(target.name, description, arguments.schema)
+    return wrapped(
+        PreparedTool(spec, partial(call, target)),
+        # Attachments are filtered while they arrive, so that the stage can show them at once.
+        Wishes(arguments, display, LONGEST_SECONDS, attachment=None, fallback=fallback),
+    )
+
+
+def title_of(toolset: DeploymentToolSet, target: Target) -> Localized:
+    return toolset.name if localized(toolset.name) else f"Calling {target.name} application"
+
+
+deployment = Capability("deployment", frozenset({"tool_sets.dial-deployment"}), prepare)

@@ -1,0 +1,120 @@
+"""What the model is told of a deployment: the parameters of the tool."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+from referencing import Registry
+
+from apps.capabilities.wrappers.arguments import Arguments, read_arguments
+from apps.capabilities.wrappers.constants import unchanged
+from apps.manifest.parameters import (
+    ArrayParameter,
+    FunctionParameters,
+    Parameter,
+    ParameterDisplay,
+    ParameterStage,
+    SimpleParameter,
+    SimpleSchema,
+)
+from apps.workspace.port import DeploymentInfo
+
+logger = logging.getLogger(__name__)
+
+QUERY = "query"
+FILES = "attachment_urls"
+SESSION = "session_id"
+OURS = frozenset({QUERY, FILES, SESSION})
+"""Arguments that are read here; all others go into the request."""
+RESERVED = frozenset({"messages", "model", "stream", "stream_options", "tools"})
+"""Fields of a request that no argument may fill."""
+
+
+def shown_as(**stage: Any) -> ParameterDisplay:
+    return ParameterDisplay(stage=ParameterStage(**stage))
+
+
+query = SimpleParameter(
+    type="string",
+    description="Query prompt to the tool",
+    display=shown_as(name="**Prompt:** ", show_value_in_stage_title=True),
+)
+files = ArrayParameter(
+    type="array",
+    items=SimpleSchema(type="string"),
+    description="Files that the query is about: their paths (files/…) or addresses",
+    display=shown_as(name="**Files:** "),
+)
+session = SimpleParameter(
+    type="string",
+    description=(
+        "The session_id that stands at the end of an earlier answer of this tool: send it "
+        "unchanged to go on with that conversation, leave it out to begin a new one"
+    ),
+    display=shown_as(ignore=True),
+)
+
+
+def complete(written: FunctionParameters, *, is_resumable: bool) -> FunctionParameters:
+    """The parameters of the manifest, with those that every deployment has."""
+    added: dict[str, Parameter] = {QUERY: query, FILES: files}
+    if is_resumable:
+        added[SESSION] = session
+    missing = {name: value for name, value in added.items() if name not in written.properties}
+    return written.model_copy(update={"properties": {**written.properties, **missing}})
+
+
+def generated(info: DeploymentInfo, *, is_resumable: bool) -> FunctionParameters:
+    """The parameters of a deployment of which only the workspace knows something."""
+    own: dict[str, Parameter] = {QUERY: query}
+    if info.files != "none":
+        own[FILES] = files_of(info)
+    if is_resumable:
+        own[SESSION] = session
+    return FunctionParameters(type="object", properties=own, required=(QUERY,))
+
+
+def files_of(info: DeploymentInfo) -> ArrayParameter:
+    types = ", ".join(info.input_attachment_types)
+    if not types or "*/*" in info.input_attachment_types:
+        return files
+    return files.model_copy(update={"description": f"{files.description}; of the types {types}"})
+
+
+def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) -> Arguments:
+    """The parameters together with the configuration that the deployment declares."""
+    own = read_arguments(parameters)
+    schema = with_configuration(own.schema, info.configuration_schema)
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        logger.warning("%s has a configuration schema that is none: %s", info.id, error.message)
+        return own
+    # An empty registry: the schema is not ours, and nothing that it refers to is fetched.
+    validator = Draft202012Validator(schema, registry=Registry())
+    return Arguments(schema, validator, own.defaults, unchanged)
+
+
+def with_configuration(own: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
+    """Our own parameters win; definitions come along, since properties may refer to them."""
+    properties = {n: v for n, v in configurable(declared).items() if n not in OURS}
+    required = declared.get("required")
+    listed = required if isinstance(required, list) else []
+    needed = [name for name in listed if isinstance(name, str) and name in properties]
+    definitions = {key: declared[key] for key in ("$defs", "definitions") if key in declared}
+    return {
+        **own,
+        **definitions,
+        "properties": {**own["properties"], **properties},
+        "required": [*own["required"], *needed],
+    }
+
+
+def configurable(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values that go into `custom_fields.configuration`, by name."""
+    properties = schema.get("properties")
+    return properties if isinstance(properties, Mapping) else {}

@@ -1,0 +1,334 @@
+"""A deployment is called: what it is asked, what is shown, what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from apps.agent.events import (
+    Event,
+    ModelUsage,
+    StageAttachment,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+)
+from apps.agent.messages import Attachment, Message, to_dicts
+from apps.agent.tools import ToolResult
+from apps.errors import ModelFailed, Stopped
+from tests.capabilities.deployment.scripts import ECHO, chunk, echo, one_tool, simple, use, written
+from tests.capabilities.manifests import stage_text, timeless
+from tests.fakes import ScriptedModel, finish, saying, text
+
+CHART = {"type": "image/png", "title": "Chart", "url": "files/x/chart.png"}
+NOTE = {"type": "text/plain", "title": "Note", "data": "n"}
+
+
+def delta(**fields: Any):
+    return chunk(choices=[{"delta": fields}])
+
+
+def custom(**fields: Any):
+    return delta(custom_content=fields)
+
+
+async def test_the_answer_is_shown_while_it_arrives():
+    workspace, model = echo([text("Twelve "), text("degrees."), finish()])
+    events: list[Event] = []
+
+    async with one_tool(workspace, written()) as tool:
+        result = await use(tool, events.append, query="How warm?")
+
+    assert result == ToolResult("Twelve degrees.")
+    assert to_dicts(model.asked[0].messages) == [{"role": "user", "content": "How warm?"}]
+    assert timeless(events) == [
+        StageOpened("call-1", "Team How warm?"),
+        StageDelta("call-1", "> #### Request:\n\r**Prompt:** How warm?\n\r"),
+        StageDelta("call-1", "> #### Response:\n"),
+        StageDelta("call-1", "Twelve "),
+        StageDelta("call-1", "degrees."),
+        StageClosed("call-1", 0.0),
+    ]
+
+
+async def test_attachments_state_and_usage_come_back():
+    workspace, _ = echo(
+        [
+            custom(attachments=[CHART, NOTE]),
+            custom(attachments=[CHART], state={"a": 1}),
+            text("Done"),
+            finish(prompt=99, completion=9),
+            chunk(
+                statistics={
+                    "usage_per_model": [
+                        {"model": "gpt", "prompt_tokens": 5, "completion_tokens": 2},
+                        {"model": "", "prompt_tokens": 1, "completion_tokens": 1},
+                    ]
+                }
+            ),
+        ]
+    )
+    events: list[Event] = []
+
+    async with one_tool(workspace, written()) as tool:
+        result = await use(tool, events.append, query="Draw")
+
+    chart = Attachment("image/png", "Chart", url="files/x/chart.png")
+    note = Attachment("text/plain", "Note", data="n")
+    assert result == ToolResult(
+        "Done",
+        attachments=(chart, note),
+        propagated=(chart,),
+        state={"a": 1},
+        usage=(ModelUsage("gpt", 5, 2), ModelUsage("echo", 1, 1)),
+    )
+    assert [event for event in events if isinstance(event, StageAttachment)] == [
+        StageAttachment("call-1", chart),
+        StageAttachment("call-1", note),
+    ]
+
+
+async def test_the_filter_of_the_manifest_decides_which_attachments_survive():
+    workspace, _ = echo([custom(attachments=[CHART, NOTE]), finish()])
+    item = written(
+        attachment={
+            "supported_types": ["text/*"],
+            "media_type_substitution": {"text/plain": "text/markdown"},
+            "propagate_types_to_choice": ["text/markdown"],
+        }
+    )
+    events: list[Event] = []
+
+    async with one_tool(workspace, item) as tool:
+        result = await use(tool, events.append)
+
+    note = Attachment("text/markdown", "Note", data="n")
+    assert result == ToolResult("See attached files: Note", attachments=(note,), propagated=(note,))
+    assert StageAttachment("call-1", note) in events
+
+
+async def test_an_answer_of_nothing_is_said_to_be_one():
+    workspace, _ = echo([finish()])
+
+    async with one_tool(workspace, written()) as tool:
+        assert await use(tool) == ToolResult("The answer is empty.")
+
+
+async def test_a_call_without_a_query_is_only_worth_a_warning(caplog):
+    workspace, _ = echo()
+
+    async with one_tool(workspace, written()) as tool:
+        assert await use(tool) == ToolResult("Well.")
+    assert "Tool repeat was called without a query" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("prompt", "told"),
+    [
+        (
+            {"type": "custom", "content": "Be {tone}, {really}.", "variables": {"tone": "brief"}},
+            "Be brief, {really}.",
+        ),
+        (
+            {"type": "dial", "path": "prompts/x/y", "variables": {"tone": "brief"}},
+            "The prompt of prompts/x/y, brief.",
+        ),
+    ],
+)
+async def test_the_prompt_of_the_tool_goes_in_front(prompt, told):
+    workspace, model = echo()
+
+    async with one_tool(workspace, written(system_prompt=prompt)) as tool:
+        await use(tool, query="Hi")
+
+    assert [(m.role, m.content) for m in model.asked[0].messages] == [
+        ("system", told),
+        ("user", "Hi"),
+    ]
+
+
+async def test_the_stages_of_the_deployment_stand_below_the_one_of_the_tool():
+    workspace, _ = echo(
+        [
+            custom(stages=[{"index": 0, "name": "Search"}]),
+            custom(stages=[{"index": 1, "content": "p", "parent_stage_index": 0}]),
+            text("Found"),
+            custom(stages=[{"index": 0, "status": "completed"}]),
+            finish(),
+        ]
+    )
+    events: list[Event] = []
+
+    async with one_tool(workspace, written()) as tool:
+        await use(tool, events.append, query="Hi")
+
+    assert timeless(events)[3:] == [
+        StageOpened("call-1-0", "Search", "call-1"),
+        StageOpened("call-1-1", "Stage 2", "call-1-0"),
+        StageDelta("call-1-1", "p"),
+        StageDelta("call-1", "Found"),
+        StageClosed("call-1-0", 0.0),
+        StageClosed("call-1-1", 0.0),
+        StageClosed("call-1", 0.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    "display", [{"propagate_sub_stages": False}, {"level": "none"}, {"level": "error"}]
+)
+async def test_the_stages_of_the_deployment_can_be_hidden(display):
+    workspace, _ = echo([custom(stages=[{"index": 0, "name": "Search"}]), *saying("Found")])
+    events: list[Event] = []
+
+    async with one_tool(workspace, written(), features={"stage_display": display}) as tool:
+        result = await use(tool, events.append, query="Hi")
+
+    assert result.content == "Found"
+    assert [e for e in events if isinstance(e, StageOpened) and e.parent_id] == []
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (
+            ModelFailed("The service answered with status 429.", status=429, display="Slow down."),
+            "repeat: Slow down.",
+        ),
+        (
+            ModelFailed("The service answered with status 500.", status=500),
+            "repeat: The service answered with status 500.",
+        ),
+        (
+            ModelFailed("silent", reason="timeout"),
+            "The tool call `repeat` timed out after 300 seconds. "
+            "Consider retrying with a smaller input or a simpler request.",
+        ),
+    ],
+)
+async def test_a_deployment_that_fails_is_told_to_the_model(failure, told):
+    workspace, _ = echo([custom(stages=[{"index": 0, "name": "Search"}]), failure])
+    events: list[Event] = []
+
+    async with one_tool(workspace, written()) as tool:
+        result = await use(tool, events.append, query="Hi")
+
+    assert result == ToolResult(told)
+    assert StageClosed("call-1-0", 0.0, failed=True) in timeless(events)
+    assert told in stage_text(events)
+
+
+async def test_a_silent_deployment_is_given_up_and_left():
+    workspace, model = echo([text("Well"), ScriptedModel.never])
+
+    async with one_tool(workspace, written(), tool_defaults={"timeout_seconds": 0.05}) as tool:
+        result = await use(tool, query="Hi")
+
+    assert result.content.startswith("The tool call `repeat` timed out after 0.05 seconds.")
+    assert model.closed.is_set()
+
+
+async def test_a_deployment_may_take_its_time_as_long_as_it_talks():
+    class Slow(ScriptedModel):
+        async def stream(self, request):
+            for _ in range(4):
+                await asyncio.sleep(0.1)
+                yield [text("word ")]
+            yield [finish()]
+
+    workspace, _ = echo()
+    workspace.models = {"echo": Slow()}
+
+    async with one_tool(workspace, written(), tool_defaults={"timeout_seconds": 0.25}) as tool:
+        result = await use(tool, query="Hi")
+
+    assert result.content == "word " * 4
+
+
+async def test_the_strategies_of_the_manifest_decide_over_failures():
+    workspace, _ = echo([ModelFailed("no")])
+    item = written(fallback_configuration={"strategies": [{"type": "hard_stop"}]})
+
+    async with one_tool(workspace, item) as tool:
+        with pytest.raises(Stopped):
+            await use(tool, query="Hi")
+
+
+async def test_a_cancelled_call_leaves_the_deployment():
+    workspace, model = echo([text("Well"), ScriptedModel.never])
+
+    async with one_tool(workspace, written()) as tool:
+        call = asyncio.create_task(use(tool, query="Hi"))
+        await asyncio.wait_for(model.waiting.wait(), 5)
+        call.cancel()
+        await asyncio.wait([call], timeout=1)
+
+    assert call.cancelled()
+    assert model.closed.is_set()
+
+
+async def test_the_headers_that_go_along_are_those_of_the_manifest():
+    workspace, _ = echo(saying("1"), saying("2"))
+    narrow = written(content_propagation={"propagate_headers": ["X-Tenant-Id"]})
+
+    async with one_tool(workspace, narrow) as tool:
+        await use(tool, query="Hi")
+    async with one_tool(workspace, simple()) as tool:
+        await use(tool, query="Hi")
+
+    assert workspace.headers == [("X-Tenant-Id",), None]
+
+
+async def test_static_tools_are_passed_on_as_they_are_and_arguments_become_fields():
+    static = {
+        "type": "static_function",
+        "static_function": {"name": "web_search", "configuration": {"region": "eu"}, "x": 1},
+    }
+    schema = {"properties": {"tone": {"type": "string"}, "depth": {"type": "integer"}}}
+    workspace, model = echo(
+        info=replace(
+            ECHO, configuration_schema=schema, defaults={"seed": 1, "stream_options": None}
+        )
+    )
+    item = written(
+        parameters={
+            "temperature": 0.5,
+            "seed": 2,
+            "tools": [static],
+            "custom_fields": {"configuration": {"tone": "dry", "lang": "en"}},
+        },
+        properties={
+            "temperature": {"type": "number"},
+            "tone": {"type": "string"},
+            "size": {"type": "string"},
+            "extra": {"type": "object", "properties": {}, "description": "d"},
+            "kind": {"type": None, "const": "short"},
+        },
+    )
+
+    async with one_tool(workspace, item) as tool:
+        await use(tool, query="Hi", tone="warm", temperature=1, extra={}, size=None, user="made up")
+
+    (request,) = model.asked
+    assert request.static_tools == (static,)
+    assert request.parameters == {
+        "seed": 2,
+        "stream_options": None,
+        "temperature": 1,
+        "kind": "short",
+        "custom_fields": {"configuration": {"tone": "warm", "lang": "en"}},
+    }
+
+
+async def test_the_configuration_of_a_simple_tool_is_filled_in_by_the_model():
+    schema = {"properties": {"tone": {"enum": ["dry", "warm"]}}}
+    workspace, model = echo(info=replace(ECHO, configuration_schema=schema))
+
+    async with one_tool(workspace, simple()) as tool:
+        await use(tool, query="Hi", tone="warm", user="made up")
+
+    (request,) = model.asked
+    assert request.parameters == {"custom_fields": {"configuration": {"tone": "warm"}}}
+    assert request.messages == [Message("user", "Hi")]
