@@ -309,6 +309,7 @@ CAPABILITIES = [
     "apps.capabilities.rest.capability.rest",
     "apps.capabilities.deployment.capability.deployment",
     "apps.capabilities.interpreter.capability.interpreter",
+    "apps.capabilities.mcp.capability.mcp",
     "apps.capabilities.discovery.capability.discovery",
 ]
 

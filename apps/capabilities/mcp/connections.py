@@ -1,0 +1,177 @@
+"""One session with one server. A task of its own enters and leaves it; anybody may use it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import Any, Literal, TypeVar
+
+import mcp_types as types
+from mcp import Client
+from mcp.client.session import ClientRequestContext
+from mcp.shared.dispatcher import ProgressFnT
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from apps.capabilities.mcp.endpoints import Endpoint
+from apps.capabilities.mcp.failures import ConnectionFailed, is_closed, leaves, read_failure
+from apps.capabilities.mcp.processes import Errors
+from apps.capabilities.mcp.streams import open_streams
+from apps.workspace.egress.errands import CURRENT, Errand
+
+CLOSE_SECONDS = 8.0
+"""For a program that has to be killed (three times a second), and telling a service (two)."""
+LAST_WORDS_SECONDS = 2.0
+INFO = types.Implementation(name="QuickApps", version="1")
+
+T = TypeVar("T")
+LIST_CHANGES = (types.ToolListChangedNotification, types.ResourceListChangedNotification)
+
+
+class Connection:
+    """`changed` is called when the server says that its lists are not what they were."""
+
+    def __init__(self, endpoint: Endpoint, changed: Callable[[], None]) -> None:
+        self.endpoint = endpoint
+        self.changed = changed
+        self.errors = Errors()
+        self.client: Client | None = None
+        self.failure: ConnectionFailed | None = None
+        self.settled = asyncio.Event()
+        self.stopping = asyncio.Event()
+        self.opened_at = 0.0
+        self.task: asyncio.Task[None] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.client is not None and not self.stopping.is_set()
+
+    async def open(self, errand: Errand, seconds: float) -> None:
+        """Raises `ConnectionFailed`."""
+        work = self.own(errand, seconds)
+        # Nothing of the run that happens to be first may be seen by those that follow.
+        self.task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
+        await self.settled.wait()
+        if self.failure is not None:
+            raise self.failure
+
+    async def own(self, errand: Errand, seconds: float) -> None:
+        CURRENT.set(errand)
+        try:
+            error = await self.serve("legacy", seconds)
+            if error is not None and is_modern_only(error):
+                error = await self.serve("auto", seconds)
+            if error is not None and self.failure is None:
+                self.failure = self.with_last_words(read_failure(error, errand))
+        finally:
+            self.client = None
+            self.stopping.set()
+            self.settled.set()
+
+    async def serve(self, mode: Literal["legacy", "auto"], seconds: float) -> BaseException | None:
+        """Connect, and stay until it is over; return what went wrong.
+
+        The older handshake comes first: only there a server keeps a session for its client, and
+        tells on its own that its tools changed. Who speaks nothing else refuses it by a code.
+        """
+        try:
+            async with AsyncExitStack() as stack:
+                async with asyncio.timeout(seconds):
+                    client = Client(
+                        open_streams(self.endpoint, self.errors, self.end),
+                        mode=mode,
+                        cache=None,
+                        elicitation_callback=decline,
+                        message_handler=self.hear,
+                        client_info=INFO,
+                    )
+                    self.client = await stack.enter_async_context(client)
+                self.opened_at = asyncio.get_running_loop().time()
+                self.settled.set()
+                await self.stopping.wait()
+        except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 - tasks of the SDK raise anything
+            return error
+        return None
+
+    def end(self, failure: ConnectionFailed) -> None:
+        """The session is of no use any more."""
+        if self.stopping.is_set() or self.client is None:
+            return  # it is being closed, or not open yet: whoever does that knows more
+        self.failure = self.failure or self.with_last_words(failure)
+        self.stopping.set()
+
+    def with_last_words(self, failure: ConnectionFailed) -> ConnectionFailed:
+        """A program's last lines on stderr say why it ended; they are for administrators only."""
+        if self.endpoint.program is not None and self.errors.text:
+            failure.details = "\n".join(filter(None, (failure.details, self.errors.text)))
+        return failure
+
+    async def hear(self, message: Any) -> None:
+        if isinstance(message, LIST_CHANGES):
+            self.changed()
+
+    async def ask(self, errand: Errand, question: Callable[[Client], Awaitable[T]]) -> T:
+        """Ask the server something on behalf of an errand. Raises `ConnectionFailed`."""
+        client = self.client
+        if client is None:
+            raise self.failure or ConnectionFailed("the connection was closed.")
+        token = CURRENT.set(errand)
+        try:
+            return await question(client)
+        except TimeoutError:
+            raise
+        except Exception as error:
+            raise await self.explain(error, errand) from error
+        finally:
+            CURRENT.reset(token)
+
+    async def explain(self, error: Exception, errand: Errand) -> ConnectionFailed:
+        if is_closed(error) and not errand.failure and self.task is not None:
+            await asyncio.wait([self.task], timeout=LAST_WORDS_SECONDS)
+            if self.failure is not None:
+                return self.failure
+        return read_failure(error, errand)
+
+    async def close(self) -> None:
+        self.stopping.set()
+        task = self.task
+        if task is None or task is asyncio.current_task():
+            return
+        await asyncio.wait([task], timeout=CLOSE_SECONDS)
+        if not task.done():
+            task.cancel()
+            await asyncio.wait([task], timeout=CLOSE_SECONDS)
+
+
+async def call_tool(
+    client: Client, name: str, arguments: dict[str, Any], progress: ProgressFnT
+) -> types.CallToolResult:
+    """What the SDK's own call does beside, for older servers: check results by their schema.
+
+    A result that does not fit it is still of use to a model, and a schema of a stranger's could
+    take for ever to check.
+    """
+    if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        return await client.call_tool(name, arguments, progress_callback=progress)
+    request = types.CallToolRequest(
+        params=types.CallToolRequestParams(name=name, arguments=arguments)
+    )
+    return await client.session.send_request(
+        request, types.CallToolResult, progress_callback=progress
+    )
+
+
+async def decline(
+    context: ClientRequestContext, params: types.ElicitRequestParams
+) -> types.ElicitResult:
+    """Nobody can be asked in the middle of a call; the server hears no, and may go on."""
+    return types.ElicitResult(action="decline")
+
+
+def is_modern_only(error: BaseException) -> bool:
+    return any(
+        isinstance(leaf, MCPError) and leaf.code == types.UNSUPPORTED_PROTOCOL_VERSION
+        for leaf in leaves(error)
+    )

@@ -1,0 +1,178 @@
+"""What is known of one server for one caller: its lists, its session, how often it failed."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Hashable
+from datetime import UTC, datetime
+from typing import Any, Literal, TypeVar
+
+from mcp import Client
+
+from apps.capabilities.mcp.connections import Connection
+from apps.capabilities.mcp.endpoints import Endpoint
+from apps.capabilities.mcp.failures import TERMINATED, ConnectionFailed, leaves
+from apps.workspace.egress.errands import Errand
+
+KEPT_SECONDS = 300.0
+"""How long a list is believed of a server that does not say that it changed."""
+CONNECT_SECONDS = 30.0
+STABLE_SECONDS = 60.0
+"""A session that lasted so long before it broke was a good one."""
+FIRST_WAIT_SECONDS = 1.0
+LONGEST_WAIT_SECONDS = 60.0
+
+State = Literal["idle", "starting", "connected", "sign-in needed", "error"]
+T = TypeVar("T")
+
+
+class Contact:
+    """One pooled session; `users` counts the runs that are open with it."""
+
+    def __init__(self, endpoint: Endpoint, bucket: str) -> None:
+        self.endpoint = endpoint
+        self.bucket = bucket
+        self.connection: Connection | None = None
+        self.starting: asyncio.Task[Connection] | None = None
+        self.kept: dict[Hashable, tuple[Any, float]] = {}
+        self.locks: dict[Hashable, asyncio.Lock] = {}
+        self.failure: ConnectionFailed | None = None
+        self.failed_at: datetime | None = None
+        self.failures = 0
+        self.retry_at = 0.0
+        self.users = 0
+        self.used_at = time.monotonic()
+        self.opened = 0
+
+    @property
+    def state(self) -> State:
+        if self.starting is not None:
+            return "starting"
+        if self.connection is not None and self.connection.is_open:
+            return "connected"
+        if self.last_failure is None:
+            return "idle"
+        return "sign-in needed" if self.last_failure.needs_sign_in else "error"
+
+    @property
+    def last_failure(self) -> ConnectionFailed | None:
+        self.notice_end()
+        return self.failure
+
+    # --- The session ----------------------------------------------------------------------
+
+    async def connected(self, errand: Errand) -> Connection:
+        """The open session, or a new one; who comes meanwhile waits for the same.
+
+        Raises `ConnectionFailed`, at once while a server that failed is left in peace.
+        """
+        self.used_at = time.monotonic()
+        self.notice_end()
+        if self.connection is not None:
+            return self.connection
+        if self.starting is None:
+            if self.failure is not None and time.monotonic() < self.retry_at:
+                raise self.failure
+            self.starting = asyncio.get_running_loop().create_task(self.connect(errand))
+        starting = self.starting
+        await asyncio.wait([starting])  # a caller that leaves takes nobody else along
+        return starting.result()
+
+    async def connect(self, errand: Errand) -> Connection:
+        connection = Connection(self.endpoint, self.forget_lists)
+        self.opened += 1
+        try:
+            await connection.open(errand, min(CONNECT_SECONDS, errand.seconds))
+        except ConnectionFailed as failure:
+            self.note(failure)
+            raise
+        else:
+            self.connection = connection
+            return connection
+        finally:
+            self.starting = None
+
+    def notice_end(self) -> None:
+        """See whether the session has ended by itself since it was used."""
+        connection = self.connection
+        if connection is None or connection.is_open:
+            return
+        self.connection = None
+        lasted = asyncio.get_running_loop().time() - connection.opened_at
+        if lasted >= STABLE_SECONDS:
+            self.failures = 0
+        if connection.failure is not None:
+            self.note(connection.failure)
+
+    def note(self, failure: ConnectionFailed) -> None:
+        """The first try after a failure is free; further ones wait for longer and longer."""
+        self.failure, self.failed_at = failure, datetime.now(UTC)
+        longest = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** min(self.failures, 10))
+        wait = jitter(longest) if self.failures else 0.0
+        self.retry_at = time.monotonic() + wait
+        self.failures += 1
+
+    async def close(self) -> None:
+        """End the session; the lists stay for as long as they are believed."""
+        if self.starting is not None:
+            await asyncio.wait([self.starting])
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            await connection.close()
+
+    async def reset(self) -> None:
+        """Forget everything, failures too."""
+        await self.close()
+        self.forget_lists()
+        self.failure, self.failed_at = None, None
+        self.failures, self.retry_at = 0, 0.0
+
+    # --- Questions ------------------------------------------------------------------------
+
+    async def ask(self, errand: Errand, question: Callable[[Client], Awaitable[T]]) -> T:
+        """Raises `ConnectionFailed`. A server that no longer knows the session gets a new one."""
+        connection = await self.connected(errand)
+        try:
+            return await connection.ask(errand, question)
+        except ConnectionFailed as failure:
+            if not is_terminated(failure):
+                raise
+            # It was refused before anything was done, so asking again does nothing twice.
+            if self.connection is connection:
+                self.connection = None
+                await connection.close()
+        return await (await self.connected(errand)).ask(errand, question)
+
+    async def known(
+        self, key: Hashable, errand: Errand, question: Callable[[Client], Awaitable[T]]
+    ) -> T:
+        """The answer to a question, remembered until it may have changed."""
+        found: tuple[T] | None
+        if (found := self.recall(key)) is not None:
+            return found[0]
+        async with self.locks.setdefault(key, asyncio.Lock()):
+            if (found := self.recall(key)) is not None:
+                return found[0]
+            answer = await self.ask(errand, question)
+            self.kept[key] = (answer, time.monotonic() + KEPT_SECONDS)
+            return answer
+
+    def recall(self, key: Hashable) -> tuple[Any] | None:
+        answer, until = self.kept.get(key, (None, 0.0))
+        return (answer,) if time.monotonic() < until else None
+
+    def forget_lists(self) -> None:
+        self.kept.clear()
+        self.locks = {key: lock for key, lock in self.locks.items() if lock.locked()}
+
+
+def is_terminated(failure: ConnectionFailed) -> bool:
+    cause = failure.__cause__
+    return cause is not None and any(str(leaf) == TERMINATED for leaf in leaves(cause))
+
+
+def jitter(longest: float) -> float:
+    """Anything up to the longest wait: those that failed together do not return together."""
+    return random.uniform(0.0, longest)  # noqa: S311 - nobody has to guess it

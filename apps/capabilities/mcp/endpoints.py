@@ -1,0 +1,95 @@
+"""Where a server is and how it is told who is calling: what makes two connections the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from apps.manifest.authorizations import (
+    BasicAuthorization,
+    BearerAuthorization,
+    ClientIdSecretAuthorization,
+    McpApiKeyAuthorization,
+    McpAuthorization,
+)
+from apps.manifest.toolsets import McpServer
+from apps.workspace.egress.errands import Authorize
+from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.headers import basic, header_name_problem, header_value_problem
+from apps.workspace.egress.tokens import find_tokens
+from apps.workspace.egress.urls import AddressInvalid, read_url
+from apps.workspace.local import mcp_servers
+from apps.workspace.local.mcp_servers import RegisteredServer
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Hashable: two toolsets with equal endpoints may share a connection.
+
+    `program` is set with the protocol `stdio`, `url` with the others.
+    """
+
+    protocol: Literal["sse", "streamable_http", "stdio"]
+    url: str = ""
+    trust: Trust = Trust.OPERATOR
+    authorization: McpAuthorization | None = None
+    program: RegisteredServer | None = None
+
+    @property
+    def title(self) -> str:
+        """For the administrator; an address may carry a secret in its query, so without it."""
+        return self.program.name if self.program is not None else self.url.partition("?")[0]
+
+    @property
+    def authorize(self) -> Authorize:
+        return partial(authorize, self.authorization)
+
+
+async def find_endpoint(info: McpServer) -> Endpoint:
+    """Raises `Unsupported` for a registered server that there is not, `AddressInvalid`."""
+    if info.protocol == "stdio":
+        return Endpoint("stdio", program=await mcp_servers.find(info.server))
+    address = read_url(info.url)
+    trust = Trust.SITE if address.is_site else Trust.OPERATOR
+    url = address.parts._replace(fragment="").geturl()
+    return Endpoint(info.protocol, url, trust, info.authorization)
+
+
+def endpoint_problem(info: McpServer) -> tuple[str, str]:
+    """Which field cannot be used, and why; two empty texts when all can."""
+    if info.protocol != "stdio":
+        try:
+            read_url(info.url)
+        except AddressInvalid as error:
+            return "url", str(error)
+    how = info.authorization
+    if isinstance(how, BearerAuthorization):
+        return "authorization", header_value_problem(how.token)
+    if isinstance(how, McpApiKeyAuthorization):
+        return "authorization", header_name_problem(how.name) or header_value_problem(how.key)
+    if isinstance(how, ClientIdSecretAuthorization):
+        try:
+            read_url(how.token_url)
+        except AddressInvalid as error:
+            return "authorization.token_url", str(error)
+    return "", ""
+
+
+async def authorize(how: McpAuthorization | None, refused: str) -> tuple[dict[str, str], str]:
+    """Headers with the credentials, and the token among them if another can be fetched.
+
+    Raises `ToolError` when there are none to add.
+    """
+    match how:
+        case BasicAuthorization():
+            return {"Authorization": basic(how.username, how.password)}, ""
+        case BearerAuthorization():
+            return {"Authorization": f"Bearer {how.token}"}, ""
+        case McpApiKeyAuthorization():
+            return {how.name: how.key}, ""
+        case ClientIdSecretAuthorization():
+            token = await find_tokens(how).current(refused)
+            return {"Authorization": f"Bearer {token}"}, token
+        case None:
+            return {}, ""

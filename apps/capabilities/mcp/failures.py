@@ -1,0 +1,125 @@
+"""How a connection to a server fails, and in what words a toolset's report tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED
+from pydantic import ValidationError
+
+from apps.capabilities.wrappers.texts import one_line, shortened
+from apps.errors import EgressRefused, InitializationIssue, ToolError, Unsupported
+from apps.workspace.egress.errands import Errand
+
+UNAUTHORIZED = 401
+MESSAGE_CHARACTERS = 500
+DETAIL_CHARACTERS = 4_000
+TERMINATED = "Session terminated"
+STAND_INS = frozenset({"Server returned an error response", "Not Found"})
+"""What the SDK says for an HTTP status; the errand knows which it was."""
+
+
+class ConnectionFailed(Exception):
+    """`text` is a sentence about the server; `details` are for whoever runs the installation."""
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        kind: str = "connection",
+        details: str = "",
+        needs_sign_in: bool = False,
+        timed_out: bool = False,
+    ) -> None:
+        super().__init__(text)
+        self.text = text
+        self.kind = kind
+        self.details = details
+        self.needs_sign_in = needs_sign_in
+        self.timed_out = timed_out
+
+    def told(self, label: str) -> str:
+        """The sentence for the report of the toolset that is called so."""
+        if self.needs_sign_in:
+            return f"Authentication required for toolset '{label}'"
+        prefix = {"http": "HTTP error for", "mcp": "MCP error for"}.get(self.kind, "Toolset")
+        return f"{prefix} {label}: {self.text}"
+
+    def issue(self, label: str) -> InitializationIssue:
+        return InitializationIssue(self.told(label), details=self.details)
+
+
+def read_failure(error: BaseException, errand: Errand) -> ConnectionFailed:
+    """What went wrong, from an exception of the SDK and from what HTTP knows of it."""
+    found = list(leaves(error))
+    details = shortened("\n".join(map(describe, found)), DETAIL_CHARACTERS)
+    known = next((leaf for leaf in found if isinstance(leaf, ConnectionFailed)), None)
+    if known is not None:
+        return known
+    if errand.status == UNAUTHORIZED:
+        return ConnectionFailed(
+            "it asks for a sign-in.", kind="http", details=details, needs_sign_in=True
+        )
+    first = found[0]
+    if errand.failure:
+        return ConnectionFailed(errand.failure, details=details, timed_out=errand.timed_out)
+    says_more = isinstance(first, MCPError) and first.message not in STAND_INS
+    if errand.status and not says_more:
+        return ConnectionFailed(errand.status_line, kind="http", details=details)
+    return read_leaf(first, details)
+
+
+def read_leaf(error: BaseException, details: str) -> ConnectionFailed:
+    match error:
+        case MCPError() if error.message == TERMINATED:
+            return ConnectionFailed(
+                "the address does not behave as an MCP server; probably there is none at it "
+                "(404), or the session has ended.",
+                kind="mcp",
+                details=details,
+            )
+        case MCPError() if is_closed(error):
+            return ConnectionFailed("the server ended the connection.", details=details)
+        case MCPError():
+            message = one_line(error.message, MESSAGE_CHARACTERS) or "without a message"
+            return ConnectionFailed(message, kind="mcp", details=details)
+        case TimeoutError():
+            return ConnectionFailed(
+                "the server did not answer in time.", details=details, timed_out=True
+            )
+        case ValidationError():
+            return ConnectionFailed(
+                "the server's answer does not follow the protocol.", details=details
+            )
+        case EgressRefused() | ToolError() | Unsupported():
+            return ConnectionFailed(str(error), details=details)
+        case _:
+            return ConnectionFailed("the connection failed.", details=details)
+
+
+def is_closed(error: BaseException) -> bool:
+    """Whether the session ended under a question; servers use the same code for errors of theirs."""
+    return (
+        isinstance(error, MCPError)
+        and error.code == CONNECTION_CLOSED
+        and error.message == "Connection closed"
+    )
+
+
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """The exceptions in a group of groups, in order; the error itself if it is none."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from leaves(inner)
+    else:
+        yield error
+
+
+def describe(error: BaseException) -> str:
+    if isinstance(error, ValidationError):
+        # What a server sent is not repeated.
+        return f"ValidationError: {error.error_count()} mistakes"
+    if isinstance(error, ConnectionFailed):
+        return error.details or error.text
+    return f"{type(error).__name__}: {one_line(str(error), MESSAGE_CHARACTERS)}".removesuffix(": ")

@@ -1,0 +1,130 @@
+"""What a server answered, as the model, the stage and the person get it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import logging
+import mimetypes
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import mcp_types as types
+
+from apps.agent.messages import Attachment
+from apps.agent.stages import Stage
+from apps.agent.tools import ToolResult
+from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.attachments import matches
+from apps.capabilities.wrappers.fences import fenced
+from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, one_line, shortened, written
+from apps.errors import FileRefused, ToolError
+from apps.manifest.attachments import AttachmentFilter
+from apps.manifest.naming import sanitize
+
+logger = logging.getLogger(__name__)
+
+MOST_ATTACHMENTS = 20
+TEXT_TYPE = "text/plain"
+BINARY_TYPE = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """Something that becomes a file."""
+
+    kind: str
+    content: bytes = field(repr=False)
+
+
+async def result_of(
+    answer: types.CallToolResult,
+    tool_name: str,
+    wanted: AttachmentFilter,
+    opening: Opening,
+    stage: Stage,
+) -> ToolResult:
+    """Raises `ToolError` when the server says that the tool failed."""
+    text = text_of(answer)
+    if answer.is_error:
+        raise ToolError(text or "The tool failed and did not say why.")
+    attachments, notes = await keep(blobs_of(answer.content), tool_name, wanted, opening)
+    if attachments and not text:
+        text = f"See attached files: {', '.join(item.title for item in attachments)}"
+    content = "\n\n".join(filter(None, [text, *notes])) or "The tool gave an empty result."
+    stage.write(f"> #### Result:\n\n{fenced(shortened(content, STAGE_CHARACTERS))}\n")
+    return ToolResult(content, attachments=attachments)
+
+
+def text_of(answer: types.CallToolResult) -> str:
+    """The texts, joined by blank lines; the structured content if there are none."""
+    texts = (text for block in answer.content if (text := text_in(block)))
+    text = "\n\n".join(texts)
+    if not text and answer.structured_content is not None:
+        return written(answer.structured_content)
+    return text
+
+
+def text_in(block: types.ContentBlock) -> str:
+    if isinstance(block, types.TextContent):
+        return block.text
+    if isinstance(block, types.ResourceLink):
+        kind = f", {block.mime_type}" if block.mime_type else ""
+        about = f": {block.description}" if block.description else ""
+        return f"Resource {block.title or block.name} ({block.uri}{kind}){about}"
+    return ""
+
+
+def blobs_of(content: Iterable[types.ContentBlock]) -> Iterator[Blob | None]:
+    """None stands for what cannot be read."""
+    for block in content:
+        if isinstance(block, types.ImageContent | types.AudioContent):
+            yield decoded(block.mime_type, block.data)
+        elif isinstance(block, types.EmbeddedResource):
+            yield blob_of(block.resource)
+
+
+def blob_of(resource: types.TextResourceContents | types.BlobResourceContents) -> Blob | None:
+    if isinstance(resource, types.TextResourceContents):
+        kind = resource.mime_type or TEXT_TYPE
+        return Blob(kind, resource.text.encode("utf-8", "replace"))
+    return decoded(resource.mime_type or BINARY_TYPE, resource.blob)
+
+
+def decoded(kind: str, data: str) -> Blob | None:
+    try:
+        return Blob(kind, base64.b64decode(data, validate=True))
+    except (binascii.Error, ValueError):
+        return None
+
+
+async def keep(
+    blobs: Iterable[Blob | None], tool_name: str, wanted: AttachmentFilter, opening: Opening
+) -> tuple[tuple[Attachment, ...], list[str]]:
+    """Files of the caller from those that are wanted; notes for the model on the others."""
+    attachments: list[Attachment] = []
+    notes: list[str] = []
+    for blob in blobs:
+        if blob is None:
+            notes.append("An attachment could not be read: its data is not base64.")
+        elif not matches(blob.kind, wanted.supported_types):
+            logger.info("Tool %s: an attachment of %s is not wanted", tool_name, blob.kind)
+        elif len(attachments) >= MOST_ATTACHMENTS:
+            notes.append(f"Only the first {MOST_ATTACHMENTS} attachments were kept.")
+            break
+        else:
+            try:
+                attachments.append(await upload(blob, tool_name, opening))
+            except FileRefused as error:
+                notes.append(f"An attachment of {one_line(blob.kind)} was not kept: {error}")
+    return tuple(attachments), notes
+
+
+async def upload(blob: Blob, tool_name: str, opening: Opening) -> Attachment:
+    kind = blob.kind.partition(";")[0].strip().lower()
+    ending = mimetypes.guess_extension(kind) or ".bin"
+    stem = sanitize(tool_name)
+    name = f"{stem}-{secrets.token_hex(4)}{ending}"
+    info = await opening.workspace.write_file(name, blob.content, kind)
+    return Attachment(type=kind, title=f"{stem}{ending}", url=info.path)

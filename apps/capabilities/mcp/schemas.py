@@ -1,0 +1,128 @@
+"""JSON Schemas of strangers, made into parameters: complete in themselves, small, checkable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+
+from apps.capabilities.wrappers.arguments import Arguments
+from apps.capabilities.wrappers.constants import unchanged
+
+MOST_SCHEMAS = 5_000
+"""Schemas inside one schema, after references are resolved: a few may multiply without end."""
+MOST_DEPTH = 40
+
+LITERAL = frozenset({"enum", "const", "default", "examples"})
+NAMED = frozenset({"properties", "patternProperties", "dependentSchemas"})
+LEFT_OUT = frozenset(
+    {"$defs", "definitions", "$schema", "$id", "$anchor", "$dynamicRef", "$dynamicAnchor"}
+    | {"$recursiveRef", "$recursiveAnchor", "$vocabulary", "$comment"}
+)
+UNCHECKED = frozenset({"pattern", "patternProperties"})
+"""A stranger's regular expression may take for ever; the model sees it, we do not try it."""
+
+
+class SchemaInvalid(ValueError):
+    """A tool's schema cannot be used; the text says why."""
+
+
+def read_schema(schema: Mapping[str, Any]) -> Arguments:
+    """Parameters from a tool's schema. Raises `SchemaInvalid`."""
+    whole = Resolver(schema).resolved(schema, (), 0)
+    if not isinstance(whole.get("properties", {}), dict):
+        raise SchemaInvalid("its `properties` are not an object.")
+    whole = {**whole, "type": "object"}
+    whole.setdefault("properties", {})
+    whole.setdefault("required", [])
+    try:
+        Draft202012Validator.check_schema(whole)
+    except SchemaError as error:
+        raise SchemaInvalid(f"{error.json_path} is not JSON Schema.") from error
+    return Arguments(whole, Draft202012Validator(checkable(whole)), {}, unchanged)
+
+
+class Resolver:
+    """Puts what is referred to in the place of references inside one document.
+
+    What refers to itself, or to another document, may be anything.
+    """
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.document = document
+        self.left = MOST_SCHEMAS
+
+    def resolved(self, schema: Any, inside: tuple[str, ...], depth: int) -> Any:
+        """Raises `SchemaInvalid` for what is too large or too deep."""
+        if isinstance(schema, list):
+            return [self.resolved(item, inside, depth + 1) for item in schema]
+        if not isinstance(schema, Mapping):
+            return schema
+        self.left -= 1
+        if self.left < 0 or depth > MOST_DEPTH:
+            raise SchemaInvalid("it is too large or too deeply nested.")
+        target = schema.get("$ref")
+        if isinstance(target, str):
+            found = {} if target in inside else self.find(target)
+            beside = {key: value for key, value in schema.items() if key != "$ref"}
+            return {
+                **self.members(found, (*inside, target), depth),
+                **self.members(beside, inside, depth),
+            }
+        return self.members(schema, inside, depth)
+
+    def members(
+        self, schema: Mapping[str, Any], inside: tuple[str, ...], depth: int
+    ) -> dict[str, Any]:
+        if isinstance(schema.get("$ref"), str):
+            return dict(self.resolved(schema, inside, depth + 1))
+        return {
+            key: self.member(key, value, inside, depth)
+            for key, value in schema.items()
+            if key not in LEFT_OUT
+        }
+
+    def member(self, key: str, value: Any, inside: tuple[str, ...], depth: int) -> Any:
+        if key in LITERAL:
+            return value
+        if key in NAMED and isinstance(value, Mapping):
+            return {name: self.resolved(v, inside, depth + 1) for name, v in value.items()}
+        return self.resolved(value, inside, depth + 1)
+
+    def find(self, target: str) -> Mapping[str, Any]:
+        """What a reference points at; an empty schema if that is not in the document."""
+        if target != "#" and not target.startswith("#/"):
+            return {}
+        place: Any = self.document
+        for part in target.split("/")[1:]:
+            name = unquote(part).replace("~1", "/").replace("~0", "~")
+            if isinstance(place, Mapping):
+                place = place.get(name)
+            elif isinstance(place, list) and name.isdecimal() and int(name) < len(place):
+                place = place[int(name)]
+            else:
+                return {}
+        return place if isinstance(place, Mapping) else {}
+
+
+def checkable(schema: Any) -> Any:
+    """The schema without what is expensive to check."""
+    if isinstance(schema, list):
+        return [checkable(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    dropped = UNCHECKED
+    if "patternProperties" in schema:
+        dropped |= {"additionalProperties", "unevaluatedProperties"}
+    return {key: checked_member(key, v) for key, v in schema.items() if key not in dropped}
+
+
+def checked_member(key: str, value: Any) -> Any:
+    if key in LITERAL:
+        return value
+    if key in NAMED and isinstance(value, dict):
+        return {name: checkable(item) for name, item in value.items()}
+    return checkable(value)

@@ -1,0 +1,140 @@
+"""Tools of a server as tools of ours: prepared once for each list, whoever is told of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import mcp_types as types
+from mcp import Client
+
+from apps.agent.stages import Stage
+from apps.agent.tools import Invocation, ToolResult, ToolSpec
+from apps.capabilities.mcp.connections import call_tool
+from apps.capabilities.mcp.endpoints import Endpoint
+from apps.capabilities.mcp.failures import ConnectionFailed
+from apps.capabilities.mcp.listings import Listing
+from apps.capabilities.mcp.results import result_of
+from apps.capabilities.mcp.schemas import SchemaInvalid, read_schema
+from apps.capabilities.mcp.toolsets import Toolset, contact_of
+from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.composition import Wishes, wrapped
+from apps.capabilities.wrappers.display import display_of
+from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.wrappers.texts import one_line, shortened
+from apps.errors import InitializationIssue
+from apps.manifest.naming import localized, visible_name
+
+logger = logging.getLogger(__name__)
+
+MOST_TOOLS = 500
+"""Of one toolset. Models take far fewer, so more are a mistake."""
+DESCRIPTION_CHARACTERS = 10_000
+MOST_PROGRESS = 200
+"""Notices of one call that its stage shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTools:
+    tools: tuple[PreparedTool, ...] = ()
+    issues: tuple[InitializationIssue, ...] = ()
+
+
+def prepare_tools(toolset: Toolset, endpoint: Endpoint, listing: Listing) -> PreparedTools:
+    chosen = list(allowed(toolset, listing))
+    if len(chosen) > MOST_TOOLS:
+        return PreparedTools(
+            issues=(
+                InitializationIssue(
+                    f"Toolset {toolset.label}: its server has {len(chosen):,} tools; at most "
+                    f"{MOST_TOOLS} can be used. Name those that are needed in allowed_tools."
+                ),
+            )
+        )
+    tools: list[PreparedTool] = []
+    issues: list[InitializationIssue] = []
+    for tool in chosen:
+        try:
+            tools.append(prepare_tool(toolset, endpoint, tool))
+        except SchemaInvalid as error:
+            issues.append(
+                InitializationIssue(
+                    f"Toolset {toolset.label}: the tool {one_line(tool.name)!r} is left out, "
+                    f"because of its input schema: {error}"
+                )
+            )
+    return PreparedTools(tuple(tools), tuple(issues))
+
+
+def allowed(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
+    """The tools that the model may see, each name once."""
+    only = frozenset(toolset.node.allowed_tools or ())
+    hidden = frozenset(toolset.node.hidden_from_model or ())
+    there = {tool.name: tool for tool in reversed(listing.tools)}
+    if unknown := sorted((only | hidden) - there.keys()):
+        logger.warning("Toolset %s: its server has no tools named %s", toolset.path, unknown)
+    for tool in listing.tools:
+        is_wanted = (not only or tool.name in only) and tool.name not in hidden
+        if is_wanted and there.pop(tool.name, None) is not None:
+            yield tool
+
+
+def prepare_tool(toolset: Toolset, endpoint: Endpoint, tool: types.Tool) -> PreparedTool:
+    """Raises `SchemaInvalid`."""
+    name = visible_name(toolset.node.name, tool.name)
+    arguments = read_schema(tool.input_schema)
+    title = toolset.node.name if localized(toolset.node.name) else f"Calling {tool.name} via MCP"
+    description = shortened(tool.description or tool.name, DESCRIPTION_CHARACTERS)
+    work = partial(call, toolset, endpoint, tool.name, name)
+    return wrapped(
+        PreparedTool(ToolSpec(name, description, arguments.schema), work, toolset.path),
+        Wishes(
+            arguments,
+            display_of(toolset.manifest, title),
+            toolset.seconds,
+            toolset.node.attachment,
+            toolset.node.fallback_configuration,
+        ),
+    )
+
+
+async def call(
+    toolset: Toolset,
+    endpoint: Endpoint,
+    tool_name: str,
+    name: str,
+    opening: Opening,
+    invocation: Invocation,
+) -> ToolResult:
+    """`tool_name` is the server's, `name` the model's. Raises `ToolError`."""
+    shown = ShownProgress(invocation.stage)
+
+    async def question(client: Client) -> types.CallToolResult:
+        return await call_tool(client, tool_name, dict(invocation.arguments), shown)
+
+    try:
+        contact = contact_of(opening, endpoint)
+        answer = await contact.ask(toolset.errand(opening.caller), question)
+    except ConnectionFailed as failure:
+        raise toolset.refusal(failure, name) from failure
+    finally:
+        shown.is_over = True
+    return await result_of(answer, tool_name, toolset.node.attachment, opening, invocation.stage)
+
+
+class ShownProgress:
+    """Writes a server's notices of progress into a stage, as long as the call goes on."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.left = MOST_PROGRESS
+        self.is_over = False
+
+    async def __call__(self, progress: float, total: float | None, message: str | None) -> None:
+        if self.is_over or not self.left:
+            return
+        self.left -= 1
+        done = f"{progress:g} of {total:g}" if total else f"{progress:g}"
+        self.stage.write(f"{one_line(message)} ({done})\n\n" if message else f"{done}\n\n")

@@ -1,0 +1,195 @@
+"""HTTP under an SDK that keeps a session: what one request may take, and what became of it.
+
+An SDK with a session of its own sends requests in its own tasks and tells little of their
+failures; one that cannot be sent may even end the session. Here whoever asks hands an `Errand` on
+in a context variable, which follows into the SDK's tasks; a failure is noted in it and the SDK
+gets an answer that it takes as the failure of that one request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+import httpx2
+
+from apps.errors import EgressRefused, ToolError
+from apps.workspace.egress.clients import CONNECT_SECONDS
+from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.sdk_clients import make_sdk_client
+
+STREAMED = 4
+"""A body of many events may be so many times as large as one message."""
+CLOSE_SECONDS = 2.0
+"""For telling a service that a session ends."""
+
+
+@dataclass(slots=True)
+class Errand:
+    """One piece of work over HTTP: what is sent with it, how long it may take, how it failed.
+
+    `status` is the HTTP status of a refusal; `failure` a sentence about a connection that failed.
+    """
+
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    seconds: float = 60.0
+    status: int = 0
+    failure: str = ""
+    timed_out: bool = False
+
+    def fail(self, text: str, *, timed_out: bool = False) -> None:
+        self.status, self.failure, self.timed_out = 0, text, timed_out
+
+    @property
+    def status_line(self) -> str:
+        """The number and its standard phrase; the service's own words are not used."""
+        try:
+            return f"{self.status} {HTTPStatus(self.status).phrase}"
+        except ValueError:
+            return str(self.status)
+
+
+CURRENT: ContextVar[Errand | None] = ContextVar("errand", default=None)
+
+Authorize = Callable[[str], Awaitable[tuple[dict[str, str], str]]]
+"""A refused token ("" at first) → headers, and the token in them if another can be fetched."""
+Broken = Callable[[Errand], None]
+"""A message could not be delivered, and the SDK will tell nobody."""
+
+
+class ErrandTransport(httpx2.AsyncBaseTransport):
+    """Sends what an SDK sends, under the rules of the errand that it belongs to."""
+
+    def __init__(
+        self,
+        inner: httpx2.AsyncBaseTransport,
+        authorize: Authorize,
+        most_bytes: int,
+        broken: Broken | None = None,
+    ) -> None:
+        self.inner = inner
+        self.authorize = authorize
+        self.most_bytes = most_bytes
+        self.broken = broken
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Never raises for what happens on the way; the errand knows."""
+        errand = CURRENT.get() or Errand()
+        try:
+            response = await self.send(request, errand)
+        except (EgressRefused, ToolError) as error:
+            errand.fail(str(error))
+        except httpx2.ConnectTimeout:
+            errand.fail("no connection could be made in time.", timed_out=True)
+        except httpx2.TimeoutException:
+            errand.fail("the server did not answer in time.", timed_out=True)
+        except httpx2.ConnectError:
+            errand.fail("the server cannot be reached.")
+        except httpx2.HTTPError:
+            errand.fail("the server broke off the connection.")
+        else:
+            if not response.is_error:
+                return self.limited(request, response, errand)
+            errand.status = response.status_code
+            self.tell(request, errand)
+            return self.limited(request, response, errand)
+        self.tell(request, errand)
+        return httpx2.Response(HTTPStatus.BAD_GATEWAY, request=request)
+
+    def tell(self, request: httpx2.Request, errand: Errand) -> None:
+        if self.broken is not None and request.method == "POST":
+            self.broken(errand)
+
+    async def send(self, request: httpx2.Request, errand: Errand) -> httpx2.Response:
+        given = [name for name in errand.headers if name.lower() not in request.headers]
+        request.headers.update({name: errand.headers[name] for name in given})
+        request.extensions["timeout"] = limits(request.method, errand.seconds)
+        headers, token = await self.authorize("")
+        request.headers.update(headers)
+        response = await self.inner.handle_async_request(request)
+        if response.status_code != HTTPStatus.UNAUTHORIZED or not token:
+            return response
+        # The token may have been withdrawn before its time: once, ask with another one.
+        await response.aclose()
+        headers, _ = await self.authorize(token)
+        request.headers.update(headers)
+        return await self.inner.handle_async_request(request)
+
+    def limited(
+        self, request: httpx2.Request, response: httpx2.Response, errand: Errand
+    ) -> httpx2.Response:
+        """The answer with a body that ends when it gets too large; a listening GET has no end."""
+        if request.method != "POST":
+            return response
+        is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+        most = self.most_bytes * STREAMED if is_stream else self.most_bytes
+        body = LimitedBody(response, most, errand)
+        return httpx2.Response(
+            response.status_code,
+            headers=response.headers,
+            stream=body,
+            extensions=response.extensions,
+            request=request,
+        )
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()
+
+
+class LimitedBody(httpx2.AsyncByteStream):
+    """Raises `httpx2.StreamError`, which SDKs take as the failure of the one request."""
+
+    def __init__(self, response: httpx2.Response, most: int, errand: Errand) -> None:
+        self.response = response
+        self.most = most
+        self.errand = errand
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        if self.response.headers.get("content-encoding", "identity").lower() != "identity":
+            raise self.stopped("the server sent a packed answer that was not asked for.")
+        size = 0
+        try:
+            async for piece in self.response.stream:  # type: ignore[union-attr]
+                size += len(piece)
+                if size > self.most:
+                    raise self.stopped(
+                        f"the server's answer is larger than {self.most:,} bytes. "
+                        "Ask for less at once."
+                    )
+                yield piece
+        except httpx2.TimeoutException as error:
+            raise self.stopped(
+                "the server did not finish its answer in time.", timed_out=True
+            ) from error
+        except httpx2.HTTPError as error:
+            raise self.stopped("the server broke off its answer.") from error
+
+    def stopped(self, text: str, *, timed_out: bool = False) -> httpx2.StreamError:
+        self.errand.fail(text, timed_out=timed_out)
+        return httpx2.StreamError(text)
+
+    async def aclose(self) -> None:
+        await self.response.aclose()
+
+
+def limits(method: str, seconds: float) -> dict[str, float | None]:
+    """A GET listens for as long as the session lasts; a DELETE ends it."""
+    if method == "DELETE":
+        return dict.fromkeys(("connect", "read", "write", "pool"), CLOSE_SECONDS)
+    read = None if method == "GET" else seconds
+    connect = min(CONNECT_SECONDS, seconds)
+    return {"connect": connect, "read": read, "write": seconds, "pool": seconds}
+
+
+def make_errand_client(
+    trust: Trust, authorize: Authorize, most_bytes: int, broken: Broken | None = None
+) -> Any:
+    """An httpx2 client for an SDK with sessions; the caller closes it."""
+    plain = make_sdk_client(trust)
+    plain._transport = ErrandTransport(plain._transport, authorize, most_bytes, broken)
+    plain.headers["Accept-Encoding"] = "identity"
+    plain.headers["User-Agent"] = "QuickApps"
+    return plain

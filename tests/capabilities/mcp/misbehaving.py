@@ -1,0 +1,88 @@
+"""MCP servers over stdio that go wrong in one way each: `python misbehaving.py WAY`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+TOOL = {"name": "act", "description": "Acts.", "inputSchema": {"type": "object"}}
+ENDLESS = {
+    "$ref": "#/$defs/node",
+    "$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}}}},
+}
+
+
+def send(message: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def tools(way: str) -> list[dict[str, Any]]:
+    if way == "many tools":
+        return [{**TOOL, "name": f"act{number}"} for number in range(3000)]
+    if way == "bad schema":
+        bad = {"type": "object", "properties": {"a": {"type": "banana"}}}
+        huge = {"type": "object", "properties": {str(n): {"type": "string"} for n in range(6000)}}
+        nested = {**TOOL, "name": "nested", "inputSchema": {"type": "object", **ENDLESS}}
+        return [
+            {**TOOL, "name": "bad", "inputSchema": bad},
+            {**TOOL, "name": "huge", "inputSchema": huge},
+            nested,
+            TOOL,
+        ]
+    return [TOOL]
+
+
+def call(way: str, id: int) -> None:
+    match way:
+        case "dies":
+            sys.stderr.write("I had 1 secret\n")
+            sys.exit(3)
+        case "hangs":
+            return
+        case "floods":
+            while True:
+                note = {"level": "info", "data": "again"}
+                send({"method": "notifications/message", "params": note})
+        case "huge result":
+            text = {"type": "text", "text": "x" * 20_000_000}
+            send({"id": id, "result": {"content": [text]}})
+        case "children":
+            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+            text = {"type": "text", "text": str(child.pid)}
+            send({"id": id, "result": {"content": [text]}})
+        case "environment":
+            text = {"type": "text", "text": json.dumps([sorted(os.environ), str(Path.cwd())])}
+            send({"id": id, "result": {"content": [text]}})
+        case _:
+            answers = {"nonsense": {"result": {"content": "nothing like a list"}}}
+            refusal = {"error": {"code": -32000, "message": "refused"}}
+            send({"id": id, **answers.get(way, refusal)})
+
+
+def main(way: str) -> None:
+    for line in sys.stdin:
+        message = json.loads(line)
+        id = message.get("id")
+        match message.get("method"):
+            case "initialize":
+                if way == "silent":
+                    continue
+                capabilities: dict[str, Any] = {} if way == "no tools" else {"tools": {}}
+                version = message["params"]["protocolVersion"]
+                info = {"name": "wrong", "version": "1"}
+                result = {"protocolVersion": version, "capabilities": capabilities}
+                send({"id": id, "result": {**result, "serverInfo": info}})
+            case "tools/list":
+                cursor = {"nextCursor": "more"} if way == "endless list" else {}
+                send({"id": id, "result": {"tools": tools(way), **cursor}})
+            case "tools/call":
+                call(way, id)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

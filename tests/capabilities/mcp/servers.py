@@ -1,0 +1,97 @@
+"""Servers for tests, and the check that nothing of them is left over."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from channels.db import database_sync_to_async
+
+from apps.capabilities.mcp import processes
+from apps.capabilities.mcp.pool import Pool, current_pool
+from apps.workspace.egress.lifetimes import forget
+from apps.workspace.local import mcp_servers
+from apps.workspace.local.models import McpServer
+
+HERE = Path(__file__).parent
+WELL_BEHAVED = str(HERE / "well_behaved.py")
+MISBEHAVING = str(HERE / "misbehaving.py")
+
+
+@contextmanager
+def serving_apart(protocol: str) -> Iterator[str]:
+    """A server in a process of its own; its address."""
+    process = subprocess.Popen(
+        [sys.executable, WELL_BEHAVED, protocol], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        port = process.stdout.readline().strip()
+        yield f"http://127.0.0.1:{port}/{'sse' if protocol == 'sse' else 'mcp'}"
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def over_http(url: str, protocol: str = "streamable_http", **rest: Any) -> dict[str, Any]:
+    info = {"url": url, "protocol": protocol}
+    if "authorization" in rest:
+        info["authorization"] = rest.pop("authorization")
+    return {"type": "mcp", "name": "desk", "mcp_server_info": info, **rest}
+
+
+def over_stdio(server: str = "local", **rest: Any) -> dict[str, Any]:
+    info = {"protocol": "stdio", "server": server}
+    return {"type": "mcp", "name": "desk", "mcp_server_info": info, **rest}
+
+
+async def register(*arguments: str, name: str = "local", **fields: Any) -> None:
+    """Register a script of this folder, or another program, as a server."""
+
+    def save() -> None:
+        program = {"command": sys.executable, "arguments": list(arguments)}
+        row = McpServer(name=name, **{**program, **fields})
+        row.full_clean()
+        row.save()
+
+    mcp_servers.forget()
+    await database_sync_to_async(save)()
+
+
+def open_files() -> list[str]:
+    found = []
+    for entry in Path("/proc/self/fd").iterdir():
+        try:
+            target = str(entry.readlink())
+        except OSError:
+            continue
+        if target.startswith(("socket:", "pipe:")):
+            found.append(target)
+    return sorted(found)
+
+
+@asynccontextmanager
+async def nothing_left_over(before: Mapping[str, Any] | None = None) -> AsyncIterator[Pool]:
+    """A pool for the block; afterwards no task, connection or process of it is there."""
+    await database_sync_to_async(int)()  # its thread and its pipe are there from now on
+    tasks, files = asyncio.all_tasks(), open_files()
+    pool = current_pool()
+    try:
+        yield pool
+    finally:
+        await pool.aclose()
+        forget(Pool)
+    gc.collect()
+    for _ in range(100):
+        if asyncio.all_tasks() <= tasks and set(open_files()) <= set(files):
+            break
+        await asyncio.sleep(0.02)
+    assert asyncio.all_tasks() - tasks == set()
+    assert set(open_files()) - set(files) == set()
+    assert processes._groups == set()

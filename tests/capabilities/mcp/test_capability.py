@@ -1,0 +1,195 @@
+"""Tools of a real server, over each protocol."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apps.accounts.caller import Caller
+from apps.agent.events import Event
+from apps.agent.tools import Tool
+from apps.capabilities.mcp.capability import mcp, prepare
+from apps.capabilities.registry import Contribution
+from tests.capabilities.manifests import CALLER, Files, manifest, opened, stage_text, use
+from tests.capabilities.mcp.servers import (
+    WELL_BEHAVED,
+    nothing_left_over,
+    over_http,
+    over_stdio,
+    register,
+)
+
+TIME = Path(__file__).parents[3] / ".venv-peers/bin/mcp-server-time"
+
+
+def named(contribution: Contribution, name: str) -> Tool:
+    return next(tool for tool in contribution.tools if tool.spec.name == name)
+
+
+@asynccontextmanager
+async def opened_desk(
+    *tool_sets: Mapping[str, Any], caller: Caller = CALLER, files: Files | None = None, **rest: Any
+) -> AsyncIterator[Contribution]:
+    async with opened(mcp, manifest(*tool_sets, **rest), caller, files) as contribution:
+        yield contribution
+
+
+def test_a_manifest_without_servers_asks_nothing():
+    assert prepare(manifest()) is None
+    assert prepare(manifest(over_http("https://x.example", enabled=False))) is None
+
+
+async def test_tools_are_told_with_their_names_and_resolved_schemas(http_url: str):
+    toolset = over_http(http_url, allowed_tools=["add", "move", "nowhere"], name={"en": "My desk"})
+
+    async with nothing_left_over(), opened_desk(toolset) as contribution:
+        add, move = (tool.spec for tool in contribution.tools)
+
+    assert contribution.issues == ()
+    assert (add.name, add.description) == ("My_desk_add", "add")
+    assert add.parameters["required"] == ["a"]
+    assert add.parameters["properties"]["b"]["description"] == "The other one"
+    assert move.parameters["properties"]["point"]["properties"] == {
+        "x": {"title": "X", "type": "integer"},
+        "y": {"default": 0, "title": "Y", "type": "integer"},
+    }
+    assert "$" not in str(move.parameters)
+
+
+@pytest.mark.parametrize("protocol", ["http", "sse"])
+async def test_a_server_over_http_is_called(protocol: str, request: pytest.FixtureRequest):
+    url = request.getfixturevalue(f"{protocol}_url")
+    kind = "sse" if protocol == "sse" else "streamable_http"
+    caller = Caller("user-7", headers={"X-Trace": "t-1", "Host": "evil.example"})
+    key = {"type": "bearer", "token": "s3cret"}
+
+    async with (
+        nothing_left_over(),
+        opened_desk(over_http(url, kind, authorization=key), caller=caller) as contribution,
+    ):
+        added = await use(named(contribution, "desk_add"), a=1, b=2)
+        told = await use(named(contribution, "desk_headers"))
+
+    assert added.content == "3"
+    assert told.content == "authorization=Bearer s3cret x-trace=t-1"
+
+
+@pytest.mark.django_db
+async def test_a_registered_program_is_called():
+    await register(WELL_BEHAVED, "stdio")
+
+    async with nothing_left_over(), opened_desk(over_stdio()) as contribution:
+        result = await use(named(contribution, "desk_add"), a=1)
+
+    assert contribution.issues == ()
+    assert result.content == "2"
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(not TIME.exists(), reason="mcp-server-time is not installed")
+async def test_a_server_that_others_wrote_is_called():
+    await register(command=str(TIME), arguments=[])
+
+    async with nothing_left_over(), opened_desk(over_stdio()) as contribution:
+        result = await use(named(contribution, "desk_get_current_time"), timezone="Europe/Riga")
+
+    assert '"timezone": "Europe/Riga"' in result.content
+
+
+@pytest.mark.django_db
+async def test_a_program_that_is_not_registered_is_an_issue():
+    await register(WELL_BEHAVED, "stdio", is_enabled=False)
+
+    async with nothing_left_over(), opened_desk(over_stdio()) as contribution:
+        issues = [issue.message for issue in contribution.issues]
+
+    assert issues == [
+        "Toolset desk: There is no MCP server named 'local', or it is not enabled. "
+        "An administrator registers it."
+    ]
+
+
+async def test_arguments_are_checked_before_the_server_is_asked(http_url: str):
+    toolset = over_http(http_url)
+
+    async with nothing_left_over(), opened_desk(toolset) as contribution:
+        with pytest.raises(Exception, match="Parameter a is invalid: expected integer"):
+            await use(named(contribution, "desk_add"), a="many")
+
+
+async def test_every_kind_of_content_is_kept(http_url: str):
+    files = Files()
+    events: list[Event] = []
+    toolset = over_http(http_url, attachment={"supported_types": ["image/*", "text/csv"]})
+
+    async with nothing_left_over(), opened_desk(toolset, files=files) as contribution:
+        result = await use(named(contribution, "desk_show"), events.append)
+
+    assert result.content == (
+        "first\n\nResource c (bits://c, text/plain): see\n\nlast\n\n"
+        "An attachment could not be read: its data is not base64."
+    )
+    assert [(a.type, a.title) for a in result.attachments] == [
+        ("image/png", "show.png"),
+        ("text/csv", "show.csv"),
+    ]
+    assert sorted(kind for _, kind in files.kept.values()) == ["image/png", "text/csv"]
+    assert [a.type for a in result.propagated] == ["image/png"]
+    assert "last" in stage_text(events)
+
+
+async def test_structured_content_stands_in_for_missing_text(http_url: str):
+    async with nothing_left_over(), opened_desk(over_http(http_url)) as contribution:
+        result = await use(named(contribution, "desk_structured"))
+
+    assert result.content == '{"n":1}'
+
+
+async def test_a_failing_tool_is_told_to_the_model_through_the_fallback(http_url: str):
+    trigger = {"type": "contains", "value": "LUCK"}
+    strategy = {"type": "continue", "trigger_on": trigger, "instructions": "Try tomorrow."}
+    toolset = over_http(http_url, fallback_configuration={"strategies": [strategy]})
+
+    async with nothing_left_over(), opened_desk(toolset) as contribution:
+        result = await use(named(contribution, "desk_fail"))
+
+    assert "no luck today" in result.content
+    assert result.content.endswith("\n\nTry tomorrow.")
+
+
+async def test_progress_is_written_into_the_stage(http_url: str):
+    events: list[Event] = []
+
+    async with nothing_left_over(), opened_desk(over_http(http_url)) as contribution:
+        await use(named(contribution, "desk_steps"), events.append)
+
+    assert "half way (1 of 2)\n\n2 of 2\n\n" in stage_text(events)
+
+
+async def test_a_server_that_asks_back_hears_no(http_url: str):
+    async with nothing_left_over(), opened_desk(over_http(http_url)) as contribution:
+        result = await use(named(contribution, "desk_ask"))
+
+    assert result.content == "decline"
+
+
+async def test_hidden_tools_are_not_told_to_the_model(http_url: str):
+    toolset = over_http(http_url, allowed_tools=["add", "move"], hidden_from_model=["add"])
+
+    async with nothing_left_over(), opened_desk(toolset) as contribution:
+        assert [tool.spec.name for tool in contribution.tools] == ["desk_move"]
+
+
+async def test_the_servers_own_instructions_are_told_only_when_asked_for(http_url: str):
+    plain, asked = over_http(http_url), over_http(http_url, name="b", server_instructions=True)
+
+    async with nothing_left_over(), opened_desk(plain, asked) as contribution:
+        instructions = contribution.instructions
+
+    assert instructions == (
+        "What the server of the toolset b says about its use:\n\nAsk for bits politely.",
+    )

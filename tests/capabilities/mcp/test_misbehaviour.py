@@ -1,0 +1,295 @@
+"""Servers that go wrong: each ends in a clear error or issue, within its time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apps.accounts.caller import Caller
+from apps.capabilities.mcp.capability import mcp
+from apps.capabilities.registry import Contribution
+from tests.capabilities.manifests import CALLER, manifest, opened, use
+from tests.capabilities.mcp.servers import (
+    MISBEHAVING,
+    nothing_left_over,
+    over_http,
+    over_stdio,
+    register,
+)
+from tests.capabilities.service import Reply, Seen, json_reply, serving
+
+QUICK = {"timeout_seconds": 1.0}
+
+
+@asynccontextmanager
+async def opened_desk(
+    *tool_sets: Mapping[str, Any], caller: Caller = CALLER, seconds: float = 5.0
+) -> AsyncIterator[Contribution]:
+    document = manifest(*tool_sets, tool_defaults={"timeout_seconds": seconds})
+    async with opened(mcp, document, caller) as contribution:
+        yield contribution
+
+
+def messages(contribution: Contribution) -> list[str]:
+    return [issue.message for issue in contribution.issues]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("way", "text"),
+    [
+        ("dies", "desk_act: the server ended the connection."),
+        ("floods", "desk_act: the server floods the connection with messages."),
+        ("huge result", "desk_act: the server ended the connection."),
+        ("nonsense", "desk_act: the server's answer does not follow the protocol."),
+        ("refuses", "desk_act: refused"),
+        (
+            "hangs",
+            "The tool call `desk_act` timed out after 3 seconds. "
+            "Consider retrying with a smaller input or a simpler request.",
+        ),
+    ],
+)
+async def test_a_call_that_goes_wrong_is_told_to_the_model(way: str, text: str):
+    await register(MISBEHAVING, way)
+
+    async with nothing_left_over(), opened_desk(over_stdio(), seconds=3.0) as contribution:
+        started = time.monotonic()
+        result = await use(contribution.tools[0])
+        seconds = time.monotonic() - started
+
+    assert result.content == text
+    assert seconds < 4.0
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("way", "told"),
+    [
+        ("silent", ["Toolset desk: the server did not answer in time."]),
+        (
+            "many tools",
+            [
+                "Toolset desk: its server has 3,000 tools; at most 500 can be used. "
+                "Name those that are needed in allowed_tools."
+            ],
+        ),
+        ("endless list", ["Toolset desk: the server lists more than 5,000 tools."]),
+        ("no tools", []),
+    ],
+)
+async def test_a_server_that_cannot_be_used_is_an_issue(way: str, told: list[str]):
+    await register(MISBEHAVING, way)
+    seconds = 1.5 if way == "silent" else 5.0
+
+    async with nothing_left_over(), opened_desk(over_stdio(), seconds=seconds) as contribution:
+        assert contribution.tools == ()
+        assert messages(contribution) == told
+
+
+@pytest.mark.django_db
+async def test_a_thousand_tools_are_no_harm_when_some_are_named():
+    await register(MISBEHAVING, "many tools")
+    toolset = over_stdio(allowed_tools=["act7", "act2999"])
+
+    async with nothing_left_over(), opened_desk(toolset) as contribution:
+        assert [tool.spec.name for tool in contribution.tools] == ["desk_act7", "desk_act2999"]
+
+
+@pytest.mark.django_db
+async def test_a_tool_without_a_usable_schema_is_left_out_alone():
+    await register(MISBEHAVING, "bad schema")
+
+    async with nothing_left_over(), opened_desk(over_stdio()) as contribution:
+        names = [tool.spec.name for tool in contribution.tools]
+
+    assert names == ["desk_nested", "desk_act"]
+    assert messages(contribution) == [
+        "Toolset desk: the tool 'bad' is left out, because of its input schema: "
+        "$.properties.a.type is not JSON Schema.",
+        "Toolset desk: the tool 'huge' is left out, because of its input schema: "
+        "it is too large or too deeply nested.",
+    ]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("command", "arguments", "details"),
+    [
+        ("/nowhere/at/all", [], "No such file or directory"),
+        ("/bin/sh", ["-c", "echo it is broken >&2; exit 3"], "it is broken"),
+        ("/usr/bin/yes", [], "It wrote many lines that are no messages."),
+    ],
+)
+async def test_a_program_that_is_no_server_is_an_issue_with_its_last_words(
+    command: str, arguments: list[str], details: str
+):
+    await register(command=command, arguments=arguments)
+
+    async with nothing_left_over(), opened_desk(over_stdio()) as contribution:
+        (issue,) = contribution.issues
+
+    assert issue.is_hard
+    assert issue.message.startswith("Toolset desk: ")
+    assert details in issue.details
+    assert details not in issue.message
+
+
+@pytest.mark.django_db
+async def test_a_program_sees_little_of_our_environment(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SOME_API_KEY", "s3cret")
+    await register(MISBEHAVING, "environment", environment='{"TOKEN": "x"}', working_directory="/")
+
+    async with nothing_left_over(), opened_desk(over_stdio()) as contribution:
+        names, folder = json.loads((await use(contribution.tools[0])).content)
+
+    usual = {"PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"}
+    assert set(names) - usual == {"TOKEN"}
+    assert folder == "/"
+
+
+@pytest.mark.django_db
+async def test_what_a_program_started_ends_with_it():
+    await register(MISBEHAVING, "children")
+
+    async with nothing_left_over(), opened_desk(over_stdio()) as contribution:
+        child = int((await use(contribution.tools[0])).content)
+        os.kill(child, 0)
+
+    assert not is_running(child)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state not in {"Z", "X"}
+
+
+@pytest.mark.parametrize("protocol", ["streamable_http", "sse"])
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        (Reply(401), "Authentication required for toolset 'desk'"),
+        (Reply(503), "HTTP error for desk: 503 Service Unavailable"),
+        (Reply(404), "HTTP error for desk: 404 Not Found"),
+    ],
+)
+async def test_a_refusal_over_http_is_told_by_its_status(protocol: str, reply: Reply, told: str):
+    async with (
+        nothing_left_over(),
+        serving(reply) as service,
+        opened_desk(over_http(service.url, protocol)) as contribution,
+    ):
+        assert messages(contribution) == [told]
+
+
+async def test_the_rest_of_the_application_goes_on(http_url: str):
+    async with (
+        nothing_left_over(),
+        serving(Reply(500)) as service,
+        opened_desk(
+            over_http(service.url, name="bad"), over_http(http_url, allowed_tools=["add"])
+        ) as contribution,
+    ):
+        assert messages(contribution) == ["HTTP error for bad: 500 Internal Server Error"]
+        assert [tool.spec.name for tool in contribution.tools] == ["desk_add"]
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("http://127.0.0.1:9", "Toolset desk: the server cannot be reached."),
+        (
+            "http://10.1.2.3/mcp",
+            "Toolset desk: The host '10.1.2.3' is on a private network. If the server may contact "
+            "it, add 10.1.2.3 to the setting PRIVATE_NETWORK_ALLOWLIST.",
+        ),
+        (
+            "ftp://example.org",
+            "tool_sets[0].mcp_server_info.url: write an address that begins with http://, "
+            "https:// or /.",
+        ),
+    ],
+)
+async def test_an_address_that_cannot_be_contacted_is_an_issue(url: str, told: str):
+    async with nothing_left_over(), opened_desk(over_http(url)) as contribution:
+        assert messages(contribution) == [told]
+
+
+async def test_a_server_that_never_answers_is_an_issue_in_time():
+    async def never(seen: Seen) -> Reply:
+        await asyncio.Event().wait()
+        return Reply()
+
+    async with nothing_left_over(), serving(answer=never) as service:
+        started = time.monotonic()
+        async with opened_desk(over_http(service.url), seconds=0.5) as contribution:
+            assert messages(contribution) == ["Toolset desk: the server did not answer in time."]
+            assert time.monotonic() - started < 3.0
+
+
+def answering(call: Reply) -> Any:
+    """A server by hand, over HTTP: whatever is called gets that reply."""
+    tool = {"name": "act", "inputSchema": {"type": "object"}}
+
+    async def answer(seen: Seen) -> Reply:
+        if seen.method != "POST":
+            return Reply(405)
+        message = json.loads(seen.body)
+        match message["method"]:
+            case "initialize":
+                info = {"name": "x", "version": "1"}
+                version = message["params"]["protocolVersion"]
+                capabilities = {"tools": {}}
+                result: dict[str, Any] = {"protocolVersion": version, "serverInfo": info}
+                result["capabilities"] = capabilities
+            case "tools/list":
+                result = {"tools": [tool]}
+            case "tools/call":
+                return call
+            case _:
+                return Reply(202)
+        return json_reply(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}))
+
+    return answer
+
+
+HUGE = json_reply(json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"x": "y" * 20_000_000}}))
+PACKED = Reply(200, b"\x1f\x8b", {"Content-Type": "application/json", "Content-Encoding": "gzip"})
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        (
+            HUGE,
+            "desk_act: the server's answer is larger than 16,777,216 bytes. Ask for less at once.",
+        ),
+        (PACKED, "desk_act: the server sent a packed answer that was not asked for."),
+        (Reply(503), "desk_act: 503 Service Unavailable"),
+        (Reply(401), "Authentication required for toolset 'desk'"),
+        (Reply(200, b"<html>"), "desk_act: Unexpected content type:"),
+        (json_reply("{"), "desk_act: Failed to parse JSON response"),
+    ],
+)
+async def test_one_failed_call_leaves_the_session_as_it_is(reply: Reply, told: str):
+    async with (
+        nothing_left_over() as pool,
+        serving(answer=answering(reply)) as service,
+        opened_desk(over_http(service.url)) as contribution,
+    ):
+        results = [await use(contribution.tools[0]) for _ in range(2)]
+        (contact,) = pool.contacts.values()
+
+    assert [result.content.startswith(told) for result in results] == [True, True]
+    assert contact.opened == 1

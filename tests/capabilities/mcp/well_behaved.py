@@ -1,0 +1,158 @@
+"""A real MCP server with a bit of everything: `python well_behaved.py http|sse|stdio`.
+
+Over HTTP it takes a free port of the loopback and prints it. It knows nothing of the project.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import socket
+import sys
+from collections import Counter
+from typing import Annotated, Any
+
+import mcp_types as types
+import uvicorn
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import BaseModel, Field
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+server = MCPServer("bits", instructions="Ask for bits politely.", log_level="CRITICAL")
+counters: Counter[str] = Counter()
+seen: Counter[str] = Counter()
+
+
+class Point(BaseModel):
+    x: int
+    y: int = 0
+
+
+class Name(BaseModel):
+    name: str
+
+
+@server.tool(description="")
+def add(a: int, b: Annotated[int, Field(description="The other one")] = 1) -> str:
+    return str(a + b)
+
+
+@server.tool(description="Moves a point.")
+def move(point: Point) -> str:
+    return f"{point.x},{point.y}"
+
+
+@server.tool(description="Counts within the session.")
+def count(ctx: Context[Any, Any]) -> str:
+    session = (ctx.headers or {}).get("mcp-session-id", "only")
+    counters[session] += 1
+    return str(counters[session])
+
+
+@server.tool(description="Tells headers.")
+def headers(ctx: Context[Any, Any]) -> str:
+    told = ctx.headers or {}
+    return " ".join(f"{name}={told[name]}" for name in ("authorization", "x-trace") if name in told)
+
+
+@server.tool(description="Fails.")
+def fail() -> str:
+    raise ToolError("no luck today")
+
+
+@server.tool(description="Shows everything.", structured_output=False)
+def show() -> list[Any]:
+    data = base64.b64encode(PIXEL).decode()
+    return [
+        types.TextContent(type="text", text="first"),
+        types.TextContent(type="text", text=""),
+        types.ImageContent(type="image", data=data, mime_type="image/png"),
+        types.AudioContent(type="audio", data=data, mime_type="audio/wav"),
+        types.EmbeddedResource(
+            type="resource",
+            resource=types.TextResourceContents(uri="bits://a", text="a,b", mime_type="text/csv"),
+        ),
+        types.EmbeddedResource(
+            type="resource", resource=types.BlobResourceContents(uri="bits://b", blob="!!!")
+        ),
+        types.ResourceLink(
+            type="resource_link",
+            name="c",
+            uri="bits://c",
+            mime_type="text/plain",
+            description="see",
+        ),
+        types.TextContent(type="text", text="last"),
+    ]
+
+
+@server.tool(description="Only structured.", structured_output=False)
+def structured() -> types.CallToolResult:
+    return types.CallToolResult(content=[], structured_content={"n": 1})
+
+
+@server.tool(description="Works in steps.")
+async def steps(ctx: Context[Any, Any]) -> str:
+    await ctx.report_progress(1, 2, "half way")
+    await ctx.report_progress(2, 2)
+    return "done"
+
+
+@server.tool(description="Waits for ever.")
+async def wait(ctx: Context[Any, Any]) -> str:
+    await ctx.report_progress(0, 1, "waiting")
+    try:
+        await asyncio.Event().wait()
+    finally:
+        seen["cancelled"] += 1
+    return "never"
+
+
+@server.tool(description="How often `wait` was cancelled.")
+def cancelled() -> str:
+    return str(seen["cancelled"])
+
+
+@server.tool(description="Asks for a name.")
+async def ask(ctx: Context[Any, Any]) -> str:
+    answer = await ctx.elicit("Your name?", Name)
+    return answer.action
+
+
+@server.tool(description="Gets another tool.")
+async def grow(ctx: Context[Any, Any]) -> str:
+    server.add_tool(cancelled, name="grown", description="New.")
+    await ctx.session.send_tool_list_changed()
+    return "grown"
+
+
+@server.resource(
+    "bits://rules", name="rules", description="How to use bits", mime_type="text/plain"
+)
+def rules() -> str:
+    return "Be gentle."
+
+
+@server.resource("bits://pixel", name="pixel", mime_type="image/png")
+def pixel() -> bytes:
+    return PIXEL
+
+
+def serve(protocol: str) -> None:
+    if protocol == "stdio":
+        server.run("stdio")
+        return
+    app = server.sse_app() if protocol == "sse" else server.streamable_http_app()
+    listening = socket.create_server(("127.0.0.1", 0))
+    print(listening.getsockname()[1], flush=True)  # noqa: T201 - the test reads it
+    config = uvicorn.Config(app, log_level="error", lifespan="on")
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
