@@ -68,3 +68,50 @@ def test_text_that_is_no_json_has_one_finding():
 @pytest.mark.parametrize("manifest", [None, [], "text", 1, {}, {"orchestrator": None}])
 def test_whatever_is_no_manifest_has_errors(manifest):
     assert review_manifest(manifest).errors != ()
+
+
+def test_references_that_lead_nowhere_are_warnings_that_name_near_ones():
+    make_deployment("demo-model")
+    document = manifest_with(
+        orchestrator={
+            "deployment": {"deployment_id": "demo-model"},
+            "system_prompt": {"type": "predefined", "template": "gtp_prompt"},
+        },
+        tool_sets=[
+            {"type": "predefined", "template_name": "weather", "override": {"name": 5}},
+            {"type": "predefined", "template_name": "wether"},
+        ],
+    )
+
+    review = review_manifest(document)
+
+    assert review.errors == ()
+    assert review.warnings == (
+        Problem(
+            "orchestrator.system_prompt.template",
+            "There is no predefined prompt 'gtp_prompt'; did you mean 'gpt_prompt' or "
+            "'gemini_prompt' or 'anthropic_prompt'?",
+        ),
+        Problem(
+            "tool_sets[0]",
+            "The predefined toolset 'weather' is not valid. "
+            "name: expected a string or an object, found the integer 5",
+        ),
+        Problem("tool_sets[1]", "There is no predefined toolset 'wether'; did you mean 'weather'?"),
+    )
+
+
+def test_the_service_model_of_tool_discovery_is_a_deployment_too(settings):
+    settings.ENABLE_PREVIEW_FEATURES = True
+    make_deployment("demo-model")
+    document = manifest_with(
+        orchestrator={
+            "deployment": {"deployment_id": "demo-model"},
+            "tool_discovery": {"enabled": True, "service_model": "demo"},
+        }
+    )
+
+    (warning,) = review_manifest(document).warnings
+
+    assert warning.path == "orchestrator.tool_discovery.service_model"
+    assert "did you mean 'demo-model'" in warning.message

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from apps.catalog.content.configuration import default_configuration
+from tests.catalog.content.files import content
+from tests.manifest.documents import rest_tool, rest_tools
+
+SHIP = rest_tool("ship", type="restapi-tool")
+HARBOUR = rest_tools({"template_name": "ship"}, {"template_name": "gone"}, name="Harbour")
+PROMPT = {"orchestrator": {"system_prompt": {"type": "predefined", "template": "polite"}}}
+
+
+def configured(tmp_path: Any, configuration: Any) -> dict[str, Any]:
+    (tmp_path / "default_configuration.json").write_text(json.dumps(configuration))
+    return default_configuration(content(tmp_path, tool__ship=SHIP, toolset__harbour=HARBOUR))
+
+
+def test_only_toolsets_are_written_out_and_what_cannot_be_is_left_out(tmp_path, caplog):
+    off = {"type": "predefined-tool", "template_name": "x", "enabled": False}
+    tool_sets = [
+        {"type": "predefined", "template_name": "harbour", "override": {"description": "Ships."}},
+        {"type": "predefined", "template_name": "nowhere"},
+        rest_tools(SHIP, off, name="own"),
+    ]
+
+    found = configured(tmp_path, {**PROMPT, "tool_sets": tool_sets})
+
+    expanded = {**HARBOUR, "description": "Ships.", "tools": [SHIP]}
+    assert found == {**PROMPT, "tool_sets": [expanded, rest_tools(SHIP, off, name="own")]}
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
+        "default_configuration.json: tool_sets[0].tools[1]: There is no predefined tool 'gone'; "
+        "there are 'ship'.",
+        "default_configuration.json: tool_sets[1]: There is no predefined toolset 'nowhere'; "
+        "there are 'harbour'.",
+    ]
+
+
+@pytest.mark.parametrize("tool_sets", [None, {}, 5, "x", [5], [{"type": "soap"}], []])
+def test_what_is_no_list_of_toolsets_is_given_as_it_is(tmp_path, tool_sets):
+    assert configured(tmp_path, {"tool_sets": tool_sets}) == {"tool_sets": tool_sets}
+
+
+@pytest.mark.parametrize("written", [b"{", b"[]", b"\xff", None])
+def test_a_file_that_is_no_object_counts_as_empty(tmp_path, written):
+    if written is not None:
+        (tmp_path / "default_configuration.json").write_bytes(written)
+
+    assert default_configuration(content(tmp_path)) == {}
