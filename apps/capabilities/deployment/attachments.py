@@ -124,7 +124,7 @@ def refusal(problem: str) -> InvalidParameter:
 def read_data(uri: str, most_bytes: int) -> Loaded:
     """The bytes of a data: URI. Raises `InvalidParameter`, never with any of them."""
     head, comma, payload = uri[len("data:") :].partition(",")
-    kind, *options = head.split(";")
+    kind, *options = (word.strip().lower() for word in head.split(";"))
     if not comma:
         raise refusal("a data: URI has no comma before its data.")
     check_size(len(payload) * 3 // 4 if "base64" in options else 0, most_bytes)
@@ -135,7 +135,7 @@ def read_data(uri: str, most_bytes: int) -> Loaded:
         except ValueError as error:
             raise refusal("the data of a data: URI is not valid base64.") from error
     check_size(len(content), most_bytes)
-    kind = kind.strip().lower() or "text/plain"
+    kind = kind or "text/plain"
     if not _media_type.fullmatch(kind):
         raise refusal("a data: URI does not begin with a media type.")
     name = f"attachment-{hashlib.sha256(content).hexdigest()[:16]}"

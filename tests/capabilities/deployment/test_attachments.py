@@ -1,0 +1,142 @@
+"""Files on their way to a deployment."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from apps.agent.messages import Attachment
+from apps.errors import InvalidParameter
+from apps.workspace.port import DeploymentInfo
+from tests.capabilities.deployment.scripts import ECHO, echo, one_tool, use, written
+
+pytestmark = pytest.mark.django_db
+
+PICTURE = b"\x89PNG picture"
+
+
+async def sent(info: DeploymentInfo, *urls: Any, **rest: Any) -> tuple[Attachment, ...]:
+    """What the deployment gets for these addresses, beside two files that the caller has."""
+    workspace, model = echo(info=info)
+    await workspace.write_file("my notes.txt", "Größe".encode(), "text/plain")
+    await workspace.write_file("pictures/a.png", PICTURE, "image/png")
+    async with one_tool(workspace, written(), **rest) as tool:
+        await use(tool, query="Look", attachment_urls=list(urls))
+    return model.asked[0].messages[-1].attachments
+
+
+async def refusal(info: DeploymentInfo, *urls: Any, **rest: Any) -> str:
+    with pytest.raises(InvalidParameter) as refused:
+        await sent(info, *urls, **rest)
+    return str(refused.value).removeprefix("Parameter attachment_urls is invalid: ")
+
+
+@pytest.mark.parametrize("prefix", ["", "file:url::", "/file:TEXT::", "file:base64::"])
+async def test_files_of_the_caller_go_by_their_path(prefix):
+    assert await sent(
+        ECHO, f"{prefix}files/user-7/pictures/a.png", "files/user-7/my%20notes.txt"
+    ) == (
+        Attachment("image/png", "a.png", url="files/user-7/pictures/a.png"),
+        Attachment("text/plain", "my notes.txt", url="files/user-7/my%20notes.txt"),
+    )
+
+
+async def test_a_deployment_that_cannot_fetch_files_is_sent_what_is_in_them():
+    outside = replace(ECHO, files="data")
+    data = base64.b64encode(PICTURE).decode()
+
+    assert await sent(
+        outside,
+        "files/user-7/pictures/a.png",
+        "files/user-7/my%20notes.txt",
+        f"data:image/png;base64,{data}",
+    ) == (
+        Attachment("image/png", "a.png", data=data),
+        Attachment("text/plain", "my notes.txt", data="Größe"),
+        Attachment("image/png", "attachment-61578ad7d8afde50.png", data=data),
+    )
+
+
+async def test_data_in_an_address_becomes_a_file_of_the_caller():
+    (attachment,) = await sent(ECHO, "data:text/csv,a%2Cb")
+
+    workspace, _ = echo()
+    kept = await workspace.read_file(attachment.url or "")
+    assert (attachment.type, kept.content, kept.info.content_type) == (
+        "text/csv",
+        b"a,b",
+        "text/csv",
+    )
+
+
+async def test_addresses_go_to_those_that_fetch_them_themselves():
+    curious = replace(ECHO, features={"url_attachments": True})
+    url = "https://example.com/reports/q%201.pdf?key=1"
+
+    assert await sent(curious, url) == (Attachment("*/*", "q 1.pdf", url=url, reference_url=url),)
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("https://me:pw@example.com/a?token=x", "so it cannot be sent 'https://example.com/a'."),
+        ("ftp://example.com/a", "'ftp://example.com/a' is no file that can be sent."),
+        ("file:///etc/passwd", "'file:///etc/passwd' is no file that can be sent."),
+        ("javascript:alert(1)", "is no file that can be sent."),
+        ("files/user-8/secret.txt", "There is no file 'files/user-8/secret.txt' that you may use."),
+        ("files/user-7/../user-8/secret.txt", "There is no file "),
+        ("/etc/passwd", "There is no file '/etc/passwd' that you may use."),
+        ("data:image/png;base64,!!!!", "the data of a data: URI is not valid base64."),
+        ("data:nonsense", "a data: URI has no comma before its data."),
+        ("data:a b,c", "a data: URI does not begin with a media type."),
+    ],
+)
+async def test_what_cannot_be_sent_is_refused_with_what_can(url, problem):
+    told = await refusal(ECHO, "files/user-7/my%20notes.txt", url)
+
+    assert problem in told
+    assert "token" not in told
+    assert "pw" not in told
+
+
+async def test_files_of_other_types_are_refused_with_those_that_are_taken():
+    pictures = replace(ECHO, input_attachment_types=("image/*",))
+
+    assert await refusal(pictures, "files/user-7/my%20notes.txt") == (
+        "the deployment 'echo' takes files of the types image/*; "
+        "'my notes.txt' is of the type text/plain."
+    )
+
+
+async def test_a_deployment_without_files_is_sent_none():
+    assert await refusal(replace(ECHO, files="none"), "files/user-7/my%20notes.txt") == (
+        "the deployment 'echo' takes no files. Put what it has to know into query."
+    )
+
+
+@pytest.mark.parametrize("url", ["files/user-7/my%20notes.txt", "data:text/plain,1234567"])
+async def test_files_that_are_too_large_are_refused(url):
+    features = {"file_loading": {"size_limit": 6}}
+
+    assert (await refusal(ECHO, url, features=features)).startswith("a file has 7 bytes; at most 6")
+
+
+async def test_large_data_is_refused_before_it_is_decoded():
+    features = {"file_loading": {"size_limit": 6}}
+
+    told = await refusal(ECHO, f"data:image/png;base64,{'A' * 4000}", features=features)
+
+    assert told == "a file has 3,000 bytes; at most 6 are possible."
+
+
+async def test_so_many_files_cannot_be_meant():
+    assert await refusal(ECHO, *["files/user-7/my%20notes.txt"] * 51) == (
+        "there are 51 files; at most 50 are possible."
+    )
+
+
+async def test_blank_addresses_are_none():
+    assert await sent(ECHO, "", " ") == ()
