@@ -1,0 +1,85 @@
+"""Toolsets of every kind that can be withheld, by the capabilities that really open them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from apps.accounts.caller import Caller
+from apps.agent.messages import Message
+from apps.capabilities.registry import prepare
+from apps.catalog.resolve import ResolvedApplication
+from apps.manifest.reading import read
+from apps.runs.run import RunRequest, run
+from tests.capabilities.mcp.servers import nothing_left_over, over_http, serving_apart
+from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
+from tests.manifest.documents import internal_tools, manifest, rest_tool, rest_tools
+
+CALLER = Caller("user-7")
+CLOCK = "internal_timeawareness_current_timestamp"
+SEARCH = "internal_tool_search"
+
+
+async def listed(model: ScriptedModel, *tool_sets: Any, least: int = 2) -> list[list[str]]:
+    """The names that the model is told of in each call."""
+    wanted = {"enabled": True, "min_tools_for_deferral": least}
+    orchestrator = {"deployment": {"deployment_id": "gpt"}, "tool_discovery": wanted}
+    document = manifest(orchestrator=orchestrator, tool_sets=list(tool_sets), features=None)
+    checked = read(document)
+    application = ResolvedApplication(1, "app", "App", "", True, 1, checked, prepare(checked))
+    workspace = FakeWorkspace(CALLER)
+    workspace.models = {"gpt": model}
+    request = RunRequest((Message("user", "How is the weather?"),))
+    await run(application, request, workspace, CALLER, lambda event: None)
+    return [[spec.name for spec in request.tools] for request in model.asked]
+
+
+async def test_tools_of_a_rest_service():
+    model = ScriptedModel(
+        calling(("s", SEARCH, {"query": "act"})), saying('["api_act"]'), saying("Done")
+    )
+
+    tools = await listed(model, rest_tools(rest_tool("act"), rest_tool("sit")))
+
+    assert tools == [[SEARCH], [], [SEARCH, "api_act"]]
+
+
+async def test_internal_tools():
+    model = ScriptedModel(
+        calling(("s", SEARCH, {"query": "time"})),
+        saying(f'["{CLOCK}"]'),
+        calling(("1", CLOCK, {})),
+        saying("Done"),
+    )
+
+    tools = await listed(model, internal_tools(CLOCK), least=1)
+
+    assert tools == [[SEARCH], [], [SEARCH, CLOCK], [SEARCH, CLOCK]]
+    assert "(UTC, source=default)" in model.asked[-1].messages[-1].text
+
+
+async def test_tools_of_an_mcp_server(settings):
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+    model = ScriptedModel(
+        calling(("s", SEARCH, {"query": "sums"})),
+        saying('["desk_add"]'),
+        calling(("1", "desk_add", {"a": 1, "b": 2})),
+        saying("Done"),
+    )
+
+    with serving_apart("http") as url:
+        async with nothing_left_over():
+            tools = await listed(model, over_http(url, allowed_tools=["add", "move"]))
+
+    assert tools == [[SEARCH], [], [SEARCH, "desk_add"], [SEARCH, "desk_add"]]
+    assert model.asked[-1].messages[-1].text == "3"
+
+
+@pytest.mark.parametrize("least", [1, 2])
+async def test_a_toolset_is_withheld_from_so_many_tools_on(least):
+    model = ScriptedModel(saying("Hello"))
+
+    tools = await listed(model, rest_tools(rest_tool("act")), least=least)
+
+    assert tools == [[SEARCH] if least == 1 else ["api_act"]]
