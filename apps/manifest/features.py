@@ -88,6 +88,12 @@ class RepresentationTooling(Node):
     add_attachment: bool = True
 
 
+class ToolAccessFilter(Node):
+    """Deployments that the caller may not use are no tools, and nothing is said about it."""
+
+    enabled: bool = False
+
+
 class Features(Node):
     timestamp: Timestamp | None = Field(default_factory=Timestamp)
     file_loading: FileLoading = Field(default_factory=FileLoading)
@@ -99,3 +105,6 @@ class Features(Node):
         default=None, json_schema_extra=Marks(preview=True)
     )
     subagents: Subagents | None = Field(default=None, json_schema_extra=Marks(preview=True))
+    tool_access_filter: ToolAccessFilter | None = Field(
+        default=None, json_schema_extra=Marks(preview=True)
+    )

@@ -101,3 +101,5 @@ def _features_in_use(features: Features | None) -> Iterator[str]:
         yield "representation_tooling"
     if features.subagents is not None and features.subagents.enabled:
         yield "subagents"
+    if features.tool_access_filter is not None and features.tool_access_filter.enabled:
+        yield "tool_access_filter"

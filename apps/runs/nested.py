@@ -11,6 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 
+from channels.db import database_sync_to_async
 from django.core.validators import slug_re
 
 from apps.accounts.caller import Caller
@@ -44,6 +45,12 @@ async def find_application(name: str, workspace: LocalWorkspace) -> FoundApplica
     application = await find_usable(name, workspace.caller)
     check_chain((*workspace.chain, application.slug))
     return FoundApplication(info_of(application), ApplicationModel(application, workspace))
+
+
+async def list_applications(caller: Caller) -> list[str]:
+    """The names of the applications that the caller may use."""
+    slugs = usable(caller).values_list("slug", flat=True)
+    return list(await database_sync_to_async(list)(slugs))
 
 
 async def find_usable(name: str, caller: Caller) -> ResolvedApplication:

@@ -73,6 +73,10 @@ class Workspace(Protocol):
         """
         ...
 
+    async def usable_deployments(self) -> Collection[str] | None:
+        """The ids of all deployments that the caller may use; None when that cannot be told."""
+        ...
+
     async def prompt(self, path: str) -> str:
         """The text of a stored prompt. Raises `Unsupported`, `FileRefused`."""
         ...

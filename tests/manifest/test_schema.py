@@ -50,6 +50,8 @@ DIFFERENCES = {
     "MCPToolSet.properties.hidden_from_model": "ours only",
     "DialMCPToolSet.properties.hidden_from_model": "ours only",
     "DialAppToolSet.properties.hidden_from_model": "ours only",
+    # An addition: tools of deployments that the caller may not use can be left out.
+    "Features.properties.tool_access_filter": "ours only",
 }
 
 

@@ -20,6 +20,7 @@ from apps.capabilities.deployment.parameters import (
 )
 from apps.capabilities.deployment.targets import Target, simple_target, written_target
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
+from apps.capabilities.wrappers.access import is_usable, usable_ids
 from apps.capabilities.wrappers.arguments import Arguments, read_arguments
 from apps.capabilities.wrappers.composition import Wishes, wrapped
 from apps.capabilities.wrappers.display import Display, display_of
@@ -68,7 +69,9 @@ def prepare(manifest: Manifest) -> Open | None:
 
     @asynccontextmanager
     async def open_deployments(opening: Opening) -> AsyncIterator[Contribution]:
-        made = await asyncio.gather(*(open_offer(offer, opening) for offer in offers))
+        usable = await usable_ids(manifest, opening)
+        allowed = [offer for offer in offers if is_usable(offer.deployment_id, usable)]
+        made = await asyncio.gather(*(open_offer(offer, opening) for offer in allowed))
         tools = tuple(item for item in made if isinstance(item, Tool))
         issues = tuple(item for item in made if isinstance(item, InitializationIssue))
         yield Contribution(tools=tools, issues=(*refused, *issues))
@@ -169,4 +172,5 @@ def title_of(toolset: DeploymentToolSet, target: Target) -> Localized:
     return toolset.name if localized(toolset.name) else f"Calling {target.name} application"
 
 
-deployment = Capability("deployment", frozenset({"tool_sets.dial-deployment"}), prepare)
+SERVES = frozenset({"tool_sets.dial-deployment", "features.tool_access_filter"})
+deployment = Capability("deployment", SERVES, prepare)

@@ -86,6 +86,12 @@ def look_up(deployment_id: str, known: FoundDeployment | None) -> FoundDeploymen
     return read_row(row) if row is not None else None
 
 
+def list_enabled() -> list[str]:
+    """The ids of all enabled deployments."""
+    enabled = Deployment.objects.filter(is_enabled=True)
+    return list(enabled.values_list("deployment_id", flat=True))
+
+
 def read_row(row: Deployment) -> FoundDeployment:
     info = DeploymentInfo(
         id=row.deployment_id,

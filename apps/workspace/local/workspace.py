@@ -12,7 +12,7 @@ from apps.accounts.caller import Caller
 from apps.agent.model import Model
 from apps.errors import DeploymentNotFound, FileRefused, Unsupported
 from apps.workspace.local import files
-from apps.workspace.local.deployments import find, make_model
+from apps.workspace.local.deployments import find, list_enabled, make_model
 from apps.workspace.port import DeploymentInfo, FileContent, FileInfo
 
 
@@ -28,6 +28,14 @@ FindApplication = Callable[[str, "LocalWorkspace"], Awaitable[FoundApplication]]
 """By name, for a run that stands on that workspace. Raises `DeploymentNotFound`, `CallsItself`."""
 
 
+ListApplications = Callable[[Caller], Awaitable[Collection[str]]]
+"""The names of those that the caller may use."""
+
+
+async def list_no_applications(caller: Caller) -> Collection[str]:
+    return ()
+
+
 async def find_no_application(name: str, workspace: LocalWorkspace) -> FoundApplication:
     raise DeploymentNotFound(name)
 
@@ -39,10 +47,14 @@ class LocalWorkspace:
     """
 
     def __init__(
-        self, caller: Caller, find_application: FindApplication = find_no_application
+        self,
+        caller: Caller,
+        find_application: FindApplication = find_no_application,
+        list_applications: ListApplications = list_no_applications,
     ) -> None:
         self.caller = caller
         self.find_application = find_application
+        self.list_applications = list_applications
         self.chain: tuple[str, ...] = ()
 
     def inside(self, application: str) -> LocalWorkspace:
@@ -72,6 +84,10 @@ class LocalWorkspace:
         except DeploymentNotFound:
             narrowed = self if headers is None else self.with_headers(headers)
             return (await self.find_application(deployment_id, narrowed)).model
+
+    async def usable_deployments(self) -> frozenset[str]:
+        enabled: list[str] = await database_sync_to_async(list_enabled)()
+        return frozenset((*enabled, *await self.list_applications(self.caller)))
 
     async def prompt(self, path: str) -> str:
         """Raises `Unsupported`."""

@@ -1,0 +1,33 @@
+"""Tools of deployments that the caller may not use are left out, where an application wants it.
+
+This is a courtesy to the model, which need not try them, and no security boundary: whoever calls
+a deployment is checked there. So where it cannot be told what is usable, everything is.
+"""
+
+from __future__ import annotations
+
+import logging
+from urllib.parse import unquote
+
+from apps.capabilities.registry import Opening
+from apps.errors import QuickAppError
+from apps.manifest.manifest import Manifest
+
+logger = logging.getLogger(__name__)
+
+
+async def usable_ids(manifest: Manifest, opening: Opening) -> frozenset[str] | None:
+    """What the caller may use, decoded; None when nothing is to be left out."""
+    wanted = manifest.features.tool_access_filter if manifest.features is not None else None
+    if wanted is None or not wanted.enabled:
+        return None
+    try:
+        found = await opening.workspace.usable_deployments()
+    except QuickAppError as error:
+        logger.warning("It cannot be told which deployments are usable: %s", error)
+        return None
+    return None if found is None else frozenset(map(unquote, found))
+
+
+def is_usable(deployment_id: str, usable: frozenset[str] | None) -> bool:
+    return usable is None or unquote(deployment_id) in usable
