@@ -6,9 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.apps import apps
+from django.conf import settings
 
+from apps.catalog.content.installed import installed
+from apps.catalog.content.references import resolve_references
 from apps.catalog.review import deployment_names
 from apps.manifest.problems import Problem
+from apps.manifest.reading import ManifestInvalid, read
 from apps.workspace.local.models import Deployment
 
 Calls = Mapping[str, tuple[str, ...]]
@@ -32,7 +36,20 @@ def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Prob
 
 
 def called(manifest: Any) -> Iterator[tuple[str, str]]:
-    return deployment_names(without_disabled(manifest))
+    return deployment_names(without_disabled(with_predefined(manifest)))
+
+
+def with_predefined(manifest: Any) -> Any:
+    """The manifest with what its references stand for; one that is none as it is."""
+    try:
+        checked = read(
+            manifest,
+            preview=settings.ENABLE_PREVIEW_FEATURES,
+            default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
+        )
+    except ManifestInvalid:
+        return manifest
+    return resolve_references(checked, installed()).manifest.model_dump(mode="json")
 
 
 def without_disabled(item: Any) -> Any:

@@ -8,6 +8,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from apps.catalog.models import Application
+from tests.catalog.content.files import write
 from tests.catalog.rows import make_application, make_deployment, manifest_with
 
 pytestmark = pytest.mark.django_db
@@ -85,6 +86,29 @@ def test_a_tool_that_is_switched_off_closes_no_circle():
     application = Application(slug="a", title="A", manifest=calling("b", enabled=False))
 
     assert refusal(application) == []
+
+
+def test_a_way_back_that_stands_in_predefined_content_is_found(tmp_path, settings):
+    function = {
+        "name": "ask",
+        "description": "d",
+        "parameters": {"type": "object", "properties": {}},
+    }
+    item = {
+        "type": "deployment-tool",
+        "deployment": {"deployment_id": "model"},
+        "open_ai_tool": {"function": function},
+    }
+    settings.PREDEFINED_DIR = write(tmp_path, tool__ask=item)
+    used = {"template_name": "ask", "override": {"deployment": {"deployment_id": "a"}}}
+    tools = [{"type": "predefined-tool", **used}]
+    sets = [{"type": "dial-deployment", "name": "team", "tools": tools}]
+
+    application = Application(slug="a", title="A", manifest=manifest_with(tool_sets=sets))
+
+    assert refusal(application) == [
+        "tool_sets[0].tools[0].deployment.deployment_id: an application cannot call itself: a → a."
+    ]
 
 
 def test_a_model_is_meant_where_an_application_has_its_name():

@@ -5,10 +5,10 @@ import pytest
 from apps.accounts.caller import Caller
 from apps.agent.messages import Message
 from apps.errors import Unsupported
+from apps.manifest.prompts import fill
 from apps.manifest.reading import read
 from apps.runs.prompt import (
     configured_prompt,
-    fill,
     inline_contexts,
     override,
     with_system,

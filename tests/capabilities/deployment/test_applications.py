@@ -187,7 +187,7 @@ async def test_applications_stand_at_most_five_deep():
     for number in range(1, 6):
         await make(f"a{number}", f"m{number}", simple(f"a{number + 1}"))
     await make("a6", "m6")
-    models = {
+    models: dict[str, Any] = {
         f"m{number}": ScriptedModel(
             calling(("1", f"a{number + 1}", {"query": "?"})), saying(f"{number}")
         )
