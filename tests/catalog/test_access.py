@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from asgiref.sync import async_to_sync
 
 from apps.accounts.caller import Caller
 from apps.catalog.access import may_use, usable
 from apps.catalog.models import Application
-from apps.catalog.resolve import ResolvedApplication, prepare_application
+from apps.catalog.resolve import ResolvedApplication, resolve
 from tests.catalog.rows import make_application
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +26,7 @@ def applications() -> list[Application]:
 
 
 def resolved(applications: list[Application]) -> list[ResolvedApplication]:
-    return [prepare_application(item) for item in applications if item.is_enabled]
+    return [async_to_sync(resolve)(item.slug) for item in applications if item.is_enabled]
 
 
 @pytest.mark.parametrize(
