@@ -82,6 +82,8 @@ def main(way: str) -> None:
                 send({"id": id, "result": {"tools": tools(way), **cursor}})
             case "tools/call":
                 call(way, id)
+            case _:
+                pass
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from tests.capabilities.mcp.servers import (
     over_stdio,
     register,
 )
-from tests.capabilities.service import Reply, Seen, json_reply, serving
+from tests.capabilities.service import Answer, Reply, Seen, json_reply, serving
 
 QUICK = {"timeout_seconds": 1.0}
 
@@ -238,7 +238,7 @@ async def test_a_server_that_never_answers_is_an_issue_in_time():
             assert time.monotonic() - started < 3.0
 
 
-def answering(call: Reply) -> Any:
+def answering(call: Reply) -> Answer:
     """A server by hand, over HTTP: whatever is called gets that reply."""
     tool = {"name": "act", "inputSchema": {"type": "object"}}
 
@@ -250,9 +250,8 @@ def answering(call: Reply) -> Any:
             case "initialize":
                 info = {"name": "x", "version": "1"}
                 version = message["params"]["protocolVersion"]
-                capabilities = {"tools": {}}
                 result: dict[str, Any] = {"protocolVersion": version, "serverInfo": info}
-                result["capabilities"] = capabilities
+                result["capabilities"] = {"tools": {}}
             case "tools/list":
                 result = {"tools": [tool]}
             case "tools/call":

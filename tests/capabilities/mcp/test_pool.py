@@ -177,6 +177,7 @@ async def test_a_program_that_died_is_started_again_but_not_for_ever(
     async with nothing_left_over() as sessions, opened_desk(over_stdio()) as contribution:
         results = [(await use(contribution.tools[0])).content for _ in range(4)]
         (contact,) = sessions.contacts.values()
+        assert contact.failure is not None
         opened_times, details = contact.opened, contact.failure.details
 
     assert set(results) == {"desk_act: the server ended the connection."}
@@ -192,16 +193,15 @@ async def test_a_server_that_forgot_the_session_gets_a_new_one():
     async def answer(seen: Seen) -> Reply:
         method = json.loads(seen.body)["method"] if seen.body else ""
         if method == "initialize":
-            reply = await plain(seen)
-            return Reply(200, reply.body, {**reply.headers, "Mcp-Session-Id": next(sessions_given)})
+            first = await plain(seen)
+            return Reply(200, first.body, {**first.headers, "Mcp-Session-Id": next(sessions_given)})
         if method == "tools/call":
             if seen.headers["mcp-session-id"] != known:
                 return Reply(404)
             result = {"content": [{"type": "text", "text": seen.headers["mcp-session-id"]}]}
             id = json.loads(seen.body)["id"]
             return json_reply(json.dumps({"jsonrpc": "2.0", "id": id, "result": result}))
-        reply: Reply = await plain(seen)
-        return reply
+        return await plain(seen)
 
     async with (
         nothing_left_over(),
@@ -219,7 +219,12 @@ async def test_a_server_that_fails_is_left_in_peace_for_longer_and_longer(
     monkeypatch: pytest.MonkeyPatch,
 ):
     longest: list[float] = []
-    monkeypatch.setattr(contacts, "jitter", lambda most: longest.append(most) or 0.0)
+
+    def at_once(most: float) -> float:
+        longest.append(most)
+        return 0.0
+
+    monkeypatch.setattr(contacts, "jitter", at_once)
 
     async with nothing_left_over(), serving(Reply(500)) as service:
         for _ in range(9):
@@ -253,13 +258,15 @@ async def test_idle_sessions_end_and_come_back_when_needed(
         async with opened_desk(toolset):
             sessions.sweep()
             (contact,) = sessions.contacts.values()
-            assert contact.state == "connected"  # a run uses it
+            states = [contact.state]  # a run uses it
         sessions.sweep()
         await asyncio.wait(sessions.closing)
-        assert contact.state == "idle"
+        states.append(contact.state)
         async with opened_desk(toolset) as contribution:
-            assert contact.state == "idle"  # the list is still known
+            states.append(contact.state)  # the list is still known
             assert (await use(named(contribution, "desk_count"))).content == "1"
+
+    assert states == ["connected", "idle", "idle"]
 
 
 async def test_the_number_of_sessions_is_bounded(monkeypatch: pytest.MonkeyPatch):
@@ -287,8 +294,7 @@ async def test_a_token_is_fetched_and_renewed_when_it_is_refused():
             return json_reply(json.dumps({"access_token": next(tokens), "expires_in": 600}))
         if b"tools/list" in seen.body and seen.headers["authorization"] == "Bearer one":
             return Reply(401)
-        reply: Reply = await plain(seen)
-        return reply
+        return await plain(seen)
 
     async with nothing_left_over(), serving(answer=answer) as service:
         how = {"client_id": "a", "client_secret": "b", "token_url": f"{service.url}/token"}

@@ -1,0 +1,85 @@
+"""What an administrator sees of servers, and does with them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from apps.capabilities.mcp.administration import Trial, call_tool, list_tools, reconnect, sessions
+from apps.errors import ToolError, Unsupported
+from apps.manifest.toolsets import McpServer
+from tests.capabilities.mcp.servers import MISBEHAVING, WELL_BEHAVED, nothing_left_over, register
+from tests.capabilities.service import Reply, serving
+
+LOCAL = McpServer(protocol="stdio", server="local")
+
+
+def over_http(url: str) -> McpServer:
+    return McpServer(url=url, protocol="streamable_http")
+
+
+@pytest.mark.django_db
+async def test_a_server_is_tried_out():
+    await register(WELL_BEHAVED, "stdio")
+
+    async with nothing_left_over():
+        tools = await list_tools(LOCAL, "user-1")
+        added = await call_tool(LOCAL, "user-1", "add", {"a": 1, "b": 2})
+        failed = await call_tool(LOCAL, "user-1", "fail", {})
+        shown = await call_tool(LOCAL, "user-1", "show", {})
+        (session,) = await sessions()
+
+    assert [tool.name for tool in tools][:2] == ["add", "move"]
+    assert added == Trial("3", False, 0)
+    assert (failed.failed, shown.attachments) == (True, 4)
+    assert (session.server, session.protocol, session.bucket) == ("local", "stdio", "user-1")
+    assert (session.state, session.tools, session.users) == ("connected", len(tools), 0)
+    assert (session.error, session.failed_at) == ("", None)
+
+
+@pytest.mark.django_db
+async def test_a_program_that_died_tells_its_last_words():
+    await register(MISBEHAVING, "dies")
+
+    async with nothing_left_over():
+        with pytest.raises(ToolError, match="the server ended the connection"):
+            await call_tool(LOCAL, "user-1", "act", {})
+        (broken,) = await sessions()
+        healed = await reconnect(broken.id)
+
+    assert (broken.state, broken.error) == (
+        "error",
+        "Toolset local: the server ended the connection.",
+    )
+    assert broken.details == "I had 1 secret"
+    assert broken.failed_at is not None
+    assert timedelta() <= datetime.now(UTC) - broken.failed_at < timedelta(minutes=1)
+    assert healed is not None
+    assert (healed.state, healed.error) == ("connected", "")
+
+
+async def test_a_server_that_wants_a_sign_in_says_so():
+    async with nothing_left_over(), serving(Reply(401)) as service:
+        server = over_http(f"{service.url}/mcp?key=s3cret")
+        with pytest.raises(ToolError, match="Authentication required"):
+            await list_tools(server, "user-1")
+        (session,) = await sessions()
+        again = await reconnect(session.id)
+
+    assert again is not None
+    assert again.state == session.state == "sign-in needed"
+    assert "s3cret" not in f"{session.server} {session.error} {session.details}"
+
+
+async def test_a_session_that_is_gone_is_not_reconnected():
+    async with nothing_left_over():
+        assert await reconnect(7) is None
+        assert await sessions() == []
+
+
+@pytest.mark.django_db
+async def test_only_registered_programs_are_tried():
+    async with nothing_left_over():
+        with pytest.raises(Unsupported, match="There is no MCP server named 'local'"):
+            await list_tools(LOCAL, "user-1")
