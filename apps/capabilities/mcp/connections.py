@@ -55,7 +55,7 @@ class Connection:
         self.task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
         await self.settled.wait()
         if self.failure is not None:
-            raise self.failure
+            raise self.failure.again()
 
     async def own(self, errand: Errand, seconds: float) -> None:
         CURRENT.set(errand)
@@ -80,7 +80,7 @@ class Connection:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(seconds):
                     client = Client(
-                        open_streams(self.endpoint, self.errors, self.end),
+                        open_streams(self.endpoint, self.errors, self.end, self.abort),
                         mode=mode,
                         cache=None,
                         elicitation_callback=decline,
@@ -102,6 +102,15 @@ class Connection:
         self.failure = self.failure or self.with_last_words(failure)
         self.stopping.set()
 
+    def abort(self, errand: Errand) -> None:
+        """A message was lost, so whoever waits for an answer to it waits in vain."""
+        if self.stopping.is_set():
+            return
+        self.failure = self.failure or read_failure(ConnectionError("not delivered"), errand)
+        self.stopping.set()
+        if self.client is None and self.task is not None:
+            self.task.cancel()  # the handshake is what waits
+
     def with_last_words(self, failure: ConnectionFailed) -> ConnectionFailed:
         """A program's last lines on stderr say why it ended; they are for administrators only."""
         if self.endpoint.program is not None and self.errors.text:
@@ -116,7 +125,7 @@ class Connection:
         """Ask the server something on behalf of an errand. Raises `ConnectionFailed`."""
         client = self.client
         if client is None:
-            raise self.failure or ConnectionFailed("the connection was closed.")
+            raise (self.failure or ConnectionFailed("the connection was closed.")).again()
         token = CURRENT.set(errand)
         try:
             return await question(client)
@@ -131,7 +140,7 @@ class Connection:
         if is_closed(error) and not errand.failure and self.task is not None:
             await asyncio.wait([self.task], timeout=LAST_WORDS_SECONDS)
             if self.failure is not None:
-                return self.failure
+                return self.failure.again()
         return read_failure(error, errand)
 
     async def close(self) -> None:

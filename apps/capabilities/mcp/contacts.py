@@ -45,6 +45,7 @@ class Contact:
         self.users = 0
         self.used_at = time.monotonic()
         self.opened = 0
+        self.changes = 0
 
     @property
     def state(self) -> State:
@@ -74,8 +75,9 @@ class Contact:
             return self.connection
         if self.starting is None:
             if self.failure is not None and time.monotonic() < self.retry_at:
-                raise self.failure
-            self.starting = asyncio.get_running_loop().create_task(self.connect(errand))
+                raise self.failure.again()
+            self.starting = asyncio.get_running_loop().create_task(self.connect(errand.fresh()))
+            self.starting.add_done_callback(retrieved)
         starting = self.starting
         await asyncio.wait([starting])  # a caller that leaves takes nobody else along
         return starting.result()
@@ -143,7 +145,8 @@ class Contact:
             if self.connection is connection:
                 self.connection = None
                 await connection.close()
-        return await (await self.connected(errand)).ask(errand, question)
+        again = errand.fresh()
+        return await (await self.connected(again)).ask(again, question)
 
     async def known(
         self, key: Hashable, errand: Errand, question: Callable[[Client], Awaitable[T]]
@@ -155,8 +158,10 @@ class Contact:
         async with self.locks.setdefault(key, asyncio.Lock()):
             if (found := self.recall(key)) is not None:
                 return found[0]
+            changes = self.changes
             answer = await self.ask(errand, question)
-            self.kept[key] = (answer, time.monotonic() + KEPT_SECONDS)
+            if self.changes == changes:
+                self.kept[key] = (answer, time.monotonic() + KEPT_SECONDS)
             return answer
 
     def recall(self, key: Hashable) -> tuple[Any] | None:
@@ -164,6 +169,7 @@ class Contact:
         return (answer,) if time.monotonic() < until else None
 
     def forget_lists(self) -> None:
+        self.changes += 1
         self.kept.clear()
         self.locks = {key: lock for key, lock in self.locks.items() if lock.locked()}
 
@@ -171,6 +177,12 @@ class Contact:
 def is_terminated(failure: ConnectionFailed) -> bool:
     cause = failure.__cause__
     return cause is not None and any(str(leaf) == TERMINATED for leaf in leaves(cause))
+
+
+def retrieved(task: asyncio.Task[Connection]) -> None:
+    """Those who waited may all have left; the failure is noted anyway."""
+    if not task.cancelled():
+        task.exception()
 
 
 def jitter(longest: float) -> float:

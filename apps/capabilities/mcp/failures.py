@@ -39,6 +39,16 @@ class ConnectionFailed(Exception):
         self.needs_sign_in = needs_sign_in
         self.timed_out = timed_out
 
+    def again(self) -> ConnectionFailed:
+        """A copy to raise: one that is kept would gather a trace with each time it is raised."""
+        return ConnectionFailed(
+            self.text,
+            kind=self.kind,
+            details=self.details,
+            needs_sign_in=self.needs_sign_in,
+            timed_out=self.timed_out,
+        )
+
     def told(self, label: str) -> str:
         """The sentence for the report of the toolset that is called so."""
         if self.needs_sign_in:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import mcp_types as types
 from mcp import Client
@@ -206,4 +206,4 @@ async def eager_text(item: McpResource, contact: Contact, errand: Errand) -> str
             logger.warning("Resource %s: only text can be read ahead", item.uri)
         return "\n\n".join(found)
 
-    return await contact.known(("resource", item.uri), replace(errand), question)
+    return await contact.known(("resource", item.uri), errand.fresh(), question)

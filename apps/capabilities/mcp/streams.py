@@ -18,7 +18,7 @@ from mcp_types import JSONRPCNotification, JSONRPCRequest
 from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.failures import ConnectionFailed
 from apps.capabilities.mcp.processes import Errors, process_streams
-from apps.workspace.egress.errands import Errand, make_errand_client
+from apps.workspace.egress.errands import Broken, make_errand_client
 
 logging.getLogger("mcp.client").setLevel(logging.CRITICAL)
 # It logs ids of sessions and what servers sent; what went wrong is known to us in other ways.
@@ -34,25 +34,25 @@ Ended = Callable[[ConnectionFailed], None]
 
 @asynccontextmanager
 async def open_streams(
-    endpoint: Endpoint, errors: Errors, ended: Ended
+    endpoint: Endpoint, errors: Errors, ended: Ended, broken: Broken
 ) -> AsyncIterator[TransportStreams]:
-    """Entered and left by the same task. `ended` is told once when nothing more can arrive."""
-    async with raw_streams(endpoint, errors, ended) as (incoming, outgoing):
+    """Entered and left by the same task.
+
+    `ended` is told when nothing more can arrive; `broken`, when a message could not be delivered
+    and no answer to it will tell so.
+    """
+    async with raw_streams(endpoint, errors, broken) as (incoming, outgoing):
         yield WatchedStream(incoming, ended), outgoing
 
 
 @asynccontextmanager
 async def raw_streams(
-    endpoint: Endpoint, errors: Errors, ended: Ended
+    endpoint: Endpoint, errors: Errors, broken: Broken
 ) -> AsyncIterator[TransportStreams]:
     if endpoint.program is not None:
         async with process_streams(endpoint.program, errors, MOST_MESSAGE_BYTES) as streams:
             yield streams
         return
-
-    def broken(errand: Errand) -> None:
-        text = errand.failure or f"the server answered {errand.status_line}."
-        ended(ConnectionFailed(text, timed_out=errand.timed_out))
 
     is_sse = endpoint.protocol == "sse"
     client = make_errand_client(

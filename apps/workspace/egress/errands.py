@@ -40,6 +40,10 @@ class Errand:
     failure: str = ""
     timed_out: bool = False
 
+    def fresh(self) -> Errand:
+        """The same, of which nothing is known yet."""
+        return Errand(self.headers, self.seconds)
+
     def fail(self, text: str, *, timed_out: bool = False) -> None:
         self.status, self.failure, self.timed_out = 0, text, timed_out
 
@@ -61,7 +65,10 @@ Broken = Callable[[Errand], None]
 
 
 class ErrandTransport(httpx2.AsyncBaseTransport):
-    """Sends what an SDK sends, under the rules of the errand that it belongs to."""
+    """Sends what an SDK sends, under the rules of the errand that it belongs to.
+
+    With `broken`, answers come over one listening GET; without, each POST has its own.
+    """
 
     def __init__(
         self,
@@ -78,6 +85,8 @@ class ErrandTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Never raises for what happens on the way; the errand knows."""
         errand = CURRENT.get() or Errand()
+        if request.method != "POST" and self.broken is None:
+            errand = errand.fresh()  # an SDK listens and says goodbye where it can; nobody asked
         try:
             response = await self.send(request, errand)
         except (EgressRefused, ToolError) as error:

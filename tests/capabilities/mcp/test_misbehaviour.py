@@ -292,3 +292,98 @@ async def test_one_failed_call_leaves_the_session_as_it_is(reply: Reply, told: s
 
     assert [result.content.startswith(told) for result in results] == [True, True]
     assert contact.opened == 1
+
+
+@asynccontextmanager
+async def half_of_sse(status: str) -> AsyncIterator[str]:
+    """A server that tells where to send messages, and takes none of them."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        first = await reader.readuntil(b"\r\n\r\n")
+        if first.startswith(b"GET"):
+            writer.write(head + b"event: endpoint\ndata: /messages\n\n")
+            await reader.read()
+        else:
+            writer.write(f"HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n".encode())
+            await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/sse"
+    finally:
+        server.close()
+        await server.wait_closed()
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        ("401 No", "Authentication required for toolset 'desk'"),
+        ("500 No", "HTTP error for desk: 500 Internal Server Error"),
+    ],
+)
+async def test_a_message_that_is_not_taken_ends_the_wait_for_its_answer(status: str, told: str):
+    async with nothing_left_over(), half_of_sse(status) as url:
+        started = time.monotonic()
+        async with opened_desk(over_http(url, "sse")) as contribution:
+            assert messages(contribution) == [told]
+        assert time.monotonic() - started < 3.0
+
+
+async def test_listening_in_vain_is_no_failure_of_a_call():
+    broken = {"jsonrpc": "2.0", "id": 4, "result": {"content": 7}}
+    plain = answering(json_reply(json.dumps(broken)))
+
+    async def answer(seen: Seen) -> Reply:
+        reply = await plain(seen)
+        if b'"initialize"' in seen.body:  # with a session, the client listens as well
+            return Reply(200, reply.body, {**reply.headers, "Mcp-Session-Id": "a"})
+        if b"tools/call" in seen.body:
+            broken["id"] = json.loads(seen.body)["id"]
+            return json_reply(json.dumps(broken))
+        return reply
+
+    async with (
+        nothing_left_over(),
+        serving(answer=answer) as service,
+        opened_desk(over_http(service.url)) as contribution,
+    ):
+        result = await use(contribution.tools[0])
+
+    assert result.content == "desk_act: the server's answer does not follow the protocol."
+
+
+async def test_a_server_of_the_newest_protocol_is_used_as_well():
+    version = "2026-07-28"
+    plain = answering(json_reply(""))
+
+    async def answer(seen: Seen) -> Reply:
+        message = json.loads(seen.body) if seen.body else {}
+        written: dict[str, Any] = {"jsonrpc": "2.0", "id": message.get("id")}
+        text = [{"type": "text", "text": seen.headers.get("mcp-protocol-version", "")}]
+        lists = {"ttlMs": 0, "cacheScope": "private"}
+        tool = {"name": "act", "inputSchema": {"type": "object"}}
+        match message.get("method"):
+            case "initialize":
+                data = {"supported": [version], "requested": "2025-11-25"}
+                written["error"] = {"code": -32022, "message": "unsupported", "data": data}
+            case "server/discover":
+                found = {"supportedVersions": [version], "capabilities": {"tools": {}}}
+                written["result"] = {**found, **lists, "resultType": "complete"}
+            case "tools/list":
+                written["result"] = {"tools": [tool], **lists, "resultType": "complete"}
+            case "tools/call":
+                written["result"] = {"content": text, "resultType": "complete"}
+            case _:
+                return await plain(seen)
+        return json_reply(json.dumps(written))
+
+    async with (
+        nothing_left_over(),
+        serving(answer=answer) as service,
+        opened_desk(over_http(service.url)) as contribution,
+    ):
+        assert messages(contribution) == []
+        assert (await use(contribution.tools[0])).content == version
