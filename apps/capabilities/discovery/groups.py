@@ -62,9 +62,9 @@ def internal_tools(manifest: Manifest) -> dict[str, str]:
     return {
         tool.open_ai_tool.function.name: place_of(index)
         for index, toolset in enumerate(manifest.tool_sets)
-        if isinstance(toolset, InternalToolSet)
+        if isinstance(toolset, InternalToolSet) and toolset.enabled
         for tool in toolset.tools
-        if isinstance(tool, InternalTool)
+        if isinstance(tool, InternalTool) and tool.enabled
     }
 
 

@@ -21,11 +21,13 @@ CLOCK = "internal_timeawareness_current_timestamp"
 SEARCH = "internal_tool_search"
 
 
-async def listed(model: ScriptedModel, *tool_sets: Any, least: int = 2) -> list[list[str]]:
+async def listed(
+    model: ScriptedModel, *tool_sets: Any, least: int = 2, features: Any = None
+) -> list[list[str]]:
     """The names that the model is told of in each call."""
     wanted = {"enabled": True, "min_tools_for_deferral": least}
     orchestrator = {"deployment": {"deployment_id": "gpt"}, "tool_discovery": wanted}
-    document = manifest(orchestrator=orchestrator, tool_sets=list(tool_sets), features=None)
+    document = manifest(orchestrator=orchestrator, tool_sets=list(tool_sets), features=features)
     checked = read(document)
     application = ResolvedApplication(1, "app", "App", "", True, 1, checked, prepare(checked))
     workspace = FakeWorkspace(CALLER)
@@ -57,6 +59,15 @@ async def test_internal_tools():
 
     assert tools == [[SEARCH], [], [SEARCH, CLOCK], [SEARCH, CLOCK]]
     assert "(UTC, source=default)" in model.asked[-1].messages[-1].text
+
+
+@pytest.mark.parametrize("where", ["toolset", "tool"])
+async def test_a_tool_of_a_feature_is_not_withheld_by_a_toolset_that_is_switched_off(where):
+    model = ScriptedModel(saying("Hello"))
+    off = internal_tools(CLOCK, enabled=where != "toolset")
+    off["tools"][0]["enabled"] = where != "tool"
+
+    assert await listed(model, off, least=1, features={}) == [[CLOCK]]
 
 
 async def test_tools_of_an_mcp_server(settings):
