@@ -95,7 +95,8 @@ class ModelFailed(QuickAppError):
 
     `status` is the HTTP status it answered with (None: no answer, or a failure in mid-stream),
     `reason` one of `status`, `timeout`, `connection`, `stream`; `code` and `kind` are the
-    upstream's own error code and type, `display` its text for people.
+    upstream's own error code and type, `display` its text for people. The same question may do
+    better in a moment if it `is_transient`, after `retry_after` seconds if the service named them.
     """
 
     def __init__(
@@ -107,6 +108,8 @@ class ModelFailed(QuickAppError):
         code: str = "",
         kind: str = "",
         display: str = "",
+        is_transient: bool = False,
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -114,6 +117,8 @@ class ModelFailed(QuickAppError):
         self.code = code
         self.kind = kind
         self.display = display
+        self.is_transient = is_transient
+        self.retry_after = retry_after
 
 
 class CallsItself(QuickAppError):

@@ -19,6 +19,7 @@ from apps.agent.events import Emit, Finished, StateSaved
 from apps.agent.loop import AgentLoop, Progress
 from apps.agent.messages import Message
 from apps.agent.replies import MODEL_STATE
+from apps.agent.retries import RetriedModel
 from apps.agent.tools import ToolSpec
 from apps.capabilities.registry import Opening
 from apps.catalog.resolve import ResolvedApplication
@@ -107,7 +108,7 @@ async def make_loop(
     info = await workspace.deployment(deployment_id)
     first = {"tool_choice": request.tool_choice} if request.tool_choice is not None else {}
     return AgentLoop(
-        model=await workspace.model(deployment_id),
+        model=RetriedModel(await workspace.model(deployment_id), deployment_id),
         name=deployment_id,
         tools=opened.toolbox.listed,
         unlisted=opened.toolbox.unlisted,

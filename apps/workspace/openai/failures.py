@@ -12,7 +12,21 @@ import msgspec
 import openai
 
 from apps.errors import EgressRefused, ModelFailed
-from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL, TimeoutException
+from apps.workspace.egress.retry_after import retry_after
+from apps.workspace.egress.sdk_clients import (
+    ConnectTimeout,
+    HTTPError,
+    InvalidURL,
+    NetworkError,
+    RemoteProtocolError,
+    TimeoutException,
+)
+
+BROKEN = (NetworkError, RemoteProtocolError)
+"""A connection that was not made, or was cut; other errors are about what we or they wrote."""
+
+TRANSIENT = frozenset({429, 500, 502, 503, 504})
+"""Too many requests, or a service or proxy that is in trouble: statuses about the moment."""
 
 
 def failure_of_status(error: openai.APIStatusError) -> ModelFailed:
@@ -21,6 +35,8 @@ def failure_of_status(error: openai.APIStatusError) -> ModelFailed:
     return ModelFailed(
         f"The model's service answered with status {error.status_code}.",
         status=error.status_code,
+        is_transient=error.status_code in TRANSIENT,
+        retry_after=retry_after(error.response.headers),
         **details(body),
     )
 
@@ -30,9 +46,12 @@ def failure_in_stream(payload: bytes) -> ModelFailed:
     written = msgspec.json.decode(payload)
     body = written.get("error", written) if isinstance(written, Mapping) else {}
     found = details(body) if isinstance(body, Mapping) else details({"message": body})
+    status = status_of_code(found["code"])
     return ModelFailed(
         "The model's service broke off with an error.",
-        status=status_of_code(found["code"]),
+        status=status,
+        is_transient=status in TRANSIENT,
+        retry_after=None,
         reason="stream",
         **found,
     )
@@ -47,16 +66,25 @@ def failure_of_connection(error: Exception) -> ModelFailed:
     cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else error
     detail = str(cause) if isinstance(cause, HTTPError) else ""
     if isinstance(error, (openai.APITimeoutError, TimeoutException)):
-        return ModelFailed(f"The model's service is silent. {detail}".rstrip(), reason="timeout")
+        # A service that took the question and stayed silent has had all the time there is.
+        return ModelFailed(
+            f"The model's service is silent. {detail}".rstrip(),
+            reason="timeout",
+            is_transient=isinstance(cause, ConnectTimeout),
+        )
     text = f"The model's service cannot be reached or broke off. {detail}"
-    return ModelFailed(text.rstrip(), reason="connection")
+    return ModelFailed(text.rstrip(), reason="connection", is_transient=isinstance(cause, BROKEN))
 
 
 def failure_of_break(error: Exception | None = None) -> ModelFailed:
     """An answer that began and did not end."""
     if isinstance(error, TimeoutException):
         return failure_of_connection(error)
-    return ModelFailed("The model's service broke off in the middle of an answer.", reason="stream")
+    return ModelFailed(
+        "The model's service broke off in the middle of an answer.",
+        reason="stream",
+        is_transient=isinstance(error, BROKEN),
+    )
 
 
 def details(body: Mapping[str, Any]) -> dict[str, str]:

@@ -318,6 +318,27 @@ async def test_a_status_that_refuses_is_a_failure_without_the_text_of_the_servic
     assert "key-1" not in str(failure)
 
 
+@pytest.mark.parametrize(
+    ("pieces", "transient", "seconds"),
+    [
+        ([b"HTTP/1.1 429 No\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n"], True, 7.0),
+        ([b"HTTP/1.1 503 No\r\nretry-after: soon\r\ncontent-length: 0\r\n\r\n"], True, None),
+        (answer("500 Oops", b""), True, None),
+        (answer("501 Not Implemented", b""), False, None),
+        (answer("400 Bad Request", b""), False, None),
+        ([CLOSE], True, None),
+        ([CHUNKED, frame(event(error={"message": "m", "code": "429"}))], True, None),
+        ([CHUNKED, frame(event(error={"message": "m", "code": "x"}))], False, None),
+        (answer("200 OK", b"{"), False, None),
+        ([HOLD], False, None),
+    ],
+)
+async def test_a_failure_says_whether_it_is_one_of_the_moment(pieces, transient, seconds):
+    failure = await failure_of(*pieces, idle_seconds=0.2)
+
+    assert (failure.is_transient, failure.retry_after) == (transient, seconds)
+
+
 async def test_a_refusal_without_end_is_not_read_to_its_end():
     flood = [frame(b"x" * 65536)] * 64
     head = b"HTTP/1.1 500 Oops\r\ntransfer-encoding: chunked\r\n\r\n"

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import pytest
+
+from apps.agent.backoff import LONGEST_ASKED_SECONDS, Backoff
+
+BACKOFF = Backoff(attempts=5, initial_delay=1.0, max_delay=4.0)
+
+
+@pytest.mark.parametrize(("attempt", "most"), [(1, 1.0), (2, 2.0), (3, 4.0), (4, 4.0)])
+def test_the_range_of_the_pause_doubles_up_to_its_limit(attempt, most, monkeypatch):
+    ranges = []
+    monkeypatch.setattr("random.uniform", lambda low, high: ranges.append((low, high)) or high)
+
+    assert BACKOFF.pause(attempt) == most
+    assert ranges == [(0.0, most)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "least"), [(3.0, 3.0), (0.0, 0.0), (3600.0, LONGEST_ASKED_SECONDS)]
+)
+def test_a_pause_is_at_least_what_the_service_asks_for_within_reason(asked, least):
+    assert least <= BACKOFF.pause(1, asked) <= max(least, 1.0)

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import aclosing
+
+import pytest
+
+from apps.agent.backoff import Backoff
+from apps.agent.messages import Message
+from apps.agent.model import Choice, Chunk, Delta, ModelRequest, TokenUsage
+from apps.agent.retries import RetriedModel
+from apps.errors import ModelFailed
+from tests.fakes import ScriptedModel, saying, text
+
+QUESTION = ModelRequest([Message("user", "Hello")])
+EMPTY = Chunk([Choice(Delta(content=""))])
+BUSY = ModelFailed("busy", status=429, is_transient=True, retry_after=7.0)
+CUT = ModelFailed("cut", reason="connection", is_transient=True)
+REFUSED = ModelFailed("no", status=400)
+
+
+async def answer_of(model: ScriptedModel, pauses: list[float] | None = None) -> list[Chunk]:
+    async def wait(seconds: float) -> None:
+        if pauses is not None:
+            pauses.append(seconds)
+
+    chunks: list[Chunk] = []
+    retried = RetriedModel(model, "gpt", Backoff(3, 0.001, 0.001), wait)
+    async with aclosing(retried.stream(QUESTION)) as batches:
+        async for batch in batches:
+            chunks += batch
+    return chunks
+
+
+async def test_an_answer_is_passed_on_as_it_is():
+    model = ScriptedModel(saying("Hello"))
+
+    assert await answer_of(model) == saying("Hello")
+    assert model.asked == [QUESTION]
+
+
+async def test_a_model_that_cannot_begin_is_asked_again_after_a_pause(caplog):
+    pauses: list[float] = []
+    model = ScriptedModel([BUSY], [EMPTY, CUT], saying("Hello"))
+
+    with caplog.at_level(logging.WARNING):
+        assert await answer_of(model, pauses) == [EMPTY, *saying("Hello")]
+
+    assert len(model.asked) == 3
+    assert pauses[0] == 7.0
+    assert pauses[1] <= 0.001
+    assert [record.getMessage().partition(" pause")[0] for record in caplog.records] == [
+        "Model call failed and is tried again: deployment=gpt attempt=1 of 3 reason=status "
+        "status=429",
+        "Model call failed and is tried again: deployment=gpt attempt=2 of 3 reason=connection "
+        "status=None",
+    ]
+
+
+async def test_after_three_attempts_the_last_failure_is_raised():
+    last = ModelFailed("still busy", status=503, is_transient=True)
+    model = ScriptedModel([BUSY], [BUSY], [last], saying("Hello"))
+
+    with pytest.raises(ModelFailed) as caught:
+        await answer_of(model)
+
+    assert caught.value is last
+    assert len(model.asked) == 3
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        [REFUSED],
+        [text("Hel"), CUT],
+        [Chunk([Choice(Delta(), "stop")]), CUT],
+        [Chunk([], TokenUsage(1, 1)), CUT],
+    ],
+)
+async def test_what_has_begun_or_would_fail_again_is_not_asked_again(script):
+    model = ScriptedModel(script, saying("Hello"))
+
+    with pytest.raises(ModelFailed):
+        await answer_of(model)
+
+    assert len(model.asked) == 1
+
+
+async def test_a_pause_can_be_cancelled():
+    waiting = asyncio.Event()
+
+    async def wait(seconds: float) -> None:
+        waiting.set()
+        await asyncio.Event().wait()
+
+    async def ask() -> None:
+        async for _ in RetriedModel(model, "gpt", wait=wait).stream(QUESTION):
+            pass
+
+    model = ScriptedModel([BUSY], saying("Hello"))
+    task = asyncio.create_task(ask())
+    async with asyncio.timeout(5):
+        await waiting.wait()
+    task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(model.asked) == 1
+
+
+async def test_leaving_early_closes_the_stream_of_the_model():
+    model = ScriptedModel([text("Hel"), ScriptedModel.never])
+
+    async with aclosing(RetriedModel(model, "gpt").stream(QUESTION)) as batches:
+        await anext(batches)
+
+    assert model.closed.is_set()

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from apps.workspace.egress.retry_after import retry_after
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [
+        ("7", 7.0),
+        (" 0 ", 0.0),
+        ("", None),
+        ("soon", None),
+        ("-3", None),
+        ("²", None),
+        ("9" * 400, None),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),
+        ("Wed, 21 Oct 2015 07:28:00 -0000", 0.0),
+    ],
+)
+def test_seconds_or_a_date_are_read_and_nothing_else(written, seconds):
+    assert retry_after({"retry-after": written}) == seconds
+
+
+def test_a_date_is_so_many_seconds_away():
+    moment = datetime.now(UTC) + timedelta(seconds=100)
+
+    found = retry_after({"retry-after": format_datetime(moment, usegmt=True)})
+
+    assert found is not None
+    assert 90 < found <= 100
+
+
+def test_a_missing_header_says_nothing():
+    assert retry_after({}) is None
