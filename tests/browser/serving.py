@@ -93,11 +93,11 @@ def serve(folder: Path, **settings: str) -> Iterator[Site]:
     log = folder / "server.log"
     site = Site(f"http://127.0.0.1:{port}", site_environment(folder, port, **settings), log)
     site.manage("migrate", "--verbosity", "0")
-    command = [sys.executable, "-m", "daphne", "-b", "127.0.0.1", "-p", str(port)]
+    command = [sys.executable, "-m", "quickapps_site.serve"]
     with (
         log.open("wb") as output,
         subprocess.Popen(
-            [*command, "quickapps_site.asgi:application"],
+            command,
             cwd=ROOT,
             env=site.environment,
             stdout=output,
