@@ -110,7 +110,9 @@ class Resolver:
         return orchestrator.model_copy(update={"system_prompt": filled})
 
     def toolset(self, toolset: ToolSet, path: str) -> ToolSet:
+        origin = ""
         if isinstance(toolset, PredefinedToolSet):
+            origin = f"In the predefined toolset '{toolset.template_name}': "
             try:
                 toolset = self.expand("toolset", toolset, ToolSetSlot)
             except Unresolved as error:
@@ -122,18 +124,20 @@ class Resolver:
             return toolset
         slot = slot_of_toolset(toolset)
         tools = tuple(
-            self.tool(tool, slot, f"{path}.tools[{index}]")
+            self.tool(tool, slot, f"{path}.tools[{index}]", origin)
             for index, tool in enumerate(toolset.tools)
         )
         return toolset.model_copy(update={"tools": tools})
 
-    def tool(self, tool: AnyTool, slot: type[Slot], path: str) -> AnyTool:
+    def tool(self, tool: AnyTool, slot: type[Slot], path: str, origin: str) -> AnyTool:
+        """`origin` says that the tool does not stand in the manifest itself."""
         if not isinstance(tool, PredefinedTool) or not tool.enabled:
             return tool
         try:
             expanded: AnyTool = self.expand("tool", tool, slot)
         except Unresolved as error:
-            self.problems.append(ReferenceProblem(path, error.message, error.details))
+            problem = ReferenceProblem(path, f"{origin}{error.message}", error.details)
+            self.problems.append(problem)
             return tool
         return expanded
 

@@ -51,7 +51,8 @@ def test_everything_that_is_wrong_is_told_with_file_and_place(tmp_path):
         'with "function", found the integer 5; rest_api_method_info: is missing; write an object '
         'with "method_url" and "method_type"',
         "toolset/gone.json: There is no predefined toolset 'harbor'; did you mean 'harbour'?",
-        "toolset/harbour.json: tools[0]: There is no predefined tool 'shp'; did you mean 'ship'?",
+        "toolset/harbour.json: tools[0]: In the predefined toolset 'harbour': "
+        "There is no predefined tool 'shp'; did you mean 'ship'?",
     ]
 
 
