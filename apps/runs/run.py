@@ -18,6 +18,7 @@ from apps.accounts.caller import Caller
 from apps.agent.events import Emit, Finished, StateSaved
 from apps.agent.loop import AgentLoop, Progress
 from apps.agent.messages import Message
+from apps.agent.model import Model
 from apps.agent.replies import MODEL_STATE
 from apps.agent.retries import RetriedModel
 from apps.agent.tools import ToolSpec
@@ -27,6 +28,7 @@ from apps.errors import BadRequest
 from apps.runs.history import HISTORY, expand, kept, newest_state, promote
 from apps.runs.issues import report
 from apps.runs.opening import Opened, open_capabilities
+from apps.runs.parameters import overlaid
 from apps.runs.prompt import (
     configured_prompt,
     inline_contexts,
@@ -73,8 +75,13 @@ async def run(
     outcome = "failed"
     try:
         async with open_capabilities(application, opening) as opened:
-            report(opened.contribution.issues, emit)
-            loop = await make_loop(application, request, workspace, opened)
+            check_client_tools(request, opened.toolbox.names)
+            deployment_id = application.manifest.orchestrator.deployment.id
+            info = await workspace.deployment(deployment_id)
+            wanted, refused = overlaid(application.parameters, info, request.response_format)
+            report((*opened.contribution.issues, *refused), emit)
+            model = await workspace.model(deployment_id)
+            loop = make_loop(application, request, model, wanted, opened)
             messages = await prepare_messages(application, given, workspace, opened)
             try:
                 reason = await loop.run(messages, emit, progress)
@@ -95,25 +102,23 @@ async def run(
         )
 
 
-async def make_loop(
+def make_loop(
     application: ResolvedApplication,
     request: RunRequest,
-    workspace: Workspace,
+    model: Model,
+    parameters: Mapping[str, Any],
     opened: Opened,
 ) -> AgentLoop:
-    """Raises `DeploymentNotFound`, `BadRequest` when the client's wishes cannot be met."""
-    check_client_tools(request, opened.toolbox.names)
     orchestrator = application.manifest.orchestrator
     deployment_id = orchestrator.deployment.id
-    info = await workspace.deployment(deployment_id)
     first = {"tool_choice": request.tool_choice} if request.tool_choice is not None else {}
     return AgentLoop(
-        model=RetriedModel(await workspace.model(deployment_id), deployment_id),
+        model=RetriedModel(model, deployment_id),
         name=deployment_id,
         tools=opened.toolbox.listed,
         unlisted=opened.toolbox.unlisted,
         external=request.external,
-        parameters=parameters(application, info.defaults, request),
+        parameters=parameters,
         first_parameters=first,
         view=(promote, *opened.contribution.view),
         results=opened.contribution.results,
@@ -123,6 +128,7 @@ async def make_loop(
 
 
 def check_client_tools(request: RunRequest, taken: Collection[str]) -> None:
+    """Raises `BadRequest` when the client's wishes cannot be met."""
     clashes = sorted(request.external.keys() & set(taken))
     if clashes:
         names = ", ".join(f"'{name}'" for name in clashes)
@@ -138,15 +144,6 @@ def check_client_tools(request: RunRequest, taken: Collection[str]) -> None:
             "Cannot enforce tool_choice: no tools are available. Configure at least one tool "
             "set or use tool_choice='auto'.",
         )
-
-
-def parameters(
-    application: ResolvedApplication, defaults: Mapping[str, Any], request: RunRequest
-) -> dict[str, Any]:
-    """The deployment's defaults, overlaid by the manifest's, overlaid by the client's."""
-    own = application.parameters
-    asked = {} if request.response_format is None else {"response_format": request.response_format}
-    return {**defaults, **own, **asked}
 
 
 async def prepare_messages(

@@ -19,7 +19,8 @@ class DeploymentInfo:
     """What is known of a deployment before it is called.
 
     `features` are DIAL's flags (`tools`, `url_attachments`, …); `defaults` are request
-    parameters that apply unless the request has its own. `files` is how a file of the caller
+    parameters that apply unless the request has its own. `reasoning_efforts` are those that it
+    supports, () when nothing is known of them. `files` is how a file of the caller
     reaches it: by its path, only as bytes in the request, or not at all. The values that
     `configuration_schema` (a JSON Schema, {} for none) declares go into the request's
     `custom_fields.configuration`.
@@ -65,11 +66,18 @@ class Workspace(Protocol):
         """Raises `DeploymentNotFound`, `CallsItself`."""
         ...
 
-    async def model(self, deployment_id: str, *, headers: Collection[str] | None = None) -> Model:
+    async def model(
+        self,
+        deployment_id: str,
+        *,
+        headers: Collection[str] | None = None,
+        idle_seconds: float | None = None,
+    ) -> Model:
         """The deployment, ready to be asked.
 
         `headers` are the names of those headers of the caller that go along, None for all; only
-        DIAL and our own applications are given any. Raises `DeploymentNotFound`, `CallsItself`.
+        DIAL and our own applications are given any. A service may be silent for `idle_seconds`,
+        None for the installation's time-out of tools. Raises `DeploymentNotFound`, `CallsItself`.
         """
         ...
 

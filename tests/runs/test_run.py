@@ -383,3 +383,18 @@ async def test_a_capability_arranges_the_tools_of_all_the_others():
     assert events[-2] == StateSaved({"tool_execution_history": KEPT})
     with pytest.raises(BadRequest, match="already has a tool named 'weather'"):
         await events_of(app, ScriptedModel(), external={"weather": spec("weather")})
+
+
+async def test_an_effort_that_the_model_does_not_know_is_told_and_the_run_goes_on():
+    model = ScriptedModel(saying("Hello"))
+    deployment = {"deployment_id": "gpt", "parameters": {"reasoning_effort": "minimal", "seed": 1}}
+    app = application(deployment=deployment)
+
+    opened, told, closed, *rest = await events_of(app, model, info={"reasoning_efforts": ("low",)})
+
+    assert opened == StageOpened("initialization-issues", "Initialization issues")
+    assert isinstance(told, StageDelta)
+    assert told.text.startswith("#### Orchestrator\n\n- orchestrator.deployment.parameters.")
+    assert closed == StageClosed("initialization-issues", 0.0)
+    assert rest[0] == TextDelta("Hello")
+    assert model.asked[0].parameters == {"seed": 1}
