@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from apps.capabilities.mcp.endpoints import Endpoint
-from apps.capabilities.mcp.failures import ConnectionFailed, is_closed, leaves, read_failure
+from apps.capabilities.mcp.failures import ENDED, ConnectionFailed, is_closed, leaves, read_failure
 from apps.capabilities.mcp.processes import Errors
 from apps.capabilities.mcp.streams import open_streams
 from apps.workspace.egress.errands import CURRENT, Errand
@@ -63,7 +63,7 @@ class Connection:
             error = await self.serve("legacy", seconds)
             if error is not None and is_modern_only(error):
                 error = await self.serve("auto", seconds)
-            if error is not None and self.failure is None:
+            if error is not None and (self.failure is None or self.failure.text == ENDED):
                 self.failure = self.with_last_words(read_failure(error, errand))
         finally:
             self.client = None

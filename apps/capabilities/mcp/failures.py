@@ -10,11 +10,13 @@ from pydantic import ValidationError
 
 from apps.capabilities.wrappers.texts import one_line, shortened
 from apps.errors import EgressRefused, InitializationIssue, ToolError, Unsupported
-from apps.workspace.egress.errands import Errand
+from apps.workspace.egress.errands import Errand, SSEError
 
 UNAUTHORIZED = 401
 MESSAGE_CHARACTERS = 500
 DETAIL_CHARACTERS = 4_000
+ENDED = "the server ended the connection."
+"""All that is known when messages stop coming; an exception that follows knows more."""
 TERMINATED = "Session terminated"
 STAND_INS = frozenset({"Server returned an error response", "Not Found"})
 """What the SDK says for an HTTP status; the errand knows which it was."""
@@ -90,7 +92,7 @@ def read_leaf(error: BaseException, details: str) -> ConnectionFailed:
                 details=details,
             )
         case MCPError() if is_closed(error):
-            return ConnectionFailed("the server ended the connection.", details=details)
+            return ConnectionFailed(ENDED, details=details)
         case MCPError():
             message = one_line(error.message, MESSAGE_CHARACTERS) or "without a message"
             return ConnectionFailed(message, kind="mcp", details=details)
@@ -101,6 +103,10 @@ def read_leaf(error: BaseException, details: str) -> ConnectionFailed:
         case ValidationError():
             return ConnectionFailed(
                 "the server's answer does not follow the protocol.", details=details
+            )
+        case SSEError():
+            return ConnectionFailed(
+                "the server sent an event that is too large, or nonsense.", details=details
             )
         case EgressRefused() | ToolError() | Unsupported():
             return ConnectionFailed(str(error), details=details)

@@ -16,7 +16,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
 from apps.capabilities.mcp.endpoints import Endpoint
-from apps.capabilities.mcp.failures import ConnectionFailed
+from apps.capabilities.mcp.failures import ENDED, ConnectionFailed
 from apps.capabilities.mcp.processes import Errors, process_streams
 from apps.workspace.egress.errands import Broken, make_errand_client
 
@@ -96,7 +96,7 @@ class WatchedStream:
         try:
             item: SessionMessage | Exception = await self.inner.__anext__()
         except StopAsyncIteration:
-            self.ended(ConnectionFailed("the server ended the connection."))
+            self.ended(ConnectionFailed(ENDED))
             raise
         if self.is_flood(item):
             self.ended(ConnectionFailed("the server floods the connection with messages."))

@@ -15,11 +15,22 @@ from http import HTTPStatus
 from typing import Any
 
 import httpx2
+from httpx2 import SSEError
 
 from apps.errors import EgressRefused, ToolError
 from apps.workspace.egress.clients import CONNECT_SECONDS
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.sdk_clients import make_sdk_client
+
+__all__ = [
+    "CURRENT",
+    "Authorize",
+    "Broken",
+    "Errand",
+    "ErrandTransport",
+    "SSEError",
+    "make_errand_client",
+]
 
 STREAMED = 4
 """A body of many events may be so many times as large as one message."""
@@ -89,24 +100,14 @@ class ErrandTransport(httpx2.AsyncBaseTransport):
             errand = errand.fresh()  # an SDK listens and says goodbye where it can; nobody asked
         try:
             response = await self.send(request, errand)
-        except (EgressRefused, ToolError) as error:
-            errand.fail(str(error))
-        except httpx2.ConnectTimeout:
-            errand.fail("no connection could be made in time.", timed_out=True)
-        except httpx2.TimeoutException:
-            errand.fail("the server did not answer in time.", timed_out=True)
-        except httpx2.ConnectError:
-            errand.fail("the server cannot be reached.")
-        except httpx2.HTTPError:
-            errand.fail("the server broke off the connection.")
-        else:
-            if not response.is_error:
-                return self.limited(request, response, errand)
+        except (EgressRefused, ToolError, httpx2.HTTPError) as error:
+            errand.fail(reason(error), timed_out=isinstance(error, httpx2.TimeoutException))
+            self.tell(request, errand)
+            return httpx2.Response(HTTPStatus.BAD_GATEWAY, request=request)
+        if response.is_error:
             errand.status = response.status_code
             self.tell(request, errand)
-            return self.limited(request, response, errand)
-        self.tell(request, errand)
-        return httpx2.Response(HTTPStatus.BAD_GATEWAY, request=request)
+        return self.limited(request, response, errand)
 
     def tell(self, request: httpx2.Request, errand: Errand) -> None:
         if self.broken is not None and request.method == "POST":
@@ -182,6 +183,20 @@ class LimitedBody(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self.response.aclose()
+
+
+def reason(error: Exception) -> str:
+    match error:
+        case EgressRefused() | ToolError():
+            return str(error)
+        case httpx2.ConnectTimeout():
+            return "no connection could be made in time."
+        case httpx2.TimeoutException():
+            return "the server did not answer in time."
+        case httpx2.ConnectError():
+            return "the server cannot be reached."
+        case _:
+            return "the server broke off the connection."
 
 
 def limits(method: str, seconds: float) -> dict[str, float | None]:
