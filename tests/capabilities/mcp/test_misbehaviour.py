@@ -387,3 +387,25 @@ async def test_a_server_of_the_newest_protocol_is_used_as_well():
     ):
         assert messages(contribution) == []
         assert (await use(contribution.tools[0])).content == version
+
+
+async def test_an_event_that_is_too_large_is_told_and_the_next_call_works(sse_url: str):
+    async with nothing_left_over(), opened_desk(over_http(sse_url, "sse")) as contribution:
+        shout = next(tool for tool in contribution.tools if tool.spec.name == "desk_shout")
+        results = [await use(shout, length=length) for length in (2_000_000, 3)]
+
+    assert [result.content for result in results] == [
+        "desk_shout: the server sent an event that is too large, or nonsense.",
+        "xxx",
+    ]
+
+
+async def test_a_large_answer_over_http_is_cut_only_for_the_model(http_url: str):
+    async with nothing_left_over(), opened_desk(over_http(http_url)) as contribution:
+        shout = next(tool for tool in contribution.tools if tool.spec.name == "desk_shout")
+        large = await use(shout, length=3_000_000)
+        huge = await use(shout, length=20_000_000)
+
+    assert large.content.endswith("(cut: 2600000 more characters)")
+    assert huge.content.startswith("desk_shout: ")
+    assert len(huge.content) < 500

@@ -96,6 +96,11 @@ def structured() -> types.CallToolResult:
     return types.CallToolResult(content=[], structured_content={"n": 1})
 
 
+@server.tool(description="Says a lot.", structured_output=False)
+def shout(length: int) -> str:
+    return "x" * length
+
+
 @server.tool(description="Works in steps.")
 async def steps(ctx: Context[Any, Any]) -> str:
     await ctx.report_progress(1, 2, "half way")

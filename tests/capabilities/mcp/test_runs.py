@@ -1,0 +1,83 @@
+"""Whole runs with a server, from the question to the state that is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from apps.accounts.caller import Caller
+from apps.agent.events import Event, StageOpened, StateSaved
+from apps.agent.messages import Message
+from apps.capabilities.mcp.capability import mcp
+from apps.capabilities.registry import Prepared
+from apps.catalog.resolve import ResolvedApplication
+from apps.runs.run import RunRequest, run
+from apps.workspace.port import DeploymentInfo
+from tests.capabilities.manifests import manifest
+from tests.capabilities.mcp.servers import nothing_left_over, over_http
+from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
+
+CALLER = Caller("user-1", "user", user_id=1)
+
+
+def application(*tool_sets: Mapping[str, Any]) -> ResolvedApplication:
+    document = manifest(*tool_sets)
+    opener = mcp.prepare(document)
+    assert opener is not None
+    prepared = Prepared((("mcp", opener),), ())
+    return ResolvedApplication(1, "app", "App", "", True, 1, document, prepared)
+
+
+async def events_of(
+    app: ResolvedApplication, model: ScriptedModel, *messages: Message
+) -> list[Event]:
+    workspace = FakeWorkspace(CALLER)
+    workspace.models = {"some-model": model}
+    workspace.infos = {"some-model": DeploymentInfo("some-model", "M")}
+    events: list[Event] = []
+    await run(app, RunRequest(messages), workspace, CALLER, events.append)
+    return events
+
+
+def state_of(events: list[Event]) -> dict[str, Any]:
+    (saved,) = (event for event in events if isinstance(event, StateSaved))
+    return dict(saved.state)
+
+
+async def test_what_was_read_ahead_and_called_comes_back_with_the_next_question(http_url: str):
+    resources = {"enabled": True, "items": [{"uri": "bits://rules", "eager": True}]}
+    app = application(over_http(http_url, resources=resources))
+    first = ScriptedModel(calling(("1", "desk_add", {"a": 1, "b": 2})), saying("3"))
+    second = ScriptedModel(saying("You are welcome"))
+    question, thanks = Message("user", "1 + 2?"), Message("user", "Thanks")
+
+    async with nothing_left_over() as sessions:
+        state = state_of(await events_of(app, first, question))
+        answer = Message("assistant", "3", state=state)
+        await events_of(app, second, question, answer, thanks)
+        (contact,) = sessions.contacts.values()
+        assert (contact.opened, contact.users) == (1, 0)
+
+    asked = [message for message in second.asked[0].messages if message.role != "system"]
+    assert [(message.role, message.content) for message in asked] == [
+        ("user", "1 + 2?"),
+        ("assistant", ""),
+        ("tool", "Be gentle."),
+        ("assistant", ""),
+        ("tool", "3"),
+        ("assistant", "3"),
+        ("user", "Thanks"),
+    ]
+    assert "read_mcp_resource" in str(second.asked[0].messages[0].content)
+
+
+async def test_a_toolset_that_cannot_be_opened_is_reported_and_the_answer_comes():
+    app = application(over_http("http://127.0.0.1:9/mcp"))
+    model = ScriptedModel(saying("Without tools"))
+
+    async with nothing_left_over():
+        events = await events_of(app, model, Message("user", "Hi"))
+
+    opened = [event.title for event in events if isinstance(event, StageOpened)]
+    assert opened == ["Initialization issues"]
+    assert len(model.asked) == 1
