@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -32,6 +33,15 @@ UNLIMITED = -1
 UNEXPECTED = ToolResult("Error: the tool failed unexpectedly.")
 
 
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long one call of a model or a tool took."""
+
+    name: str
+    seconds: float
+    is_tool: bool = False
+
+
 @dataclass(slots=True)
 class Progress:
     """What a run has gathered so far. It outlives an error, so that the state can be saved."""
@@ -41,6 +51,8 @@ class Progress:
     said_text: bool = False
     shown: set[str] = field(default_factory=set)
     """URLs of the attachments that the answer already has."""
+    timings: list[Timing] = field(default_factory=list)
+    """Of everything that ended, in the order in which it did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +85,9 @@ class AgentLoop:
         iteration = 0
         while self.max_iterations == UNLIMITED or iteration < self.max_iterations:
             iteration += 1
+            started = time.monotonic()
             reply = await self.ask([*messages, *progress.added], emit, progress, iteration)
+            progress.timings.append(Timing(self.name, time.monotonic() - started))
             progress.usage += reply.usage
             progress.said_text = progress.said_text or bool(reply.message.content)
             calls = reply.message.tool_calls
@@ -118,7 +132,9 @@ class AgentLoop:
         """Run the calls of one answer at the same time; keep their results in call order."""
         conversation = (*messages, *progress.added, asked)
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self.call(call, conversation, emit)) for call in calls]
+            tasks = [
+                group.create_task(self.call(call, conversation, emit, progress)) for call in calls
+            ]
         outcomes = [UNEXPECTED if task.cancelled() else task.result() for task in tasks]
         progress.added.append(replace(asked, tool_calls=tuple(calls)))
         stopped: Stopped | None = None
@@ -134,12 +150,17 @@ class AgentLoop:
             raise stopped
 
     async def call(
-        self, call: ToolCall, messages: Sequence[Message], emit: Emit
+        self, call: ToolCall, messages: Sequence[Message], emit: Emit, progress: Progress
     ) -> ToolResult | Stopped:
         """Run one tool call. Whatever goes wrong, its siblings go on and the model gets a reply."""
         try:
             tool, arguments = self.find(call)
-            result = await tool.call(Invocation(call.id, arguments, messages, emit))
+            started = time.monotonic()
+            try:
+                result = await tool.call(Invocation(call.id, arguments, messages, emit))
+            finally:
+                seconds = time.monotonic() - started
+                progress.timings.append(Timing(tool.spec.name, seconds, is_tool=True))
             for step in self.results:
                 result = await step(call, result)
         except ToolError as error:

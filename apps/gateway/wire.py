@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any, assert_never
 
 import msgspec
+from django.conf import settings
 
 from apps.agent.events import (
     AttachmentAdded,
@@ -47,7 +48,8 @@ def usage_to_dict(usage: Usage) -> dict[str, Any] | None:
 
 
 def statistics_to_dict(usage: Usage) -> dict[str, Any] | None:
-    if not usage.per_model:
+    """None too where the installation does not tell which models it uses."""
+    if not usage.per_model or not settings.SHOW_USAGE_STATISTICS:
         return None
     return {
         "usage_per_model": [

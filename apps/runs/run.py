@@ -36,6 +36,7 @@ from apps.runs.prompt import (
     with_system,
     without_content_gaps,
 )
+from apps.runs.timings import show_timings
 from apps.runs.usage import total
 from apps.workspace.port import Workspace
 
@@ -87,6 +88,8 @@ async def run(
                 reason = await loop.run(messages, emit, progress)
             finally:
                 emit(StateSaved({**opening.saved, **state_of(messages, given, progress)}))
+        if settings.SHOW_EXECUTION_TIME_STAGE:
+            show_timings(progress.timings, time.monotonic() - started, emit)
         emit(Finished(reason, total(progress.usage)))
         outcome = reason
     except asyncio.CancelledError:

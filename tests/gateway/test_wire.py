@@ -166,7 +166,9 @@ def test_the_state_leaves_whole_right_before_the_end():
     assert json.loads(last[6:])["choices"][0]["finish_reason"] == "stop"
 
 
-def test_the_last_chunk_has_the_finish_reason_the_usage_and_the_statistics():
+def test_the_last_chunk_has_the_finish_reason_the_usage_and_the_statistics(settings):
+    settings.SHOW_USAGE_STATISTICS = True
+
     chunk = json.loads(ChunkEncoder("app").encode([Finished("length", USAGE)])[6:])
 
     assert chunk["choices"] == [{"index": 0, "finish_reason": "length", "delta": {}}]
@@ -177,6 +179,13 @@ def test_the_last_chunk_has_the_finish_reason_the_usage_and_the_statistics():
             {"index": 1, "model": "small", "prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4},
         ]
     }  # fmt: skip
+
+
+def test_the_share_of_each_model_is_told_only_where_the_installation_says_so():
+    chunk = json.loads(ChunkEncoder("app").encode([Finished("stop", USAGE)])[6:])
+
+    assert chunk["usage"] == {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    assert "statistics" not in chunk
 
 
 def test_usage_that_nobody_told_is_null():

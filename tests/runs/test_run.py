@@ -398,3 +398,35 @@ async def test_an_effort_that_the_model_does_not_know_is_told_and_the_run_goes_o
     assert closed == StageClosed("initialization-issues", 0.0)
     assert rest[0] == TextDelta("Hello")
     assert model.asked[0].parameters == {"seed": 1}
+
+
+async def test_where_the_time_went_is_told_last_if_the_installation_says_so(settings):
+    settings.SHOW_EXECUTION_TIME_STAGE = True
+    model = ScriptedModel(CALL, saying("12 degrees"))
+
+    *_, opened, told, closed, _ = await events_of(with_tools(WEATHER), model)
+
+    assert opened == StageOpened("execution-time", "Execution time")
+    assert isinstance(told, StageDelta)
+    assert [line.split(" | ")[0] for line in told.text.splitlines()] == [
+        "| Step",
+        "| ---",
+        "| Model gpt",
+        "| Tool `weather`",
+        "| Model gpt",
+        "| **Total**",
+    ]
+    assert closed == StageClosed("execution-time", 0.0)
+
+
+async def test_a_run_that_fails_does_not_tell_where_the_time_went(settings):
+    settings.SHOW_EXECUTION_TIME_STAGE = True
+    events: list[Event] = []
+    model = ScriptedModel([text("Hel"), ModelFailed("cut", reason="stream")])
+
+    with pytest.raises(ModelFailed):
+        await run(
+            application(), RunRequest((QUESTION,)), workspace_of(model), CALLER, events.append
+        )
+
+    assert not any(isinstance(event, StageOpened) for event in events)
