@@ -107,7 +107,13 @@ class FakeWorkspace(LocalWorkspace):
             raise DeploymentNotFound(deployment_id)
         return self.infos.get(deployment_id) or DeploymentInfo(deployment_id, deployment_id)
 
-    async def model(self, deployment_id: str, *, headers: Collection[str] | None = None) -> Model:
+    async def model(
+        self,
+        deployment_id: str,
+        *,
+        headers: Collection[str] | None = None,
+        idle_seconds: float | None = None,
+    ) -> Model:
         return self.models[deployment_id]
 
 

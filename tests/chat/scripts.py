@@ -93,7 +93,7 @@ class ScriptedWorkspace:
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
         return DeploymentInfo(deployment_id, deployment_id)
 
-    async def model(self, deployment_id: str, *, headers: object = None) -> PacedModel:
+    async def model(self, deployment_id: str, **wishes: object) -> PacedModel:
         return self.paced
 
     def __call__(self, caller: Caller) -> Any:

@@ -86,7 +86,7 @@ class ScriptedWorkspace:
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
         return DeploymentInfo(deployment_id, deployment_id)
 
-    async def model(self, deployment_id: str, *, headers: object = None) -> ScriptedModel:
+    async def model(self, deployment_id: str, **wishes: object) -> ScriptedModel:
         return self.scripted
 
     def __call__(self, caller: Caller) -> Any:

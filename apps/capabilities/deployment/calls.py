@@ -19,7 +19,6 @@ from apps.capabilities.deployment.conversations import (
     question,
     session_of,
 )
-from apps.capabilities.deployment.patience import PatientModel
 from apps.capabilities.deployment.requests import parameters_of
 from apps.capabilities.deployment.targets import Target
 from apps.capabilities.registry import Opening
@@ -39,11 +38,13 @@ async def call(target: Target, opening: Opening, invocation: Invocation) -> Tool
     workspace = opening.workspace
     info = await workspace.deployment(target.deployment_id)
     request = await make_request(target, info, workspace, invocation)
-    model = await workspace.model(target.deployment_id, headers=target.headers)
+    model = await workspace.model(
+        target.deployment_id, headers=target.headers, idle_seconds=target.seconds
+    )
     invocation.stage.write(HEADING)
     with told(target):
         reply = await ask(
-            PatientModel(model, target.name, target.seconds),
+            model,
             request,
             Display(target, invocation),
             name=target.deployment_id,

@@ -125,7 +125,7 @@ def configuration_schema(row: Deployment) -> Mapping[str, Any]:
     return schema if isinstance(schema, Mapping) else {}
 
 
-def make_model(deployment: FoundDeployment) -> Model:
+def make_model(deployment: FoundDeployment, idle_seconds: float | None = None) -> Model:
     if deployment.provider == Deployment.Provider.DEMO:
         return DemoModel()
     return make_openai_model(
@@ -133,6 +133,7 @@ def make_model(deployment: FoundDeployment) -> Model:
         api_key=key_of(deployment),
         model=deployment.model_name,
         dial=deployment.info.features.get("dial") is True,
+        idle_seconds=idle_seconds,
     )
 
 

@@ -77,10 +77,16 @@ class LocalWorkspace:
         except DeploymentNotFound:
             return (await self.find_application(deployment_id, self)).info
 
-    async def model(self, deployment_id: str, *, headers: Collection[str] | None = None) -> Model:
-        """Headers go to our own applications alone. Raises `DeploymentNotFound`, `CallsItself`."""
+    async def model(
+        self,
+        deployment_id: str,
+        *,
+        headers: Collection[str] | None = None,
+        idle_seconds: float | None = None,
+    ) -> Model:
+        """Headers go to our own applications alone, which have time-outs of their own. Raises `DeploymentNotFound`, `CallsItself`."""
         try:
-            return make_model(await find(deployment_id))
+            return make_model(await find(deployment_id), idle_seconds)
         except DeploymentNotFound:
             narrowed = self if headers is None else self.with_headers(headers)
             return (await self.find_application(deployment_id, narrowed)).model

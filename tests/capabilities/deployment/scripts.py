@@ -25,16 +25,22 @@ ECHO = DeploymentInfo("echo", "Echo", "Says it again.")
 
 
 class Workspace(FakeWorkspace):
-    """Remembers which headers its models were to be given, and has a prompt."""
+    """Remembers what was wished of its models (headers, seconds), and has a prompt."""
 
     def __init__(self, models: Mapping[str, Model], *infos: DeploymentInfo) -> None:
         super().__init__(CALLER)
         self.models = models
         self.infos = {info.id: info for info in infos}
-        self.headers: list[Collection[str] | None] = []
+        self.wishes: list[tuple[Collection[str] | None, float | None]] = []
 
-    async def model(self, deployment_id: str, *, headers: Collection[str] | None = None) -> Model:
-        self.headers.append(headers)
+    async def model(
+        self,
+        deployment_id: str,
+        *,
+        headers: Collection[str] | None = None,
+        idle_seconds: float | None = None,
+    ) -> Model:
+        self.wishes.append((headers, idle_seconds))
         return await super().model(deployment_id)
 
     async def prompt(self, path: str) -> str:

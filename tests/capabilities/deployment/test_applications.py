@@ -51,7 +51,13 @@ class ModelsWorkspace(LocalWorkspace):
             return DeploymentInfo(deployment_id, deployment_id)
         return await super().deployment(deployment_id)
 
-    async def model(self, deployment_id: str, *, headers: Collection[str] | None = None) -> Model:
+    async def model(
+        self,
+        deployment_id: str,
+        *,
+        headers: Collection[str] | None = None,
+        idle_seconds: float | None = None,
+    ) -> Model:
         if deployment_id in self.models:
             return self.models[deployment_id]
         return await super().model(deployment_id, headers=headers)

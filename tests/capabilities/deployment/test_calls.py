@@ -220,33 +220,6 @@ async def test_a_deployment_that_fails_is_told_to_the_model(failure, told):
     assert told in stage_text(events)
 
 
-async def test_a_silent_deployment_is_given_up_and_left():
-    workspace, model = echo([text("Well"), ScriptedModel.never])
-
-    async with one_tool(workspace, written(), tool_defaults={"timeout_seconds": 0.05}) as tool:
-        result = await use(tool, query="Hi")
-
-    assert result.content.startswith("The tool call `repeat` timed out after 0.05 seconds.")
-    assert model.closed.is_set()
-
-
-async def test_a_deployment_may_take_its_time_as_long_as_it_talks():
-    class Slow(ScriptedModel):
-        async def stream(self, request):
-            for _ in range(4):
-                await asyncio.sleep(0.1)
-                yield [text("word ")]
-            yield [finish()]
-
-    workspace, _ = echo()
-    workspace.models = {"echo": Slow()}
-
-    async with one_tool(workspace, written(), tool_defaults={"timeout_seconds": 0.25}) as tool:
-        result = await use(tool, query="Hi")
-
-    assert result.content == "word " * 4
-
-
 async def test_the_strategies_of_the_manifest_decide_over_failures():
     workspace, _ = echo([ModelFailed("no")])
     item = written(fallback_configuration={"strategies": [{"type": "hard_stop"}]})
@@ -269,16 +242,16 @@ async def test_a_cancelled_call_leaves_the_deployment():
     assert model.closed.is_set()
 
 
-async def test_the_headers_that_go_along_are_those_of_the_manifest():
+async def test_the_manifest_says_which_headers_go_along_and_how_long_silence_may_last():
     workspace, _ = echo(saying("1"), saying("2"))
     narrow = written(content_propagation={"propagate_headers": ["X-Tenant-Id"]})
 
-    async with one_tool(workspace, narrow) as tool:
+    async with one_tool(workspace, narrow, tool_defaults={"timeout_seconds": 900}) as tool:
         await use(tool, query="Hi")
     async with one_tool(workspace, simple()) as tool:
         await use(tool, query="Hi")
 
-    assert workspace.headers == [("X-Tenant-Id",), None]
+    assert workspace.wishes == [(("X-Tenant-Id",), 900), (None, 300)]
 
 
 async def test_static_tools_are_passed_on_as_they_are_and_arguments_become_fields():

@@ -57,9 +57,9 @@ async def make(deployment_id: str, url: str, **features: Any) -> None:
     )
 
 
-async def tool_of(item: dict[str, Any]) -> Tool:
+async def tool_of(item: dict[str, Any], **rest: Any) -> Tool:
     workspace = open_workspace(CALLER)
-    opener = deployment.prepare(manifest(team(item)))
+    opener = deployment.prepare(manifest(team(item), **rest))
     assert opener is not None
     async with opener(Opening(workspace, CALLER, lambda event: None)) as contribution:
         assert contribution.issues == ()
@@ -179,6 +179,19 @@ async def test_a_service_that_refuses_is_told_by_its_status_alone():
         result = await use(await tool_of(simple("plain")), query="Hi")
 
     assert result == ToolResult("plain: The model's service answered with status 429.")
+
+
+async def test_a_service_that_falls_silent_is_given_up():
+    async with service([*chunked(text("Well."))[:2], HOLD]) as running:
+        await make("plain", running.url)
+        tool = await tool_of(simple("plain"), tool_defaults={"timeout_seconds": 0.2})
+        result = await use(tool, query="Hi")
+        await asyncio.wait_for(running.left.wait(), 1)
+
+    assert result == ToolResult(
+        "The tool call `plain` timed out after 0.2 seconds. "
+        "Consider retrying with a smaller input or a simpler request."
+    )
 
 
 async def test_a_service_is_left_within_a_second_of_being_cancelled():

@@ -67,6 +67,14 @@ async def test_a_deployment_that_speaks_dial_is_sent_what_is_its_own_and_the_key
     assert (model.service.api_key, model.service.headers) == ("", (("Api-Key", "secret"),))
 
 
+async def test_a_service_may_be_silent_as_long_as_whoever_asks_it_says():
+    await make_deployment()
+
+    waits = [await WORKSPACE.model("gpt"), await WORKSPACE.model("gpt", idle_seconds=900)]
+
+    assert [isinstance(m, OpenAIModel) and m.idle_seconds for m in waits] == [300, 900]
+
+
 async def test_headers_of_the_caller_are_sent_to_no_service():
     caller = Caller("user-1", headers={"X-Tenant": "acme"})
     await make_deployment(features={"dial": True}, api_key="secret")
