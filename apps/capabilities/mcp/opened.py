@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -76,7 +77,7 @@ class PreparableToolset:
         )
         errand = toolset.errand(opening.caller)
         listing = await contact.known("listing", errand, read_listing)
-        opened.tools = self.tools(endpoint, listing)
+        opened.tools = await self.tools(endpoint, listing)
         if toolset.node.server_instructions and listing.instructions.strip():
             opened.instructions = told(toolset.label, listing.instructions)
         if listing.has_resources:
@@ -84,15 +85,16 @@ class PreparableToolset:
         if opened.shelf is not None:
             opened.eager, opened.issues = await read_eager(opened.shelf, contact, errand)
 
-    def tools(self, endpoint: Endpoint, listing: Listing) -> PreparedTools:
+    async def tools(self, endpoint: Endpoint, listing: Listing) -> PreparedTools:
         key = (endpoint, listing.fingerprint)
-        found = self.prepared.get(key)
-        if found is None:
-            found = self.prepared[key] = prepare_tools(self.toolset, endpoint, listing)
+        if key not in self.prepared:
+            # Checking many schemas takes seconds, in which everybody else would stand still.
+            found = await asyncio.to_thread(prepare_tools, self.toolset, endpoint, listing)
+            self.prepared[key] = found
             if len(self.prepared) > MOST_PREPARED:
                 self.prepared.popitem(last=False)
         self.prepared.move_to_end(key)
-        return found
+        return self.prepared[key]
 
 
 def told(label: str, instructions: str) -> str:

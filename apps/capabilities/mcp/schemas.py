@@ -12,8 +12,10 @@ from jsonschema.exceptions import SchemaError
 from apps.capabilities.wrappers.arguments import Arguments
 from apps.capabilities.wrappers.constants import unchanged
 
-MOST_SCHEMAS = 5_000
+MOST_SCHEMAS = 2_000
 """Schemas inside one schema, after references are resolved: a few may multiply without end."""
+MOST_ALTOGETHER = 20_000
+"""Of all tools of a toolset. Checking takes about 0.2 ms for each."""
 MOST_DEPTH = 40
 
 LITERAL = frozenset({"enum", "const", "default", "examples"})
@@ -30,9 +32,25 @@ class SchemaInvalid(ValueError):
     """A tool's schema cannot be used; the text says why."""
 
 
-def read_schema(schema: Mapping[str, Any]) -> Arguments:
-    """Parameters from a tool's schema. Raises `SchemaInvalid`."""
-    whole = Resolver(schema).resolved(schema, (), 0)
+class SchemaReader:
+    """Reads the schemas of one toolset, until they are too much altogether."""
+
+    def __init__(self) -> None:
+        self.left = MOST_ALTOGETHER
+
+    def read(self, schema: Mapping[str, Any]) -> Arguments:
+        """Raises `SchemaInvalid`."""
+        resolver = Resolver(schema, min(MOST_SCHEMAS, self.left))
+        before = resolver.left
+        try:
+            whole = resolver.resolved(schema, (), 0)
+        finally:
+            self.left -= before - max(resolver.left, 0)
+        return read_schema(whole)
+
+
+def read_schema(whole: dict[str, Any]) -> Arguments:
+    """Parameters from a schema without references. Raises `SchemaInvalid`."""
     if not isinstance(whole.get("properties", {}), dict):
         raise SchemaInvalid("its `properties` are not an object.")
     whole = {**whole, "type": "object"}
@@ -51,9 +69,9 @@ class Resolver:
     What refers to itself, or to another document, may be anything.
     """
 
-    def __init__(self, document: Mapping[str, Any]) -> None:
+    def __init__(self, document: Mapping[str, Any], most: int) -> None:
         self.document = document
-        self.left = MOST_SCHEMAS
+        self.left = most
 
     def resolved(self, schema: Any, inside: tuple[str, ...], depth: int) -> Any:
         """Raises `SchemaInvalid` for what is too large or too deep."""

@@ -17,7 +17,7 @@ from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.failures import ConnectionFailed
 from apps.capabilities.mcp.listings import Listing
 from apps.capabilities.mcp.results import result_of
-from apps.capabilities.mcp.schemas import SchemaInvalid, read_schema
+from apps.capabilities.mcp.schemas import SchemaInvalid, SchemaReader
 from apps.capabilities.mcp.toolsets import Toolset, contact_of
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.composition import Wishes, wrapped
@@ -55,9 +55,10 @@ def prepare_tools(toolset: Toolset, endpoint: Endpoint, listing: Listing) -> Pre
         )
     tools: list[PreparedTool] = []
     issues: list[InitializationIssue] = []
+    schemas = SchemaReader()
     for tool in chosen:
         try:
-            tools.append(prepare_tool(toolset, endpoint, tool))
+            tools.append(prepare_tool(toolset, endpoint, tool, schemas))
         except SchemaInvalid as error:
             issues.append(
                 InitializationIssue(
@@ -81,10 +82,12 @@ def allowed(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
             yield tool
 
 
-def prepare_tool(toolset: Toolset, endpoint: Endpoint, tool: types.Tool) -> PreparedTool:
+def prepare_tool(
+    toolset: Toolset, endpoint: Endpoint, tool: types.Tool, schemas: SchemaReader
+) -> PreparedTool:
     """Raises `SchemaInvalid`."""
     name = visible_name(toolset.node.name, tool.name)
-    arguments = read_schema(tool.input_schema)
+    arguments = schemas.read(tool.input_schema)
     title = toolset.node.name if localized(toolset.node.name) else f"Calling {tool.name} via MCP"
     description = shortened(tool.description or tool.name, DESCRIPTION_CHARACTERS)
     work = partial(call, toolset, endpoint, tool.name, name)

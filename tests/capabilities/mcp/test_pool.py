@@ -16,7 +16,7 @@ from apps.agent.tools import Invocation, Tool
 from apps.capabilities.mcp import contacts, pool
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.registry import Contribution
-from tests.capabilities.manifests import CALLER, manifest, opened, stage_text, use
+from tests.capabilities.manifests import CALLER, manifest, opened, opening_for, stage_text, use
 from tests.capabilities.mcp.servers import (
     MISBEHAVING,
     WELL_BEHAVED,
@@ -94,7 +94,6 @@ async def test_opening_another_run_asks_the_server_nothing():
 async def test_what_is_read_of_tools_is_prepared_once_for_all_callers(http_url: str):
     opener = mcp.prepare(manifest(over_http(http_url)))
     assert opener is not None
-    from tests.capabilities.manifests import opening_for
 
     async with nothing_left_over(), AsyncExitStack() as stack:
         first = await stack.enter_async_context(opener(opening_for()))

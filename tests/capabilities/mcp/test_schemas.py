@@ -8,10 +8,15 @@ from typing import Any
 
 import pytest
 
-from apps.capabilities.mcp.schemas import SchemaInvalid, read_schema
+from apps.capabilities.mcp.schemas import SchemaInvalid, SchemaReader
+from apps.capabilities.wrappers.arguments import Arguments
 from apps.errors import InvalidParameter
 
 POINT = {"type": "object", "properties": {"x": {"type": "integer"}}}
+
+
+def read(schema: dict[str, Any]) -> Arguments:
+    return SchemaReader().read(schema)
 
 
 def properties(**members: Any) -> dict[str, Any]:
@@ -19,7 +24,7 @@ def properties(**members: Any) -> dict[str, Any]:
 
 
 def test_an_empty_schema_takes_no_parameters():
-    assert read_schema({}).schema == {"type": "object", "properties": {}, "required": []}
+    assert read({}).schema == {"type": "object", "properties": {}, "required": []}
 
 
 def test_references_inside_the_document_are_resolved():
@@ -33,7 +38,7 @@ def test_references_inside_the_document_are_resolved():
         "definitions": {"odd/name": {"type": "string"}},
     }
 
-    found = read_schema(schema).schema["properties"]
+    found = read(schema).schema["properties"]
 
     assert found == {
         "a": {**POINT, "description": "Where"},
@@ -45,7 +50,7 @@ def test_references_inside_the_document_are_resolved():
 def test_what_refers_to_itself_may_be_anything_from_there_on():
     node = properties(next={"$ref": "#/$defs/node"})
 
-    found = read_schema({**properties(a={"$ref": "#/$defs/node"}), "$defs": {"node": node}})
+    found = read({**properties(a={"$ref": "#/$defs/node"}), "$defs": {"node": node}})
 
     assert found.schema["properties"]["a"] == properties(next={})
     assert found.check({"a": {"next": {"next": 7}}}) == {"a": {"next": {"next": 7}}}
@@ -55,7 +60,7 @@ def test_what_refers_to_itself_may_be_anything_from_there_on():
     "target", ["https://x.example/s.json", "#/nowhere/at/all", "other#/a", "#x"]
 )
 def test_what_is_not_in_the_document_may_be_anything(target: str):
-    assert read_schema(properties(a={"$ref": target})).schema["properties"] == {"a": {}}
+    assert read(properties(a={"$ref": target})).schema["properties"] == {"a": {}}
 
 
 def test_properties_may_be_named_like_keywords():
@@ -65,7 +70,7 @@ def test_properties_may_be_named_like_keywords():
         "enum": {"enum": [{"$ref": 1}]},
     }
 
-    assert read_schema(properties(**names)).schema["properties"] == names
+    assert read(properties(**names)).schema["properties"] == names
 
 
 @pytest.mark.parametrize(
@@ -80,7 +85,7 @@ def test_properties_may_be_named_like_keywords():
 )
 def test_what_is_no_schema_is_refused(schema: dict[str, Any]):
     with pytest.raises(SchemaInvalid):
-        read_schema(schema)
+        read(schema)
 
 
 def test_references_that_multiply_without_end_are_refused_at_once():
@@ -92,7 +97,7 @@ def test_references_that_multiply_without_end_are_refused_at_once():
     started = time.monotonic()
 
     with pytest.raises(SchemaInvalid, match="too large"):
-        read_schema({**properties(a={"$ref": "#/$defs/d0"}), "$defs": {**defs, "d39": POINT}})
+        read({**properties(a={"$ref": "#/$defs/d0"}), "$defs": {**defs, "d39": POINT}})
 
     assert time.monotonic() - started < 1.0
 
@@ -103,11 +108,11 @@ def test_what_is_too_deep_is_refused():
         schema = properties(a=schema)
 
     with pytest.raises(SchemaInvalid, match="nested"):
-        read_schema(schema)
+        read(schema)
 
 
 def test_a_strangers_regular_expression_is_shown_and_not_tried():
-    arguments = read_schema(
+    arguments = read(
         {
             **properties(a={"type": "string", "pattern": "^(a+)+$"}, pattern={"type": "integer"}),
             "patternProperties": {"^(x+)+$": {"type": "string"}},
@@ -120,3 +125,16 @@ def test_a_strangers_regular_expression_is_shown_and_not_tried():
     assert arguments.check({"a": text, "x" * 60: "y"}) == {"a": text, "x" * 60: "y"}
     with pytest.raises(InvalidParameter, match="Parameter pattern is invalid"):
         arguments.check({"pattern": "no"})
+
+
+def test_many_large_schemas_are_refused_altogether():
+    large = properties(**{f"p{number}": {"type": "string"} for number in range(1_900)})
+    reader, refused = SchemaReader(), 0
+
+    for _ in range(15):
+        try:
+            reader.read(large)
+        except SchemaInvalid:
+            refused += 1
+
+    assert refused == 5
