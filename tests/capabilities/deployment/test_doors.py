@@ -1,0 +1,92 @@
+"""A client of the gateway asks an application whose tool is another application."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+
+from tests.capabilities.deployment.scripts import simple, team
+from tests.capabilities.manifests import PROMPT
+from tests.catalog.rows import make_application, make_deployment
+from tests.gateway.scripts import Client, question, router
+from tests.workspace.openai.service import (
+    DONE,
+    HOLD,
+    Service,
+    chunked,
+    event,
+    finish,
+    service,
+    text,
+)
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/openai/deployments/outer/chat/completions"
+
+
+@pytest.fixture(autouse=True)
+def _loopback(settings: Any) -> None:
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+
+
+def calling(name: str) -> bytes:
+    function = {"name": name, "arguments": json.dumps({"query": "Time?"})}
+    call = {"index": 0, "id": "c1", "type": "function", "function": function}
+    return event(choices=[{"index": 0, "delta": {"tool_calls": [call]}}])
+
+
+def spent(prompt: int) -> bytes:
+    return event(choices=[], usage={"prompt_tokens": prompt, "completion_tokens": 1})
+
+
+async def make(running: Service) -> None:
+    """The application `outer`, which asks `inner`; both are driven by the service."""
+    add, target = sync_to_async(make_application), sync_to_async(make_deployment)
+    await target("up", provider="openai", base_url=running.url)
+    for slug, tools in (("outer", [team(simple("inner"))]), ("inner", [])):
+        orchestrator = {"deployment": {"deployment_id": "up"}, "system_prompt": PROMPT}
+        manifest = {"orchestrator": orchestrator, "contexts": [], "tool_sets": tools}
+        await add(slug, manifest=manifest, is_public=True)
+
+
+async def test_the_stages_of_the_inner_application_are_nested_on_the_wire():
+    answers = (
+        chunked(calling("inner"), finish("tool_calls"), spent(1), DONE),
+        chunked(calling("internal_timeawareness_current_timestamp"), finish("tool_calls"), DONE),
+        chunked(text("Noon"), finish(), spent(5), DONE),
+        chunked(text("It is noon."), finish(), spent(7), DONE),
+    )
+    async with service(*answers) as running:
+        await make(running)
+        client = Client(router(), PATH, method="POST")
+        await client.send(json.dumps(question()).encode())
+        body = (await client.read()).json()
+
+    message = body["choices"][0]["message"]
+    assert message["content"] == "It is noon."
+    assert [
+        (stage["name"], stage["status"], stage.get("parent_stage_index"))
+        for stage in message["custom_content"]["stages"]
+    ] == [("Team Time?", "completed", None), ("Current time", "completed", 0)]
+    assert body["usage"] == {"prompt_tokens": 13, "completion_tokens": 3, "total_tokens": 16}
+
+
+async def test_a_client_that_goes_away_ends_the_question_of_the_inner_application():
+    answers = (
+        chunked(calling("inner"), finish("tool_calls"), DONE),
+        [*chunked(text("Well."))[:2], HOLD],
+    )
+    async with service(*answers) as running:
+        await make(running)
+        client = Client(router(), PATH, method="POST")
+        await client.send(json.dumps(question(stream=True)).encode())
+        while b"Well." not in (await client.communicator.receive_output(10)).get("body", b""):
+            pass
+        await client.leave()
+        await asyncio.wait_for(running.left.wait(), 1)
+        await client.is_over()
