@@ -195,11 +195,20 @@ class InitializationIssue(Exception):
 
 
 class ToolError(Exception):
-    """A tool call failed in a way the model can react to; the message is its result."""
+    """A tool call failed in a way the model can react to; the message is its result.
+
+    The same call would fail again if it `is_lasting`; `retry_after` is how many seconds the
+    service wants to be left alone, if it said so.
+    """
+
+    is_lasting = False
+    retry_after: float | None = None
 
 
 class InvalidParameter(ToolError):
     """An argument is wrong: fallback strategies do not apply, the model is told how to mend it."""
+
+    is_lasting = True
 
     def __init__(self, parameter: str, problem: str) -> None:
         super().__init__(f"Parameter {parameter} is invalid: {problem}")

@@ -27,11 +27,32 @@ class HardStop(Strategy):
     type: Literal["hard_stop"] = "hard_stop"
 
 
+class Attempts(Node):
+    """The same call again, before the model is told. All attempts share the tool's time."""
+
+    attempts: int = Field(default=3, ge=1, le=5, description="Calls in all.")
+    initial_delay: float = Field(
+        default=0.5,
+        ge=0,
+        le=60,
+        description="Seconds; the longest pause after the first call, doubled after each other.",
+    )
+    max_delay: float = Field(default=8.0, ge=0, le=60, description="Seconds; the longest pause.")
+    any_method: bool = Field(
+        default=False,
+        description="Also calls that may change something twice: the REST method post, and "
+        "tools that are not REST.",
+    )
+
+
 class Continue(Strategy):
     """The model gets the error, and the instructions if there is a trigger."""
 
     type: Literal["continue"] = "continue"
     instructions: str | None = None
+    retry: Attempts | None = Field(
+        default=None, description="Call the tool again by itself; null leaves it to the model."
+    )
     forward_tool_error_message: bool = Field(
         default=False,
         json_schema_extra=Marks(

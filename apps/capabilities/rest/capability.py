@@ -32,6 +32,9 @@ from apps.manifest.toolsets import RestToolSet
 from apps.workspace.egress.headers import header_name_problem, header_value_problem
 from apps.workspace.egress.urls import AddressInvalid
 
+REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
+"""The methods of which HTTP says that sending a request twice does no more than sending it once."""
+
 
 def prepare(manifest: Manifest) -> Open | None:
     """Read every REST toolset; what cannot be used becomes an issue and the rest goes on."""
@@ -101,6 +104,7 @@ def prepare_tool(
             seconds,
             tool.attachment,
             tool.fallback_configuration,
+            is_repeatable=operation.method in REPEATABLE,
         ),
     )
 

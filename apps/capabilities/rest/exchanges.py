@@ -21,6 +21,7 @@ from apps.workspace.egress.clients import (
     Response,
     TimeoutException,
 )
+from apps.workspace.egress.retry_after import retry_after
 
 MOST_REDIRECTS = 5
 KEEPS_METHOD = frozenset({307, 308})
@@ -39,12 +40,13 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`location` is where a redirect points, in full."""
+    """`location` is where a redirect points, in full; `retry_after` is in seconds."""
 
     status: int
     content_type: str
     body: bytes
     location: str = ""
+    retry_after: float | None = None
 
     @property
     def status_line(self) -> str:
@@ -84,6 +86,7 @@ async def ask(operation: Operation, question: Question) -> Answer:
             response.headers.get("content-type", ""),
             await content_of(response, operation.most_bytes),
             target(response, question.url),
+            retry_after(response.headers),
         )
 
 

@@ -41,15 +41,20 @@ async def result_of(
 
 
 BINARY = "application/octet-stream"
+OF_THE_MOMENT = frozenset({408, 425, 429})
+"""Statuses below 500 that another attempt may not meet."""
 
 
 def failure(operation: Operation, answer: Answer, text: str) -> ShownError:
     """The model is told the status alone: the body of an error is anybody's text."""
     where = " and points to another address, which is not followed" if answer.location else ""
-    return ShownError(
+    error = ShownError(
         f"{operation.name}: the service answered {answer.status_line}{where}",
         error_block(answer.status_line, text),
     )
+    error.is_lasting = answer.status < 500 and answer.status not in OF_THE_MOMENT
+    error.retry_after = answer.retry_after
+    return error
 
 
 async def keep(operation: Operation, body: bytes, kind: str, opening: Opening) -> Attachment:

@@ -11,6 +11,7 @@ from apps.capabilities.wrappers.fallbacks import with_fallback
 from apps.capabilities.wrappers.limits import with_limit
 from apps.capabilities.wrappers.logs import with_log
 from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.wrappers.retries import with_retries
 from apps.capabilities.wrappers.stages import with_stage
 from apps.capabilities.wrappers.timeouts import with_timeout
 from apps.manifest.attachments import AttachmentFilter
@@ -21,7 +22,8 @@ from apps.manifest.fallbacks import Fallback
 class Wishes:
     """What a manifest wants of one tool beside its work; `seconds` is the time it has.
 
-    A tool without `attachment` filters what it brings itself, while it arrives.
+    A tool without `attachment` filters what it brings itself, while it arrives; one that
+    `is_repeatable` does no more when it is called twice than when it is called once.
     """
 
     arguments: Arguments
@@ -29,10 +31,12 @@ class Wishes:
     seconds: float
     attachment: AttachmentFilter | None = field(default_factory=AttachmentFilter)
     fallback: Fallback = field(default_factory=Fallback)
+    is_repeatable: bool = False
 
 
 def wrapped(tool: PreparedTool, wishes: Wishes) -> PreparedTool:
     """Apply the wishes, the innermost first."""
+    tool = with_retries(tool, wishes.fallback, wishes.seconds, is_repeatable=wishes.is_repeatable)
     tool = with_timeout(tool, wishes.seconds)
     tool = with_arguments(tool, wishes.arguments)
     if wishes.attachment is not None:

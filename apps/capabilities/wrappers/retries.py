@@ -1,0 +1,90 @@
+"""A tool that is called again by itself where the manifest says so, before anybody is told."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from apps.agent.backoff import Backoff
+from apps.agent.tools import Invocation, ToolResult
+from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.fallbacks import is_triggered
+from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.errors import ToolError, ToolTimedOut
+from apps.manifest.fallbacks import AnyStrategy, Attempts, Continue, Fallback
+
+logger = logging.getLogger(__name__)
+
+Wait = Callable[[float], Awaitable[object]]
+
+
+def with_retries(
+    tool: PreparedTool,
+    fallback: Fallback,
+    seconds: float,
+    *,
+    is_repeatable: bool,
+    wait: Wait = asyncio.sleep,
+) -> PreparedTool:
+    """All attempts share the `seconds` of the call. Raises the last `ToolError`.
+
+    Only what `is_repeatable` (calling it twice does no more than calling it once) is called
+    again, unless the strategy says that it does not matter.
+    """
+    if not any(isinstance(s, Continue) and s.retry is not None for s in fallback.strategies):
+        return tool
+
+    async def work(opening: Opening, invocation: Invocation) -> ToolResult:
+        deadline = time.monotonic() + seconds
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                return await tool.work(opening, invocation)
+            except ToolError as error:
+                wanted = wanted_for(error, fallback.strategies)
+                if wanted is None or not (is_repeatable or wanted.any_method):
+                    raise
+                pause = backoff(wanted).pause(attempt, error.retry_after)
+                if attempt >= wanted.attempts or time.monotonic() + pause >= deadline:
+                    raise
+                tell(tool.spec.name, invocation, attempt, wanted.attempts, error, pause)
+            await wait(pause)
+            invocation.stage.write(f"> Attempt {attempt + 1} of {wanted.attempts}\n\n")
+
+    return replace(tool, work=work)
+
+
+def wanted_for(error: ToolError, strategies: Sequence[AnyStrategy]) -> Attempts | None:
+    """What the first strategy that applies says; None where it does not want another attempt.
+
+    A time-out, and what would fail the same way again, has to be named by a trigger.
+    """
+    explicitly = isinstance(error, ToolTimedOut) or error.is_lasting
+    for strategy in strategies:
+        trigger = strategy.trigger_on
+        applies = is_triggered(trigger, str(error)) if trigger is not None else not explicitly
+        if applies:
+            return strategy.retry if isinstance(strategy, Continue) else None
+    return None
+
+
+def backoff(wanted: Attempts) -> Backoff:
+    return Backoff(wanted.attempts, wanted.initial_delay, wanted.max_delay)
+
+
+def tell(
+    name: str, invocation: Invocation, attempt: int, attempts: int, error: ToolError, pause: float
+) -> None:
+    logger.warning(
+        "Tool call failed and is tried again: name=%s id=%r attempt=%d of %d error=%s pause=%.3f",
+        name,
+        invocation.id,
+        attempt,
+        attempts,
+        type(error).__name__,
+        pause,
+    )
