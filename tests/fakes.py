@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from apps.accounts.caller import Caller
 from apps.agent.events import Event, StageClosed
 from apps.agent.model import (
     Choice,
@@ -23,6 +24,7 @@ from apps.agent.model import (
 from apps.agent.tools import CallTool, Invocation, Tool, ToolResult, ToolSpec
 from apps.capabilities.registry import Capability, Contribution, Opening
 from apps.errors import DeploymentNotFound
+from apps.runs.nested import find_application
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.port import DeploymentInfo
 
@@ -115,6 +117,30 @@ class FakeWorkspace(LocalWorkspace):
         idle_seconds: float | None = None,
     ) -> Model:
         return self.models[deployment_id]
+
+
+class ModelsWorkspace(LocalWorkspace):
+    """Applications of the database, and the given models instead of its deployments."""
+
+    def __init__(self, caller: Caller, models: Mapping[str, Model]) -> None:
+        super().__init__(caller, find_application)
+        self.models = models
+
+    async def deployment(self, deployment_id: str) -> DeploymentInfo:
+        if deployment_id in self.models:
+            return DeploymentInfo(deployment_id, deployment_id)
+        return await super().deployment(deployment_id)
+
+    async def model(
+        self,
+        deployment_id: str,
+        *,
+        headers: Collection[str] | None = None,
+        idle_seconds: float | None = None,
+    ) -> Model:
+        if deployment_id in self.models:
+            return self.models[deployment_id]
+        return await super().model(deployment_id, headers=headers)
 
 
 def spec(name: str, description: str = "", **properties: Mapping[str, Any]) -> ToolSpec:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
 from contextlib import aclosing
 from typing import Any, cast
 
@@ -39,13 +38,12 @@ from apps.agent.replies import Reply, ask
 from apps.agent.tools import ToolSpec
 from apps.errors import CallsItself, DeploymentNotFound, ModelFailed
 from apps.runs.chunks import ChunkWriter
-from apps.runs.nested import ApplicationModel, find_application
+from apps.runs.nested import ApplicationModel
 from apps.runs.workspaces import open_workspace
-from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.manifests import timeless
 from tests.catalog.rows import make_application, make_deployment, manifest_with
-from tests.fakes import OBJECT, ScriptedModel, calling, saying, text
+from tests.fakes import OBJECT, ModelsWorkspace, ScriptedModel, calling, saying, text
 
 pytestmark = pytest.mark.django_db
 
@@ -54,32 +52,8 @@ QUESTION = ModelRequest((Message("user", "How warm is it?"),))
 PROMPT = {"type": "custom", "content": "You help.", "variables": {}}
 
 
-class ModelsWorkspace(LocalWorkspace):
-    """Applications of the database, and the given models instead of its deployments."""
-
-    models: Mapping[str, Model]
-
-    async def deployment(self, deployment_id: str) -> DeploymentInfo:
-        if deployment_id in self.models:
-            return DeploymentInfo(deployment_id, deployment_id)
-        return await super().deployment(deployment_id)
-
-    async def model(
-        self,
-        deployment_id: str,
-        *,
-        headers: Collection[str] | None = None,
-        idle_seconds: float | None = None,
-    ) -> Model:
-        if deployment_id in self.models:
-            return self.models[deployment_id]
-        return await super().model(deployment_id, headers=headers)
-
-
 def workspace_of(caller: Caller = CALLER, **models: Model) -> ModelsWorkspace:
-    workspace = ModelsWorkspace(caller, find_application)
-    workspace.models = models
-    return workspace
+    return ModelsWorkspace(caller, models)
 
 
 def driven_by(name: str, **changes: Any) -> dict[str, Any]:

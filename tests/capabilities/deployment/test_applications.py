@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -25,42 +25,17 @@ from apps.agent.messages import Message, to_dicts
 from apps.agent.model import Model
 from apps.catalog.resolve import resolve
 from apps.errors import ModelFailed
-from apps.runs.nested import find_application
 from apps.runs.run import RunRequest, run
-from apps.workspace.local.workspace import LocalWorkspace
-from apps.workspace.port import DeploymentInfo
 from tests.capabilities.deployment.scripts import simple, team, written
 from tests.capabilities.manifests import PROMPT, stage_text, timeless
 from tests.catalog.rows import make_application
-from tests.fakes import ScriptedModel, calling, saying, text
+from tests.fakes import ModelsWorkspace, ScriptedModel, calling, saying, text
 
 pytestmark = pytest.mark.django_db
 
 CALLER = Caller("user-1", "user", user_id=1)
 QUESTION = Message("user", "What is the time?")
 CLOCK = "internal_timeawareness_current_timestamp"
-
-
-class ModelsWorkspace(LocalWorkspace):
-    """Applications of the database; models of the test instead of deployments."""
-
-    models: Mapping[str, Model]
-
-    async def deployment(self, deployment_id: str) -> DeploymentInfo:
-        if deployment_id in self.models:
-            return DeploymentInfo(deployment_id, deployment_id)
-        return await super().deployment(deployment_id)
-
-    async def model(
-        self,
-        deployment_id: str,
-        *,
-        headers: Collection[str] | None = None,
-        idle_seconds: float | None = None,
-    ) -> Model:
-        if deployment_id in self.models:
-            return self.models[deployment_id]
-        return await super().model(deployment_id, headers=headers)
 
 
 async def make(slug: str, model: str, *tools: Mapping[str, Any], **fields: Any) -> None:
@@ -75,8 +50,7 @@ async def make(slug: str, model: str, *tools: Mapping[str, Any], **fields: Any) 
 async def answer(
     slug: str, *messages: Message, caller: Caller = CALLER, emit=None, **models: Model
 ) -> list[Event]:
-    workspace = ModelsWorkspace(caller, find_application)
-    workspace.models = models
+    workspace = ModelsWorkspace(caller, models)
     events: list[Event] = []
     request = RunRequest(messages or (QUESTION,))
     await run(await resolve(slug), request, workspace, caller, emit or events.append)
