@@ -29,6 +29,7 @@ EXPECTED = {
         ("tool_sets.dial-app", "tool_sets[2]"),
         CLOCK,
     ],
+    "local_tools": [("tool_sets.mcp", "tool_sets[0]"), CLOCK],
     "predefined": [
         ("orchestrator.system_prompt.dial", "orchestrator.system_prompt"),
         ("tool_sets.predefined", "tool_sets[0]"),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from apps.manifest.reading import read
+from apps.manifest.toolsets import McpToolSet
 from tests.manifest.documents import EXAMPLES, example, manifest, rest_tools
 
 
@@ -43,6 +44,20 @@ def test_without_preview_its_features_read_as_null_and_its_models_are_gone():
             "subagents": None,
         },
     }
+
+
+def test_hidden_tools_are_visible_without_preview():
+    server = {"protocol": "stdio", "server": "time"}
+    toolset = {"type": "mcp", "name": "x", "mcp_server_info": server, "hidden_from_model": ["a"]}
+    document = manifest(tool_sets=[toolset])
+
+    found = []
+    for preview in (True, False):
+        (read_toolset,) = read(document, preview=preview).tool_sets
+        assert isinstance(read_toolset, McpToolSet)
+        found.append(read_toolset.hidden_from_model)
+
+    assert found == [("a",), None]
 
 
 def test_a_preview_feature_that_is_on_by_default_is_off_without_preview():
