@@ -523,6 +523,7 @@ def test_nothing_is_wider_than_a_small_screen(
     chat: Page, socket: ScriptedSocket, width: int
 ) -> None:
     chat.set_viewport_size({"width": width, "height": 700})
+    socket.title = "A title of many words. " * 10
     ask(chat, socket, "w" * 300)
     socket.say(type="stage.opened", stage="1", title="t" * 200, parent=None)
     socket.say(type="stage.closed", stage="1", failed=True, seconds=100)
