@@ -6,7 +6,8 @@ from typing import Any
 
 from django.core.checks import CheckMessage, Tags, Warning, register
 
-from apps.catalog.content.installed import installed
+from apps.catalog.content.installed import directories
+from apps.catalog.content.layers import read_layers
 from apps.catalog.content.review import content_problems
 
 HINT = "Applications that use it go on without it, or stop if it is their prompt. Mend the file."
@@ -15,7 +16,5 @@ HINT = "Applications that use it go on without it, or stop if it is their prompt
 @register(Tags.files)
 def content_is_usable(**options: Any) -> list[CheckMessage]:
     """A warning for each mistake: one broken file is no reason to keep the others from starting."""
-    return [
-        Warning(problem, hint=HINT, id="quickapps.W003")
-        for problem in content_problems(installed())
-    ]
+    problems = content_problems(read_layers(directories()))
+    return [Warning(problem, hint=HINT, id="quickapps.W003") for problem in problems]

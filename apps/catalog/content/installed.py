@@ -34,6 +34,6 @@ def installed() -> Content:
 def tell(content: Content) -> None:
     """Write into the log what was read, and what of it is of no use."""
     counts = ", ".join(f"{len(items)} {kind}(s)" for kind, items in content.items.items())
-    logger.info("Predefined content: %s", counts)
+    logger.debug("Predefined content: %s", counts)
     for problem in content_problems(content):
         logger.warning("Predefined content: %s", problem)
