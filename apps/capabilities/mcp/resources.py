@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import mcp_types as types
 from mcp import Client
@@ -17,7 +18,7 @@ from apps.capabilities.mcp.listings import read_resources
 from apps.capabilities.mcp.results import blob_of, keep
 from apps.capabilities.mcp.toolsets import Toolset, contact_of
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.arguments import read_arguments
+from apps.capabilities.wrappers.arguments import Arguments, read_arguments
 from apps.capabilities.wrappers.composition import Wishes, wrapped
 from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.prepared import PreparedTool
@@ -96,18 +97,21 @@ def cards(shelves: Iterable[Shelf]) -> str:
 
 
 def card(shelf: Shelf, resource: types.Resource) -> str:
-    name = one_line(resource.title or resource.name)
+    name, uri = one_line(resource.title or resource.name), one_line(resource.uri, CARD_CHARACTERS)
     kind = f", {one_line(resource.mime_type)}" if resource.mime_type else ""
     about = one_line(resource.description or "", CARD_CHARACTERS)
-    return (
-        f"- {shelf.toolset.label}: {name} (URI: {resource.uri}{kind}){': ' if about else ''}{about}"
-    )
+    return f"- {shelf.toolset.label}: {name} (URI: {uri}{kind}){': ' if about else ''}{about}"
+
+
+@cache
+def reading_arguments() -> Arguments:
+    return read_arguments(PARAMETERS)
 
 
 def reading_tool(shelves: Sequence[Shelf]) -> PreparedTool:
     """One tool for all toolsets, with the wishes of the first."""
     first = shelves[0].toolset
-    arguments = read_arguments(PARAMETERS)
+    arguments = reading_arguments()
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         return await read(shelves, opening, invocation)
@@ -122,6 +126,7 @@ def reading_tool(shelves: Sequence[Shelf]) -> PreparedTool:
             first.seconds,
             first.node.attachment,
             first.node.fallback_configuration,
+            is_repeatable=True,
         ),
     )
 

@@ -99,8 +99,14 @@ def prepare_tool(
             toolset.seconds,
             toolset.node.attachment,
             toolset.node.fallback_configuration,
+            is_repeatable=is_repeatable(tool.annotations),
         ),
     )
+
+
+def is_repeatable(told: types.ToolAnnotations | None) -> bool:
+    """Whether the server says that calling the tool twice does no more than calling it once."""
+    return told is not None and bool(told.read_only_hint or told.idempotent_hint)
 
 
 async def call(

@@ -43,7 +43,9 @@ class Toolset:
     def refusal(self, failure: ConnectionFailed, name: str) -> ToolError:
         """A failure in words for the model."""
         if failure.needs_sign_in:
-            return ToolError(failure.told(self.label))
+            error = ToolError(failure.told(self.label))
+            error.is_lasting = True
+            return error
         if failure.timed_out:
             return ToolTimedOut(name, self.seconds)
         return ToolError(f"{name}: {failure.text}")

@@ -161,6 +161,20 @@ async def test_a_failing_tool_is_told_to_the_model_through_the_fallback(http_url
     assert result.content.endswith("\n\nTry tomorrow.")
 
 
+async def test_only_a_tool_that_says_it_may_be_repeated_is_called_again(http_url: str):
+    attempts = {"attempts": 2, "initial_delay": 0.01}
+    strategies = [{"type": "continue", "retry": attempts}]
+    toolset = over_http(http_url, fallback_configuration={"strategies": strategies})
+
+    async with nothing_left_over(), opened_desk(toolset) as contribution:
+        looked = await use(named(contribution, "desk_look"))
+        acted = await use(named(contribution, "desk_act"))
+        await use(named(contribution, "desk_act"))  # leaves the server as it was
+
+    assert looked.content == "walked"
+    assert "stumbled" in acted.content
+
+
 async def test_progress_is_written_into_the_stage(http_url: str):
     events: list[Event] = []
 

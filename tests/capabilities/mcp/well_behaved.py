@@ -65,6 +65,19 @@ def fail() -> str:
     raise ToolError("no luck today")
 
 
+def stumble() -> str:
+    seen["stumbled"] += 1
+    if seen["stumbled"] % 2:
+        raise ToolError("stumbled")
+    return "walked"
+
+
+server.add_tool(
+    stumble, "look", description="Reads.", annotations=types.ToolAnnotations(read_only_hint=True)
+)
+server.add_tool(stumble, "act", description="Acts.")
+
+
 @server.tool(description="Shows everything.", structured_output=False)
 def show() -> list[Any]:
     data = base64.b64encode(PIXEL).decode()
