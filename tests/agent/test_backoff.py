@@ -10,7 +10,12 @@ BACKOFF = Backoff(attempts=5, initial_delay=1.0, max_delay=4.0)
 @pytest.mark.parametrize(("attempt", "most"), [(1, 1.0), (2, 2.0), (3, 4.0), (4, 4.0)])
 def test_the_range_of_the_pause_doubles_up_to_its_limit(attempt, most, monkeypatch):
     ranges = []
-    monkeypatch.setattr("random.uniform", lambda low, high: ranges.append((low, high)) or high)
+
+    def highest(low: float, high: float) -> float:
+        ranges.append((low, high))
+        return high
+
+    monkeypatch.setattr("random.uniform", highest)
 
     assert BACKOFF.pause(attempt) == most
     assert ranges == [(0.0, most)]

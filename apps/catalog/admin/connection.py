@@ -25,6 +25,7 @@ def try_connection(deployment: Deployment) -> Outcome:
         base_url=deployment.base_url,
         api_key=stored_key(deployment),
         model=deployment.model_name or deployment.deployment_id,
+        dial=deployment.features.get("dial") is True,
     )
     return Outcome(result.failed is None, result.text)
 
