@@ -183,6 +183,9 @@ UNFOLD = {
     "SITE_HEADER": "QuickApps",
     "SITE_SUBHEADER": "Administration",
     "SITE_SYMBOL": "forum",
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": reverse_lazy("favicon")},
+    ],
     "SITE_URL": "/",
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,

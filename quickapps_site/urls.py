@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.contrib.auth import views as auth
+from django.templatetags.static import static
 from django.urls import URLPattern, URLResolver, include, path
+from django.views.generic import RedirectView
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    # Asked for by browsers on pages that name no icon: error pages of Django, JSON.
+    path("favicon.ico", RedirectView.as_view(url=static("chat/images/icon.svg")), name="favicon"),
     path("admin/", admin.site.urls),
     path("accounts/login/", auth.LoginView.as_view(), name="login"),
     path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
