@@ -83,9 +83,13 @@ def session_of(contact: Contact) -> Session:
         users=contact.users,
         opened=contact.opened,
         error=failure.told(contact.endpoint.title) if failure is not None else "",
-        details=failure.details if failure is not None else "",
+        details=details_of(failure) if failure is not None else "",
         failed_at=contact.failed_at,
     )
+
+
+def details_of(failure: ConnectionFailed) -> str:
+    return "\n".join(filter(None, (failure.details, failure.last_words)))
 
 
 async def list_tools(server: McpServer, bucket: str, seconds: float = 30.0) -> list[ServerTool]:

@@ -112,9 +112,8 @@ class Connection:
             self.task.cancel()  # the handshake is what waits
 
     def with_last_words(self, failure: ConnectionFailed) -> ConnectionFailed:
-        """A program's last lines on stderr say why it ended; they are for administrators only."""
-        if self.endpoint.program is not None and self.errors.text:
-            failure.details = "\n".join(filter(None, (failure.details, self.errors.text)))
+        """A program's last lines on stderr say why it ended."""
+        failure.last_words = failure.last_words or self.errors.text
         return failure
 
     async def hear(self, message: Any) -> None:

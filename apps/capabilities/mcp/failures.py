@@ -23,7 +23,10 @@ STAND_INS = frozenset({"Server returned an error response", "Not Found"})
 
 
 class ConnectionFailed(Exception):
-    """`text` is a sentence about the server; `details` are for whoever runs the installation."""
+    """`text` is a sentence about the server, `details` what lay under it.
+
+    `last_words` are what a program wrote to stderr: for administrators only.
+    """
 
     def __init__(
         self,
@@ -31,6 +34,7 @@ class ConnectionFailed(Exception):
         *,
         kind: str = "connection",
         details: str = "",
+        last_words: str = "",
         needs_sign_in: bool = False,
         timed_out: bool = False,
     ) -> None:
@@ -38,6 +42,7 @@ class ConnectionFailed(Exception):
         self.text = text
         self.kind = kind
         self.details = details
+        self.last_words = last_words
         self.needs_sign_in = needs_sign_in
         self.timed_out = timed_out
 
@@ -47,6 +52,7 @@ class ConnectionFailed(Exception):
             self.text,
             kind=self.kind,
             details=self.details,
+            last_words=self.last_words,
             needs_sign_in=self.needs_sign_in,
             timed_out=self.timed_out,
         )
@@ -133,9 +139,9 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def describe(error: BaseException) -> str:
-    if isinstance(error, ValidationError):
-        # What a server sent is not repeated.
-        return f"ValidationError: {error.error_count()} mistakes"
+    """One line that a user may read: texts of libraries have addresses and what servers sent."""
+    if isinstance(error, MCPError):
+        return f"MCPError: {one_line(error.message, MESSAGE_CHARACTERS)}"
     if isinstance(error, ConnectionFailed):
         return error.details or error.text
-    return f"{type(error).__name__}: {one_line(str(error), MESSAGE_CHARACTERS)}".removesuffix(": ")
+    return type(error).__name__

@@ -107,7 +107,7 @@ async def start(server: RegisteredServer, most_bytes: int) -> asyncio.subprocess
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "its command cannot be used"
         raise ConnectionFailed(
-            "the server's program cannot be started.", details=str(reason)
+            "the server's program cannot be started.", last_words=str(reason)
         ) from error
 
 

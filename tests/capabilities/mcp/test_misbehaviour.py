@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from apps.accounts.caller import Caller
+from apps.capabilities.mcp.administration import sessions
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.registry import Contribution
 from tests.capabilities.manifests import CALLER, manifest, opened, use
@@ -129,18 +130,19 @@ async def test_a_tool_without_a_usable_schema_is_left_out_alone():
         ("/usr/bin/yes", [], "It wrote many lines that are no messages."),
     ],
 )
-async def test_a_program_that_is_no_server_is_an_issue_with_its_last_words(
+async def test_the_last_words_of_a_program_that_is_no_server_are_for_administrators(
     command: str, arguments: list[str], details: str
 ):
     await register(command=command, arguments=arguments)
 
     async with nothing_left_over(), opened_desk(over_stdio()) as contribution:
         (issue,) = contribution.issues
+        (session,) = await sessions()
 
     assert issue.is_hard
     assert issue.message.startswith("Toolset desk: ")
-    assert details in issue.details
-    assert details not in issue.message
+    assert details in session.details
+    assert details not in f"{issue.message} {issue.details}"
 
 
 @pytest.mark.django_db
@@ -191,6 +193,16 @@ async def test_a_refusal_over_http_is_told_by_its_status(protocol: str, reply: R
         opened_desk(over_http(service.url, protocol)) as contribution,
     ):
         assert messages(contribution) == [told]
+
+
+@pytest.mark.parametrize("protocol", ["streamable_http", "sse"])
+async def test_a_report_never_repeats_the_address(protocol: str):
+    async with nothing_left_over(), serving(Reply(503)) as service:
+        toolset = over_http(f"{service.url}/mcp?key=s3cret", protocol)
+        async with opened_desk(toolset) as contribution:
+            (issue,) = contribution.issues
+
+    assert "s3cret" not in f"{issue.message} {issue.details}"
 
 
 async def test_the_rest_of_the_application_goes_on(http_url: str):

@@ -177,7 +177,7 @@ async def test_a_program_that_died_is_started_again_but_not_for_ever(
         results = [(await use(contribution.tools[0])).content for _ in range(4)]
         (contact,) = sessions.contacts.values()
         assert contact.failure is not None
-        opened_times, details = contact.opened, contact.failure.details
+        opened_times, details = contact.opened, contact.failure.last_words
 
     assert set(results) == {"desk_act: the server ended the connection."}
     assert opened_times == 2
