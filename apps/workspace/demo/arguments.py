@@ -9,6 +9,7 @@ from typing import Any
 
 from apps.agent.tools import ToolSpec
 from apps.workspace.demo.clues import Clue
+from apps.workspace.demo.labels import words, tool_title
 from apps.workspace.demo.schemas import Parameter, parameters_of, read_object
 
 DEEPEST = 5
@@ -147,7 +148,10 @@ class Filling:
         return value
 
     def missing(self, parameter: Parameter) -> Missing:
-        text = f"`{self.spec.name}` needs `{parameter.name}`, and I found nothing for it."
+        text = (
+            f"**{tool_title(self.spec.name)}** needs a value for *{words(parameter.name)}*, "
+            "and I found none."
+        )
         return Missing(self.spec.name, parameter.name, text)
 
 

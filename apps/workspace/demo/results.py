@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from apps.agent.messages import Message, ToolCall
+from apps.workspace.demo.labels import label, tool_title
 
 MOST_CHARACTERS = 3_000
 """Of one text that a tool returned; the whole of it is in the stage of the call."""
@@ -26,7 +27,7 @@ _failure = re.compile(
 
 def render(call: ToolCall, result: Message | None) -> str:
     """One call and what came of it."""
-    title = f"**{call.name}**{shown_arguments(call.arguments)}"
+    title = f"**{tool_title(call.name)}**{shown_arguments(call.arguments)}"
     if result is None:
         return f"{title} brought no result."
     text = result.text
@@ -36,14 +37,17 @@ def render(call: ToolCall, result: Message | None) -> str:
     if not text.strip():
         return f"{title} returned nothing."
     if value is None:
-        return f"{title} returned:\n\n{quoted(text)}"
-    return f"{title} returned:\n\n{markdown(value)}"
+        return f"{title}\n\n{quoted(text)}"
+    return f"{title}\n\n{markdown(value)}"
 
 
 def shown_arguments(written: str) -> str:
+    """A single argument goes without its name."""
     arguments = decoded(written)
     if not isinstance(arguments, Mapping) or not arguments:
         return ""
+    if len(arguments) == 1:
+        return f" ({cell(*arguments.values())})"
     return f" ({', '.join(f'{name}: {cell(value)}' for name, value in arguments.items())})"
 
 
@@ -83,14 +87,14 @@ def markdown(value: Any, depth: int = 0) -> str:
 def members(value: Mapping[str, Any], depth: int) -> str:
     lines = []
     for name, member in list(value.items())[:MOST_KEYS]:
-        label = str(name).replace("_", " ").strip().capitalize()
+        title = label(str(name))
         nested = isinstance(member, Mapping | list) and member and depth < DEEPEST
         if not nested or is_plain(member):
-            lines.append(f"**{label}:** {cell(member)}")
+            lines.append(f"**{title}:** {cell(member)}")
         elif is_table(member):
-            lines.append(f"**{label}:**\n\n{indented(table(member))}")
+            lines.append(f"**{title}:**\n\n{indented(table(member))}")
         else:
-            lines.append(f"**{label}:**\n{indented(markdown(member, depth + 1))}")
+            lines.append(f"**{title}:**\n{indented(markdown(member, depth + 1))}")
     return bullets(lines, len(value), depth)
 
 
@@ -121,7 +125,7 @@ def is_table(value: object) -> bool:
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
     names = list(rows[0])
-    lines = [names, ["---"] * len(names)]
+    lines = [[cell(label(str(name))) for name in names], ["---"] * len(names)]
     lines += [[cell(row[name]) for name in names] for row in rows[:MOST_ROWS]]
     written = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     rest = len(rows) - MOST_ROWS

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from apps.agent.tools import ToolSpec
+from apps.workspace.demo.labels import tool_title
 
 MOST_PARAGRAPHS = 200
 STORY_PARAGRAPHS = 12
@@ -80,7 +81,10 @@ def small_talk(text: str, tools: Sequence[ToolSpec], attachments: int) -> str:
 def abilities(tools: Sequence[ToolSpec]) -> str:
     if not tools:
         return f"This application offers me no tools. You can still try:\n\n{TRICKS}"
-    lines = [f"- `{spec.name}`: {first_sentence(spec.description)}" for spec in tools[:SHOWN_TOOLS]]
+    lines = [
+        f"- **{tool_title(spec.name)}**: {first_sentence(spec.description)}"
+        for spec in tools[:SHOWN_TOOLS]
+    ]
     if len(tools) > SHOWN_TOOLS:
         lines.append(f"- … and {len(tools) - SHOWN_TOOLS} more")
     listed = "\n".join(lines)

@@ -72,8 +72,8 @@ async def test_what_the_tools_returned_is_the_answer_and_no_tool_is_called_again
 
     assert reply.message == Message(
         "assistant",
-        "**weather** (city: Oslo) returned:\n\n- **Temperature:** 7\n\n"
-        "**weather** (city: Lima) failed:\n\n> Error: no such city\n\n"
+        "**Weather** (Oslo)\n\n- **Temperature:** 7\n\n"
+        "**Weather** (Lima) failed:\n\n> Error: no such city\n\n"
         "*The built-in demo model only repeats what the tools returned.*",
     )
 
@@ -95,7 +95,7 @@ async def test_calls_of_an_earlier_question_are_not_reported_again():
 
 async def test_what_a_call_lacks_is_asked_for():
     assert await answer_to("How is the weather?") == (
-        "`weather` needs `city`, and I found nothing for it.\n\n"
+        "**Weather** needs a value for *city*, and I found none.\n\n"
         "Say it in your question, and I will call it."
     )
 
@@ -116,7 +116,7 @@ async def test_it_says_what_it_is_and_never_pretends_to_know(text, beginning):
 
 
 async def test_it_names_the_tools_that_it_was_offered():
-    assert "- `weather`: The weather in a city." in await answer_to("help")
+    assert "- **Weather**: The weather in a city." in await answer_to("help")
     assert "offers me no tools" in await answer_to("help", tools=())
 
 

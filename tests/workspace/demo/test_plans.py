@@ -88,9 +88,9 @@ def test_a_question_that_points_to_no_tool_calls_none(question):
 @pytest.mark.parametrize(
     ("question", "missing"),
     [
-        ("How is the weather?", "`Weather_now` needs `city`, and I found nothing for it."),
+        ("How is the weather?", "**Weather now** needs a value for *city*, and I found none."),
         ("What time is it in Atlantis?", "I do not know the time zone of 'Atlantis'."),
-        ("add 2", "`calc_add` needs `b`, and I found nothing for it."),
+        ("add 2", "**Calc add** needs a value for *b*, and I found none."),
     ],
 )
 def test_what_is_missing_for_a_call_is_said(question, missing):
@@ -219,7 +219,7 @@ def test_a_schema_that_holds_itself_is_not_filled_forever():
 
     plan = make_plan("odd", [ToolSpec("odd", "Odd.", node)])
 
-    assert plan == Plan((), ("`odd` needs `next`, and I found nothing for it.",))
+    assert plan == Plan((), ("**Odd** needs a value for *next*, and I found none.",))
 
 
 @pytest.mark.parametrize("unit", ["a ", "in A ", "'", '"a', "1.", "a@b.", "A/B ", "and ", "é, "])

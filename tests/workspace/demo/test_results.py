@@ -28,7 +28,7 @@ def test_an_object_becomes_a_list():
 
     assert rendered(json.dumps(found)) == (
         "- **City:** Oslo\n"
-        "- **Wind km h:** 3.5\n"
+        "- **Wind (km/h):** 3.5\n"
         "- **Is demo:** yes\n"
         "- **Alarm:** none\n"
         "- **Days:** Mon, Tue\n"
@@ -42,7 +42,7 @@ def test_objects_of_a_kind_become_a_table():
     rows = [{"day": "Mon", "low": 1}, {"day": "a|b\nc", "low": None}]
 
     assert rendered(json.dumps(rows)) == (
-        "| day | low |\n| --- | --- |\n| Mon | 1 |\n| a\\|b c | none |"
+        "| Day | Low |\n| --- | --- |\n| Mon | 1 |\n| a\\|b c | none |"
     )
 
 
@@ -59,10 +59,13 @@ def test_a_single_value_is_shown_as_it_is(content, text):
 
 
 def test_the_title_tells_the_call():
-    assert render(CALL, Message("tool", "3")).startswith("**weather** (city: Oslo) returned:\n\n")
-    assert render(ToolCall("1", "ping", "not JSON"), Message("tool", "3")).startswith("**ping** re")
-    assert render(CALL, Message("tool", " ")) == "**weather** (city: Oslo) returned nothing."
-    assert render(CALL, None) == "**weather** (city: Oslo) brought no result."
+    two = ToolCall("1", "list_flights", '{"from": "Oslo", "day": 3}')
+
+    assert render(CALL, Message("tool", "3")) == "**Weather** (Oslo)\n\n3"
+    assert render(two, Message("tool", "3")) == "**List flights** (from: Oslo, day: 3)\n\n3"
+    assert render(ToolCall("1", "ping", "not JSON"), Message("tool", "3")) == "**Ping**\n\n3"
+    assert render(CALL, Message("tool", " ")) == "**Weather** (Oslo) returned nothing."
+    assert render(CALL, None) == "**Weather** (Oslo) brought no result."
 
 
 @pytest.mark.parametrize(
@@ -79,14 +82,12 @@ def test_the_title_tells_the_call():
     ],
 )
 def test_a_failure_is_called_one_and_its_text_is_shown(content):
-    assert render(CALL, Message("tool", content)) == (
-        f"**weather** (city: Oslo) failed:\n\n> {content}"
-    )
+    assert render(CALL, Message("tool", content)) == (f"**Weather** (Oslo) failed:\n\n> {content}")
 
 
 @pytest.mark.parametrize("content", ["Errors are human.", '{"error": null}', "No error occurred"])
 def test_what_only_speaks_of_errors_is_no_failure(content):
-    assert " returned:" in render(CALL, Message("tool", content))
+    assert " failed:" not in render(CALL, Message("tool", content))
 
 
 @pytest.mark.parametrize(
