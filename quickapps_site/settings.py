@@ -386,8 +386,9 @@ LOGGING = {
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    # They log addresses and bodies below this level.
+    # They log addresses, bodies or session ids below this level.
     "loggers": {
-        name: {"level": "WARNING"} for name in ("httpx", "httpx2", "httpcore", "openai", "daphne")
+        name: {"level": "WARNING"}
+        for name in ("httpx", "httpx2", "httpcore", "httpcore2", "openai", "mcp", "daphne")
     },
 }

@@ -24,10 +24,11 @@ def nothing_is_kept_between_tests() -> Iterator[None]:
     """Rolled-back rows come again with the same ids and versions, so the process must forget."""
     yield
     from apps.catalog import resolve
-    from apps.workspace.local import deployments
+    from apps.workspace.local import deployments, mcp_servers
 
-    resolve._kept.clear()
+    resolve.forget()
     deployments.forget()
+    mcp_servers.forget()
 
 
 @pytest.fixture(autouse=True)

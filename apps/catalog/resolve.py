@@ -60,6 +60,11 @@ class Kept:
 _kept: dict[str, Kept] = {}
 
 
+def forget() -> None:
+    """Ask the database again for everything."""
+    _kept.clear()
+
+
 async def resolve(slug: str) -> ResolvedApplication:
     """An enabled application, no older than `CATALOG_MAX_AGE_SECONDS`.
 
