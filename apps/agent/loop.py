@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from apps.agent.early import Announcement, EarlyStages
 from apps.agent.events import Emit, ModelUsage, ToolCallsRequested
 from apps.agent.messages import Message, ToolCall
 from apps.agent.model import Model, ModelRequest
@@ -56,6 +57,17 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """One call of the model, and of the tools that it then asks for."""
+
+    iteration: int
+    conversation: Sequence[Message]
+    emit: Emit
+    progress: Progress
+    early: EarlyStages
+
+
+@dataclass(frozen=True, slots=True)
 class AgentLoop:
     """`external` are tools of the client: shown to the model, never run here.
 
@@ -85,56 +97,58 @@ class AgentLoop:
         iteration = 0
         while self.max_iterations == UNLIMITED or iteration < self.max_iterations:
             iteration += 1
-            started = time.monotonic()
-            reply = await self.ask([*messages, *progress.added], emit, progress, iteration)
-            progress.timings.append(Timing(self.name, time.monotonic() - started))
-            progress.usage += reply.usage
-            progress.said_text = progress.said_text or bool(reply.message.content)
-            calls = reply.message.tool_calls
-            if not calls:
-                progress.added.append(reply.message)
-                return reply.finish_reason
-            external = tuple(call for call in calls if call.name in self.external)
-            internal = tuple(call for call in calls if call.name not in self.external)
-            if internal:
-                await self.run_tools(messages, reply.message, internal, emit, progress)
-            if external:
-                emit(ToolCallsRequested(external))
-                return "tool_calls"
+            conversation = (*messages, *progress.added)
+            early = EarlyStages(self.announced, conversation, emit)
+            with early.closing():
+                reason = await self.take(Turn(iteration, conversation, emit, progress, early))
+            if reason:
+                return reason
         raise StepLimitReached(self.max_iterations)
 
-    async def ask(
-        self, messages: Sequence[Message], emit: Emit, progress: Progress, iteration: int
-    ) -> Reply:
+    async def take(self, turn: Turn) -> str:
+        """Ask once and run what the answer calls; the finish reason, "" to go on."""
+        progress = turn.progress
+        started = time.monotonic()
+        reply = await self.ask(turn)
+        progress.timings.append(Timing(self.name, time.monotonic() - started))
+        progress.usage += reply.usage
+        progress.said_text = progress.said_text or bool(reply.message.content)
+        calls = reply.message.tool_calls
+        if not calls:
+            progress.added.append(reply.message)
+            return reply.finish_reason
+        external = tuple(call for call in calls if call.name in self.external)
+        internal = tuple(call for call in calls if call.name not in self.external)
+        if internal:
+            await self.run_tools(turn, reply.message, internal)
+        if external:
+            turn.emit(ToolCallsRequested(external))
+        return "tool_calls" if external else ""
+
+    async def ask(self, turn: Turn) -> Reply:
+        messages = turn.conversation
         for step in self.view:
             messages = await step(messages)
         specs = [*(tool.spec for tool in self.tools.values()), *self.external.values()]
-        first = self.first_parameters if iteration == 1 else {}
+        first = self.first_parameters if turn.iteration == 1 else {}
         request = ModelRequest(messages, specs, {**self.parameters, **first}, self.static_tools)
         return await ask(
             self.model,
             request,
-            emit,
+            turn.emit,
             name=self.name,
-            lead="\n\n" if progress.said_text else "",
-            stage_prefix=f"model-{iteration}-" if self.show_stages else None,
-            shown=progress.shown,
+            lead="\n\n" if turn.progress.said_text else "",
+            stage_prefix=f"model-{turn.iteration}-" if self.show_stages else None,
+            shown=turn.progress.shown,
+            early=turn.early,
         )
 
-    async def run_tools(
-        self,
-        messages: Sequence[Message],
-        asked: Message,
-        calls: Sequence[ToolCall],
-        emit: Emit,
-        progress: Progress,
-    ) -> None:
+    async def run_tools(self, turn: Turn, asked: Message, calls: Sequence[ToolCall]) -> None:
         """Run the calls of one answer at the same time; keep their results in call order."""
-        conversation = (*messages, *progress.added, asked)
+        progress = turn.progress
+        conversation = (*turn.conversation, asked)
         async with asyncio.TaskGroup() as group:
-            tasks = [
-                group.create_task(self.call(call, conversation, emit, progress)) for call in calls
-            ]
+            tasks = [group.create_task(self.call(turn, call, conversation)) for call in calls]
         outcomes = [UNEXPECTED if task.cancelled() else task.result() for task in tasks]
         progress.added.append(replace(asked, tool_calls=tuple(calls)))
         stopped: Stopped | None = None
@@ -145,22 +159,25 @@ class AgentLoop:
             progress.added.append(answer(call, outcome))
             progress.usage += outcome.usage
             for attachment in outcome.propagated:
-                show_once(attachment, emit, progress.shown)
+                show_once(attachment, turn.emit, progress.shown)
         if stopped is not None:
             raise stopped
 
     async def call(
-        self, call: ToolCall, messages: Sequence[Message], emit: Emit, progress: Progress
+        self, turn: Turn, call: ToolCall, messages: Sequence[Message]
     ) -> ToolResult | Stopped:
         """Run one tool call. Whatever goes wrong, its siblings go on and the model gets a reply."""
         try:
-            tool, arguments = self.find(call)
-            started = time.monotonic()
-            try:
-                result = await tool.call(Invocation(call.id, arguments, messages, emit))
-            finally:
-                seconds = time.monotonic() - started
-                progress.timings.append(Timing(tool.spec.name, seconds, is_tool=True))
+            with turn.early.taken(call) as early:
+                tool, arguments = self.find(call)
+                started = time.monotonic()
+                try:
+                    result = await tool.call(
+                        Invocation(call.id, arguments, messages, turn.emit, early=early)
+                    )
+                finally:
+                    seconds = time.monotonic() - started
+                    turn.progress.timings.append(Timing(tool.spec.name, seconds, is_tool=True))
             for step in self.results:
                 result = await step(call, result)
         except ToolError as error:
@@ -172,8 +189,15 @@ class AgentLoop:
             return UNEXPECTED
         return result
 
+    def known(self, name: str) -> Tool | None:
+        return self.tools.get(name) or self.unlisted.get(name)
+
+    def announced(self, name: str) -> Announcement | None:
+        tool = None if name in self.external else self.known(name)
+        return tool.announcement if tool is not None else None
+
     def find(self, call: ToolCall) -> tuple[Tool, dict[str, Any]]:
-        tool = self.tools.get(call.name) or self.unlisted.get(call.name)
+        tool = self.known(call.name)
         if tool is None:
             logger.error("Unknown tool %r; known: %s", call.name, sorted(self.tools))
             raise ToolError(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
+from apps.agent.early import EarlyStages
 from apps.agent.events import (
     AttachmentAdded,
     Emit,
@@ -141,8 +142,10 @@ class Assembly:
         lead: str = "",
         stages: ModelStages | None = None,
         shown: set[str] | None = None,
+        early: EarlyStages | None = None,
     ) -> None:
         self.emit = emit
+        self.early = early
         self.lead = lead
         self.stages = stages
         self.shown = set() if shown is None else shown
@@ -202,6 +205,8 @@ class Assembly:
             call.name += delta.function.name or ""
             if delta.function.arguments:
                 call.arguments.append(delta.function.arguments)
+                if self.early is not None:
+                    self.early.feed(call, delta.function.arguments)
 
     def find_call(self, delta: ToolCallDelta) -> GrowingCall:
         """The call that a piece begins. Some services number every call 0: another id is another."""
@@ -269,16 +274,17 @@ async def ask(
     stage_prefix: str | None = None,
     stage_parent: str | None = None,
     shown: set[str] | None = None,
+    early: EarlyStages | None = None,
 ) -> Reply:
     """Ask once and show the answer while it arrives.
 
     `name` is the deployment's, for the usage; `stage_prefix` begins the ids of the model's own
     stages, and None hides them; below `stage_parent` they are shown as those of a sub-application
     are; `shown` are URLs of attachments that the answer already has, to
-    which it adds. Raises `ModelFailed`.
+    which it adds; `early` are the stages of the calls that it makes. Raises `ModelFailed`.
     """
     stages = ModelStages(emit, stage_prefix, stage_parent) if stage_prefix is not None else None
-    assembly = Assembly(emit, lead=lead, stages=stages, shown=shown)
+    assembly = Assembly(emit, lead=lead, stages=stages, shown=shown, early=early)
     with (stages or ModelStages(emit, "")).closing():
         async with aclosing(model.stream(request)) as batches:
             async for batch in batches:

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from apps.agent.early import Announcement, EarlyStage
 from apps.agent.events import Emit, ModelUsage
 from apps.agent.messages import Attachment, Message
 from apps.agent.stages import SILENT, Stage, silent
@@ -54,6 +55,8 @@ class Invocation:
     messages: Sequence[Message] = ()
     emit: Emit = silent
     stage: Stage = SILENT
+    early: EarlyStage | None = None
+    """The stage of the call, if it is open already."""
 
 
 CallTool = Callable[[Invocation], Coroutine[Any, Any, ToolResult]]
@@ -67,6 +70,8 @@ class Tool:
     spec: ToolSpec
     call: CallTool
     toolset: str = ""
+    announcement: Announcement | None = None
+    """How its stage opens while its arguments arrive; None when it does not."""
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ from apps.agent.events import (
     StageClosed,
     StageDelta,
     StageOpened,
+    StageRenamed,
     StateSaved,
     TextDelta,
 )
@@ -64,8 +65,13 @@ async def starters() -> dict[str, str]:
 async def test_the_starter_that_asks_for_several_things_calls_several_tools_at_once():
     events = await ask(Message("user", (await starters())["Several tools at once"]))
 
-    titles = [event.title for event in events if isinstance(event, StageOpened)]
-    assert sorted(titles) == ["Current time", "Weather in Lima", "Weather in Oslo"]
+    titles: dict[str, str] = {}
+    for event in events:
+        if isinstance(event, StageOpened):
+            titles[event.stage_id] = event.title
+        if isinstance(event, StageRenamed):
+            titles[event.stage_id] += event.suffix
+    assert sorted(titles.values()) == ["Current time", "Weather in Lima", "Weather in Oslo"]
     assert [e.failed for e in events if isinstance(e, StageClosed)] == [False] * 3
     assert "https://" not in "".join(e.text for e in events if isinstance(e, StageDelta))
     text = text_of(events)

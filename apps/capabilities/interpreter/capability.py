@@ -122,7 +122,7 @@ def interpreter_tool(tool: InternalTool, manifest: Manifest, engine: Engine) -> 
         tool.attachment,
         tool.fallback_configuration,
     )
-    return with_short_title(wrapped(PreparedTool(spec, work), wishes))
+    return with_short_title(wrapped(PreparedTool(spec, work, streams="code"), wishes))
 
 
 def displayed(parameters: FunctionParameters) -> FunctionParameters:

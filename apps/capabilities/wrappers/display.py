@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from django.conf import settings
 
-from apps.capabilities.wrappers.fences import fenced
+from apps.agent.early import FENCE
+from apps.capabilities.wrappers.fences import fenced, opened_fence
 from apps.capabilities.wrappers.texts import VALUE_CHARACTERS, one_line, shortened, written
 from apps.manifest.manifest import Manifest
 from apps.manifest.naming import localized
@@ -19,6 +20,7 @@ from apps.manifest.tools import ToolDisplay, ToolStage
 
 Visibility = Literal["never", "failures", "always"]
 
+HEADING = "> #### Request:\n\r"
 LEVELS = ("none", "error", "info", "debug")
 
 _placeholder = re.compile(r"\{([^{}]+)\}")
@@ -46,22 +48,48 @@ class Display:
         """The block that shows what the model asked for; a configured body stands in for it."""
         if self.stage is not None and self.stage.body:
             return f"{filled(self.stage.body, arguments)}\n\n"
-        ordered = sorted(arguments.items(), key=lambda item: self.order(item[0]))
-        entries = (self.entry(name, value) for name, value in ordered)
-        return "".join(["> #### Request:\n\r", *entries])
+        return HEADING + self.entries(arguments)
 
-    def order(self, name: str) -> int:
-        return self.parameters[name].order if name in self.parameters else 0
+    def beginning(self, locale: str) -> str:
+        """The part of every title that is known before the arguments are."""
+        configured = self.stage.name if self.stage is not None and self.stage.show else None
+        if not configured:
+            return localized(self.name, locale)
+        first = _placeholder.search(configured)
+        return configured[: first.start()] if first is not None else configured
+
+    def lead(self, name: str) -> str:
+        """What stands in front of the text of an argument that is shown while it arrives.
+
+        "" where the text is not shown as it is, or not in a block of its own.
+        """
+        shown = self.shown_as(name)
+        is_plain = shown.format is not None and not shown.ignore and not shown.replaced_value_info
+        if not is_plain or (self.stage is not None and self.stage.body):
+            return ""
+        return f"{HEADING}{label(name, shown)}\n{opened_fence(FENCE, shown.format or '')}"
+
+    def entries(self, arguments: Mapping[str, Any], without: str = "") -> str:
+        ordered = sorted(arguments.items(), key=lambda item: self.shown_as(item[0]).order)
+        return "".join(self.entry(name, value) for name, value in ordered if name != without)
+
+    def shown_as(self, name: str) -> ParameterStage:
+        return self.parameters.get(name, PLAIN)
 
     def entry(self, name: str, value: Any) -> str:
-        shown = self.parameters.get(name, PLAIN)
+        shown = self.shown_as(name)
         if shown.ignore:
             return ""
-        label = shown.name or ("" if shown.ignore_parameter_name else f"***{name}:*** ")
         text = shown.replaced_value_info or shortened(written(value), VALUE_CHARACTERS)
         if shown.format is not None:
             text = f"\n{fenced(text, shown.format)}\n"
-        return f"{label}{shown.prefix or ''}{text}{shown.suffix or ''}\n\r"
+        return f"{label(name, shown)}{text}{shown.suffix or ''}\n\r"
+
+
+def label(name: str, shown: ParameterStage) -> str:
+    """What stands in front of a value."""
+    label = shown.name or ("" if shown.ignore_parameter_name else f"***{name}:*** ")
+    return f"{label}{shown.prefix or ''}"
 
 
 PLAIN = ParameterStage()

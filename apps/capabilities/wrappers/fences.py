@@ -12,4 +12,8 @@ def fenced(text: str, language: str = "") -> str:
     """A code block; its fence is longer than any run of backticks inside."""
     longest = max((len(run) for run in _backticks.findall(text)), default=2)
     fence = "`" * (longest + 1)
-    return f"{fence}{_language.sub('', language)}\n{text}\n{fence}"
+    return f"{opened_fence(fence, language)}{text}\n{fence}"
+
+
+def opened_fence(fence: str, language: str) -> str:
+    return f"{fence}{_language.sub('', language)}\n"

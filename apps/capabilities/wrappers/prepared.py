@@ -7,21 +7,35 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from apps.agent.early import Announcement
 from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
 from apps.capabilities.registry import Opening
 
 Work = Callable[[Opening, Invocation], Coroutine[Any, Any, ToolResult]]
 """As `CallTool`, for whichever run is handed to it."""
 
+Announce = Callable[[str], Announcement | None]
+
+
+def unannounced(locale: str) -> Announcement | None:
+    return None
+
 
 @dataclass(frozen=True, slots=True)
 class PreparedTool:
-    """`toolset` is the place in the manifest that it comes from, "" if it comes from none."""
+    """`toolset` is the place in the manifest that it comes from, "" if it comes from none.
+
+    The text of the argument `streams` is shown while the model writes it, "" for none. `announce`
+    tells, for a locale, how the stage opens before the arguments are complete.
+    """
 
     spec: ToolSpec
     work: Work
     toolset: str = ""
+    streams: str = ""
+    announce: Announce = unannounced
 
     def bind(self, opening: Opening) -> Tool:
         """The tool of one run."""
-        return Tool(self.spec, partial(self.work, opening), self.toolset)
+        announcement = self.announce(opening.caller.locale)
+        return Tool(self.spec, partial(self.work, opening), self.toolset, announcement)

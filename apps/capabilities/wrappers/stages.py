@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 
+from apps.agent.early import FENCE, MOST_CHARACTERS, Announcement
 from apps.agent.events import Emit, Event
 from apps.agent.stages import SILENT, Stage, open_stage, silent
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.display import Display
 from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.wrappers.texts import shortened, written
 
 
 class HeldBack:
@@ -40,7 +43,7 @@ def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
         with shown(display, opening, invocation) as visible:
             return await tool.work(opening, visible)
 
-    return replace(tool, work=work)
+    return replace(tool, work=work, announce=partial(announcement, display, tool.streams))
 
 
 @contextmanager
@@ -53,13 +56,44 @@ def shown(display: Display, opening: Opening, invocation: Invocation) -> Iterato
     emit = held or invocation.emit
     title = display.title(invocation.arguments, opening.caller.locale)
     try:
-        with open_stage(emit, invocation.id, title) as stage:
-            stage.write(display.request(invocation.arguments))
+        with begin(invocation, emit, title) as stage:
+            stage.write(request(display, invocation))
             yield replace(invocation, emit=emit, stage=stage)
     except BaseException:
         if held is not None:
             held.reveal()
         raise
+
+
+def begin(invocation: Invocation, emit: Emit, title: str) -> AbstractContextManager[Stage]:
+    """The stage of the call: opened, or taken over if it was open before its arguments were."""
+    early = invocation.early
+    if early is None:
+        return open_stage(emit, invocation.id, title)
+    return early.adopted(title)
+
+
+def request(display: Display, invocation: Invocation) -> str:
+    """What the stage does not show yet of what the model asked for."""
+    early = invocation.early
+    if early is None or not early.shown:
+        return display.request(invocation.arguments)
+    name, end = early.announcement.argument, f"\n{FENCE}\n"
+    value = shortened(written(invocation.arguments.get(name)), MOST_CHARACTERS)
+    if FENCE in value or not value.startswith(early.shown):
+        return f"{end}\n\r{display.request(invocation.arguments)}"
+    rest, suffix = value[len(early.shown) :], display.shown_as(name).suffix or ""
+    others = display.entries(invocation.arguments, without=name)
+    return f"{rest}{end}{suffix}\n\r{others}"
+
+
+def announcement(display: Display, argument: str, locale: str) -> Announcement | None:
+    """How the stage of a call opens early; None when it may not be shown."""
+    title = display.beginning(locale)
+    if display.visibility != "always" or not title:
+        return None
+    lead = display.lead(argument) if argument else ""
+    return Announcement(title, argument if lead else "", lead)
 
 
 def show_failure(stage: Stage, markdown: str) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from apps.agent.events import Event, StageClosed, StageDelta, StageOpened
+from apps.agent.early import Announcement, EarlyStage
+from apps.agent.events import Event, StageClosed, StageDelta, StageOpened, StageRenamed
+from apps.agent.replies import GrowingCall
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.wrappers.display import Display, display_of
@@ -193,3 +196,75 @@ async def test_the_title_is_in_the_language_of_the_caller():
 
     assert seen[0] == StageOpened("call-1", "Pakete")
     assert stage_text(seen) == "> #### Request:\n\r"
+
+
+async def streamed(
+    display: Display, *pieces: str, streams: str = "code"
+) -> tuple[list[Event], Announcement | None]:
+    """What is shown of a call whose arguments arrive in these pieces, and how it began."""
+    seen: list[Event] = []
+    tool = replace(answering(lambda invocation: ToolResult("ok")), streams=streams)
+    bound = with_stage(tool, display).bind(opening_for())
+    if bound.announcement is None:
+        return seen, None
+    early = EarlyStage(GrowingCall(0, "call-1"), bound.announcement, seen.append)
+    for piece in pieces:
+        early.feed(piece)
+    arguments = json.loads("".join(pieces))
+    invocation = Invocation("call-1", arguments, (), seen.append, early=early)
+    await bound.call(invocation)
+    return timeless(seen), bound.announcement
+
+
+CODE = {"code": {"format": "python", "ignore_parameter_name": True}}
+TITLED = {"title": {"show_value_in_stage_title": True, "ignore": True}}
+
+
+async def test_a_streamed_argument_looks_as_one_that_arrived_whole():
+    seen, announcement = await streamed(
+        shown_as(**CODE, **TITLED), '{"code": "1 +', ' 2"', ', "unit": "m", "title": "Adds"}'
+    )
+
+    assert announcement == Announcement("Weather", "code", "> #### Request:\n\r\n````python\n")
+    assert seen[0] == StageOpened("call-1", "Weather")
+    assert StageRenamed("call-1", " Adds") in seen
+    assert stage_text(seen) == (
+        "> #### Request:\n\r\n````python\n1 + 2\n````\n\n\r***unit:*** m\n\r"
+    )
+    assert seen[-1] == DONE
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("a" * 4_005, f"{'a' * 4_000}\n… (cut: 5 more characters)\n````\n\n\r"),
+        ("a````b", "\n````\n\n\r> #### Request:\n\r\n`````python\na````b\n`````\n\n\r"),
+    ],
+)
+async def test_a_streamed_argument_that_cannot_be_shown_as_it_came_is_shown_all_the_same(
+    code, shown
+):
+    seen, _ = await streamed(shown_as(**CODE), '{"code": "', code[:1], f'{code[1:]}"}}')
+
+    start = "" if shown.startswith("a") else "a"
+    assert stage_text(seen) == f"> #### Request:\n\r\n````python\n{start}{shown}"
+
+
+@pytest.mark.parametrize(
+    ("display", "title", "argument"),
+    [
+        (shown_as(code={"format": "python", "ignore": True}), "Weather", ""),
+        (shown_as(code={"format": "python", "replaced_value_info": "x"}), "Weather", ""),
+        (shown_as(), "Weather", ""),
+        (replace(shown_as(**CODE), stage=ToolStage(body="{code}")), "Weather", ""),
+        (replace(shown_as(**CODE), stage=ToolStage(name="In {city}: ")), "In ", "code"),
+        (replace(shown_as(**CODE), stage=ToolStage(name="{city}")), None, ""),
+        (replace(shown_as(**CODE), visibility="failures"), None, ""),
+        (replace(shown_as(**CODE), visibility="never"), None, ""),
+    ],
+)
+async def test_only_what_is_sure_to_be_shown_begins_early(display, title, argument):
+    _, announcement = await streamed(display, '{"code": "1", "city": "Riga"}')
+
+    assert (announcement.title if announcement else None) == title
+    assert (announcement.argument if announcement else "") == argument

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.agent.argument_text import ArgumentText
+
+
+def read(*pieces: str) -> list[str]:
+    reader = ArgumentText("code")
+    return [reader.feed(piece) for piece in pieces]
+
+
+def test_the_text_is_decoded_while_it_arrives():
+    pieces = ['{"title": "x", "co', 'de": "a', "b\\", 'n\\"c\\u00', 'e9", "more": "code"}', "x"]
+
+    assert read(*pieces) == ["", "a", "b", '\n"c', "é", ""]
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ('{"other": {"code": "no"}, "code": "yes"}', "yes"),
+        ('{"other": ["code", "no"], "code": "yes"}', "yes"),
+        ('{"code": ["no"], "x": "no"}', ""),
+        ('{"code": 7, "x": "no"}', ""),
+        ('{"co\\u0064e": "yes"}', "yes"),
+        ('{"code": "first", "code": "second"}', "first"),
+        ('{"code": "\\ud83d\\ude00 \\ud83d"}', "😀 \ufffd"),
+        ('{"code": "a\\x41"}', "a"),
+        ('{"code": "a\\ud83dx"}', "a\ufffdx"),
+        ('["code", "no"]', ""),
+        ('"code"', ""),
+        ("}}}}{:,", ""),
+        ("", ""),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 2, 5, 1000])
+def test_only_the_string_of_that_name_on_the_top_level_is_shown(written, text, size):
+    pieces = [written[at : at + size] for at in range(0, len(written), size)]
+
+    assert "".join(read(*pieces)) == text
+
+
+@given(
+    st.dictionaries(st.text(max_size=4), st.text() | st.lists(st.text())),
+    st.text(),
+    st.booleans(),
+    st.integers(1, 7),
+)
+def test_every_text_comes_through_in_whatever_pieces(others, text, is_ascii, size):
+    written = json.dumps({**others, "code": text}, ensure_ascii=is_ascii)
+
+    pieces = [written[at : at + size] for at in range(0, len(written), size)]
+
+    assert "".join(read(*pieces)) == text
