@@ -37,12 +37,20 @@ def main() -> int:
 
     from quickapps_site.asgi import application  # sets Django up, which imports the reactor
 
+    tell_of_content()
     allow_many_connections()
     keep_what_is_loaded()
     direct = env.boolean("DAPHNE_DIRECT_WRITES", True)
     # The door itself says what is wrong with a body that is a little too large.
     bound_bodies(settings.GATEWAY_MAX_BODY_BYTES + BODY_PIECE_BYTES)
     return serve(application, settings.HOST, settings.PORT, direct_writes=direct)
+
+
+def tell_of_content() -> None:
+    """Read the predefined content now, so that the log tells of what is broken at once."""
+    from apps.catalog.content.installed import installed
+
+    installed()
 
 
 def use_uvloop() -> None:
