@@ -100,7 +100,7 @@ async def test_a_tool_that_fails_is_told_by_the_answer():
     events = await ask(Message("user", "How is the weather in Atlantis and in Oslo?"))
 
     text = text_of(events)
-    assert "(city: Atlantis) failed:" in text
+    assert "(Atlantis) failed:" in text
     assert "404" in text
     assert "**City:** Oslo" in text
 
@@ -123,8 +123,8 @@ async def test_the_other_starters_are_answered_without_a_tool(title, beginning):
 async def test_the_introduction_names_the_tools_of_the_application():
     text = text_of(await ask(Message("user", "What can you do?")))
 
-    assert "`Weather_now`" in text
-    assert "`internal_timeawareness_current_timestamp`" in text
+    assert "**Weather now**" in text
+    assert "**Current timestamp**" in text
 
 
 async def test_a_long_answer_can_be_stopped(settings):

@@ -9,7 +9,7 @@ from typing import Any
 
 from apps.agent.tools import ToolSpec
 from apps.workspace.demo.clues import Clue
-from apps.workspace.demo.labels import words, tool_title
+from apps.workspace.demo.labels import tool_title, words
 from apps.workspace.demo.schemas import Parameter, parameters_of, read_object
 
 DEEPEST = 5
