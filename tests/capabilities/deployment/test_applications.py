@@ -17,6 +17,7 @@ from apps.agent.events import (
     StageClosed,
     StageDelta,
     StageOpened,
+    StageRenamed,
     StateSaved,
     TextDelta,
     Usage,
@@ -74,16 +75,17 @@ async def test_the_stages_of_the_inner_application_stand_below_the_tool_and_usag
 
     events = await answer("outer", big=big, small=small)
 
-    assert events[:8] == [
-        StageOpened("1", "Team Time?"),
+    assert events[:9] == [
+        StageOpened("1", "Team"),
+        StageRenamed("1", " Time?"),
         StageDelta("1", "> #### Request:\n\r**Prompt:** Time?\n\r"),
         StageDelta("1", "> #### Response:\n"),
         StageOpened("1-0", "Current time", "1"),
-        *events[4:6],
+        *events[5:7],
         StageClosed("1-0", 0.0, failed=True),
         StageDelta("1", "Noon"),
     ]
-    assert events[8] == StageClosed("1", 0.0)
+    assert events[9] == StageClosed("1", 0.0)
     assert events[-3] == TextDelta("It is noon.")
     assert events[-1] == Finished(
         "stop", Usage(27, 3, (ModelUsage("small", 7, 1), ModelUsage("big", 20, 2)))
