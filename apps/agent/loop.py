@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -65,6 +66,8 @@ class Turn:
     emit: Emit
     progress: Progress
     early: EarlyStages
+    deferred: ExitStack
+    """Stages that stay open until the model's next answer is complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +98,24 @@ class AgentLoop:
         Raises `StepLimitReached`, `ModelFailed`, `Stopped`.
         """
         iteration = 0
-        while self.max_iterations == UNLIMITED or iteration < self.max_iterations:
-            iteration += 1
-            conversation = (*messages, *progress.added)
-            early = EarlyStages(self.announced, conversation, emit)
-            with early.closing():
-                reason = await self.take(Turn(iteration, conversation, emit, progress, early))
-            if reason:
-                return reason
-        raise StepLimitReached(self.max_iterations)
+        with ExitStack() as deferred:
+            while self.max_iterations == UNLIMITED or iteration < self.max_iterations:
+                iteration += 1
+                conversation = (*messages, *progress.added)
+                early = EarlyStages(self.announced, conversation, emit)
+                turn = Turn(iteration, conversation, emit, progress, early, deferred)
+                with early.closing():
+                    reason = await self.take(turn)
+                if reason:
+                    return reason
+            raise StepLimitReached(self.max_iterations)
 
     async def take(self, turn: Turn) -> str:
         """Ask once and run what the answer calls; the finish reason, "" to go on."""
         progress = turn.progress
         started = time.monotonic()
         reply = await self.ask(turn)
+        turn.deferred.close()
         progress.timings.append(Timing(self.name, time.monotonic() - started))
         progress.usage += reply.usage
         progress.said_text = progress.said_text or bool(reply.message.content)
@@ -173,7 +179,14 @@ class AgentLoop:
                 started = time.monotonic()
                 try:
                     result = await tool.call(
-                        Invocation(call.id, arguments, messages, turn.emit, early=early)
+                        Invocation(
+                            call.id,
+                            arguments,
+                            messages,
+                            turn.emit,
+                            early=early,
+                            defer=turn.deferred.push,
+                        )
                     )
                 finally:
                     seconds = time.monotonic() - started

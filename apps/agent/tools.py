@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -46,6 +47,10 @@ class ToolResult:
     usage: tuple[ModelUsage, ...] = ()
 
 
+Defer = Callable[[AbstractContextManager[object]], object]
+"""Leaves the block later, as failed if an exception ends the run before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Invocation:
     """One call on its way to a tool: parsed arguments, and what the tool may need beside them."""
@@ -57,6 +62,8 @@ class Invocation:
     stage: Stage = SILENT
     early: EarlyStage | None = None
     """The stage of the call, if it is open already."""
+    defer: Defer | None = None
+    """Keeps a stage open until the model has answered the result of the call."""
 
 
 CallTool = Callable[[Invocation], Coroutine[Any, Any, ToolResult]]

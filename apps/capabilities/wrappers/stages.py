@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -56,9 +56,12 @@ def shown(display: Display, opening: Opening, invocation: Invocation) -> Iterato
     emit = held or invocation.emit
     title = display.title(invocation.arguments, opening.caller.locale)
     try:
-        with begin(invocation, emit, title) as stage:
+        with ExitStack() as closing:
+            stage = closing.enter_context(begin(invocation, emit, title))
             stage.write(request(display, invocation))
             yield replace(invocation, emit=emit, stage=stage)
+            if display.stage is not None and display.stage.defer_close and invocation.defer:
+                invocation.defer(closing.pop_all())
     except BaseException:
         if held is not None:
             held.reveal()

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from apps.agent.early import Announcement, EarlyStage
-from apps.agent.events import Event, StageClosed, StageDelta, StageOpened, StageRenamed
+from apps.agent.events import Event, StageClosed, StageDelta, StageOpened, StageRenamed, TextDelta
+from apps.agent.loop import AgentLoop, Progress
+from apps.agent.messages import Message
 from apps.agent.replies import GrowingCall
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.wrappers.display import Display, display_of
 from apps.capabilities.wrappers.fallbacks import with_fallback
 from apps.capabilities.wrappers.stages import with_stage
-from apps.errors import InvalidParameter, Stopped, ToolError
+from apps.errors import InvalidParameter, ModelFailed, StepLimitReached, Stopped, ToolError
 from apps.manifest.fallbacks import Fallback, HardStop
 from apps.manifest.parameters import ParameterStage
 from apps.manifest.tools import ToolDisplay, ToolStage
 from tests.capabilities.manifests import CALLER, manifest, opening_for, stage_text, timeless
-from tests.capabilities.wrappers.calls import answering, failing, saying, use
+from tests.capabilities.wrappers.calls import SPEC, answering, failing, saying, use
+from tests.fakes import ScriptedModel, calling, text
+from tests.fakes import saying as answer
 
 
 def shown_as(**parameters: dict[str, Any]) -> Display:
@@ -268,3 +273,37 @@ async def test_only_what_is_sure_to_be_shown_begins_early(display, title, argume
 
     assert (announcement.title if announcement else None) == title
     assert (announcement.argument if announcement else "") == argument
+
+
+async def shown_in_a_run(visibility: Any, *answers: list[object]) -> list[Event]:
+    """The events of a run whose tool keeps its stage open."""
+    seen: list[Event] = []
+    display = Display("T", visibility, ToolStage(defer_close=True))
+    bound = with_stage(saying("ok"), display).bind(opening_for())
+    loop = AgentLoop(ScriptedModel(*answers), "gpt", {SPEC.name: bound}, max_iterations=2)
+    with suppress(ModelFailed, StepLimitReached):
+        await loop.run([Message("user", "Go")], seen.append, Progress())
+    return timeless(seen)
+
+
+ASKED = calling(("call-1", SPEC.name, {}))
+
+
+async def test_a_stage_that_stays_open_is_closed_after_the_next_answer():
+    begun = [StageOpened("call-1", "T"), StageDelta("call-1", "> #### Request:\n\r")]
+    cut = ModelFailed("cut", reason="stream")
+
+    assert await shown_in_a_run("always", ASKED, answer("12")) == [*begun, TextDelta("12"), DONE]
+    assert await shown_in_a_run("always", ASKED, [text("1"), cut]) == [
+        *begun,
+        TextDelta("1"),
+        FAILED,
+    ]
+    again = calling(("call-2", SPEC.name, {}))
+    assert [
+        e for e in await shown_in_a_run("always", ASKED, again) if isinstance(e, StageClosed)
+    ] == [
+        DONE,
+        StageClosed("call-2", 0.0, failed=True),
+    ]
+    assert await shown_in_a_run("failures", ASKED, answer("12")) == [TextDelta("12")]
