@@ -34,6 +34,10 @@ class RestToolSet(Named):
     type: Literal["rest-api"] = "rest-api"
     authorization: RestAuthorization | None = None
     response_as_attachment: ResponseAsAttachment | None = None
+    forward_headers: tuple[str, ...] | None = Field(
+        default=None,
+        description="Names of the caller's `X-` headers that the service is sent; null sends none.",
+    )
     tools: tuple[AnyRestTool, ...]
 
 

@@ -18,7 +18,7 @@ async def call(operation: Operation, opening: Opening, invocation: Invocation) -
     draft = Draft(operation.method)
     operation.places.fill(draft, operation.address, invocation.arguments)
     token = await authorize(draft, operation.authorization, opening.caller)
-    add_forwarded(draft, opening.caller.headers)
+    add_forwarded(draft, opening.caller.headers, operation.forwarded)
     answer = await exchange(operation, draft)
     if answer.status == UNAUTHORIZED and token:
         # The token may have been withdrawn before its time: once, ask with another one.

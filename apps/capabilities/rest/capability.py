@@ -128,6 +128,7 @@ def read_operation(
         ),
         most_seconds=seconds,
         most_bytes=size,
+        forwarded=frozenset(name.lower() for name in toolset.forward_headers or ()),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,9 +46,12 @@ class Draft:
         ]
 
 
-def add_forwarded(draft: Draft, headers: Mapping[str, str]) -> None:
-    """Pass the caller's own headers on; they never replace what the operator or a tool set."""
+def add_forwarded(draft: Draft, headers: Mapping[str, str], wanted: Collection[str]) -> None:
+    """Pass the wanted headers of the caller's on (names in lower case).
+
+    They never replace what the operator or a tool set.
+    """
     for name, value in headers.items():
-        if header_name_problem(name) or header_value_problem(value):
+        if name.lower() not in wanted or header_name_problem(name) or header_value_problem(value):
             continue
         draft.headers.setdefault(name.lower(), value.strip())

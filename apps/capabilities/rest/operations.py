@@ -12,7 +12,10 @@ from apps.manifest.authorizations import RestAuthorization
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`name` is what the model calls it, `function` the operator's; limits in seconds, bytes."""
+    """`name` is what the model calls it, `function` the operator's; limits in seconds, bytes.
+
+    `forwarded` are the names of the caller's headers that go along, in lower case.
+    """
 
     name: str
     function: str
@@ -23,3 +26,4 @@ class Operation:
     attachment: ResponseAsAttachment
     most_seconds: float
     most_bytes: int
+    forwarded: frozenset[str] = frozenset()

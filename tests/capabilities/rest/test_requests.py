@@ -209,13 +209,28 @@ async def test_an_address_that_begins_with_a_slash_is_on_this_server(settings):
     assert service.targets == ["GET /demo/7?a=1", "GET //elsewhere.example/x"]
 
 
-async def test_the_callers_headers_are_passed_on_but_never_replace_the_operators():
+@pytest.mark.parametrize("wanted", [None, [], ["Host", "X-Other"]])
+async def test_headers_of_the_caller_that_the_toolset_does_not_name_stay_here(wanted):
+    caller = replace(CALLER, headers={"X-Tenant": "t", "Host": "evil"})
+    async with serving(json_reply("{}")) as service:
+        document = manifest(tool_set(tool(f"{service.url}/a"), forward_headers=wanted))
+
+        async with opened(rest, document, caller) as contribution:
+            await use(contribution.tools[0])
+
+    assert service.seen == [Seen("GET", "/a", basics(service))]
+
+
+async def test_the_named_headers_of_the_caller_are_passed_on_but_never_replace_the_operators():
     key = {"type": "api_key", "name": "X-Key", "key": "operator", "location": "header"}
     caller = replace(
         CALLER, headers={"X-Tenant": "t", "X-KEY": "mine", "X-Bad": "a\r\nb", "Host": "evil"}
     )
     async with serving(json_reply("{}")) as service:
-        document = manifest(tool_set(tool(f"{service.url}/a"), authorization=key))
+        names = ["x-tenant", "X-Key", "X-Bad"]
+        document = manifest(
+            tool_set(tool(f"{service.url}/a"), authorization=key, forward_headers=names)
+        )
 
         async with opened(rest, document, caller) as contribution:
             await use(contribution.tools[0])
