@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ async def adopt(invocation: Invocation) -> ToolResult:
 PYTHON = replace(async_tool("python", adopt), announcement=Announcement("Python", "code", "<<"))
 
 
-def pieces(*arguments: str, id: str = "1", name: str = "python") -> list:
+def pieces(*arguments: str, id: str = "1", name: str = "python") -> list[Any]:
     first = calls(call_delta(0, id, name, ""))
     return [first, *(calls(call_delta(0, None, None, piece)) for piece in arguments)]
 

@@ -19,7 +19,10 @@ from tests.capabilities.manifests import opening_for
 from tests.capabilities.wrappers.calls import answering
 
 GO_ON = {"type": "continue"}
-AGAIN = {**GO_ON, "retry": {"attempts": 3, "initial_delay": 0.001, "max_delay": 0.001}}
+AGAIN: dict[str, Any] = {
+    **GO_ON,
+    "retry": {"attempts": 3, "initial_delay": 0.001, "max_delay": 0.001},
+}
 LATE = ToolTimedOut("look_up", 5)
 MISSING = ToolError("404 Not Found")
 MISSING.is_lasting = True

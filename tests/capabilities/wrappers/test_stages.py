@@ -275,7 +275,7 @@ async def test_only_what_is_sure_to_be_shown_begins_early(display, title, argume
     assert (announcement.argument if announcement else "") == argument
 
 
-async def shown_in_a_run(visibility: Any, *answers: list[object]) -> list[Event]:
+async def shown_in_a_run(visibility: Any, *answers: list[Any]) -> list[Event]:
     """The events of a run whose tool keeps its stage open."""
     seen: list[Event] = []
     display = Display("T", visibility, ToolStage(defer_close=True))
