@@ -287,3 +287,24 @@ def test_the_last_edit_is_part_of_what_enter_submits(site: Site, admin_page: Pag
     page.wait_for_url(f"**{LIST}")
 
     assert stored(site, "entered")["orchestrator"]["deployment"]["deployment_id"] == "other-model"
+
+
+def test_an_open_list_of_further_fields_is_in_nobodys_way(site: Site, admin_page: Page):
+    page = admin_page
+    page.goto(put(site, "further", {**ODD, "tool_sets": []}))
+    page.get_by_role("tab", name="Form").click()
+    more = page.get_by_role("button", name="More fields", exact=True)
+    further = page.get_by_text("conversation_starters")
+
+    more.click()
+    expect(further).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(further).to_be_hidden()
+    expect(more).to_be_focused()
+
+    more.click()
+    expect(further).to_be_visible()
+    page.get_by_label("Title").fill("Saved at the first click")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.wait_for_url(f"**{LIST}")
+    expect(page.get_by_role("link", name="Saved at the first click").first).to_be_visible()

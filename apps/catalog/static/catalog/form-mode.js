@@ -41,6 +41,23 @@ class TaggedChoice extends JSONEditor.defaults.editors.multiple {
 }
 JSONEditor.defaults.editors.multiple = TaggedChoice;
 
+// The list of further fields closes at a click elsewhere, which does what it is for all the same:
+// the library would swallow it, and with it a click on "Save".
+class YieldingObject extends JSONEditor.defaults.editors.object {
+  onOutsideModalClick(event) {
+    const [target] = event.composedPath();
+    const own = [this.addproperty_holder, this.addproperty_button];
+    if (!own.some((element) => element?.contains(target))) this.hideAddProperty();
+  }
+
+  onEscape() {
+    if (!this.adding_property) return;
+    this.hideAddProperty();
+    this.addproperty_button.focus();
+  }
+}
+JSONEditor.defaults.editors.object = YieldingObject;
+
 Object.assign(JSONEditor.defaults.languages.en, {
   button_object_properties: "More fields",
 });
@@ -71,6 +88,10 @@ export class FormMode {
     // Only the text area is submitted.
     panel.closest("form")?.addEventListener("formdata", ({ formData }) => {
       for (const name of [...formData.keys()]) if (name.startsWith(ROOT)) formData.delete(name);
+    });
+    panel.addEventListener("keydown", ({ key }) => {
+      if (key !== "Escape") return;
+      for (const editor of Object.values(this.editor.editors)) editor?.onEscape?.();
     });
     this.onEdit = onEdit;
     this.ready = new Promise((resolve) => this.editor.on("ready", resolve));
