@@ -91,6 +91,7 @@ def serve(application: Any, host: str, port: int, *, direct_writes: bool) -> int
 
 
 def make_server(application: Any, host: str, port: int, *, direct_writes: bool) -> Any:
+    from autobahn.exception import Disconnected
     from daphne.endpoints import (
         build_endpoint_description_strings,
     )
@@ -117,7 +118,9 @@ def make_server(application: Any, host: str, port: int, *, direct_writes: bool) 
             if direct_writes and goes_on(message) and self.is_answering(protocol):
                 write(protocol, message["body"])
             else:
-                await super().handle_reply(protocol, message)
+                # A socket that is closing takes nothing any more; who writes to it is told soon.
+                with suppress(Disconnected):
+                    await super().handle_reply(protocol, message)
 
         def is_answering(self, protocol: Any) -> bool:
             details = self.connections.get(protocol)

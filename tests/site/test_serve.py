@@ -18,7 +18,22 @@ use_uvloop()
 from quickapps_site.tuning import bound_bodies
 bound_bodies(4_000_000)
 
+errors = []
+
+async def talk(receive, send):
+    await receive()
+    await send({"type": "websocket.accept"})
+    leaving = asyncio.ensure_future(receive())
+    try:
+        while not leaving.done():
+            await send({"type": "websocket.send", "text": "word"})
+            await asyncio.sleep(0)
+    except Exception as error:
+        errors.append(type(error).__name__)
+
 async def application(scope, receive, send):
+    if scope["type"] == "websocket":
+        return await talk(receive, send)
     path = scope["path"]
     body = b""
     while True:
@@ -47,6 +62,8 @@ async def application(scope, receive, send):
         await asyncio.sleep(60)
     elif path == "/loop":
         await say(type(asyncio.get_running_loop()).__module__.encode())
+    elif path == "/errors":
+        await say(",".join(errors).encode())
     elif path == "/echo":
         await say(str(len(body)).encode())
     await say(b"", False)
@@ -154,6 +171,25 @@ async def test_a_reader_that_leaves_in_the_middle_harms_nobody(writes):
             await reader.read(1000)
             writer.transport.abort()
         assert await answer(port, "/loop") == b"uvloop"
+
+
+@both
+async def test_what_is_said_to_a_socket_that_is_closing_is_no_error(writes):
+    upgrade = (
+        b"GET / HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
+        b"sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+    )
+    goodbye = bytes([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xE9])  # masked, code 1001: going away
+
+    async with server(writes) as (_, port):
+        for _ in range(5):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(upgrade)
+            await reader.readuntil(b"word")
+            writer.write(goodbye)
+            await reader.read()
+            writer.close()
+        assert await answer(port, "/errors") == b""
 
 
 @both
