@@ -13,6 +13,7 @@ from apps.manifest.parameters import ArraySchema, Function, ObjectSchema, RestFu
 from apps.manifest.paths import join
 from apps.manifest.problems import Problem
 from apps.manifest.shapes import Visit, visits
+from apps.manifest.tools import RestMethod
 
 LONGEST_DESCRIPTION = 1024
 """Characters that model providers accept."""
@@ -22,7 +23,7 @@ Rule = Callable[[Visit], Iterator[tuple[str, str]]]
 
 
 def warning_problems(document: dict[str, Any], *, preview: bool) -> list[Problem]:
-    rules = (unknown, deprecated, too_long, in_vain) + (() if preview else (gated,))
+    rules = (unknown, deprecated, too_long, in_vain, nowhere) + (() if preview else (gated,))
     return [
         Problem(join(visit.path, key) if key else visit.path, message)
         for visit in visits(document, Manifest)
@@ -68,6 +69,14 @@ def in_vain(visit: Visit) -> Iterator[tuple[str, str]]:
         return
     if visit.value.get("instructions") is not None:
         yield "instructions", "is ignored, because there is no `trigger_on`. Add one."
+
+
+def nowhere(visit: Visit) -> Iterator[tuple[str, str]]:
+    if not issubclass(visit.model, RestMethod):
+        return
+    address = visit.value.get("method_url")
+    if isinstance(address, str) and not address.strip():
+        yield "method_url", "is empty, so every call of the tool fails. Write the address."
 
 
 def gated(visit: Visit) -> Iterator[tuple[str, str]]:

@@ -160,6 +160,18 @@ def test_instructions_for_every_error_are_in_vain():
     ]
 
 
+def test_a_tool_without_an_address_is_told():
+    empty = {"method_url": " ", "method_type": "get"}
+    document = manifest(tool_sets=[rest_tools(rest_tool(rest_api_method_info=empty))])
+
+    assert warnings(document) == [
+        (
+            f"{TOOL}.rest_api_method_info.method_url",
+            "is empty, so every call of the tool fails. Write the address.",
+        )
+    ]
+
+
 def test_preview_items_are_told_when_those_are_off():
     assert warnings(example("preview"), preview=False) == [
         ("hooks", GATED),
