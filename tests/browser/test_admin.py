@@ -308,3 +308,12 @@ def test_an_open_list_of_further_fields_is_in_nobodys_way(site: Site, admin_page
     page.get_by_role("button", name="Save", exact=True).click()
     page.wait_for_url(f"**{LIST}")
     expect(page.get_by_role("link", name="Saved at the first click").first).to_be_visible()
+
+
+def test_the_choice_of_a_kind_is_named_by_its_place(site: Site, admin_page: Page):
+    page = admin_page
+    page.goto(put(site, "kinds", {**ODD, "tool_sets": []}))
+    page.get_by_role("tab", name="Form").click()
+
+    kind = page.get_by_role("combobox", name="Kind: orchestrator.system_prompt", exact=True)
+    expect(kind).to_have_count(1)

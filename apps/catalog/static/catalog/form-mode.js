@@ -171,6 +171,10 @@ export class FormMode {
 
 // Names for the controls that the library leaves without one.
 function label(panel) {
+  for (const name of panel.querySelectorAll("label")) {
+    // The library calls the choice of a kind "manifest_form[a][b] switcher".
+    if (name.textContent.endsWith(" switcher")) name.textContent = `Kind: ${pathOf(name)}`;
+  }
   const labelled = new Set([...panel.querySelectorAll("label")].map(({ control }) => control));
   for (const field of panel.querySelectorAll(":is(input, select, textarea):not([aria-label])")) {
     if (labelled.has(field)) continue;
