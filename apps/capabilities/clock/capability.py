@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from django.conf import settings
 
@@ -36,9 +35,8 @@ def prepare(manifest: Manifest) -> Open | None:
         return None
     tool = timestamp_tool(manifest)
 
-    @asynccontextmanager
-    async def open_clock(opening: Opening) -> AsyncIterator[Contribution]:
-        yield Contribution(tools=(tool.bind(opening),))
+    def open_clock(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
+        return nullcontext(Contribution(tools=(tool.bind(opening),)))
 
     return open_clock
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -55,9 +55,9 @@ def prepare(manifest: Manifest) -> Open | None:
     if not tools and not issues:
         return None
 
-    @asynccontextmanager
-    async def open_rest(opening: Opening) -> AsyncIterator[Contribution]:
-        yield Contribution(tools=tuple(tool.bind(opening) for tool in tools), issues=tuple(issues))
+    def open_rest(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
+        bound = tuple(tool.bind(opening) for tool in tools)
+        return nullcontext(Contribution(tools=bound, issues=tuple(issues)))
 
     return open_rest
 
