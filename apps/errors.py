@@ -7,13 +7,18 @@
   - ApplicationBroken         its manifest is invalid or names something that does not exist
   - Unsupported               the workspace has no such thing (prompts, skills, … without DIAL)
   - DeploymentNotFound        no deployment of that name
-  - FileRefused               a file is missing, too large, not the caller's
+  - FileRefused               a file is too large, or not for the caller to write
+    + FileMissing             there is none, or it is not the caller's
+    + FileChanged             it is not as the writer last saw it
+    + FetchRefused            it is on the Internet and could not be fetched; `reason` says why
   - ModelFailed               the model's service refused, broke off or timed out
+  - ServiceFailed             DIAL Core refused, broke off or timed out; no model's answer was asked
   - CallsItself               an application stands below itself, or too many below each other
   - StepLimitReached          the model kept calling tools
-  - Stopped                   a fallback strategy ended the run
+  - Stopped                   a tool failed, and a fallback strategy or the lack of one ended the run
   - Refused                   the page asked for something that cannot be done; `code` says why
   - RunAbandoned              the process that worked on a run is gone
+  - ReaderTooSlow             nobody took what a run said, and it grew too large to be kept
   - NotStored                 what a run said could not be written down
 * InitializationIssue         a part of the application could not be opened; the run goes on without it
 * ToolError                   a tool call failed; the run goes on; its text goes to the model
@@ -24,6 +29,19 @@
 """
 
 from __future__ import annotations
+
+from typing import Literal
+
+GENERIC = (
+    "Something went wrong with the execution of your request. Please contact your administrator."
+)
+"""What a person is told of a failure that nobody foresaw."""
+
+FetchReason = Literal[
+    "size_limit", "ssrf_block", "redirect_cap", "timeout", "transport",
+    "admin", "builder", "admin_allowlist", "builder_allowlist",
+]  # fmt: skip
+"""Why a file was not fetched; the last four are whose wish it is not to."""
 
 
 class QuickAppError(Exception):
@@ -90,6 +108,20 @@ class FileRefused(QuickAppError):
     code = "file_refused"
 
 
+class FileMissing(FileRefused):
+    """There is no such file, or it is not the caller's."""
+
+
+class FileChanged(FileRefused):
+    """It is not as the writer last saw it: changed, gone, or there already."""
+
+
+class FetchRefused(FileRefused):
+    def __init__(self, reason: FetchReason, text: str) -> None:
+        super().__init__(text)
+        self.reason = reason
+
+
 class ModelFailed(QuickAppError):
     """The model's service failed.
 
@@ -121,6 +153,22 @@ class ModelFailed(QuickAppError):
         self.retry_after = retry_after
 
 
+class ServiceFailed(QuickAppError):
+    """A service that a run stands on failed: DIAL Core, asked for a file, a prompt, metadata, ….
+
+    `status` is the HTTP status it answered with (None: no answer), `reason` one of `status`,
+    `timeout`, `connection`, `answer` (not what was to be expected). The text is for a model and
+    for the log; what the person is told depends on the status and the reason.
+    """
+
+    code = "service_failed"
+
+    def __init__(self, message: str, *, status: int | None = None, reason: str = "status") -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+
+
 class CallsItself(QuickAppError):
     """`chain` are the names of applications, the outermost first, the refused one last."""
 
@@ -140,11 +188,14 @@ class StepLimitReached(QuickAppError):
 
 
 class Stopped(QuickAppError):
+    """`text` is what a tool says itself, where no strategy is there to speak for it."""
+
     code = "stopped"
 
-    def __init__(self) -> None:
+    def __init__(self, text: str = "") -> None:
         super().__init__(
-            "A tool encountered an error and the agent was stopped. "
+            text
+            or "A tool encountered an error and the agent was stopped. "
             "Please try again or contact your administrator if the issue persists."
         )
 
@@ -162,6 +213,13 @@ class RunAbandoned(QuickAppError):
 
     def __init__(self) -> None:
         super().__init__("The server stopped while it was answering. Please ask again.")
+
+
+class ReaderTooSlow(QuickAppError):
+    code = "reader_too_slow"
+
+    def __init__(self) -> None:
+        super().__init__("The answer was given up because it was not read. Please ask again.")
 
 
 class NotStored(QuickAppError):
@@ -198,10 +256,12 @@ class ToolError(Exception):
     """A tool call failed in a way the model can react to; the message is its result.
 
     The same call would fail again if it `is_lasting`; `retry_after` is how many seconds the
-    service wants to be left alone, if it said so.
+    service wants to be left alone, if it said so. A call that `has_answered` was shown in part:
+    another attempt would say it twice.
     """
 
     is_lasting = False
+    has_answered = False
     retry_after: float | None = None
 
 

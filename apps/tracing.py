@@ -1,0 +1,102 @@
+"""Spans around the steps of a request, for whatever OpenTelemetry SDK the process has.
+
+Without one nothing is made, and what the caller sent as `traceparent` goes on as it came. Spans
+hold names, counts and the kinds of failures: never what was said, nor headers, nor arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.trace import INVALID_SPAN, Span, SpanKind, Status, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+NAME = "quickapps"
+FIELDS = {b"traceparent": "traceparent", b"tracestate": "tracestate"}
+
+Attributes = Mapping[str, str | int]
+
+_w3c = TraceContextTextMapPropagator()
+
+
+NOTHING = nullcontext(INVALID_SPAN)
+
+_tracer: trace.Tracer | None = None
+
+
+def start() -> None:
+    """Make spans from now on, with the provider that the process has."""
+    global _tracer
+    _tracer = trace.get_tracer(NAME)
+
+
+def is_on() -> bool:
+    return _tracer is not None
+
+
+def detached(
+    name: str,
+    attributes: Attributes,
+    kind: SpanKind = SpanKind.INTERNAL,
+    parent: Context | None = None,
+) -> AbstractContextManager[Span]:
+    """A span of the block that is not the current one.
+
+    For asynchronous generators: while one waits, the current context is that of who iterates it.
+    """
+    if _tracer is None:
+        return NOTHING
+    return ending(_tracer.start_span(name, parent, kind=kind, attributes=attributes))
+
+
+def span(
+    name: str,
+    attributes: Attributes,
+    kind: SpanKind = SpanKind.INTERNAL,
+    parent: Context | None = None,
+) -> AbstractContextManager[Span]:
+    """A span of the block; what is asked meanwhile belongs to it."""
+    return NOTHING if _tracer is None else current(detached(name, attributes, kind, parent))
+
+
+@contextmanager
+def current(block: AbstractContextManager[Span]) -> Iterator[Span]:
+    with block as made, within(made):
+        yield made
+
+
+@contextmanager
+def ending(made: Span) -> Iterator[Span]:
+    try:
+        yield made
+    except Exception as error:
+        made.set_attribute("error.type", type(error).__name__)
+        made.set_status(Status(StatusCode.ERROR))
+        raise
+    finally:
+        made.end()
+
+
+def within(made: Span) -> AbstractContextManager[Span]:
+    if _tracer is None:
+        return NOTHING
+    return trace.use_span(made, record_exception=False, set_status_on_exception=False)
+
+
+def received(headers: Iterable[tuple[bytes, bytes]]) -> Context | None:
+    """The context that an ASGI request came in."""
+    if _tracer is None:
+        return None
+    found = {FIELDS[name]: value.decode("latin-1") for name, value in headers if name in FIELDS}
+    return _w3c.extract(found)
+
+
+def headers() -> dict[str, str]:
+    """What tells the next service of the current span; nothing where there is none of ours."""
+    sent: dict[str, str] = {}
+    if _tracer is not None:
+        _w3c.inject(sent)
+    return sent

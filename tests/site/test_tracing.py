@@ -1,0 +1,206 @@
+"""Spans of a whole request, as a collector of OpenTelemetry's protocol gets them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Status
+
+from tests.browser.serving import ROOT, serve
+from tests.dial_core import serve_core
+
+TYPE = "https://mydial.epam.com/custom_application_schemas/quickapps2"
+FAILED = Status.StatusCode.STATUS_CODE_ERROR
+ROUTE = "POST /openai/deployments/{slug}/chat/completions"
+CLOCK = "internal_timeawareness_current_timestamp"
+MANIFEST = {
+    "orchestrator": {
+        "deployment": {"deployment_id": "gpt"},
+        "system_prompt": {"type": "custom", "content": "Marked prompt.", "variables": {}},
+    },
+    "contexts": [],
+    "tool_sets": [],
+    "features": {"timestamp": {"injection_strategy": "tool_call"}},
+}
+SPENT = {"usage": {"prompt_tokens": 7, "completion_tokens": 5}}
+SECONDS = 30.0
+
+
+@dataclass
+class Collector:
+    """`url` is what OTEL_EXPORTER_OTLP_ENDPOINT takes."""
+
+    url: str = ""
+    raw: list[bytes] = field(default_factory=list)
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def take(self, body: bytes) -> None:
+        with self.changed:
+            self.raw.append(body)
+            self.changed.notify_all()
+
+    def spans(self) -> dict[str, list[Any]]:
+        """Those that came so far, by name, in the order in which they began."""
+        found: dict[str, list[Any]] = {}
+        requests = map(ExportTraceServiceRequest.FromString, self.raw)
+        made = [
+            span
+            for request in requests
+            for resource in request.resource_spans
+            for scope in resource.scope_spans
+            if scope.scope.name == "quickapps"
+            for span in scope.spans
+        ]
+        for span in sorted(made, key=lambda one: one.start_time_unix_nano):
+            found.setdefault(span.name, []).append(span)
+        return found
+
+    def wait_for(self, name: str, times: int = 1) -> dict[str, list[Any]]:
+        with self.changed:
+            assert self.changed.wait_for(lambda: len(self.spans().get(name, ())) >= times, SECONDS)
+            return self.spans()
+
+
+@contextmanager
+def serve_collector() -> Iterator[Collector]:
+    collector = Collector()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            collector.take(self.rfile.read(int(self.headers["content-length"])))
+            self.send_response(200)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            return None
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    collector.url = f"http://127.0.0.1:{server.server_port}"
+    try:
+        yield collector
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(SECONDS)
+
+
+def attributes(span: Any) -> dict[str, Any]:
+    return {
+        one.key: one.value.string_value or one.value.int_value
+        for one in span.attributes
+        if one.key != "gen_ai.tool.call.id"
+    }
+
+
+async def test_a_request_leaves_spans_that_core_can_join(tmp_path: Path):
+    with (
+        serve_collector() as collector,
+        serve_core() as core,
+        serve(
+            tmp_path,
+            DIAL_URL=core.url,
+            OTEL_EXPORTER_OTLP_ENDPOINT=collector.url,
+            OTEL_BSP_SCHEDULE_DELAY="50",
+        ) as site,
+    ):
+        address = f"{site.url}/openai/deployments/quick_apps2/chat/completions"
+        core.add_schema(TYPE, address, MANIFEST)
+        core.add_application("kept", None, MANIFEST, TYPE)
+        core.add_model(
+            "gpt",
+            [
+                [{"tool_calls": [{"name": CLOCK, "arguments": "{}"}]}, SPENT],
+                [{"text": "Marked answer."}, SPENT],
+                [{"error": {"status": 400, "message": "Marked failure."}}],
+            ],
+        )
+
+        question = {"messages": [{"role": "user", "content": "Marked question."}]}
+        reply = await core.call_application("kept", question)
+        spans = collector.wait_for(ROUTE)
+        await core.call_application("kept", question)
+        failed = collector.wait_for(ROUTE, 2)
+
+    assert reply.status == 200
+    [door], [agent], [tool] = (
+        spans[ROUTE],
+        spans["invoke_agent kept"],
+        spans[f"execute_tool {CLOCK}"],
+    )
+    models = spans["chat gpt"]
+    sent = core.sent[0].headers["traceparent"].split("-")
+    assert (door.trace_id.hex(), door.parent_span_id.hex()) == (sent[1], sent[2])
+    assert agent.parent_span_id == door.span_id
+    assert [span.parent_span_id for span in (*models, tool)] == [agent.span_id] * 3
+    asked = [hop for hop in core.requests if hop.path.endswith("/deployments/gpt/chat/completions")]
+    assert [hop.headers["traceparent"] for hop in asked[:2]] == [
+        f"00-{sent[1]}-{span.span_id.hex()}-01" for span in models
+    ]
+    assert [attributes(span) for span in (door, agent, models[0], tool)] == [
+        {
+            "http.request.method": "POST",
+            "http.route": "/openai/deployments/{slug}/chat/completions",
+        },
+        {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "kept",
+            "gen_ai.usage.input_tokens": 14,
+            "gen_ai.usage.output_tokens": 10,
+        },
+        {"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt"},
+        {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": CLOCK,
+            "gen_ai.tool.type": "function",
+        },
+    ]
+    assert [
+        (failed[name][-1].status.code, attributes(failed[name][-1])["error.type"])
+        for name in ("chat gpt", "invoke_agent kept")
+    ] == [(FAILED, "ModelFailed"), (FAILED, "ModelFailed")]
+    assert not any(b"Marked" in body for body in collector.raw)
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_on"),
+    [
+        ({}, False),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}, True),
+        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:9/v1/traces"}, True),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_SDK_DISABLED": "true"}, False),
+        (
+            {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_TRACES_EXPORTER": "none"},
+            False,
+        ),
+    ],
+)
+def test_the_variables_of_opentelemetry_switch_it_on(settings: dict[str, str], is_on: bool):
+    script = (
+        "from quickapps_site.tracing import set_up_tracing; set_up_tracing();"
+        "from apps import tracing; print(tracing.is_on())"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={"PATH": "/usr/bin:/bin", **settings},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    assert done.stdout.split()[0] == str(is_on)
