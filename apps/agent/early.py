@@ -78,7 +78,8 @@ class EarlyStage:
             self.close(failed=failed)
 
     def close(self, *, failed: bool) -> None:
-        self.stage.emit(StageClosed(self.stage.id, time.monotonic() - self.started, failed))
+        seconds = time.monotonic() - self.started
+        self.stage.emit(StageClosed(self.stage.id, seconds, failed, self.is_adopted))
 
 
 Announced = Callable[[str], Announcement | None]

@@ -9,20 +9,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import msgspec
-
+from apps.agent.calls import answer, read_arguments, refusal, tell_of
+from apps.agent.deferred import DeferredStages
 from apps.agent.early import Announcement, EarlyStages
-from apps.agent.events import Emit, ModelUsage, ToolCallsRequested
-from apps.agent.messages import Message, ToolCall
+from apps.agent.events import AnnotationAdded, Emit, ModelUsage, ToolCallsRequested
+from apps.agent.messages import Message, ToolCall, as_json
 from apps.agent.model import Model, ModelRequest
-from apps.agent.replies import Reply, ask, show_once
+from apps.agent.model_stages import ModelStages
+from apps.agent.records import payload
+from apps.agent.replies import Assembly, Reply, ids_of, show_once
+from apps.agent.retries import Persistence
 from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
-from apps.errors import StepLimitReached, Stopped, ToolError
+from apps.errors import ModelFailed, StepLimitReached, Stopped, ToolError
 
 logger = logging.getLogger(__name__)
 
@@ -30,8 +33,12 @@ ViewStep = Callable[[Sequence[Message]], Awaitable[Sequence[Message]]]
 """Messages as the model is to see them; nothing of it is kept."""
 ResultStep = Callable[[ToolCall, ToolResult], Awaitable[ToolResult]]
 """A tool's result on its way to the model."""
+Recovery = Callable[[ModelFailed, Sequence[Message]], Awaitable[Sequence[Message] | None]]
+"""The conversation as the model may take it after all, to be kept; None if it cannot be mended."""
 
 UNLIMITED = -1
+NOTHING = " "
+"""What an answer without text says: services refuse an empty one when it comes back."""
 UNEXPECTED = ToolResult("Error: the tool failed unexpectedly.")
 
 
@@ -48,25 +55,33 @@ class Timing:
 class Progress:
     """What a run has gathered so far. It outlives an error, so that the state can be saved."""
 
+    base: Sequence[Message] = ()
+    """What the run continues: the conversation, since a recovery all that it had come to."""
     added: list[Message] = field(default_factory=list)
     usage: list[ModelUsage] = field(default_factory=list)
+    iterations: int = 0
+    tool_calls: int = 0
     said_text: bool = False
+    has_recovered: bool = False
     shown: set[str] = field(default_factory=set)
     """URLs of the attachments that the answer already has."""
     timings: list[Timing] = field(default_factory=list)
     """Of everything that ended, in the order in which it did."""
+
+    @property
+    def conversation(self) -> tuple[Message, ...]:
+        return (*self.base, *self.added)
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One call of the model, and of the tools that it then asks for."""
 
-    iteration: int
     conversation: Sequence[Message]
     emit: Emit
     progress: Progress
     early: EarlyStages
-    deferred: ExitStack
+    deferred: DeferredStages
     """Stages that stay open until the model's next answer is complete."""
 
 
@@ -75,83 +90,141 @@ class AgentLoop:
     """`external` are tools of the client: shown to the model, never run here.
 
     `tools` are listed anew for each call of the model, so tools may appear while the loop runs;
-    `unlisted` ones can be called although the model is not told of them.
+    `unlisted` ones can be called although the model is not told of them, `hidden` ones cannot.
     `first_parameters` are of the first call only (`tool_choice` would make the loop endless).
+    `recoveries` are asked in their order when the model fails, once in a run.
     """
 
     model: Model
     name: str
     tools: Mapping[str, Tool]
     unlisted: Mapping[str, Tool] = field(default_factory=dict)
+    hidden: Mapping[str, Tool] = field(default_factory=dict)
     external: Mapping[str, ToolSpec] = field(default_factory=dict)
     static_tools: Sequence[Mapping[str, Any]] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
     first_parameters: Mapping[str, Any] = field(default_factory=dict)
     view: Sequence[ViewStep] = ()
     results: Sequence[ResultStep] = ()
+    recoveries: Sequence[Recovery] = ()
     max_iterations: int = 15
     show_stages: bool = True
+    persistence: Persistence = field(default_factory=Persistence)
 
     async def run(self, messages: Sequence[Message], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, adding every new message to `progress`; return the finish reason.
 
         Raises `StepLimitReached`, `ModelFailed`, `Stopped`.
         """
-        iteration = 0
-        with ExitStack() as deferred:
-            while self.max_iterations == UNLIMITED or iteration < self.max_iterations:
-                iteration += 1
-                conversation = (*messages, *progress.added)
-                early = EarlyStages(self.announced, conversation, emit)
-                turn = Turn(iteration, conversation, emit, progress, early, deferred)
-                with early.closing():
-                    reason = await self.take(turn)
+        progress.base = messages
+        with DeferredStages() as deferred:
+            while self.max_iterations == UNLIMITED or progress.iterations < self.max_iterations:
+                progress.iterations += 1
+                reason = await self.iterate(emit, progress, deferred)
                 if reason:
                     return reason
             raise StepLimitReached(self.max_iterations)
 
-    async def take(self, turn: Turn) -> str:
-        """Ask once and run what the answer calls; the finish reason, "" to go on."""
+    async def iterate(self, emit: Emit, progress: Progress, deferred: DeferredStages) -> str:
+        """Ask, and run what the answer calls; the finish reason, "" to go on."""
+        original: ModelFailed | None = None
+        while True:
+            with self.turn(emit, progress, deferred) as turn:
+                try:
+                    reply = await self.ask(turn)
+                except ModelFailed as failure:
+                    if original is not None:
+                        raise original from failure
+                    if not await self.recover(turn, failure):
+                        raise
+                    original = failure
+                else:
+                    return await self.act(turn, reply)
+
+    @contextmanager
+    def turn(self, emit: Emit, progress: Progress, deferred: DeferredStages) -> Iterator[Turn]:
+        conversation = progress.conversation
+        early = EarlyStages(self.announced, conversation, emit)
+        with early.closing():
+            yield Turn(conversation, emit, progress, early, deferred)
+
+    async def recover(self, turn: Turn, failure: ModelFailed) -> bool:
+        """Whether the conversation was rewritten, so that the model can be asked again."""
         progress = turn.progress
+        for recovery in () if progress.has_recovered else self.recoveries:
+            try:
+                rewritten = await recovery(failure, turn.conversation)
+            except Exception:
+                logger.exception("A recovery failed; the model's error stands")
+                continue
+            if rewritten is not None:
+                progress.has_recovered = True
+                progress.base = tuple(rewritten)
+                progress.added.clear()
+                turn.deferred.tell(turn.conversation, progress.base)
+                logger.warning("Model call failed and is asked again with other messages")
+                return True
+        return False
+
+    async def ask(self, turn: Turn) -> Reply:
+        """Raises `ModelFailed`."""
+        progress = turn.progress
+        request = await self.request(turn)
+        assembly = self.assembly(turn)
         started = time.monotonic()
-        reply = await self.ask(turn)
+        try:
+            await self.persistence.receive(self.model, request, assembly, self.name)
+        finally:
+            seconds = time.monotonic() - started
+            progress.timings.append(Timing(self.name, seconds))
+            progress.usage += assembly.spent(self.name)
+            progress.said_text = progress.said_text or bool(assembly.text)
         turn.deferred.close()
-        progress.timings.append(Timing(self.name, time.monotonic() - started))
-        progress.usage += reply.usage
-        progress.said_text = progress.said_text or bool(reply.message.content)
-        calls = reply.message.tool_calls
+        reply = assembly.reply(self.name, ids_of(request.messages))
+        tell_of(reply, self.name, progress.iterations, seconds)
+        return reply
+
+    async def request(self, turn: Turn) -> ModelRequest:
+        messages = turn.conversation
+        for step in self.view:
+            messages = await step(messages)
+        payload("messages for the model", lambda: as_json(messages))
+        specs = [*(tool.spec for tool in self.tools.values()), *self.external.values()]
+        first = self.first_parameters if turn.progress.iterations == 1 else {}
+        return ModelRequest(messages, specs, {**self.parameters, **first}, self.static_tools)
+
+    def assembly(self, turn: Turn) -> Assembly:
+        progress = turn.progress
+        again = "again-" if progress.has_recovered else ""
+        prefix = f"model-{progress.iterations}-{again}"
+        return Assembly(
+            turn.emit,
+            lead="\n\n" if progress.said_text else "",
+            stages=ModelStages(turn.emit, prefix) if self.show_stages else None,
+            shown=progress.shown,
+            early=turn.early,
+        )
+
+    async def act(self, turn: Turn, reply: Reply) -> str:
+        """Run what the answer calls; the finish reason, "" to go on."""
+        message = replace(reply.message, content=reply.message.content or NOTHING)
+        calls = message.tool_calls
         if not calls:
-            progress.added.append(reply.message)
+            turn.progress.added.append(message)
             return reply.finish_reason
         external = tuple(call for call in calls if call.name in self.external)
         internal = tuple(call for call in calls if call.name not in self.external)
         if internal:
-            await self.run_tools(turn, reply.message, internal)
+            await self.run_tools(turn, message, internal)
         if external:
             turn.emit(ToolCallsRequested(external))
         return "tool_calls" if external else ""
 
-    async def ask(self, turn: Turn) -> Reply:
-        messages = turn.conversation
-        for step in self.view:
-            messages = await step(messages)
-        specs = [*(tool.spec for tool in self.tools.values()), *self.external.values()]
-        first = self.first_parameters if turn.iteration == 1 else {}
-        request = ModelRequest(messages, specs, {**self.parameters, **first}, self.static_tools)
-        return await ask(
-            self.model,
-            request,
-            turn.emit,
-            name=self.name,
-            lead="\n\n" if turn.progress.said_text else "",
-            stage_prefix=f"model-{turn.iteration}-" if self.show_stages else None,
-            shown=turn.progress.shown,
-            early=turn.early,
-        )
-
     async def run_tools(self, turn: Turn, asked: Message, calls: Sequence[ToolCall]) -> None:
         """Run the calls of one answer at the same time; keep their results in call order."""
         progress = turn.progress
+        progress.tool_calls += len(calls)
+        self.tell_unknown(calls)
         conversation = (*turn.conversation, asked)
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self.call(turn, call, conversation)) for call in calls]
@@ -166,6 +239,8 @@ class AgentLoop:
             progress.usage += outcome.usage
             for attachment in outcome.propagated:
                 show_once(attachment, turn.emit, progress.shown)
+            for annotation in outcome.annotations:
+                turn.emit(AnnotationAdded(annotation))
         if stopped is not None:
             raise stopped
 
@@ -173,33 +248,37 @@ class AgentLoop:
         self, turn: Turn, call: ToolCall, messages: Sequence[Message]
     ) -> ToolResult | Stopped:
         """Run one tool call. Whatever goes wrong, its siblings go on and the model gets a reply."""
+        payload(f"arguments of {call.name}", lambda: call.arguments)
         try:
             with turn.early.taken(call) as early:
-                tool, arguments = self.find(call)
+                tool = self.known(call.name)
+                if tool is None:
+                    return refusal(call.name, is_hidden=call.name in self.hidden)
+                invocation = Invocation(
+                    call.id,
+                    read_arguments(call),
+                    messages,
+                    turn.emit,
+                    early=early,
+                    defer=turn.deferred.keep,
+                    spend=turn.progress.usage.extend,
+                )
                 started = time.monotonic()
                 try:
-                    result = await tool.call(
-                        Invocation(
-                            call.id,
-                            arguments,
-                            messages,
-                            turn.emit,
-                            early=early,
-                            defer=turn.deferred.push,
-                        )
-                    )
+                    result = await tool.call(invocation)
                 finally:
                     seconds = time.monotonic() - started
                     turn.progress.timings.append(Timing(tool.spec.name, seconds, is_tool=True))
             for step in self.results:
                 result = await step(call, result)
         except ToolError as error:
-            return ToolResult(f"Error: {error}")
+            result = ToolResult(f"Error: {error}")
         except Stopped as error:
             return error
         except Exception:
             logger.exception("Tool %r failed", call.name)
             return UNEXPECTED
+        payload(f"result of {call.name}", lambda: result.content)
         return result
 
     def known(self, name: str) -> Tool | None:
@@ -209,32 +288,10 @@ class AgentLoop:
         tool = None if name in self.external else self.known(name)
         return tool.announcement if tool is not None else None
 
-    def find(self, call: ToolCall) -> tuple[Tool, dict[str, Any]]:
-        tool = self.known(call.name)
-        if tool is None:
-            logger.error("Unknown tool %r; known: %s", call.name, sorted(self.tools))
-            raise ToolError(
-                f"Unknown tool '{call.name}'.\n\n"
-                "This tool does not exist. Check the tool name and try again."
-            )
-        try:
-            arguments = msgspec.json.decode(call.arguments or "{}")
-        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-            raise ToolError(
-                f"The arguments are not valid JSON: {error}. Send one JSON object."
-            ) from error
-        if not isinstance(arguments, dict):
-            raise ToolError(
-                f"The arguments are a JSON {type(arguments).__name__}; send one JSON object."
-            )
-        return tool, arguments
-
-
-def answer(call: ToolCall, result: ToolResult) -> Message:
-    return Message(
-        "tool",
-        result.content,
-        tool_call_id=call.id,
-        attachments=result.attachments,
-        state=result.state,
-    )
+    def tell_unknown(self, calls: Sequence[ToolCall]) -> None:
+        names = {call.name for call in calls}
+        if hidden := sorted(names & self.hidden.keys()):
+            logger.warning("The model called tools that are hidden from it: %s", hidden)
+        known = self.tools.keys() | self.unlisted.keys()
+        if unknown := sorted(names - known - self.hidden.keys()):
+            logger.error("The model called unknown tools: %s; known: %s", unknown, sorted(known))

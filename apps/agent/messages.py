@@ -6,6 +6,7 @@ what models are asked with, and what is kept in a conversation's state.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -141,3 +142,8 @@ def from_dict(written: Mapping[str, Any]) -> Message:
 
 def to_dicts(messages: Iterable[Message]) -> list[dict[str, Any]]:
     return [to_dict(message) for message in messages]
+
+
+def as_json(messages: Iterable[Message]) -> str:
+    """For a person to read, whatever is in them."""
+    return json.dumps(to_dicts(messages), default=str)

@@ -48,6 +48,8 @@ class Delta(msgspec.Struct, gc=False):
     content: str | None = None
     tool_calls: list[ToolCallDelta] | None = None
     custom_content: CustomContent | None = None
+    custom_fields: Any = None
+    """Of any shape; what is known of it are the `annotations` of a citing application."""
 
 
 class TokenUsage(msgspec.Struct, gc=False):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
+import logging
 import uuid
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import AbstractContextManager, aclosing, nullcontext
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
@@ -15,11 +15,6 @@ from apps.agent.events import (
     AttachmentAdded,
     Emit,
     ModelUsage,
-    StageAttachment,
-    StageClosed,
-    StageDelta,
-    StageOpened,
-    StageRenamed,
     TextDelta,
 )
 from apps.agent.messages import Attachment, Message, ToolCall, attachment_from_dict
@@ -29,11 +24,15 @@ from apps.agent.model import (
     Delta,
     Model,
     ModelRequest,
-    StageDeltaPart,
     Statistics,
     TokenUsage,
     ToolCallDelta,
 )
+from apps.agent.model_stages import ModelStages
+from apps.agent.tools import Spend, unpaid
+from apps.errors import ModelFailed, QuickAppError
+
+logger = logging.getLogger(__name__)
 
 MODEL_STATE = "orchestrator"
 """The key under which the state of the model itself is kept beside ours."""
@@ -41,11 +40,15 @@ MODEL_STATE = "orchestrator"
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A complete answer; `usage` is empty when the model did not report any."""
+    """A complete answer; `usage` is empty when the model did not report any.
+
+    `annotations` tell of the anchors in its text.
+    """
 
     message: Message
     finish_reason: str
     usage: tuple[ModelUsage, ...]
+    annotations: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(slots=True)
@@ -56,76 +59,6 @@ class GrowingCall:
     id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list)
-
-
-class ModelStages:
-    """The model's own stages ("thinking", the steps of a sub-application), shown as ours.
-
-    They are closed completed as soon as the answer goes on, failed when the stream breaks. Those
-    of a sub-application stand below the stage `parent_id`; there they last as long as it says,
-    and need no names.
-    """
-
-    def __init__(self, emit: Emit, prefix: str, parent_id: str | None = None) -> None:
-        self.emit = emit
-        self.prefix = prefix
-        self.parent_id = parent_id
-        self.open: dict[int, float] = {}
-        self.seen: set[int] = set()
-
-    def feed(self, parts: Sequence[StageDeltaPart]) -> None:
-        for position, part in enumerate(parts):
-            self.feed_part(position if part.index is None else part.index, part)
-
-    def feed_part(self, index: int, part: StageDeltaPart) -> None:
-        stage_id = f"{self.prefix}{index}"
-        if index in self.open:
-            if part.name:
-                self.emit(StageRenamed(stage_id, part.name))
-        elif name := part.name or self.name_for(index):
-            self.seen.add(index)
-            self.open[index] = time.monotonic()
-            self.emit(StageOpened(stage_id, name, self.parent_of(part)))
-        else:
-            return  # it is over already, or it cannot be shown without a name
-        if part.content:
-            self.emit(StageDelta(stage_id, part.content))
-        for written in part.attachments or ():
-            self.emit(StageAttachment(stage_id, attachment_from_dict(written)))
-        if part.status:
-            self.close_one(index, failed=part.status.lower() != "completed")
-
-    def name_for(self, index: int) -> str:
-        """What a stage is called that says no name; "" when it is not shown."""
-        return f"Stage {index + 1}" if self.parent_id is not None and index not in self.seen else ""
-
-    def parent_of(self, part: StageDeltaPart) -> str | None:
-        """The stage that it says, if that one was shown, else the one that all stand below."""
-        if part.parent_stage_index in self.seen:
-            return f"{self.prefix}{part.parent_stage_index}"
-        return self.parent_id
-
-    def close_one(self, index: int, *, failed: bool) -> None:
-        seconds = time.monotonic() - self.open.pop(index)
-        self.emit(StageClosed(f"{self.prefix}{index}", seconds, failed))
-
-    def give_way(self) -> None:
-        """The answer goes on, so a model has done what it did before."""
-        if self.parent_id is None:
-            self.close()
-
-    def close(self, *, failed: bool = False) -> None:
-        for index in reversed(list(self.open)):
-            self.close_one(index, failed=failed)
-
-    @contextmanager
-    def closing(self) -> Iterator[None]:
-        failed = True
-        try:
-            yield
-            failed = False
-        finally:
-            self.close(failed=failed)
 
 
 class Assembly:
@@ -153,10 +86,19 @@ class Assembly:
         self.calls: list[GrowingCall] = []
         self.growing: dict[int, GrowingCall] = {}
         self.attachments: list[Attachment] = []
+        self.annotations: list[Mapping[str, Any]] = []
         self.state: dict[str, Any] = {}
         self.finish_reason = ""
+        self.has_custom = False
         self.usage: TokenUsage | None = None
         self.statistics: Statistics | None = None
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether something of the answer is there: services begin with a chunk that is empty."""
+        return bool(
+            self.text or self.calls or self.has_custom or self.annotations or self.finish_reason
+        ) or (self.usage is not None or self.statistics is not None)
 
     def feed(self, chunk: Chunk) -> None:
         if chunk.usage is not None:
@@ -172,13 +114,16 @@ class Assembly:
     def feed_delta(self, delta: Delta) -> None:
         if delta.custom_content is not None:
             self.feed_custom(delta.custom_content)
+        if delta.custom_fields is not None:
+            self.annotations += annotations_of(delta.custom_fields)
         if delta.content:
             if not self.text:
                 self.begin_text()
             self.text.append(delta.content)
             self.emit(TextDelta(delta.content))
-        for call in delta.tool_calls or ():
-            self.feed_call(call)
+        if delta.tool_calls:
+            for call in delta.tool_calls:
+                self.feed_call(call)
 
     def begin_text(self) -> None:
         if self.stages is not None:
@@ -187,6 +132,7 @@ class Assembly:
             self.emit(TextDelta(self.lead))
 
     def feed_custom(self, custom: CustomContent) -> None:
+        self.has_custom = True
         for written in custom.attachments or ():
             attachment = attachment_from_dict(written)
             self.attachments.append(attachment)
@@ -220,6 +166,10 @@ class Assembly:
         self.growing[delta.index] = call
         return call
 
+    def closing(self) -> AbstractContextManager[None]:
+        """The model's own stages do not outlive the block."""
+        return self.stages.closing() if self.stages is not None else nullcontext()
+
     def reply(self, model: str, taken: Collection[str] = ()) -> Reply:
         """The whole answer; calls get other ids than those that are `taken`."""
         used = set(taken)
@@ -234,7 +184,12 @@ class Assembly:
             attachments=tuple(self.attachments),
             state={MODEL_STATE: self.state} if self.state else {},
         )
-        return Reply(message, self.finish_reason or "stop", self.spent(model))
+        return Reply(
+            message,
+            self.finish_reason or "stop",
+            self.spent(model),
+            tuple(self.annotations),
+        )
 
     def spent(self, model: str) -> tuple[ModelUsage, ...]:
         if self.statistics is not None and self.statistics.usage_per_model:
@@ -245,6 +200,12 @@ class Assembly:
         if self.usage is None:
             return ()
         return (ModelUsage(model, self.usage.prompt_tokens, self.usage.completion_tokens),)
+
+
+def annotations_of(fields: Any) -> list[Mapping[str, Any]]:
+    """The annotations in the `custom_fields` of a delta; [] for whatever else these are."""
+    written = fields.get("annotations") if isinstance(fields, Mapping) else None
+    return [one for one in written if isinstance(one, Mapping)] if isinstance(written, list) else []
 
 
 def unused(id: str, used: set[str]) -> str:
@@ -270,25 +231,48 @@ async def ask(
     emit: Emit,
     *,
     name: str,
-    lead: str = "",
     stage_prefix: str | None = None,
     stage_parent: str | None = None,
-    shown: set[str] | None = None,
-    early: EarlyStages | None = None,
+    spend: Spend = unpaid,
 ) -> Reply:
     """Ask once and show the answer while it arrives.
 
     `name` is the deployment's, for the usage; `stage_prefix` begins the ids of the model's own
     stages, and None hides them; below `stage_parent` they are shown as those of a sub-application
-    are; `shown` are URLs of attachments that the answer already has, to
-    which it adds; `early` are the stages of the calls that it makes. Raises `ModelFailed`.
+    are; `spend` is told what an answer cost that breaks off. Raises `ModelFailed`.
     """
     stages = ModelStages(emit, stage_prefix, stage_parent) if stage_prefix is not None else None
-    assembly = Assembly(emit, lead=lead, stages=stages, shown=shown, early=early)
-    with (stages or ModelStages(emit, "")).closing():
-        async with aclosing(model.stream(request)) as batches:
-            async for batch in batches:
-                for chunk in batch:
-                    assembly.feed(chunk)
-    taken = {call.id for message in request.messages for call in message.tool_calls}
-    return assembly.reply(name, taken)
+    assembly = Assembly(emit, stages=stages)
+    try:
+        await receive(model, request, assembly)
+    except BaseException:
+        spend(assembly.spent(name))
+        raise
+    return assembly.reply(name, ids_of(request.messages))
+
+
+async def receive(model: Model, request: ModelRequest, assembly: Assembly) -> None:
+    """Feed the assembly everything that the model answers.
+
+    Raises `ModelFailed`, also for an answer that cannot be read to its end.
+    """
+    with assembly.closing():
+        try:
+            async with aclosing(model.stream(request)) as batches:
+                async for batch in batches:
+                    for chunk in batch:
+                        assembly.feed(chunk)
+        except QuickAppError:
+            raise
+        except Exception as error:
+            if not assembly.has_begun:
+                raise
+            logger.exception("The answer of a model could not be read")
+            raise ModelFailed(
+                "The stream of the completion could not be read.", reason="stream"
+            ) from error
+
+
+def ids_of(messages: Iterable[Message]) -> set[str]:
+    """Of the calls: an answer may not use them again."""
+    return {call.id for message in messages for call in message.tool_calls}

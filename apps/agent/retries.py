@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from apps.agent.backoff import Backoff
-from apps.agent.model import Chunk, Model, ModelRequest
+from apps.agent.model import Model, ModelRequest
+from apps.agent.replies import Assembly, receive
 from apps.errors import ModelFailed
 
 logger = logging.getLogger(__name__)
@@ -19,47 +19,32 @@ BACKOFF = Backoff(attempts=3, initial_delay=0.5, max_delay=8.0)
 
 
 @dataclass(frozen=True, slots=True)
-class RetriedModel:
-    """Asks `model` again after a transient failure, as long as nothing of an answer has come.
+class Persistence:
+    """Asks again after a transient failure, as long as nothing of an answer has come.
 
-    Wrap only what may be asked twice: a model has no side effects, an application may have.
+    Only for what may be asked twice: a model has no side effects, an application may have.
     """
 
-    model: Model
-    name: str
     backoff: Backoff = BACKOFF
     wait: Callable[[float], Awaitable[object]] = asyncio.sleep
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Chunk], None]:
-        """Raises the last `ModelFailed`."""
+    async def receive(
+        self, model: Model, request: ModelRequest, assembly: Assembly, name: str
+    ) -> None:
+        """Feed the assembly everything that the model answers. Raises the last `ModelFailed`."""
         attempt = 0
         while True:
             attempt += 1
-            has_begun = False
             try:
-                async with aclosing(self.model.stream(request)) as batches:
-                    async for batch in batches:
-                        has_begun = has_begun or any(map(says_something, batch))
-                        yield batch
+                await receive(model, request, assembly)
                 return
             except ModelFailed as failure:
-                if has_begun or not failure.is_transient or attempt >= self.backoff.attempts:
+                is_last = attempt >= self.backoff.attempts
+                if assembly.has_begun or not failure.is_transient or is_last:
                     raise
                 seconds = self.backoff.pause(attempt, failure.retry_after)
-                tell(self.name, attempt, self.backoff.attempts, failure, seconds)
+                tell(name, attempt, self.backoff.attempts, failure, seconds)
             await self.wait(seconds)
-
-
-def says_something(chunk: Chunk) -> bool:
-    """Whether something of the answer is in it: services begin with a chunk that is empty."""
-    return chunk.usage is not None or any(
-        choice.finish_reason
-        or (
-            choice.delta is not None
-            and (choice.delta.content or choice.delta.tool_calls or choice.delta.custom_content)
-        )
-        for choice in chunk.choices
-    )
 
 
 def tell(name: str, attempt: int, attempts: int, failure: ModelFailed, seconds: float) -> None:

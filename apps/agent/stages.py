@@ -46,7 +46,12 @@ SILENT = Stage("", silent)
 
 @contextmanager
 def open_stage(
-    emit: Emit, stage_id: str, title: str, parent_id: str | None = None
+    emit: Emit,
+    stage_id: str,
+    title: str,
+    parent_id: str | None = None,
+    *,
+    is_timed: bool = False,
 ) -> Iterator[Stage]:
     """Open a stage; leaving the block closes it, as failed if an exception is passing."""
     started = time.monotonic()
@@ -56,4 +61,4 @@ def open_stage(
         yield Stage(stage_id, emit)
         failed = False
     finally:
-        emit(StageClosed(stage_id, time.monotonic() - started, failed))
+        emit(StageClosed(stage_id, time.monotonic() - started, failed, is_timed))

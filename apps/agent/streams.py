@@ -6,24 +6,42 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from apps.agent.events import Emit, Event
+from apps.errors import ReaderTooSlow
+
+MOST_WAITING_CHARACTERS = 16 * 1024 * 1024
+"""Of text that nobody takes: more than the longest answer of a model, and than most tools bring."""
+EVENT_CHARACTERS = 100
+"""What an event counts beside its text."""
+UNCOUNTED_EVENTS = 256
 
 
 class Outbox:
-    """What was emitted and is not taken yet.
+    """What was emitted and is not taken yet. `overrun` is called when that is too much.
 
     A future for each wait, not an asyncio.Event: that is less work for each token on its way out,
     and less memory for each answer that is waited for.
     """
 
-    __slots__ = ("events", "waiting")
+    __slots__ = ("count_at", "events", "overrun", "waiting")
 
-    def __init__(self) -> None:
+    def __init__(self, overrun: Callable[[], object]) -> None:
+        self.overrun = overrun
+        self.count_at = UNCOUNTED_EVENTS
         self.events: list[Event] = []
         self.waiting: asyncio.Future[None] | None = None
 
     def emit(self, event: Event) -> None:
         self.events.append(event)
+        if len(self.events) > self.count_at:
+            self.count()
         self.wake()
+
+    def count(self) -> None:
+        """Seldom, and ever more seldom: twice as many events are counted next time."""
+        self.count_at = 2 * len(self.events)
+        if sum(map(size, self.events)) > MOST_WAITING_CHARACTERS:
+            self.events.clear()
+            self.overrun()
 
     def wake(self, _: object = None) -> None:
         if self.waiting is not None and not self.waiting.done():
@@ -31,6 +49,7 @@ class Outbox:
 
     def take(self) -> list[Event]:
         taken, self.events = self.events, []
+        self.count_at = UNCOUNTED_EVENTS
         return taken
 
     async def wait(self) -> None:
@@ -39,14 +58,26 @@ class Outbox:
         await self.waiting
 
 
+def size(event: Event) -> int:
+    return len(getattr(event, "text", "")) + EVENT_CHARACTERS
+
+
 async def stream(run: Callable[[Emit], Awaitable[object]]) -> AsyncGenerator[list[Event], None]:
     """Yield what `run` emits, as batches, then raise what it raised.
 
     A batch is everything emitted since the last one: what one network read brought leaves in one
     write. The run has a task of its own, so connections are closed by the task that opened them;
-    closing the iterator cancels the run, waits for its clean-up and yields nothing more.
+    closing the iterator cancels the run, waits for its clean-up and yields nothing more. So does
+    who does not take what there is: it would fill the memory. Raises `ReaderTooSlow` then.
     """
-    outbox = Outbox()
+    is_overrun = False
+
+    def give_up() -> None:
+        nonlocal is_overrun
+        is_overrun = True
+        task.cancel()
+
+    outbox = Outbox(give_up)
     task = asyncio.ensure_future(run(outbox.emit))
     task.add_done_callback(outbox.wake)
     try:
@@ -57,6 +88,8 @@ async def stream(run: Callable[[Emit], Awaitable[object]]) -> AsyncGenerator[lis
                 break
             else:
                 await outbox.wait()
+        if is_overrun:
+            raise ReaderTooSlow
         await task
     finally:
         if not task.done():

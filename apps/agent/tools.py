@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,18 +37,30 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call brought: `content` goes to the model, `propagated` attachments to the answer."""
+    """What a call brought: `content` goes to the model.
+
+    The attachments that are `propagated`, and the `annotations`, go to the answer.
+    `failure` is what went wrong where the content tells of a call that failed.
+    """
 
     content: str
     content_type: str = "text/markdown"
     attachments: tuple[Attachment, ...] = ()
     propagated: tuple[Attachment, ...] = ()
+    annotations: tuple[Mapping[str, Any], ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict)
     usage: tuple[ModelUsage, ...] = ()
+    failure: Exception | None = field(default=None, compare=False, repr=False)
 
 
-Defer = Callable[[AbstractContextManager[object]], object]
-"""Leaves the block later, as failed if an exception ends the run before."""
+Defer = Callable[[Stage, AbstractContextManager[object]], object]
+"""Leaves the block of a stage later, as failed if an exception ends the run before."""
+Spend = Callable[[Iterable[ModelUsage]], object]
+"""Takes what an answer cost that broke off, and that no result can tell."""
+
+
+def unpaid(usage: Iterable[ModelUsage]) -> None:
+    """Nobody asks what it cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +76,7 @@ class Invocation:
     """The stage of the call, if it is open already."""
     defer: Defer | None = None
     """Keeps a stage open until the model has answered the result of the call."""
+    spend: Spend = unpaid
 
 
 CallTool = Callable[[Invocation], Coroutine[Any, Any, ToolResult]]
@@ -72,26 +85,32 @@ CallTool = Callable[[Invocation], Coroutine[Any, Any, ToolResult]]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """`toolset` is the place in the manifest that it comes from, "" if it comes from none."""
+    """`toolset` is the place in the manifest that it comes from, "" if it comes from none.
+
+    `constants` are arguments that every call has, of which the model is not told.
+    """
 
     spec: ToolSpec
     call: CallTool
     toolset: str = ""
     announcement: Announcement | None = None
     """How its stage opens while its arguments arrive; None when it does not."""
+    constants: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Toolbox:
     """The tools of one run, by name. Tools may move between the two while the run goes on.
 
-    The model is told of those that are `listed`; `unlisted` ones answer if they are called.
+    The model is told of those that are `listed`; `unlisted` ones answer if they are called, and
+    `hidden` ones are for the platform alone.
     """
 
     listed: dict[str, Tool] = field(default_factory=dict)
     unlisted: dict[str, Tool] = field(default_factory=dict)
+    hidden: dict[str, Tool] = field(default_factory=dict)
 
     @property
     def names(self) -> frozenset[str]:
         """Every name that is taken."""
-        return frozenset(self.listed.keys() | self.unlisted.keys())
+        return frozenset(self.listed.keys() | self.unlisted.keys() | self.hidden.keys())

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -56,7 +57,7 @@ async def test_the_result_of_a_tool_is_shown_to_the_model_before_it_answers():
 
     reason = await loop_of(model, WEATHER).run([QUESTION], events.append, progress)
 
-    asked = Message("assistant", tool_calls=(ToolCall(*call),))
+    asked = Message("assistant", " ", tool_calls=(ToolCall(*call),))
     result = Message("tool", "Riga: 12", tool_call_id="call-1")
     assert reason == "stop"
     assert [list(request.messages) for request in model.asked] == [
@@ -128,9 +129,64 @@ async def test_calls_run_at_the_same_time_and_their_results_keep_their_order():
 
 async def test_an_unknown_tool_is_answered_with_how_to_go_on():
     assert await answers_to(("1", "wether", {}), ("2", "weather", {"city": "Riga"})) == [
-        "Error: Unknown tool 'wether'.\n\n"
-        "This tool does not exist. Check the tool name and try again.",
+        "Unknown tool 'wether'.\n\nThis tool does not exist. Check the tool name and try again.",
         "Riga: 12",
+    ]
+
+
+async def test_unknown_tools_of_an_answer_are_one_error_in_the_log(caplog):
+    wanted = [("1", "wether", {"a": "s3cret"}), ("2", "clock", {}), ("3", "weather", {"city": "R"})]
+
+    await answers_to(*wanted)
+
+    assert [(r.levelname, r.getMessage()) for r in caplog.records if r.levelname != "INFO"] == [
+        ("ERROR", "The model called unknown tools: ['clock', 'wether']; known: ['weather']")
+    ]
+
+
+async def test_the_result_of_an_unknown_tool_is_not_worked_on():
+    async def shout(call: ToolCall, result: ToolResult) -> ToolResult:
+        return replace(result, content=result.content.upper())
+
+    progress = Progress()
+    model = ScriptedModel(
+        calling(("1", "wether", {}), ("2", "weather", {"city": "R"})), saying(".")
+    )
+
+    await loop_of(model, WEATHER, results=[shout]).run([QUESTION], lambda event: None, progress)
+
+    assert progress.added[1].text.startswith("Unknown tool 'wether'.")
+    assert progress.added[2].text == "R: 12"
+
+
+async def test_an_answer_without_a_word_is_kept_as_a_space():
+    model = ScriptedModel(calling(("1", "weather", {"city": "R"})), [finish()])
+    progress = Progress()
+
+    await loop_of(model, WEATHER).run([QUESTION], lambda event: None, progress)
+
+    assert [message.content for message in progress.added] == [" ", "R: 12", " "]
+
+
+@pytest.mark.parametrize("failed", [False, True])
+async def test_a_stage_that_stays_open_closes_when_the_next_answer_is_complete(failed):
+    async def defers(invocation: Invocation) -> ToolResult:
+        block = open_stage(invocation.emit, invocation.id, "Looking")
+        assert invocation.defer is not None
+        invocation.defer(block.__enter__(), block)
+        return ToolResult("Seen.")
+
+    end: list[object] = [ModelFailed("cut")] if failed else [finish()]
+    model = ScriptedModel(calling(("1", "look", {})), [text("It"), *end])
+    events: list[Event] = []
+
+    with suppress(ModelFailed):
+        await loop_of(model, async_tool("look", defers)).run([QUESTION], events.append, Progress())
+
+    assert timeless(events) == [
+        StageOpened("1", "Looking"),
+        TextDelta("It"),
+        StageClosed("1", 0.0, failed=failed),
     ]
 
 
@@ -195,7 +251,7 @@ async def test_a_tool_that_stops_the_run_lets_the_others_finish_first():
             [QUESTION], lambda event: None, progress
         )
 
-    assert [message.text for message in progress.added] == ["", str(Stopped()), "Riga: 12"]
+    assert [message.text for message in progress.added] == [" ", str(Stopped()), "Riga: 12"]
     assert len(model.asked) == 1
 
 
@@ -252,7 +308,7 @@ async def test_tools_of_the_client_are_passed_on_and_never_run():
     assert [entry.name for entry in model.asked[0].tools] == ["weather", "locate"]
     assert events == [ToolCallsRequested((ToolCall(*wanted[0]),))]
     assert progress.added == [
-        Message("assistant", tool_calls=(ToolCall(*wanted[1]),)),
+        Message("assistant", " ", tool_calls=(ToolCall(*wanted[1]),)),
         Message("tool", "Riga: 12", tool_call_id="2"),
     ]
 
@@ -299,7 +355,7 @@ async def test_views_change_what_the_model_sees_and_nothing_else():
 
     assert [message.text for message in model.asked[1].messages] == [
         "HOW WARM IS IT IN RIGA?",
-        "",
+        " ",
         "RIGA: 12",
     ]
     assert progress.added[1].text == "Riga: 12"

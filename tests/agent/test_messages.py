@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import json
+from types import MappingProxyType
+
 import pytest
 
-from apps.agent.messages import Attachment, Message, ToolCall, from_dict, to_dict, to_dicts
+from apps.agent.messages import Attachment, Message, ToolCall, as_json, from_dict, to_dict, to_dicts
 
 CONVERSATION = [
     Message("system", "Be brief."),
@@ -56,3 +59,12 @@ def test_the_text_of_a_message_is_that_of_its_text_parts():
     parts = ({"type": "text", "text": "a"}, {"type": "image_url"}, {"type": "text", "text": "b"})
 
     assert Message("user", parts).text == "a\nb"
+
+
+def test_messages_can_be_read_by_a_person_whatever_is_in_them():
+    half = Message("tool", "\ud83d", state=MappingProxyType({"a": {1}}), tool_call_id="1")
+
+    found = as_json([half])
+
+    assert json.loads(found)[0]["content"] == "\ud83d"
+    assert "{1}" in found

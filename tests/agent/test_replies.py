@@ -26,7 +26,7 @@ from apps.agent.model import (
     TokenUsage,
     ToolCallDelta,
 )
-from apps.agent.replies import Reply, ask
+from apps.agent.replies import Assembly, Reply, ask, receive
 from apps.errors import ModelFailed
 from tests.fakes import ScriptedModel, call_delta, calls, finish, saying, text, timeless
 
@@ -52,11 +52,12 @@ async def test_text_is_shown_as_it_comes_and_kept_whole():
 
 async def test_a_lead_separates_the_text_from_an_earlier_answer():
     events: list[Event] = []
+    assembly = Assembly(events.append, lead="\n\n")
 
-    reply = await reply_to(*saying("Then"), emit=events.append, lead="\n\n")
+    await receive(ScriptedModel(saying("Then")), REQUEST, assembly)
 
     assert events == [TextDelta("\n\n"), TextDelta("Then")]
-    assert reply.message.content == "Then"
+    assert assembly.reply("gpt").message == Message("assistant", "Then")
 
 
 async def test_interleaved_pieces_of_several_calls_are_put_together():
@@ -156,6 +157,88 @@ async def test_the_stages_of_the_model_are_shown_and_closed_when_its_answer_begi
         StageClosed("m-0", 0.0),
         TextDelta("Done"),
     ]
+
+
+@pytest.mark.parametrize(
+    "begins",
+    [
+        text("Done"),
+        Chunk([Choice(Delta(tool_calls=[call_delta(0, "1", "look", None)]))]),
+        finish(),
+    ],
+)
+async def test_open_stages_of_the_model_are_completed_by_text_by_calls_and_by_the_end(begins):
+    events: list[Event] = []
+
+    await reply_to(
+        stages(StageDeltaPart(0, name="Think")), begins, emit=events.append, stage_prefix="m-"
+    )
+
+    assert timeless(events)[:2] == [StageOpened("m-0", "Think"), StageClosed("m-0", 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("status", "failed"),
+    [("completed", False), ("COMPLETED", False), ("failed", True), ("x", True)],
+)
+async def test_any_status_but_completed_closes_a_stage_of_the_model_as_failed(status, failed):
+    events: list[Event] = []
+
+    await reply_to(
+        stages(StageDeltaPart(0, name="Think")),
+        stages(StageDeltaPart(0, status=status)),
+        emit=events.append,
+        stage_prefix="m-",
+    )
+
+    assert timeless(events)[1:] == [StageClosed("m-0", 0.0, failed=failed)]
+
+
+async def test_stages_of_the_model_without_an_index_have_that_of_their_place():
+    events: list[Event] = []
+
+    await reply_to(
+        stages(StageDeltaPart(name="One"), StageDeltaPart(name="Two", status="completed")),
+        stages(StageDeltaPart(content="1")),
+        emit=events.append,
+        stage_prefix="m-",
+    )
+
+    assert timeless(events) == [
+        StageOpened("m-0", "One"),
+        StageOpened("m-1", "Two"),
+        StageClosed("m-1", 0.0),
+        StageDelta("m-0", "1"),
+        StageClosed("m-0", 0.0),
+    ]
+
+
+async def test_a_stage_of_the_model_that_begins_without_a_name_is_left_out_with_one_warning(caplog):
+    events: list[Event] = []
+
+    await reply_to(
+        stages(StageDeltaPart(4, content="s3cret")),
+        stages(StageDeltaPart(4, content="s3cret")),
+        *saying("Done"),
+        emit=events.append,
+        stage_prefix="m-",
+    )
+
+    assert events == [TextDelta("Done")]
+    assert caplog.messages == ["Stage 4 of a model is not shown: it began without a name"]
+
+
+async def test_an_answer_that_cannot_be_read_is_a_model_that_fails():
+    events: list[Event] = []
+    broken = Chunk([Choice(Delta(custom_content=CustomContent(attachments=[1])))])  # type: ignore[list-item]
+
+    with pytest.raises(ModelFailed) as caught:
+        await reply_to(
+            stages(StageDeltaPart(0, name="Think")), broken, emit=events.append, stage_prefix="m-"
+        )
+
+    assert (caught.value.reason, type(caught.value.__cause__)) == ("stream", AttributeError)
+    assert timeless(events)[1:] == [StageClosed("m-0", 0.0, failed=True)]
 
 
 async def test_the_stages_of_the_model_fail_when_its_stream_breaks():

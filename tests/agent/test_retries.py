@@ -2,16 +2,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import aclosing
 
 import pytest
 
 from apps.agent.backoff import Backoff
 from apps.agent.messages import Message
-from apps.agent.model import Choice, Chunk, Delta, ModelRequest, TokenUsage
-from apps.agent.retries import RetriedModel
+from apps.agent.model import Choice, Chunk, CustomContent, Delta, ModelRequest, TokenUsage
+from apps.agent.replies import Assembly
+from apps.agent.retries import Persistence
 from apps.errors import ModelFailed
-from tests.fakes import ScriptedModel, saying, text
+from tests.fakes import ScriptedModel, call_delta, calls, saying, text
 
 QUESTION = ModelRequest([Message("user", "Hello")])
 EMPTY = Chunk([Choice(Delta(content=""))])
@@ -20,23 +20,21 @@ CUT = ModelFailed("cut", reason="connection", is_transient=True)
 REFUSED = ModelFailed("no", status=400)
 
 
-async def answer_of(model: ScriptedModel, pauses: list[float] | None = None) -> list[Chunk]:
+async def answer_of(model: ScriptedModel, pauses: list[float] | None = None) -> str:
     async def wait(seconds: float) -> None:
         if pauses is not None:
             pauses.append(seconds)
 
-    chunks: list[Chunk] = []
-    retried = RetriedModel(model, "gpt", Backoff(3, 0.001, 0.001), wait)
-    async with aclosing(retried.stream(QUESTION)) as batches:
-        async for batch in batches:
-            chunks += batch
-    return chunks
+    assembly = Assembly(lambda event: None)
+    persistence = Persistence(Backoff(3, 0.001, 0.001), wait)
+    await persistence.receive(model, QUESTION, assembly, "gpt")
+    return assembly.reply("gpt").message.text
 
 
-async def test_an_answer_is_passed_on_as_it_is():
+async def test_a_model_that_answers_is_asked_once():
     model = ScriptedModel(saying("Hello"))
 
-    assert await answer_of(model) == saying("Hello")
+    assert await answer_of(model) == "Hello"
     assert model.asked == [QUESTION]
 
 
@@ -45,7 +43,7 @@ async def test_a_model_that_cannot_begin_is_asked_again_after_a_pause(caplog):
     model = ScriptedModel([BUSY], [EMPTY, CUT], saying("Hello"))
 
     with caplog.at_level(logging.WARNING):
-        assert await answer_of(model, pauses) == [EMPTY, *saying("Hello")]
+        assert await answer_of(model, pauses) == "Hello"
 
     assert len(model.asked) == 3
     assert pauses[0] == 7.0
@@ -76,6 +74,8 @@ async def test_after_three_attempts_the_last_failure_is_raised():
         [text("Hel"), CUT],
         [Chunk([Choice(Delta(), "stop")]), CUT],
         [Chunk([], TokenUsage(1, 1)), CUT],
+        [Chunk([Choice(Delta(custom_content=CustomContent(state={"a": 1})))]), CUT],
+        [calls(call_delta(0, "1", "weather", None)), CUT],
     ],
 )
 async def test_what_has_begun_or_would_fail_again_is_not_asked_again(script):
@@ -94,12 +94,9 @@ async def test_a_pause_can_be_cancelled():
         waiting.set()
         await asyncio.Event().wait()
 
-    async def ask() -> None:
-        async for _ in RetriedModel(model, "gpt", wait=wait).stream(QUESTION):
-            pass
-
     model = ScriptedModel([BUSY], saying("Hello"))
-    task = asyncio.create_task(ask())
+    asking = Persistence(wait=wait).receive(model, QUESTION, Assembly(lambda event: None), "gpt")
+    task = asyncio.create_task(asking)
     async with asyncio.timeout(5):
         await waiting.wait()
     task.cancel()
@@ -107,12 +104,3 @@ async def test_a_pause_can_be_cancelled():
     with pytest.raises(asyncio.CancelledError):
         await task
     assert len(model.asked) == 1
-
-
-async def test_leaving_early_closes_the_stream_of_the_model():
-    model = ScriptedModel([text("Hel"), ScriptedModel.never])
-
-    async with aclosing(RetriedModel(model, "gpt").stream(QUESTION)) as batches:
-        await anext(batches)
-
-    assert model.closed.is_set()

@@ -7,7 +7,7 @@ import pytest
 
 from apps.agent.events import Emit, Event, Finished, TextDelta
 from apps.agent.streams import stream
-from apps.errors import ModelFailed
+from apps.errors import ModelFailed, ReaderTooSlow
 
 
 async def test_what_was_emitted_together_comes_in_one_batch():
@@ -58,3 +58,36 @@ async def test_closing_the_iterator_cancels_the_run_and_waits_for_its_clean_up()
             assert await anext(batches) == [TextDelta("a")]
 
     assert cleaned.is_set()
+
+
+async def test_a_run_whose_events_nobody_takes_is_given_up():
+    cancelled = asyncio.Event()
+
+    async def run(emit: Emit) -> None:
+        try:
+            while True:
+                emit(TextDelta("x" * 65_536))
+                await asyncio.sleep(0)
+        finally:
+            cancelled.set()
+
+    async with asyncio.timeout(10):
+        async with aclosing(stream(run)) as batches:
+            first = await anext(batches)
+            await cancelled.wait()
+            with pytest.raises(ReaderTooSlow):
+                await anext(batches)
+
+    assert first == [TextDelta("x" * 65_536)]
+
+
+async def test_many_small_events_may_wait_for_their_reader():
+    async def run(emit: Emit) -> None:
+        for number in range(10_000):
+            emit(TextDelta(str(number)))
+
+    batches = [batch async for batch in stream(run)]
+
+    assert [
+        [event.text for event in batch if isinstance(event, TextDelta)] for batch in batches
+    ] == [[str(number) for number in range(10_000)]]

@@ -1,0 +1,112 @@
+"""What the model is told as if it had asked: a call of a tool and its result, put in by us.
+
+Ids are made of what is said, so the same conversation gets the same ids in every request, and a
+pair that came back with the history is known again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+
+from apps.agent.messages import Attachment, Message, ToolCall
+
+LONGEST_ID = 40
+"""Characters; OpenAI refuses longer ids of tool calls."""
+DIGITS = 7
+"""Hexadecimal digits of each of the two hashes in an id."""
+
+Frequency = Literal["always", "append_if_changed", "refresh_if_changed"]
+"""At the end each time; or only when there is something new, at the end or in place of the old."""
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """`content` None injects nothing. `identity` tells it from others of the same tool."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    content: str | None
+    frequency: Frequency
+    identity: str | None = None
+    """None: the arguments."""
+    attachments: tuple[Attachment, ...] = ()
+    state: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def prefix(self) -> str:
+        """With what the ids of all its versions begin."""
+        identity = written(self.arguments) if self.identity is None else self.identity
+        room = LONGEST_ID - 2 * DIGITS - 2
+        return f"{f'synth_{self.tool}'[:room]}_{digest(identity)}_"
+
+
+def inject(messages: Sequence[Message], injection: Injection) -> Sequence[Message]:
+    """The messages with the pair in its place; the very same object when nothing is to be said."""
+    content = injection.content
+    if content is None:
+        return messages
+    if injection.frequency == "always":
+        return (*messages, *pair(injection, f"synth_{uuid.uuid4().hex[:24]}", content))
+    earlier = [
+        place
+        for place, message in enumerate(messages)
+        for call in message.tool_calls
+        if call.id.startswith(injection.prefix)
+    ]
+    if not earlier:
+        return insert(messages, after_first_question(messages), injection, content, 0)
+    newest = earlier[-1]
+    if result_of(messages, newest) == content:
+        return messages
+    if injection.frequency == "refresh_if_changed":
+        rest = [*messages[:newest], *messages[newest + 2 :]]
+        return insert(rest, newest, injection, content, 0)
+    return insert(messages, len(messages), injection, content, len(earlier))
+
+
+def insert(
+    messages: Sequence[Message], place: int, injection: Injection, content: str, version: int
+) -> Sequence[Message]:
+    """`version` counts the earlier ones: what is said again after something else is another."""
+    said = digest(content if not version else f"{version} {content}")
+    new = pair(injection, f"{injection.prefix}{said}", content)
+    return (*messages[:place], *new, *messages[place:])
+
+
+def pair(injection: Injection, call_id: str, content: str) -> tuple[Message, Message]:
+    call = ToolCall(call_id, injection.tool, written(injection.arguments))
+    result = Message(
+        "tool",
+        content,
+        tool_call_id=call_id,
+        attachments=injection.attachments,
+        state=injection.state,
+    )
+    return Message("assistant", tool_calls=(call,)), result
+
+
+def after_first_question(messages: Sequence[Message]) -> int:
+    asked = (place for place, message in enumerate(messages) if message.role == "user")
+    first = next(asked, None)
+    return len(messages) if first is None else first + 1
+
+
+def result_of(messages: Sequence[Message], place: int) -> str | None:
+    """What the call at that place was answered; a pair has one call, its result follows."""
+    ids = {call.id for call in messages[place].tool_calls}
+    following = messages[place + 1 : place + 2]
+    return following[0].text if following and following[0].tool_call_id in ids else None
+
+
+def written(arguments: Mapping[str, Any]) -> str:
+    return msgspec.json.encode(arguments, order="sorted").decode()
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]

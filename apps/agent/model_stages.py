@@ -1,0 +1,99 @@
+"""Stages that a model opens itself."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from apps.agent.events import (
+    Emit,
+    StageAttachment,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+    StageRenamed,
+)
+from apps.agent.messages import attachment_from_dict
+from apps.agent.model import StageDeltaPart
+
+logger = logging.getLogger(__name__)
+
+
+class ModelStages:
+    """The model's own stages ("thinking", the steps of a sub-application), shown as ours.
+
+    They are closed completed as soon as the answer goes on, failed when the stream breaks. Those
+    of a sub-application stand below the stage `parent_id`; there they last as long as it says,
+    and need no names.
+    """
+
+    def __init__(self, emit: Emit, prefix: str, parent_id: str | None = None) -> None:
+        self.emit = emit
+        self.prefix = prefix
+        self.parent_id = parent_id
+        self.open: dict[int, float] = {}
+        self.seen: set[int] = set()
+        self.nameless: set[int] = set()
+
+    def feed(self, parts: Sequence[StageDeltaPart]) -> None:
+        for position, part in enumerate(parts):
+            self.feed_part(position if part.index is None else part.index, part)
+
+    def feed_part(self, index: int, part: StageDeltaPart) -> None:
+        stage_id = f"{self.prefix}{index}"
+        if index in self.open:
+            if part.name:
+                self.emit(StageRenamed(stage_id, part.name))
+        elif name := part.name or self.name_for(index):
+            self.seen.add(index)
+            self.open[index] = time.monotonic()
+            self.emit(StageOpened(stage_id, name, self.parent_of(part)))
+        else:
+            self.leave_out(index)
+            return
+        if part.content:
+            self.emit(StageDelta(stage_id, part.content))
+        for written in part.attachments or ():
+            self.emit(StageAttachment(stage_id, attachment_from_dict(written)))
+        if part.status:
+            self.close_one(index, failed=part.status.lower() != "completed")
+
+    def leave_out(self, index: int) -> None:
+        """It is over already, or it cannot be shown without a name."""
+        if index not in self.seen and index not in self.nameless:
+            self.nameless.add(index)
+            logger.warning("Stage %d of a model is not shown: it began without a name", index)
+
+    def name_for(self, index: int) -> str:
+        """What a stage is called that says no name; "" when it is not shown."""
+        return f"Stage {index + 1}" if self.parent_id is not None and index not in self.seen else ""
+
+    def parent_of(self, part: StageDeltaPart) -> str | None:
+        """The stage that it says, if that one was shown, else the one that all stand below."""
+        if part.parent_stage_index in self.seen:
+            return f"{self.prefix}{part.parent_stage_index}"
+        return self.parent_id
+
+    def close_one(self, index: int, *, failed: bool) -> None:
+        seconds = time.monotonic() - self.open.pop(index)
+        self.emit(StageClosed(f"{self.prefix}{index}", seconds, failed))
+
+    def give_way(self) -> None:
+        """The answer goes on, so a model has done what it did before."""
+        if self.parent_id is None:
+            self.close()
+
+    def close(self, *, failed: bool = False) -> None:
+        for index in reversed(list(self.open)):
+            self.close_one(index, failed=failed)
+
+    @contextmanager
+    def closing(self) -> Iterator[None]:
+        failed = True
+        try:
+            yield
+            failed = False
+        finally:
+            self.close(failed=failed)

@@ -1,0 +1,47 @@
+"""What the operator reads of a run: named events with fields, never what was said.
+
+A line of text has the fields behind the name; a formatter of JSON finds them in the record.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+payloads = logging.getLogger("apps.payloads")
+"""What was said, for an operator who asked for it; silent in any other installation."""
+
+
+def record(
+    logger: logging.Logger,
+    event: str,
+    *,
+    level: int = logging.INFO,
+    traceback: BaseException | None = None,
+    **fields: object,
+) -> None:
+    """Log an event; `traceback` is the error whose one comes with it."""
+    if logger.isEnabledFor(level):
+        fields = {name: rounded(value) for name, value in fields.items()}
+        text = " ".join(f"{name}={written(value)}" for name, value in fields.items())
+        extra = {"event": event, "fields": fields}
+        logger.log(level, "%s: %s", event, text, extra=extra, exc_info=traceback, stacklevel=2)
+
+
+def rounded(value: object) -> object:
+    return round(value, 3) if isinstance(value, float) else value
+
+
+def written(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value)) or "-"
+    text = str(value)
+    return text if text.isprintable() and " " not in text and text else repr(text)
+
+
+def payload(what: str, content: Callable[[], str]) -> None:
+    """Log what was said, which is put together only if somebody reads it."""
+    if payloads.isEnabledFor(logging.DEBUG):
+        payloads.debug("[payload] %s: %s", what, content())
