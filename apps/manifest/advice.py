@@ -9,7 +9,14 @@ from typing import Any
 from apps.manifest.fallbacks import Continue, Retry
 from apps.manifest.manifest import Manifest
 from apps.manifest.nodes import is_preview, marks
-from apps.manifest.parameters import ArraySchema, Function, ObjectSchema, RestFunction, SimpleSchema
+from apps.manifest.parameters import (
+    ArraySchema,
+    Displayed,
+    Function,
+    ObjectSchema,
+    RestFunction,
+    SimpleSchema,
+)
 from apps.manifest.paths import join
 from apps.manifest.problems import Problem
 from apps.manifest.shapes import Visit, visits
@@ -23,7 +30,9 @@ Rule = Callable[[Visit], Iterator[tuple[str, str]]]
 
 
 def warning_problems(document: dict[str, Any], *, preview: bool) -> list[Problem]:
-    rules = (unknown, deprecated, too_long, in_vain, nowhere) + (() if preview else (gated,))
+    rules = (unknown, deprecated, too_long, misfit, in_vain, nowhere) + (
+        () if preview else (gated,)
+    )
     return [
         Problem(join(visit.path, key) if key else visit.path, message)
         for visit in visits(document, Manifest)
@@ -62,6 +71,27 @@ def too_long(visit: Visit) -> Iterator[tuple[str, str]]:
 
 
 _DESCRIBED = (Function, RestFunction, SimpleSchema, ObjectSchema, ArraySchema)
+
+
+def misfit(visit: Visit) -> Iterator[tuple[str, str]]:
+    default, kind = visit.value.get("default"), visit.value.get("type")
+    if default is None or not issubclass(visit.model, Displayed) or not isinstance(kind, str):
+        return
+    is_boolean = isinstance(default, bool)
+    fits = isinstance(default, _VALUES.get(kind, object)) and is_boolean == (kind == "boolean")
+    options = visit.value.get("enum")
+    if not fits or (isinstance(options, list) and default not in options):
+        yield "default", "does not fit the parameter, so calls that leave it out are refused."
+
+
+_VALUES: dict[str, type | tuple[type, ...]] = {
+    "string": str,
+    "number": (int, float),
+    "integer": int,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
 
 
 def in_vain(visit: Visit) -> Iterator[tuple[str, str]]:

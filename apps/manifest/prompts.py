@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
@@ -37,7 +38,8 @@ ToolSystemPrompt = Annotated[CustomSystemPrompt | DialSystemPrompt, Field(discri
 
 
 def fill(text: str, variables: Mapping[str, str]) -> str:
-    """Replace `{name}` for the given names; other braces stay as they are."""
-    for name, value in variables.items():
-        text = text.replace(f"{{{name}}}", value)
-    return text
+    """Replace `{name}` for the given names; other braces stay as they are, those of values too."""
+    if not variables:
+        return text
+    names = "|".join(map(re.escape, variables))
+    return re.sub(rf"\{{({names})\}}", lambda found: variables[found[1]], text)

@@ -20,6 +20,7 @@ DEFINITION = "#/$defs/"
 
 CORE_SCHEMA = "https://dial.epam.com/application_type_schemas/schema#"
 """What DIAL Core checks the schemas of application types against."""
+TYPE_NAME = "Quick App 2.0"
 
 
 class Generator(GenerateJsonSchema):
@@ -68,7 +69,6 @@ def registered_schema(
     schema_id: str,
     completion_url: str,
     configuration_url: str,
-    display_name: str = "Quick App 2.0",
     preview: bool = True,
     default_deployment: str = "",
 ) -> Schema:
@@ -77,7 +77,7 @@ def registered_schema(
         "$id": schema_id,
         "$schema": CORE_SCHEMA,
         "title": "ApplicationConfig",
-        "dial:applicationTypeDisplayName": display_name,
+        "dial:applicationTypeDisplayName": TYPE_NAME,
         "dial:appendApplicationPropertiesHeader": False,
         "dial:applicationTypeAssistantAttachmentsInRequestSupported": True,
         "dial:defaultLocale": "en",

@@ -1,4 +1,4 @@
-"""Helpers that the orchestrator may hand a task to."""
+"""Helpers that the orchestrator may hand a task to, with the toolsets that it chooses for them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Annotated
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from apps.manifest.nodes import Node
+from apps.manifest.nodes import Marks, Node
 
 
 class Subagent(Node):
+    """Read for the sake of manifests that have it; helpers need no types any more."""
+
     name: str
     description: str
     system_prompt: str = Field(description="Replaces the application's prompt.")
@@ -24,8 +26,24 @@ class Subagent(Node):
 
 class Subagents(Node):
     enabled: bool = False
-    types: tuple[Subagent, ...] = Field(default_factory=tuple)
-    timeout_seconds: Annotated[float, Field(gt=0)] | None = None
+    system_prompt: str | None = Field(
+        default=None, description="What helpers are told; null means a prompt that comes with us."
+    )
+    deployment_id: str | None = Field(
+        default=None, description="Id of a model; null means the orchestrator's."
+    )
+    max_iterations: Annotated[int, Field(gt=0)] | None = Field(
+        default=None, description="Model calls per task; null means the orchestrator's."
+    )
+    types: tuple[Subagent, ...] = Field(
+        default_factory=tuple,
+        json_schema_extra=Marks(
+            advice="Leave it out; the model writes each task itself and chooses its toolsets."
+        ),
+    )
+    timeout_seconds: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="Of one task; the installation's limit stays."
+    )
 
     @field_validator("types")
     @classmethod

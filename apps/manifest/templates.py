@@ -16,6 +16,7 @@ from apps.manifest.expressions import (
     Index,
     Member,
     Name,
+    Operation,
     Slice,
     operands,
     parse,
@@ -139,7 +140,7 @@ def _expression_problem(text: object, roots: dict[str, Kind]) -> str:
 
 
 class _Unknown(Exception):
-    """A name or a path that leads nowhere."""
+    """A name or a path that leads nowhere, or an operator that is not there."""
 
 
 def _lookup_problem(expression: Expression, roots: dict[str, Kind]) -> str:
@@ -164,6 +165,8 @@ def _kind(expression: Expression, roots: dict[str, Kind]) -> Kind:
         case Slice(target, start, stop):
             _look_up((start, stop), roots)
             return _kind(target, roots)
+        case Operation("**", _):
+            raise _Unknown("`**` is not available; small numbers make too large ones with it")
         case _:
             _look_up(operands(expression), roots)
             return None

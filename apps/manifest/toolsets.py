@@ -128,6 +128,10 @@ class McpTools(RemoteTools):
 class McpToolSet(Named, McpTools):
     type: Literal["mcp"] = "mcp"
     mcp_server_info: McpServer
+    forward_headers: tuple[str, ...] | None = Field(
+        default=None,
+        description="Names of the caller's `X-` headers that the server is sent; null sends none.",
+    )
 
 
 class DialMcpToolSet(Described, McpTools):

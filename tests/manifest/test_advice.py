@@ -23,9 +23,19 @@ def warnings(document: object, *, preview: bool = True) -> list[tuple[str, str]]
     return [(p.path, p.message) for p in review(document, preview=preview).warnings]
 
 
-@pytest.mark.parametrize("name", sorted(set(EXAMPLES) - {"deprecated", "rest_api"}))
+@pytest.mark.parametrize("name", sorted(set(EXAMPLES) - {"deprecated", "preview", "rest_api"}))
 def test_a_good_manifest_needs_no_advice(name: str):
     assert warnings(example(name)) == []
+
+
+TYPES = (
+    "features.subagents.types",
+    "is ignored. Leave it out; the model writes each task itself and chooses its toolsets.",
+)
+
+
+def test_types_of_sub_agents_are_read_and_told_to_be_of_no_use():
+    assert warnings(example("preview")) == [TYPES]
 
 
 def test_unknown_keys_are_told_wherever_they_are():
@@ -160,6 +170,44 @@ def test_instructions_for_every_error_are_in_vain():
     ]
 
 
+PLACE = {"type": "query", "key": "k"}
+REFUSED = "does not fit the parameter, so calls that leave it out are refused."
+
+
+@pytest.mark.parametrize(
+    ("parameter", "is_told"),
+    [
+        ({"type": "string", "default": "x"}, False),
+        ({"type": "string", "default": 5}, True),
+        ({"type": "string", "enum": ["m", "ft"], "default": "mile"}, True),
+        ({"type": "string", "enum": ["m", "ft"], "default": "m"}, False),
+        ({"type": "integer", "default": 5}, False),
+        ({"type": "integer", "default": True}, True),
+        ({"type": "integer", "default": "5"}, True),
+        ({"type": "number", "default": 0}, False),
+        ({"type": "boolean", "default": False}, False),
+        ({"type": "boolean", "default": 0}, True),
+        ({"type": "array", "description": "d", "items": {"type": "string"}, "default": []}, False),
+        ({"type": "object", "description": "d", "properties": {}, "default": []}, True),
+        ({"type": "string", "default": None}, False),
+    ],
+)
+def test_a_default_that_its_parameter_would_refuse_is_told(
+    parameter: dict[str, Any], is_told: bool
+):
+    item = rest_tool(parameters={"a": {**parameter, "parameter_info": PLACE}})
+
+    path = f"{TOOL}.open_ai_tool.function.parameters.properties.a.default"
+    assert warnings(manifest(tool_sets=[rest_tools(item)])) == [(path, REFUSED)] * is_told
+
+
+@pytest.mark.parametrize("kind", [["string"], {}, 5, "text"])
+def test_a_default_of_a_type_that_is_none_breaks_nothing(kind: object):
+    item = rest_tool(parameters={"a": {"type": kind, "default": 5, "parameter_info": PLACE}})
+
+    assert review(manifest(tool_sets=[rest_tools(item)]), preview=True).errors != ()
+
+
 def test_a_tool_without_an_address_is_told():
     empty = {"method_url": " ", "method_type": "get"}
     document = manifest(tool_sets=[rest_tools(rest_tool(rest_api_method_info=empty))])
@@ -184,6 +232,7 @@ def test_preview_items_are_told_when_those_are_off():
         ("features.representation_tooling", GATED),
         ("features.subagents", GATED),
         ("features.dial_files.tool_call_result_offload", GATED),
+        TYPES,
     ]
 
 

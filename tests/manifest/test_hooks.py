@@ -70,6 +70,10 @@ def test_a_template_that_can_be_filled_in(arguments: dict[str, Any]):
             {"q": {"$eval": "iteration_count"}},
             f"q[\"$eval\"]: there is no 'iteration_count' here, only {ROOTS}",
         ),
+        (
+            {"q": "${1 + len(messages) ** 2}"},
+            "q: `**` is not available; small numbers make too large ones with it",
+        ),
         ({"q": {"$eval": "(" * 500}}, 'q["$eval"]: the expression is too long'),
         ({"q": {"$eval": "event" + "[:]" * 500}}, 'q["$eval"]: the expression is too long'),
     ],

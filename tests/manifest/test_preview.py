@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.manifest.reading import read
+from apps.manifest.reading import ManifestInvalid, read
 from apps.manifest.toolsets import McpToolSet
 from tests.manifest.documents import EXAMPLES, example, manifest, rest_tools
 
@@ -58,6 +58,22 @@ def test_hidden_tools_are_visible_without_preview():
         found.append(read_toolset.hidden_from_model)
 
     assert found == [("a",), None]
+
+
+def test_a_hidden_tool_that_is_not_allowed_is_a_mistake_with_preview_and_without():
+    """The manifest is checked first, and then what belongs to preview features is taken out."""
+    server = {"protocol": "stdio", "server": "time"}
+    toolset = {"type": "mcp", "name": "x", "mcp_server_info": server, "hidden_from_model": ["b"]}
+
+    for preview in (True, False):
+        with pytest.raises(ManifestInvalid) as refused:
+            read(manifest(tool_sets=[{**toolset, "allowed_tools": ["a"]}]), preview=preview)
+        assert [problem.message for problem in refused.value.problems] == [
+            "`hidden_from_model` names 'b', not in `allowed_tools`; add it there too"
+        ]
+        everything: tuple[object, ...] = (None, [])
+        for allowed in everything:
+            read(manifest(tool_sets=[{**toolset, "allowed_tools": allowed}]), preview=preview)
 
 
 def test_a_preview_feature_that_is_on_by_default_is_off_without_preview():

@@ -32,6 +32,7 @@ DIFFERENCES = {
     "DialDeploymentToolParameters.properties.top_p.anyOf[0].type": "'number' instead of 'integer'",
     # An addition: a manifest may name any host, so what it is sent is asked for by name.
     "RestApiToolSet.properties.forward_headers": "ours only",
+    "MCPToolSet.properties.forward_headers": "ours only",
     # An addition: a passing failure need not cost a call of the model.
     "ContinueStrategyModel.properties.retry": "ours only",
     # The text is ours; what it asks of the model is the same.
@@ -54,6 +55,10 @@ DIFFERENCES = {
     "MCPToolSet.properties.hidden_from_model": "ours only",
     "DialMCPToolSet.properties.hidden_from_model": "ours only",
     "DialAppToolSet.properties.hidden_from_model": "ours only",
+    # The reference has them in its newer form of sub-agents, which have no types.
+    "SubagentsConfig.properties.system_prompt": "ours only",
+    "SubagentsConfig.properties.deployment_id": "ours only",
+    "SubagentsConfig.properties.max_iterations": "ours only",
     # An addition: tools of deployments that the caller may not use can be left out.
     "Features.properties.tool_access_filter": "ours only",
 }
