@@ -1,0 +1,57 @@
+"""Word: paragraphs, with headings, lists and tables as in Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any
+
+from docx import Document
+from docx.table import Table
+from docx.text.paragraph import Paragraph
+
+DEEPEST = 8
+"""Tables inside of tables."""
+
+_heading = re.compile(r"Heading ([1-6])")
+
+
+def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[str]:
+    for block in Document(content).iter_inner_content():
+        text = table(block) if isinstance(block, Table) else paragraph(block)
+        if text:
+            yield text
+
+
+def paragraph(block: Paragraph) -> str:
+    text = block.text.strip()
+    style = (block.style.name if block.style is not None else "") or ""
+    if not text:
+        return ""
+    if style == "Title":
+        return f"# {text}"
+    if heading := _heading.fullmatch(style):
+        return f"{'#' * int(heading[1])} {text}"
+    if style.startswith("List"):
+        return f"- {text}"
+    return text
+
+
+def table(block: Table, depth: int = 1) -> str:
+    """A line for each row; a merged cell is there once in it."""
+    lines = []
+    for row in block.rows:
+        cells = {id(cell._tc): cell for cell in row.cells}
+        texts = [
+            " ".join(inner(item, depth) for item in cell.iter_inner_content() if inner(item, depth))
+            for cell in cells.values()
+        ]
+        lines.append(f"| {' | '.join(' '.join(text.split()) for text in texts)} |")
+    return "\n".join(lines)
+
+
+def inner(item: Paragraph | Table, depth: int) -> str:
+    if isinstance(item, Paragraph):
+        return item.text.strip()
+    return table(item, depth + 1) if depth < DEEPEST else ""

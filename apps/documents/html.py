@@ -1,0 +1,113 @@
+"""Pages of the Web as Markdown. Whoever wrote them may mean harm: what they may cost is bounded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from io import BytesIO
+from typing import Any
+from urllib.parse import urljoin
+
+from bs4 import BeautifulSoup, Tag
+from markdownify import ATX, MarkdownConverter
+
+MOST_CHARACTERS = 500_000
+"""Of a page without its scripts and styles."""
+DEEPEST = 100
+"""Elements inside each other; deeper pages are read as plain text."""
+UNREAD = (
+    "script", "style", "noscript", "template", "svg", "iframe", "object", "embed", "canvas",
+    "nav", "form", "button", "head",
+)  # fmt: skip
+"""Elements with nothing to read in them."""
+HEAVY = ("script", "style", "svg")
+"""Those that are most of many pages, and are left out before anything is parsed."""
+
+_tag = re.compile(r"<[^<>]*>")
+_gap = re.compile(r"\s{50,}")
+_blank_lines = re.compile(r"\n(?:[ \t]*\n){2,}")
+
+
+def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[str]:
+    yield markdown_of(content.getvalue().decode("utf-8", "replace"), order["base_url"])
+
+
+def markdown_of(text: str, base_url: str = "") -> str:
+    """What a person would read of a page, with its links in full."""
+    for name in HEAVY:
+        text = without_element(text, name)
+    more = "\n\n[cut: the rest is left out, because the page is too long]"
+    more = more if len(text) > MOST_CHARACTERS else ""
+    text = text[:MOST_CHARACTERS]
+    soup = BeautifulSoup(text, "lxml")
+    title = tidy(soup.title.get_text(" ", strip=True)) if soup.title is not None else ""
+    for element in soup.find_all(UNREAD):
+        element.extract()
+    close_gaps(soup)
+    if depth(soup) > DEEPEST:
+        body = without_tags(text)
+    else:
+        complete_links(soup, base_url)
+        converter = MarkdownConverter(heading_style=ATX, bullets="-")
+        body = str(converter.convert_soup(soup))
+    body = f"{tidy(body)}{more}"
+    return f"# {title}\n\n{body}" if title and title not in body[: 2 * len(title) + 200] else body
+
+
+def without_element(text: str, name: str) -> str:
+    """Read once from the beginning to the end; an element that is never closed takes the rest."""
+    opening = re.compile(rf"<{name}\b", re.IGNORECASE)
+    closing = re.compile(rf"</{name}\s*>", re.IGNORECASE)
+    kept, position = [], 0
+    while begun := opening.search(text, position):
+        kept.append(text[position : begun.start()])
+        ended = closing.search(text, begun.end())
+        if ended is None:
+            return "".join(kept)
+        position = ended.end()
+    return "".join((*kept, text[position:]))
+
+
+def without_tags(text: str) -> str:
+    """For pages of which the parser gives up a part, because it is nested so deeply."""
+    return "\n".join(line for line in unescape(_tag.sub("\n", text)).splitlines() if line.strip())
+
+
+def close_gaps(soup: BeautifulSoup) -> None:
+    """The converter takes quadratic time for them."""
+    for text in soup.find_all(string=_gap):
+        text.replace_with(_gap.sub(lambda gap: "\n" if "\n" in gap[0] else " ", str(text)))
+
+
+def depth(soup: BeautifulSoup) -> int:
+    """How many elements are inside each other at most; stops counting where it is too many."""
+    level: list[Tag] = [soup]
+    deepest = 0
+    while level and deepest <= DEEPEST:
+        level = [child for parent in level for child in parent.children if isinstance(child, Tag)]
+        deepest += 1
+    return deepest
+
+
+def complete_links(soup: BeautifulSoup, base_url: str) -> None:
+    """Images that are written out are no text, and no more are links that run code."""
+    for name, attribute in (("a", "href"), ("img", "src")):
+        for element in soup.find_all(name):
+            address = str(element.get(attribute) or "").strip()
+            if address.lower().startswith(("data:", "javascript:")):
+                del element[attribute]
+            elif address and base_url:
+                element[attribute] = joined(base_url, address)
+
+
+def joined(base_url: str, address: str) -> str:
+    try:
+        return urljoin(base_url, address)
+    except ValueError:
+        return address
+
+
+def tidy(markdown: str) -> str:
+    lines = (line.rstrip() for line in markdown.splitlines())
+    return _blank_lines.sub("\n\n", "\n".join(lines)).strip()

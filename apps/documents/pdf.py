@@ -1,0 +1,54 @@
+"""PDF: the text of each page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any
+
+from pypdf import PageObject, PdfReader
+from pypdf.errors import DependencyError
+
+from apps.documents.problems import Unreadable
+from apps.documents.ranges import chosen
+
+PROTECTED = "it is protected by a password."
+
+
+def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[str]:
+    """Raises `Unreadable`."""
+    reader = PdfReader(content)
+    if reader.is_encrypted:
+        unlock(reader)
+    count = len(reader.pages)
+    if not count:
+        raise Unreadable("it has no pages.")
+    for number in chosen(order, count, "page"):
+        text = text_of(reader, number)
+        if text is None:
+            yield f"[page {number}: could not be read]"
+        elif text:
+            yield f"[page {number} of {count}]\n{text}"
+        else:
+            yield f"[page {number}: no text; it may be a scan]"
+
+
+def unlock(reader: PdfReader) -> None:
+    """Many are locked with an empty password. Raises `Unreadable`."""
+    try:
+        if not reader.decrypt(""):
+            raise Unreadable(PROTECTED)
+    except (DependencyError, NotImplementedError) as error:
+        raise Unreadable(PROTECTED) from error
+
+
+def text_of(reader: PdfReader, number: int) -> str | None:
+    """None for a page that is broken: the others may be whole."""
+    try:
+        page: PageObject = reader.pages[number - 1]
+        lines = (line.rstrip() for line in page.extract_text().splitlines())
+        return "\n".join(lines).strip("\n")
+    except (MemoryError, RecursionError):
+        raise
+    except Exception:  # noqa: BLE001 - whatever the library raises on bad bytes
+        return None

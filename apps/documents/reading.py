@@ -1,0 +1,42 @@
+"""The text of documents that somebody else made: bytes in, text out.
+
+A PDF has a line [page 2 of 9] before each page, a workbook [sheet Prices] before each sheet.
+"""
+
+from __future__ import annotations
+
+from apps.documents.child import Bounds, Order, extract
+from apps.documents.kinds import TITLES, kind_of, text_of
+from apps.documents.problems import Unreadable
+
+__all__ = ["Bounds", "Unreadable", "html_to_markdown", "read_document"]
+
+
+async def read_document(
+    content: bytes,
+    *,
+    name: str = "",
+    media_type: str = "",
+    pages: tuple[int, int] | None = None,
+    bounds: Bounds | None = None,
+) -> str:
+    """The text of a file. Raises `Unreadable`.
+
+    `pages` are the first page, or sheet, that is wanted and the one after the last, from 1; the
+    others are not looked into. Text has no pages, so it is read as a whole.
+    """
+    kind = kind_of(content, name, media_type)
+    match kind:
+        case "text":
+            return text_of(content)
+        case "html":
+            return await html_to_markdown(text_of(content), bounds=bounds)
+        case _:
+            order = Order(kind, TITLES[kind], pages=pages)
+            return await extract(content, order, bounds or Bounds())
+
+
+async def html_to_markdown(text: str, base_url: str = "", *, bounds: Bounds | None = None) -> str:
+    """What a person would read of a page, with its links in full. Raises `Unreadable`."""
+    order = Order("html", TITLES["html"], base_url=base_url)
+    return await extract(text.encode("utf-8", "replace"), order, bounds or Bounds())

@@ -1,0 +1,55 @@
+"""Excel: the rows of each sheet, as they were last calculated; cells are separated by tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, time
+from io import BytesIO
+from typing import Any
+
+from openpyxl import load_workbook
+
+from apps.documents.ranges import chosen
+
+ROWS_AT_ONCE = 500
+"""Of a part: how often it is looked at whether there is time left."""
+
+
+def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[str]:
+    """Raises `Unreadable`."""
+    book = load_workbook(content, read_only=True, data_only=True, keep_links=False)
+    sheets = book.worksheets
+    for number in chosen(order, len(sheets), "sheet"):
+        sheet = sheets[number - 1]
+        yield f"[sheet {' '.join(sheet.title.split())}]"
+        # What a sheet says of its size may be wrong, and fill millions of empty rows.
+        sheet.reset_dimensions()
+        yield from grouped(sheet.iter_rows(values_only=True))
+
+
+def grouped(rows: Iterator[Sequence[Any]]) -> Iterator[str]:
+    """Rows without their empty ends; empty rows are left out."""
+    lines: list[str] = []
+    for count, row in enumerate(rows, start=1):
+        line = "\t".join(map(written, row)).rstrip("\t")
+        if line:
+            lines.append(line)
+        if lines and count % ROWS_AT_ONCE == 0:
+            yield "\n".join(lines)
+            lines = []
+    if lines:
+        yield "\n".join(lines)
+
+
+def written(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).upper()
+        case datetime() | date() | time():
+            return value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
+        case float() if value.is_integer() and abs(value) < 1e15:
+            return str(int(value))
+        case _:
+            return " ".join(str(value).split())

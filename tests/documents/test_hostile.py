@@ -1,0 +1,150 @@
+"""Documents that mean harm hurt nobody but the process that reads them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import signal
+import subprocess
+import time
+import zipfile
+import zlib
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from apps.documents import child
+from apps.documents.problems import Unreadable
+from apps.documents.reading import Bounds, html_to_markdown, read_document
+from tests.documents.samples import assembled, docx, pdf, stream, xlsx
+
+TIGHT = Bounds(seconds=4.0, memory=256 * 1024 * 1024, characters=100_000)
+
+
+def with_part(archive: bytes, name: str, content: bytes) -> bytes:
+    """The archive with one of its parts replaced."""
+    out = BytesIO()
+    with zipfile.ZipFile(BytesIO(archive)) as old, zipfile.ZipFile(out, "w") as new:
+        for item in old.namelist():
+            data = content if item == name else old.read(item)
+            new.writestr(item, data, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def bomb_docx() -> bytes:
+    """A few hundred KB that unpack to 150 MB."""
+    return with_part(docx(), "word/document.xml", b" " * 150_000_000)
+
+
+def bomb_xlsx() -> bytes:
+    """A sheet of very many rows in a few hundred KB."""
+    row = b'<row><c t="inlineStr"><is><t>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx</t></is></c></row>'
+    namespace = b"http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    sheet = b'<worksheet xmlns="%s"><sheetData>%s</sheetData></worksheet>'
+    return with_part(xlsx(), "xl/worksheets/sheet1.xml", sheet % (namespace, row * 400_000))
+
+
+def pdf_that_is_its_own_page() -> bytes:
+    return assembled(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 9 /Parent 2 0 R >>",
+        ]
+    )
+
+
+def pdf_bomb() -> bytes:
+    """A page of which a few KB unpack to 100 MB."""
+    packed = zlib.compress(zlib.compress(bytes(100_000_000), 9), 9)
+    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>"
+    return assembled(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            page,
+            stream(packed, "/Filter [/FlateDecode /FlateDecode]"),
+        ]
+    )
+
+
+@pytest.mark.parametrize("make", [bomb_docx, pdf_that_is_its_own_page], ids=["docx", "pdf loop"])
+async def test_what_would_take_all_there_is_is_refused_in_time(make):
+    content = make()
+    started = time.monotonic()
+
+    with pytest.raises(Unreadable) as refused:
+        await read_document(content, name="a.docx", bounds=TIGHT)
+
+    assert str(refused.value).startswith(("it ", "reading it ", "things "))
+    assert time.monotonic() - started < 12
+
+
+@pytest.mark.parametrize("make", [bomb_xlsx, pdf_bomb], ids=["xlsx", "pdf"])
+async def test_of_what_is_too_much_the_beginning_is_read_or_nothing(make):
+    content = make()
+    started = time.monotonic()
+
+    try:
+        text = await read_document(content, bounds=TIGHT)
+    except Unreadable as refused:
+        text = str(refused)
+
+    assert len(text) <= TIGHT.characters + 200
+    assert time.monotonic() - started < 12
+
+
+async def test_elements_inside_each_other_without_end_are_read_as_text():
+    assert await html_to_markdown("<div>" * 9_000 + "deep &amp; well") == "deep & well"
+
+
+async def test_a_text_that_is_too_long_is_cut_and_says_so():
+    text = await read_document(pdf("First", "Second"), bounds=Bounds(seconds=20, characters=30))
+
+    assert text == (
+        "[page 1 of 2]\nFirst\n[page 2 of \n"
+        "[cut: the rest is left out, because the text is too long]"
+    )
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> queue.Queue[subprocess.Popen[bytes]]:
+    """The processes that were started, as they are."""
+    processes: queue.Queue[subprocess.Popen[bytes]] = queue.Queue()
+    start = child.Job.start
+
+    def told(job: child.Job, given: int) -> subprocess.Popen[bytes]:
+        process = start(job, given)
+        processes.put(process)
+        return process
+
+    monkeypatch.setattr(child.Job, "start", told)
+    return processes
+
+
+async def test_whoever_does_not_wait_any_more_ends_the_process(
+    begun: queue.Queue[subprocess.Popen[bytes]],
+):
+    reading = asyncio.create_task(html_to_markdown("<br>" * 400_000, bounds=Bounds(seconds=90)))
+    process = await asyncio.to_thread(begun.get, timeout=30)
+
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+
+    assert await asyncio.to_thread(process.wait, 30) == -signal.SIGKILL
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only Linux tells it")
+async def test_the_process_knows_nothing_of_our_environment(
+    monkeypatch: pytest.MonkeyPatch, begun: queue.Queue[subprocess.Popen[bytes]]
+):
+    monkeypatch.setenv("SOME_API_KEY", "s3cret")
+    reading = asyncio.create_task(html_to_markdown("<br>" * 40_000, bounds=Bounds(seconds=90)))
+    process = await asyncio.to_thread(begun.get, timeout=30)
+
+    known = Path(f"/proc/{process.pid}/environ").read_bytes()
+
+    reading.cancel()
+    assert known.split(b"\0") == [f"PATH={os.defpath}".encode(), b"PYTHONUTF8=1", b""]
