@@ -17,6 +17,7 @@ import httpcore
 import httpx
 from django.conf import settings
 from httpx import (
+    URL,
     AsyncClient,
     ConnectError,
     ConnectTimeout,
@@ -24,6 +25,7 @@ from httpx import (
     InvalidURL,
     RequestError,
     Response,
+    Timeout,
     TimeoutException,
 )
 
@@ -31,6 +33,7 @@ from apps.workspace.egress.guard import GuardedBackend, Trust
 from apps.workspace.egress.lifetimes import shared
 
 __all__ = [
+    "URL",
     "AsyncClient",
     "ConnectError",
     "ConnectTimeout",
@@ -38,7 +41,9 @@ __all__ = [
     "InvalidURL",
     "RequestError",
     "Response",
+    "Timeout",
     "TimeoutException",
+    "core_client",
     "guarded_client",
     "operator_client",
     "site_client",
@@ -63,6 +68,11 @@ def operator_client() -> AsyncClient:
 def site_client() -> AsyncClient:
     """For this server itself: addresses that begin with / are joined to SITE_URL."""
     return shared(Trust.SITE, functools.partial(make_client, Trust.SITE))
+
+
+def core_client() -> AsyncClient:
+    """For DIAL Core: addresses below DIAL_URL."""
+    return shared(Trust.DIAL, functools.partial(make_client, Trust.DIAL))
 
 
 def make_client(trust: Trust) -> AsyncClient:

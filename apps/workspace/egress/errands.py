@@ -20,6 +20,7 @@ from httpx2 import SSEError
 from apps.errors import EgressRefused, ToolError
 from apps.workspace.egress.clients import CONNECT_SECONDS
 from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.retry_after import retry_after
 from apps.workspace.egress.sdk_clients import make_sdk_client
 
 __all__ = [
@@ -42,12 +43,14 @@ CLOSE_SECONDS = 2.0
 class Errand:
     """One piece of work over HTTP: what is sent with it, how long it may take, how it failed.
 
-    `status` is the HTTP status of a refusal; `failure` a sentence about a connection that failed.
+    `status` is the HTTP status of a refusal, `retry_after` the seconds that it asks to be left
+    alone; `failure` is a sentence about a connection that failed.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     seconds: float = 60.0
     status: int = 0
+    retry_after: float | None = None
     failure: str = ""
     timed_out: bool = False
 
@@ -106,6 +109,7 @@ class ErrandTransport(httpx2.AsyncBaseTransport):
             return httpx2.Response(HTTPStatus.BAD_GATEWAY, request=request)
         if response.is_error:
             errand.status = response.status_code
+            errand.retry_after = retry_after(response.headers)
             self.tell(request, errand)
         return self.limited(request, response, errand)
 

@@ -29,6 +29,22 @@ class Trust(Enum):
     """A manifest or a deployment: private networks too, for hosts on the allowlist."""
     SITE = "site"
     """This server, at SITE_URL, and nothing else."""
+    DIAL = "dial"
+    """DIAL Core, at DIAL_URL, and nothing else: its address is the operator's, private or not."""
+
+
+OWN = {
+    Trust.SITE: ("SITE_URL", "is not this server. Write the address in full, or set SITE_URL."),
+    Trust.DIAL: ("DIAL_URL", "is not DIAL Core. DIAL_URL says where that is."),
+}
+"""The one place of a level of trust: the setting that names it, and what is told of another."""
+
+
+METADATA_NAMES = frozenset(
+    {"metadata", "metadata.google.internal", "metadata.goog", "instance-data"}
+    | {"instance-data.ec2.internal", "metadata.azure.internal", "metadata.tencentyun.com"}
+)
+"""Hosts on which clouds hand out a machine's credentials, whatever their names resolve to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +57,13 @@ class Address:
 
 async def find_addresses(trust: Trust, host: str, port: int) -> list[Address]:
     """Resolve and judge. Raises `EgressRefused`, and OSError when the name is unknown."""
-    if trust is Trust.SITE:
-        check_site(host, port)
+    if trust in OWN:
+        check_own(trust, host, port)
+        return await resolve(host, port)
+    check_name(host)
     found = await resolve(host, port)
-    if trust is not Trust.SITE:
-        for address in found:
-            check(trust, host, reach(address.host))
+    for address in found:
+        check(trust, host, reach(address.host))
     return found
 
 
@@ -56,8 +73,16 @@ async def resolve(host: str, port: int) -> list[Address]:
     try:
         rows = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except UnicodeError as error:  # an empty or overlong label
-        raise OSError(f"{host!r} is not a host name.") from error
+        raise socket.gaierror(socket.EAI_NONAME, f"{host!r} is not a host name.") from error
     return list(dict.fromkeys(Address(str(row[4][0]), port) for row in rows))
+
+
+def check_name(host: str) -> None:
+    """Raises `EgressRefused`."""
+    if plain(host) in METADATA_NAMES:
+        raise EgressRefused(
+            f"The host {host!r} is the metadata service of a cloud, which is never contacted."
+        )
 
 
 def check(trust: Trust, host: str, distance: Reach) -> None:
@@ -93,14 +118,13 @@ def plain(host: str) -> str:
     return host.strip().rstrip(".").removeprefix("[").removesuffix("]").lower()
 
 
-def check_site(host: str, port: int) -> None:
+def check_own(trust: Trust, host: str, port: int) -> None:
     """Raises `EgressRefused`."""
-    site = urlsplit(settings.SITE_URL)
-    expected = site.port or (443 if site.scheme == "https" else 80)
-    if plain(host) != plain(site.hostname or "") or port != expected:
-        raise EgressRefused(
-            f"{host}:{port} is not this server. Write the address in full, or set SITE_URL."
-        )
+    setting, problem = OWN[trust]
+    place = urlsplit(getattr(settings, setting))
+    expected = place.port or (443 if place.scheme == "https" else 80)
+    if plain(host) != plain(place.hostname or "") or port != expected:
+        raise EgressRefused(f"{host}:{port} {problem}")
 
 
 class GuardedBackend:

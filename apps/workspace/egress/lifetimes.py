@@ -43,6 +43,13 @@ def forget(key: Hashable) -> None:
         store[0].pop(key, None)
 
 
+async def close() -> None:
+    """Close everything of the running loop, which is about to end without saying so."""
+    store = _stores.pop(asyncio.get_running_loop(), None)
+    if store is not None:
+        await store[1].aclose()
+
+
 def open_store() -> tuple[Things, AsyncGenerator[None, None]]:
     things: Things = {}
     keeper = keep(things)

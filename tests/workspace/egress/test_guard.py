@@ -175,3 +175,14 @@ async def test_a_name_that_nobody_has_is_the_error_of_the_library(names):
 async def test_unix_sockets_are_refused():
     with pytest.raises(EgressRefused):
         await backend(Trust.OPERATOR, Wire()).connect_unix_socket("/run/docker.sock")
+
+
+async def test_dial_core_may_be_on_a_private_network_and_nothing_else_is_reached(names, settings):
+    settings.DIAL_URL = "http://core.internal:8080/dial"
+    settings.PRIVATE_NETWORK_ALLOWLIST = []
+    names(["10.0.0.7"])
+
+    assert await find_addresses(Trust.DIAL, "core.internal", 8080) == [Address("10.0.0.7", 8080)]
+    for host, port in (("core.internal", 80), ("core.internal.evil.example", 8080)):
+        with pytest.raises(EgressRefused, match="is not DIAL Core"):
+            await find_addresses(Trust.DIAL, host, port)

@@ -1,0 +1,158 @@
+"""Fetch a URL that a model or a user named: public addresses only, no credentials, bounded.
+
+The client underneath judges the addresses that it dials, keeps no cookies, reads no proxy
+variables and follows no redirects; those are followed here, each one judged like the first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import mimetypes
+import re
+import socket
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from django.conf import settings
+
+from apps.errors import EgressRefused, FetchReason, FetchRefused
+from apps.workspace.egress.bodies import BodyTooLarge, read_body
+from apps.workspace.egress.clients import (
+    URL,
+    HTTPError,
+    InvalidURL,
+    Response,
+    Timeout,
+    TimeoutException,
+    guarded_client,
+)
+from apps.workspace.egress.fetch_names import name_of_file, shown
+from apps.workspace.egress.fetch_policy import FetchPolicy
+
+UNKNOWN_TYPE = "application/octet-stream"
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+_media_type = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
+_charset = re.compile(r"\bcharset\s*=\s*[\"']?([\w.:-]{1,40})", re.ASCII | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """`content_type` is without parameters, `filename` without any path.
+
+    `charset` is the encoding of a text as the server calls it, "" if it says nothing.
+    """
+
+    content: bytes = field(repr=False)
+    content_type: str
+    filename: str
+    charset: str = ""
+
+
+async def fetch(url: str, policy: FetchPolicy, limit: int, *, seconds: float) -> Fetched:
+    """GET with all its redirects, within `seconds`; at most `limit` bytes, packed and unpacked.
+
+    Raises `FetchRefused`, whose text names the URL without its query and credentials.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            return await follow(url, policy, limit, seconds)
+    except BodyTooLarge as error:
+        raise refusal("size_limit", url) from error
+    except (TimeoutError, TimeoutException) as error:
+        raise refusal("timeout", url) from error
+    except EgressRefused as error:
+        raise refusal("ssrf_block", url) from error
+    except (HTTPError, InvalidURL) as error:
+        raise refusal(reason_of(error), url) from error
+
+
+async def follow(url: str, policy: FetchPolicy, limit: int, seconds: float) -> Fetched:
+    if wish := policy.judge_switches():
+        raise refusal(wish, url)
+    timeout = Timeout(seconds, connect=settings.EXTERNAL_URL_FETCH_CONNECT_TIMEOUT_SECONDS)
+    address = read(url, url)
+    for _ in range(settings.EXTERNAL_URL_FETCH_MAX_REDIRECTS + 1):
+        if wish := policy.judge(address.host):
+            raise refusal(wish, url)
+        async with guarded_client().stream("GET", address, timeout=timeout) as response:
+            target = response.headers.get("location", "")
+            if response.status_code not in REDIRECTS or not target:
+                return await read_file(response, address, limit, url)
+            address = read(joined(address, target), url)
+    raise refusal("redirect_cap", url)
+
+
+def read(text: str, asked: str) -> URL:
+    """The address without the name and password in it, which would become a header.
+
+    Raises `FetchRefused` for what is no address of HTTP, and `InvalidURL`.
+    """
+    address = URL(text)
+    is_http = address.scheme in {"http", "https"}
+    port = 80 if address.port is None else address.port
+    if not is_http or not address.host or not 0 < port < 65_536:
+        raise refusal("ssrf_block", asked)
+    return address.copy_with(userinfo=b"", fragment=None)
+
+
+def joined(address: URL, target: str) -> str:
+    """Raises `InvalidURL`."""
+    return str(address.join(target))
+
+
+async def read_file(response: Response, address: URL, limit: int, asked: str) -> Fetched:
+    if response.status_code != HTTPStatus.OK:
+        raise refusal("transport", asked, f"The server answered {response.status_code}.")
+    content = await read_body(response, limit)
+    told, _, options = response.headers.get("content-type", "").partition(";")
+    told = told.strip().lower()
+    content_type = told if _media_type.fullmatch(told) else ""
+    charset = _charset.search(options)
+    disposition = response.headers.get("content-disposition", "")
+    name = name_of_file(str(address), disposition, content_type)
+    guessed = content_type or mimetypes.guess_type(name)[0] or UNKNOWN_TYPE
+    return Fetched(content, guessed, name, charset[1].lower() if charset else "")
+
+
+def reason_of(error: Exception) -> FetchReason:
+    """A host that cannot be found is as good as one that may not be contacted."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, socket.gaierror | InvalidURL):
+            return "ssrf_block"
+        if isinstance(seen, TimeoutError):
+            return "timeout"
+        seen = seen.__cause__ or seen.__context__
+    return "transport"
+
+
+OUTCOMES: dict[FetchReason, str] = {
+    "size_limit": "exceeds the configured file-size limit.",
+    "ssrf_block": (
+        "resolves to a blocked address (loopback, private, link-local, or cloud-metadata)."
+    ),
+    "redirect_cap": "exceeded the configured redirect limit.",
+    "timeout": "timed out.",
+    "transport": "could not be fetched.",
+}
+POLICIES: dict[FetchReason, str] = {
+    "admin": "External URL fetching is disabled by operator policy (EXTERNAL_URL_FETCH_ENABLED).",
+    "builder": (
+        "External URL fetching is disabled by this app (features.external_url_fetch.enabled=false)."
+    ),
+    "admin_allowlist": (
+        "External URL host is not in the operator allowlist (EXTERNAL_URL_FETCH_HOST_ALLOWLIST)."
+    ),
+    "builder_allowlist": (
+        "External URL host is not in this app's allowlist "
+        "(features.external_url_fetch.host_allowlist)."
+    ),
+}
+
+
+def refusal(reason: FetchReason, url: str, detail: str = "") -> FetchRefused:
+    if reason in POLICIES:
+        return FetchRefused(reason, POLICIES[reason])
+    text = f"External URL {shown(url)} {OUTCOMES[reason]} {detail}"
+    return FetchRefused(reason, text.rstrip())
