@@ -1,0 +1,101 @@
+"""What an address points at."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.workspace.loading.places import Place, place_of
+
+
+@pytest.fixture(autouse=True)
+def _core(settings) -> None:
+    settings.DIAL_URL = "https://core.example/dial"
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("files/b/a.txt", Place("stored", "files/b/a.txt")),
+        ("/files/b/a.txt", Place("stored", "files/b/a.txt")),
+        (" files/b/my notes.txt ", Place("stored", "files/b/my notes.txt")),
+        ("/etc/passwd", Place("stored", "/etc/passwd")),
+        ("https://core.example/dial/v1/files/b/a%20b.txt?x=1#y", Place("stored", "files/b/a%20b.txt")),
+        ("HTTPS://me:pw@CORE.example:443/dial/v1/files/b/a", Place("stored", "files/b/a")),
+        ("https://core.example/dial/v1/prompts/b/a", Place("stored", "prompts/b/a")),
+        ("https://core.example/elsewhere", Place("stored", "elsewhere")),
+        ("http://core.example/dial/v1/files/b/a", Place("external", "http://core.example/dial/v1/files/b/a")),
+        ("https://core.example@evil.example/v1/files/b/a", Place("external", "https://core.example@evil.example/v1/files/b/a")),
+        ("https://a.example/files/b", Place("external", "https://a.example/files/b")),
+        ("http://127.0.0.1/", Place("external", "http://127.0.0.1/")),
+        ("notes/a b.txt", Place("relative", "notes/a%20b.txt")),
+        ("notes/a%20b.txt", Place("relative", "notes/a%20b.txt")),
+        ("100%.txt", Place("relative", "100%25.txt")),
+        ("report at 10:30.txt", Place("relative", "report%20at%2010%3A30.txt")),
+        ("data:,x", Place("data", "data:,x")),
+        ("DATA:text/plain,x", Place("data", "DATA:text/plain,x")),
+    ],
+)  # fmt: skip
+def test_places_are_told_apart(url: str, place: Place):
+    assert place_of(url) == place
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "  ",
+        "file:///etc/passwd",
+        "ftp://a.example/a",
+        "javascript:alert(1)",
+        "C:\\x",
+        "//a.example/x",
+        "http://",
+        "http:///x",
+        "https:x",
+        "http://[nonsense",
+        "http://a.example/\nx",
+        "a\x00b",
+        "..",
+        "../a",
+        "notes/../../a",
+        "notes/%2e%2e/a",
+        "notes\\a",
+        "files/b/../c/a",
+        "files/b/%2E%2E/c/a",
+        "./a",
+    ],
+)
+def test_what_is_no_place_of_a_file(url: str):
+    assert place_of(url).kind == "unsupported"
+
+
+@given(st.text(max_size=80))
+def test_every_text_is_some_place_and_none_leads_upwards(text: str):
+    place = place_of(text)
+
+    if place.kind in {"stored", "relative"}:
+        assert not {".", ".."} & {unquote(part) for part in place.address.split("/")}
+    if place.kind == "relative":
+        assert place_of(place.address) == place
+
+
+hosts = st.sampled_from(["core.example", "CORE.EXAMPLE", "core.example.", "core.example:443"])
+paths = st.lists(st.text("abc%20 ü", min_size=1, max_size=8), min_size=1, max_size=4)
+
+
+@given(hosts, paths)
+def test_whatever_is_at_dial_is_never_fetched_from_outside(host: str, path: list[str]):
+    assert place_of(f"https://{host}/{'/'.join(path)}").kind != "external"
+
+
+@given(
+    st.from_regex(r"[a-z][a-z0-9+.-]{0,10}", fullmatch=True), st.text("a/@:?#.[]\\", max_size=20)
+)
+def test_no_other_scheme_is_loaded(scheme: str, rest: str):
+    kind = place_of(f"{scheme}:{rest}").kind
+
+    assert kind == "unsupported" or scheme in {"http", "https", "data"}
