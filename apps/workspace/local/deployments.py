@@ -13,13 +13,16 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 
 from apps.agent.model import Model
-from apps.errors import DeploymentNotFound
+from apps.errors import DeploymentNotFound, Unsupported
 from apps.workspace.demo.model import DemoModel
 from apps.workspace.local.models import KEY_VARIABLE, Deployment
 from apps.workspace.openai.model import make_model as make_openai_model
-from apps.workspace.port import DeploymentInfo
+from apps.workspace.port import DeploymentInfo, McpEndpoint
 
 logger = logging.getLogger(__name__)
+
+COMPLETIONS_OF = "/openai/deployments/"
+"""What stands in front of a name in the address of a deployment of DIAL's."""
 
 Version = tuple[int, int]
 """Id and version of a row: one that was deleted and made anew is another one."""
@@ -134,6 +137,24 @@ def make_model(deployment: FoundDeployment, idle_seconds: float | None = None) -
         model=deployment.model_name,
         dial=deployment.info.features.get("dial") is True,
         idle_seconds=idle_seconds,
+    )
+
+
+def make_mcp_endpoint(deployment: FoundDeployment) -> McpEndpoint:
+    """Where DIAL has the MCP server of a toolset or an application. Raises `Unsupported`."""
+    if deployment.info.features.get("dial") is not True:
+        raise Unsupported(
+            f"The deployment {deployment.info.id!r} is no service of DIAL's, so no MCP server is "
+            "known of it. Name the address of one in a toolset of type 'mcp'."
+        )
+    address = deployment.base_url.partition("?")[0]
+    root, found, name = address.rstrip("/").partition(COMPLETIONS_OF)
+    key = key_of(deployment)
+    return McpEndpoint(
+        f"{root}/v1/toolset/{name if found else deployment.model_name}/mcp",
+        {"Api-Key": key} if key else {},
+        display_name=deployment.info.display_name,
+        description=deployment.info.description,
     )
 
 

@@ -11,16 +11,20 @@ import logging
 import re
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from django.conf import settings
-from django.core.files.base import ContentFile
+from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 from django.db import transaction
 
-from apps.errors import FileRefused
-from apps.workspace.local.models import StoredFile
-from apps.workspace.local.paths import check_name, read_path, write_path
-from apps.workspace.port import FileContent, FileInfo
+from apps.errors import FileChanged, FileMissing, FileRefused
+from apps.workspace.local.models import PUBLIC, FormerBucket, StoredFile
+from apps.workspace.local.paths import ROOT, check_name, find_place, write_path
+from apps.workspace.local.quotas import check_quota, lock_quota
+from apps.workspace.port import FileContent, FileInfo, FolderInfo
 
 logger = logging.getLogger(__name__)
 
@@ -31,10 +35,24 @@ READ_ATTEMPTS = 3
 _content_type = re.compile(r"[\w.+-]+/[\w.+-]+(\s*;[ -~]*)?", re.ASCII)
 
 
-def read(bucket: str, path: str) -> FileContent:
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What must still hold when a file is written: that it is `etag`, or that there is none."""
+
+    etag: str | None = None
+    is_new: bool = False
+
+
+def info(bucket: str, path: str) -> FileInfo:
+    """Raises `FileMissing`."""
+    return info_of(find(bucket, path))
+
+
+def read(bucket: str, path: str, limit: int | None = None) -> FileContent:
     """Raises `FileRefused`, in the same words for what is missing and what is another's."""
     for _ in range(READ_ATTEMPTS):
         row = find(bucket, path)
+        check_size(row.size, limit)
         try:
             with default_storage.open(row.storage_name, "rb") as stored:
                 return FileContent(info_of(row), stored.read())
@@ -44,19 +62,47 @@ def read(bucket: str, path: str) -> FileContent:
     raise missing(path)
 
 
-def write(bucket: str, name: str, content: bytes, content_type: str) -> FileInfo:
+def keep(bucket: str, name: str, content: bytes, content_type: str) -> FileInfo:
     """Create or replace. Raises `FileRefused`."""
     check_name(name)
-    check_size(len(content))
-    stored = default_storage.save(new_storage_name(), ContentFile(content))
+    return store(bucket, name, content, content_type, Condition())
+
+
+def write(
+    bucket: str, path: str, content: bytes, content_type: str, condition: Condition
+) -> FileInfo:
+    """Create or replace. Raises `FileRefused`, `FileChanged`."""
+    return store(bucket, own_name(bucket, path), content, content_type, condition)
+
+
+def take(bucket: str, name: str, content: File[Any], content_type: str) -> FileInfo:
+    """Create from an open file, piece by piece. Raises `FileRefused`, `FileChanged`."""
+    check_name(name)
+    return store_file(bucket, name, content, content_type, Condition(is_new=True))
+
+
+def store(
+    bucket: str, name: str, content: bytes, content_type: str, condition: Condition
+) -> FileInfo:
+    return store_file(bucket, name, ContentFile(content), content_type, condition)
+
+
+def store_file(
+    bucket: str, name: str, content: File[Any], content_type: str, condition: Condition
+) -> FileInfo:
+    check_size(content.size)
+    digest = hashlib.sha256()
+    for piece in content.chunks():
+        digest.update(piece)
+    stored = default_storage.save(new_storage_name(), content)
     fields = {
         "storage_name": stored,
         "content_type": clean_type(content_type),
-        "size": len(content),
-        "etag": hashlib.sha256(content).hexdigest(),
+        "size": content.size,
+        "etag": digest.hexdigest(),
     }
     try:
-        row, replaced = point(bucket, name, fields)
+        row, replaced = point(bucket, name, fields, condition)
     except BaseException:
         discard(stored)
         raise
@@ -66,24 +112,82 @@ def write(bucket: str, name: str, content: bytes, content_type: str) -> FileInfo
 
 
 @transaction.atomic
-def point(bucket: str, name: str, fields: dict[str, object]) -> tuple[StoredFile, str]:
-    """Point the row at new bytes; return it and where the old bytes are ("" for a new file)."""
+def point(
+    bucket: str, name: str, fields: dict[str, object], condition: Condition
+) -> tuple[StoredFile, str]:
+    """Point the row at new bytes; return it and where the old bytes are ("" for a new file).
+
+    Raises `FileRefused`, `FileChanged`.
+    """
+    lock_quota(bucket)
     rows = StoredFile.objects.select_for_update()
-    row, is_new = rows.get_or_create(bucket=bucket, name=name, defaults=fields)
+    if condition.etag is not None:
+        row, is_new = rows.filter(bucket=bucket, name=name).first(), False
+        if row is None or row.etag != condition.etag:
+            raise FileChanged(f"{write_path(bucket, name)} was changed meanwhile; read it again.")
+    else:
+        row, is_new = rows.get_or_create(bucket=bucket, name=name, defaults=fields)
     if is_new:
+        check_quota(bucket)
         return row, ""
-    replaced = row.storage_name
+    if condition.is_new:
+        raise FileChanged(f"There is already a file {write_path(bucket, name)}.")
+    replaced, size = row.storage_name, row.size
     for field, value in fields.items():
         setattr(row, field, value)
     row.save()
+    if row.size > size:
+        check_quota(bucket)
     return row, replaced
 
 
-def listing(bucket: str, prefix: str) -> Sequence[FileInfo]:
-    rows = StoredFile.objects.filter(bucket=bucket)
+def listing(bucket: str, folder: str, is_deep: bool) -> Sequence[FileInfo | FolderInfo]:
+    """What stands in a folder, by path. Raises `FileRefused` for what can be no folder."""
+    prefix = folder_prefix(bucket, folder)
+    rows = StoredFile.objects.filter(bucket=bucket, name__startswith=prefix)
     # SQLite compares without case, so the prefix is looked at here.
-    found = [info_of(row) for row in rows if row.name.startswith(prefix)]
-    return sorted(found, key=lambda info: info.path)
+    found = [row for row in rows if row.name.startswith(prefix)]
+    entries: dict[str, FileInfo | FolderInfo] = {}
+    for row in found:
+        inner, slash, _ = row.name[len(prefix) :].partition("/")
+        if slash and not is_deep:
+            path = write_path(bucket, prefix + inner) + "/"
+            entries[path] = FolderInfo(path)
+        else:
+            entries[write_path(bucket, row.name)] = info_of(row)
+    return [entries[path] for path in sorted(entries)]
+
+
+def copy(bucket: str, found: FileContent, destination: str, overwrite: bool) -> None:
+    """Write what was read to another place. Raises `FileRefused`, `FileChanged`."""
+    condition = Condition(is_new=not overwrite)
+    name = own_name(bucket, destination)
+    if find_place(found.info.path) != (bucket, name):
+        store(bucket, name, found.content, found.info.content_type, condition)
+
+
+def share(name: str, content: File[Any], content_type: str) -> FileInfo:
+    """Create or replace a file that everybody may read. Raises `FileRefused`."""
+    check_name(name)
+    return store_file(PUBLIC, name, content, content_type, Condition())
+
+
+def move(bucket: str, source: str, destination: str, overwrite: bool) -> None:
+    """Raises `FileRefused`, `FileChanged`."""
+    name = own_name(bucket, destination)
+    with transaction.atomic():
+        row = find(bucket, source, lock=True)
+        if (row.bucket, row.name) == (bucket, name):
+            return
+        replaced = StoredFile.objects.select_for_update().filter(bucket=bucket, name=name).first()
+        if replaced is not None and not overwrite:
+            raise FileChanged(f"There is already a file {destination}.")
+        if replaced is not None:
+            replaced.delete()
+        row.bucket, row.name = bucket, name
+        row.save(update_fields=("bucket", "name", "updated_at"))
+    if replaced is not None:
+        discard(replaced.storage_name)
 
 
 def delete(bucket: str, path: str) -> None:
@@ -94,20 +198,53 @@ def delete(bucket: str, path: str) -> None:
     discard(row.storage_name)
 
 
-def find(bucket: str, path: str, *, lock: bool = False) -> StoredFile:
-    """The row of a file of this bucket. Raises `FileRefused`."""
-    place = read_path(path)
+def delete_below(bucket: str, prefix: str) -> None:
+    """Delete all files whose names begin with `prefix`; their bytes once the rows are gone."""
+    rows = StoredFile.objects.filter(bucket=bucket, name__startswith=prefix)
+    found = [row for row in rows if row.name.startswith(prefix)]
+    StoredFile.objects.filter(pk__in=[row.pk for row in found]).delete()
+    for row in found:
+        transaction.on_commit(partial(discard, row.storage_name))
+
+
+def own_name(bucket: str, path: str) -> str:
+    """The name of a file of this bucket that may be written. Raises `FileRefused`."""
+    place = find_place(path)
     if place is None or place[0] != bucket:
+        raise FileRefused(f"{shown(path)} is no place that you may write to.")
+    return place[1]
+
+
+def folder_prefix(bucket: str, folder: str) -> str:
+    """With what the names of all files in a folder of this bucket begin. Raises `FileMissing`."""
+    if folder.rstrip("/") == f"{ROOT}/{bucket}":
+        return ""
+    place = find_place(folder.removesuffix("/"))
+    if place is None or place[0] != bucket:
+        raise missing(folder)
+    return f"{place[1]}/"
+
+
+def find(bucket: str, path: str, *, lock: bool = False) -> StoredFile:
+    """The row of a file of this bucket, or of one before. Raises `FileRefused`."""
+    place = find_place(path)
+    if place is None or (place[0] != bucket and place[0] not in buckets_of(bucket)):
         raise missing(path)
     rows = StoredFile.objects.select_for_update() if lock else StoredFile.objects.all()
-    row = rows.filter(bucket=bucket, name=place[1]).first()
+    row = rows.filter(bucket=place[0], name=place[1]).first()
     if row is None:
         raise missing(path)
     return row
 
 
-def check_size(size: int) -> None:
-    limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
+def buckets_of(bucket: str) -> list[str]:
+    """The bucket, and those that its owner had before signing in."""
+    before = FormerBucket.objects.filter(bucket=bucket) if bucket else FormerBucket.objects.none()
+    return [bucket, *before.values_list("name", flat=True)]
+
+
+def check_size(size: int, limit: int | None = None) -> None:
+    limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT if limit is None else limit
     if size > limit:
         raise FileRefused(f"The file has {size:,} bytes; at most {limit:,} are possible.")
 
@@ -120,9 +257,12 @@ def discard(storage_name: str) -> None:
         logger.exception("Unused bytes remain in the storage: %s", storage_name)
 
 
-def missing(path: str) -> FileRefused:
-    shown = path if len(path) <= 200 else f"{path[:200]}…"
-    return FileRefused(f"There is no file {shown!a} that you may use.")
+def missing(path: str) -> FileMissing:
+    return FileMissing(f"There is no file {shown(path)} that you may use.")
+
+
+def shown(path: str) -> str:
+    return ascii(path if len(path) <= 200 else f"{path[:200]}…")
 
 
 def new_storage_name() -> str:

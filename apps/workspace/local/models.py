@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import ClassVar
 
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
@@ -108,6 +109,35 @@ class StoredFile(models.Model):
 
     def __str__(self) -> str:
         return f"files/{self.bucket}/{self.name}"
+
+
+PUBLIC = "public"
+"""The bucket whose files everybody may read and operators write, as DIAL has one."""
+
+
+class SharedFiles(models.Manager["SharedFile"]):
+    def get_queryset(self) -> models.QuerySet[SharedFile]:
+        return super().get_queryset().filter(bucket=PUBLIC)
+
+
+class SharedFile(StoredFile):
+    """A file of the operators that every application and everybody may read."""
+
+    objects: ClassVar[SharedFiles] = SharedFiles()
+
+    class Meta:
+        proxy = True
+        ordering = ("name",)
+
+
+class FormerBucket(models.Model):
+    """What somebody owned before signing in: files there stay under the paths that were said."""
+
+    name = models.CharField(max_length=100, unique=True)
+    bucket = models.CharField(max_length=100, db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.name} is {self.bucket}"
 
 
 class McpServer(Versioned):

@@ -20,7 +20,7 @@ def write_path(bucket: str, name: str) -> str:
     return "/".join((ROOT, bucket, *(quote(segment, safe="") for segment in name.split("/"))))
 
 
-def read_path(path: str) -> tuple[str, str] | None:
+def find_place(path: str) -> tuple[str, str] | None:
     """Bucket and name; None for what can be no file's path."""
     root, bucket, *segments = path.split("/") if path.count("/") >= 2 else ("", "")
     if root != ROOT or not bucket:

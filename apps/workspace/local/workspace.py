@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from channels.db import database_sync_to_async
@@ -11,9 +11,14 @@ from channels.db import database_sync_to_async
 from apps.accounts.caller import Caller
 from apps.agent.model import Model
 from apps.errors import DeploymentNotFound, FileRefused, Unsupported
-from apps.workspace.local import files
-from apps.workspace.local.deployments import find, list_enabled, make_model
-from apps.workspace.port import DeploymentInfo, FileContent, FileInfo
+from apps.workspace.local.caller_files import LocalFiles
+from apps.workspace.local.deployments import (
+    find,
+    list_enabled,
+    make_mcp_endpoint,
+    make_model,
+)
+from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,25 +107,38 @@ class LocalWorkspace:
             "Write its text into the application as a custom prompt."
         )
 
-    async def read_file(self, path: str) -> FileContent:
-        """Raises `FileRefused`."""
-        found: FileContent = await database_sync_to_async(files.read)(self.caller.bucket, path)
-        return found
+    async def skill(self, path: str) -> StoredSkill:
+        """Raises `Unsupported`."""
+        raise Unsupported(
+            f"The skill {path!r} is stored in DIAL, which this installation does not use."
+        )
 
-    async def write_file(self, name: str, content: bytes, content_type: str) -> FileInfo:
-        """Raises `FileRefused`."""
-        bucket = self.caller.bucket
-        if not bucket:
-            raise FileRefused("Files need somebody who owns them; sign in first.")
-        write = database_sync_to_async(files.write)
-        written: FileInfo = await write(bucket, name, content, content_type)
-        return written
+    async def skill_file(self, path: str, file: str) -> str:
+        """Raises `Unsupported`."""
+        raise Unsupported(
+            f"The skill {path!r} is stored in DIAL, which this installation does not use."
+        )
 
-    async def list_files(self, prefix: str = "") -> Sequence[FileInfo]:
-        listing = database_sync_to_async(files.listing)
-        found: Sequence[FileInfo] = await listing(self.caller.bucket, prefix)
-        return found
+    @property
+    def files(self) -> LocalFiles:
+        return LocalFiles(self.caller.bucket, self.caller.folder)
 
-    async def delete_file(self, path: str) -> None:
+    async def mcp_endpoint(self, deployment_id: str) -> McpEndpoint:
+        """Of a deployment that is a service of DIAL's. Raises `Unsupported`."""
+        try:
+            return make_mcp_endpoint(await find(deployment_id))
+        except DeploymentNotFound:
+            raise Unsupported(
+                f"The toolset {deployment_id!r} is kept in DIAL, which this installation does not "
+                "use. Name the address of its MCP server in a toolset of type 'mcp'."
+            ) from None
+
+    async def sign_in(self, toolset_ids: Sequence[str]) -> Mapping[str, SignIn]:
+        return dict.fromkeys(toolset_ids, "unavailable")
+
+    async def sign_in_to_service(self, scope: str) -> SignIn:
+        return "unavailable"
+
+    async def grant(self, paths: Sequence[str], receiver: str) -> None:
         """Raises `FileRefused`."""
-        await database_sync_to_async(files.delete)(self.caller.bucket, path)
+        raise FileRefused("Files cannot be shared with a server outside of this installation.")

@@ -7,19 +7,19 @@ from typing import ClassVar
 
 import pytest
 from channels.db import database_sync_to_async
+from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.db import DatabaseError, connection
 
-from apps.accounts.caller import Caller
 from apps.errors import FileRefused
 from apps.workspace.local import files
+from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.local.models import StoredFile
-from apps.workspace.local.workspace import LocalWorkspace
 
 pytestmark = pytest.mark.django_db
 
-MINE = LocalWorkspace(Caller("user-1"))
-ANOTHERS = LocalWorkspace(Caller("user-2"))
+MINE = LocalFiles("user-1")
+ANOTHERS = LocalFiles("user-2")
 
 
 @pytest.fixture(autouse=True)
@@ -60,9 +60,9 @@ def stored_bytes(storage: Path) -> list[bytes]:
 
 
 async def test_a_file_is_read_as_it_was_written():
-    info = await MINE.write_file("notes/to do.md", b"# To do", "text/markdown")
+    info = await MINE.keep("notes/to do.md", b"# To do", "text/markdown")
 
-    found = await MINE.read_file("files/user-1/notes/to%20do.md")
+    found = await MINE.read("files/user-1/notes/to%20do.md")
 
     assert (found.content, found.info) == (b"# To do", info)
     assert (info.path, info.content_type, info.size, info.etag) == (
@@ -74,71 +74,71 @@ async def test_a_file_is_read_as_it_was_written():
 
 
 async def test_writing_again_replaces_the_file_and_its_bytes(storage):
-    await MINE.write_file("a.txt", b"old", "text/plain")
-    await MINE.write_file("a.txt", b"new", "text/markdown")
+    await MINE.keep("a.txt", b"old", "text/plain")
+    await MINE.keep("a.txt", b"new", "text/markdown")
 
-    found = await MINE.read_file("files/user-1/a.txt")
+    found = await MINE.read("files/user-1/a.txt")
 
     assert (found.content, found.info.content_type) == (b"new", "text/markdown")
     assert stored_bytes(storage) == [b"new"]
 
 
 async def test_an_empty_file_is_a_file():
-    await MINE.write_file("empty", b"", "text/plain")
+    await MINE.keep("empty", b"", "text/plain")
 
-    assert (await MINE.read_file("files/user-1/empty")).content == b""
+    assert (await MINE.read("files/user-1/empty")).content == b""
 
 
 async def test_a_file_of_somebody_else_is_as_one_that_does_not_exist():
-    await MINE.write_file("a.txt", b"mine", "text/plain")
+    await MINE.keep("a.txt", b"mine", "text/plain")
     said = []
 
     for path in ("files/user-1/a.txt", "files/user-2/a.txt"):
-        for attempt in (ANOTHERS.read_file, ANOTHERS.delete_file):
+        for attempt in (ANOTHERS.read, ANOTHERS.delete):
             with pytest.raises(FileRefused) as caught:
                 await attempt(path)
             said.append(str(caught.value).replace("user-1", "user-2"))
 
     assert set(said) == {"There is no file 'files/user-2/a.txt' that you may use."}
-    assert (await MINE.read_file("files/user-1/a.txt")).content == b"mine"
+    assert (await MINE.read("files/user-1/a.txt")).content == b"mine"
 
 
 async def test_the_same_name_is_another_file_in_another_bucket():
-    await MINE.write_file("a.txt", b"mine", "text/plain")
-    await ANOTHERS.write_file("a.txt", b"theirs", "text/plain")
+    await MINE.keep("a.txt", b"mine", "text/plain")
+    await ANOTHERS.keep("a.txt", b"theirs", "text/plain")
 
-    assert (await MINE.read_file("files/user-1/a.txt")).content == b"mine"
-    assert (await ANOTHERS.read_file("files/user-2/a.txt")).content == b"theirs"
+    assert (await MINE.read("files/user-1/a.txt")).content == b"mine"
+    assert (await ANOTHERS.read("files/user-2/a.txt")).content == b"theirs"
 
 
 async def test_files_are_listed_by_their_path_and_never_those_of_others():
     for name in ("notes/b.md", "Notes/c.md", "notes/a b.md", "other.md"):
-        await MINE.write_file(name, b"", "text/markdown")
-    await ANOTHERS.write_file("notes/theirs.md", b"", "text/markdown")
+        await MINE.keep(name, b"", "text/markdown")
+    await ANOTHERS.keep("notes/theirs.md", b"", "text/markdown")
 
-    listed = [info.path for info in await MINE.list_files("notes/")]
-    everything = await MINE.list_files()
+    listed = [info.path for info in await MINE.list("files/user-1/notes/")]
+    everything = await MINE.list("files/user-1/", is_deep=True)
 
     assert listed == ["files/user-1/notes/a%20b.md", "files/user-1/notes/b.md"]
     assert len(everything) == 4
 
 
 async def test_a_deleted_file_is_gone_with_its_bytes(storage):
-    await MINE.write_file("a.txt", b"a", "text/plain")
+    await MINE.keep("a.txt", b"a", "text/plain")
 
-    await MINE.delete_file("files/user-1/a.txt")
+    await MINE.delete("files/user-1/a.txt")
 
     with pytest.raises(FileRefused):
-        await MINE.read_file("files/user-1/a.txt")
-    assert (await MINE.list_files(), stored_bytes(storage)) == ([], [])
+        await MINE.read("files/user-1/a.txt")
+    assert (await MINE.list("files/user-1/", is_deep=True), stored_bytes(storage)) == ([], [])
 
 
 async def test_a_file_over_the_limit_is_refused_before_anything_is_stored(settings, storage):
     settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 4
 
-    await MINE.write_file("a", b"1234", "text/plain")
+    await MINE.keep("a", b"1234", "text/plain")
     with pytest.raises(FileRefused, match="has 5 bytes; at most 4 are possible"):
-        await MINE.write_file("b", b"12345", "text/plain")
+        await MINE.keep("b", b"12345", "text/plain")
 
     assert stored_bytes(storage) == [b"1234"]
 
@@ -146,17 +146,18 @@ async def test_a_file_over_the_limit_is_refused_before_anything_is_stored(settin
 @pytest.mark.parametrize("name", ["../a.txt", "/etc/passwd", "a//b", "", "a\x00b"])
 async def test_names_that_lead_elsewhere_are_refused(name, storage):
     with pytest.raises(FileRefused):
-        await MINE.write_file(name, b"a", "text/plain")
+        await MINE.keep(name, b"a", "text/plain")
 
     assert stored_bytes(storage) == []
 
 
 async def test_nobody_has_no_files():
-    nobody = LocalWorkspace(Caller(""))
+    nobody = LocalFiles("")
 
     with pytest.raises(FileRefused):
-        await nobody.write_file("a.txt", b"a", "text/plain")
-    assert await nobody.list_files() == []
+        await nobody.keep("a.txt", b"a", "text/plain")
+    with pytest.raises(FileRefused):
+        await nobody.list("files//")
 
 
 @pytest.mark.parametrize(
@@ -170,11 +171,11 @@ async def test_nobody_has_no_files():
     ],
 )
 async def test_a_type_that_is_none_is_unknown(given, kept):
-    assert (await MINE.write_file("a", b"a", given)).content_type == kept
+    assert (await MINE.keep("a", b"a", given)).content_type == kept
 
 
 async def test_a_write_that_fails_half_way_leaves_the_old_file_and_no_bytes(storage):
-    await MINE.write_file("a.txt", b"old", "text/plain")
+    await MINE.keep("a.txt", b"old", "text/plain")
 
     def refuses(execute, sql, *rest):
         if sql.startswith("UPDATE"):
@@ -183,48 +184,70 @@ async def test_a_write_that_fails_half_way_leaves_the_old_file_and_no_bytes(stor
 
     def write() -> None:
         with connection.execute_wrapper(refuses), pytest.raises(DatabaseError):
-            files.write("user-1", "a.txt", b"new", "text/plain")
+            files.keep("user-1", "a.txt", b"new", "text/plain")
 
     await database_sync_to_async(write)()
 
-    assert (await MINE.read_file("files/user-1/a.txt")).content == b"old"
+    assert (await MINE.read("files/user-1/a.txt")).content == b"old"
     assert stored_bytes(storage) == [b"old"]
 
 
 async def test_a_file_that_is_replaced_while_it_is_read_is_read_anew(busy_storage):
-    await MINE.write_file("a.txt", b"old", "text/plain")
-    busy_storage.before_open = lambda: files.write("user-1", "a.txt", b"new", "text/plain")
+    await MINE.keep("a.txt", b"old", "text/plain")
+    busy_storage.before_open = lambda: files.keep("user-1", "a.txt", b"new", "text/plain")
 
-    assert (await MINE.read_file("files/user-1/a.txt")).content == b"new"
+    assert (await MINE.read("files/user-1/a.txt")).content == b"new"
 
 
 async def test_a_file_that_is_deleted_while_it_is_read_is_missing(busy_storage):
-    await MINE.write_file("a.txt", b"old", "text/plain")
+    await MINE.keep("a.txt", b"old", "text/plain")
     busy_storage.before_open = lambda: files.delete("user-1", "files/user-1/a.txt")
 
     with pytest.raises(FileRefused):
-        await MINE.read_file("files/user-1/a.txt")
+        await MINE.read("files/user-1/a.txt")
 
 
 @pytest.mark.parametrize("is_new", [True, False])
 async def test_two_writes_at_once_leave_one_whole_file(busy_storage, storage, is_new):
     if not is_new:
-        await MINE.write_file("a.txt", b"old", "text/plain")
-    busy_storage.after_save = lambda: files.write("user-1", "a.txt", b"quick", "text/plain")
+        await MINE.keep("a.txt", b"old", "text/plain")
+    busy_storage.after_save = lambda: files.keep("user-1", "a.txt", b"quick", "text/plain")
 
-    info = await MINE.write_file("a.txt", b"slow", "text/plain")
+    info = await MINE.keep("a.txt", b"slow", "text/plain")
 
-    found = await MINE.read_file("files/user-1/a.txt")
+    found = await MINE.read("files/user-1/a.txt")
     assert (found.content, found.info) == (b"slow", info)
     assert stored_bytes(storage) == [b"slow"]
 
 
 async def test_a_file_whose_bytes_are_lost_is_missing_and_the_log_says_so(caplog):
-    await MINE.write_file("a.txt", b"a", "text/plain")
+    await MINE.keep("a.txt", b"a", "text/plain")
     row = await StoredFile.objects.aget()
     default_storage.delete(row.storage_name)
 
     with pytest.raises(FileRefused):
-        await MINE.read_file("files/user-1/a.txt")
+        await MINE.read("files/user-1/a.txt")
 
     assert "The bytes of 'files/user-1/a.txt' are gone" in caplog.text
+
+
+async def test_what_operators_share_is_read_by_everybody_and_written_by_nobody():
+    shared = "files/public/guides/travel.txt"
+    await database_sync_to_async(files.share)(
+        "guides/travel.txt", ContentFile(b"Take a coat."), "text/plain"
+    )
+
+    found = await ANOTHERS.read(shared)
+    listed = await LocalFiles("").list("files/public/guides/")
+    await ANOTHERS.copy(shared, "files/user-2/travel.txt")
+
+    assert (found.content, found.info.path) == (b"Take a coat.", shared)
+    assert listed == [found.info]
+    assert (await ANOTHERS.read("files/user-2/travel.txt")).content == b"Take a coat."
+    with pytest.raises(FileRefused):
+        await ANOTHERS.write(shared, b"mine", "text/plain")
+    with pytest.raises(FileRefused):
+        await ANOTHERS.move(shared, "files/user-2/b.txt")
+    with pytest.raises(FileRefused):
+        await ANOTHERS.delete(shared)
+    assert (await MINE.read(shared)).content == b"Take a coat."

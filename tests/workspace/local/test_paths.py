@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from apps.errors import FileRefused
-from apps.workspace.local.paths import check_name, read_path, write_path
+from apps.workspace.local.paths import check_name, find_place, write_path
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from apps.workspace.local.paths import check_name, read_path, write_path
 )
 def test_a_path_is_the_name_with_each_part_encoded(name, path):
     assert write_path("user-1", name) == path
-    assert read_path(path) == ("user-1", name)
+    assert find_place(path) == ("user-1", name)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_path_is_the_name_with_each_part_encoded(name, path):
     ],
 )
 def test_what_can_be_no_file_has_no_name(path):
-    assert read_path(path) is None
+    assert find_place(path) is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,47 @@
+"""How much one owner may keep: bytes, and files. Zero in the settings is no limit."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Count, Sum
+
+from apps.errors import FileRefused
+from apps.workspace.local.models import PUBLIC, StoredFile
+
+
+def lock_quota(bucket: str) -> None:
+    """Let the writers of one owner wait for each other until the transaction ends.
+
+    SQLite lets all writers wait for each other, so there is nothing to do.
+    """
+    if connection.vendor == "postgresql" and (most_bytes() or most_files()):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_advisory_xact_lock(hashtext('files'), hashtext(%s))", [bucket]
+            )
+
+
+def check_quota(bucket: str) -> None:
+    """Called in the transaction that has just written. Raises `FileRefused`."""
+    if bucket == PUBLIC or not (most_bytes() or most_files()):
+        return
+    used = StoredFile.objects.filter(bucket=bucket).aggregate(files=Count("pk"), bytes=Sum("size"))
+    if most_files() and used["files"] > most_files():
+        raise FileRefused(
+            f"You have {most_files():,} files, and more are not possible. "
+            "Delete some that are not needed any more."
+        )
+    if most_bytes() and (used["bytes"] or 0) > most_bytes():
+        raise FileRefused(
+            f"Your files would have {used['bytes']:,} bytes together; at most {most_bytes():,} "
+            "are possible. Delete some that are not needed any more."
+        )
+
+
+def most_bytes() -> int:
+    return int(settings.FILES_MAX_BYTES_PER_USER)
+
+
+def most_files() -> int:
+    return int(settings.FILES_MAX_COUNT_PER_USER)
