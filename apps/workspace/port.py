@@ -1,7 +1,8 @@
 """What a run stands on: everything outside of it, for one caller.
 
-`LocalWorkspace` serves it from our own database and storage. A workspace that lacks something
-raises `Unsupported` with a sentence that names it.
+`LocalWorkspace` serves it from our own database and storage, `DialWorkspace` from DIAL Core. A
+workspace that lacks something raises `Unsupported` with a sentence that names it; one whose service
+cannot be asked raises `ServiceFailed`, from every method that does not say otherwise.
 """
 
 from __future__ import annotations
@@ -40,19 +41,104 @@ class DeploymentInfo:
 
 @dataclass(frozen=True, slots=True)
 class FileInfo:
-    """`path` is `files/{bucket}/{name}`, each segment percent-encoded; `size` in bytes."""
+    """`path` is `files/{bucket}/{name}`, each segment percent-encoded; `size` in bytes.
+
+    `updated_at` is None where the storage does not say.
+    """
 
     path: str
     content_type: str
     size: int
     etag: str
-    updated_at: datetime
+    updated_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class FolderInfo:
+    """`path` is `files/{bucket}/{name}/`."""
+
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
     info: FileInfo
     content: bytes = field(repr=False)
+
+
+class Files(Protocol):
+    """Files of a workspace, named by their paths. What is not the caller's is as if missing.
+
+    All raise `FileRefused`, with `FileMissing` and `FileChanged` for those two cases.
+    """
+
+    async def home(self) -> str:
+        """The folder for what an application makes for its caller; it ends with a slash."""
+        ...
+
+    async def info(self, path: str) -> FileInfo: ...
+
+    async def read(self, path: str, *, limit: int | None = None) -> FileContent:
+        """Refuses more than `limit` bytes, None for the installation's limit."""
+        ...
+
+    async def keep(self, name: str, content: bytes, content_type: str) -> FileInfo:
+        """Create or replace the file of that name (plain, not percent-encoded) at home."""
+        ...
+
+    async def write(
+        self,
+        path: str,
+        content: bytes,
+        content_type: str,
+        *,
+        etag: str | None = None,
+        is_new: bool = False,
+    ) -> FileInfo:
+        """Create or replace. Raises `FileChanged` unless it is still `etag`, or still missing."""
+        ...
+
+    async def list(self, folder: str, *, is_deep: bool = False) -> Sequence[FileInfo | FolderInfo]:
+        """What stands in a folder, by path: files and folders, or all files below it."""
+        ...
+
+    async def copy(self, source: str, destination: str, *, overwrite: bool = False) -> None:
+        """Raises `FileChanged` when there is a destination that may not be overwritten."""
+        ...
+
+    async def move(self, source: str, destination: str, *, overwrite: bool = False) -> None:
+        """Raises `FileChanged` when there is a destination that may not be overwritten."""
+        ...
+
+    async def delete(self, path: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSkill:
+    """A skill that is kept as a folder. `text` is its SKILL.md, front matter included.
+
+    `files` are the paths, relative to the skill, of the text files beside it that may be read;
+    `problem` tells why there are none or not all of them, "" when nothing is missing.
+    """
+
+    text: str
+    files: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class McpEndpoint:
+    """Where a toolset or an application of the workspace speaks MCP, and how to be let in."""
+
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+    protocol: Literal["streamable_http", "sse"] = "streamable_http"
+    display_name: str | Mapping[str, str] = ""
+    description: str | Mapping[str, str] = ""
+
+
+SignIn = Literal["success", "denied", "error", "timeout", "unavailable"]
+"""How asking the caller to sign in went; `unavailable`: there is nobody who could be asked."""
 
 
 class Workspace(Protocol):
@@ -89,18 +175,41 @@ class Workspace(Protocol):
         """The text of a stored prompt. Raises `Unsupported`, `FileRefused`."""
         ...
 
-    async def read_file(self, path: str) -> FileContent:
-        """Raises `FileRefused` when it is missing or not the caller's."""
+    async def skill(self, path: str) -> StoredSkill:
+        """A stored skill, `skills/{bucket}/{name}`. Raises `Unsupported`, `FileRefused`."""
         ...
 
-    async def write_file(self, name: str, content: bytes, content_type: str) -> FileInfo:
-        """Create or replace a file of the caller. Raises `FileRefused` (size, name)."""
+    async def skill_file(self, path: str, file: str) -> str:
+        """The text of one of the files of a skill. Raises `Unsupported`, `FileRefused`."""
         ...
 
-    async def list_files(self, prefix: str = "") -> Sequence[FileInfo]:
-        """The caller's files whose name begins with `prefix`, by path."""
+    @property
+    def files(self) -> Files: ...
+
+    async def mcp_endpoint(self, deployment_id: str) -> McpEndpoint:
+        """A toolset, or an application that has the feature `mcp`.
+
+        Raises `DeploymentNotFound`, `Unsupported`.
+        """
         ...
 
-    async def delete_file(self, path: str) -> None:
-        """Raises `FileRefused` when it is missing or not the caller's."""
+    async def sign_in(self, toolset_ids: Sequence[str]) -> Mapping[str, SignIn]:
+        """Ask the person behind the call to sign in to all of these at once; how each went.
+
+        Raises nothing.
+        """
+        ...
+
+    async def sign_in_to_service(self, scope: str) -> SignIn:
+        """The same for a service that an MCP server needs, named by the scope that it told.
+
+        Raises nothing.
+        """
+        ...
+
+    async def grant(self, paths: Sequence[str], receiver: str) -> None:
+        """Let a deployment or toolset read files of the caller while this request lasts.
+
+        Raises `FileRefused`.
+        """
         ...

@@ -26,7 +26,7 @@ from apps.agent.model import (
 )
 from apps.workspace.demo.arguments import Call
 from apps.workspace.demo.plans import make_plan
-from apps.workspace.demo.results import render
+from apps.workspace.demo.results import render, without_attachments
 from apps.workspace.demo.texts import is_small_talk, small_talk, special
 
 CALL_PREFIX = "demo_call_"
@@ -63,7 +63,7 @@ class DemoModel:
 
 def answer_to(request: ModelRequest) -> Answer:
     question, after = latest_question(request.messages)
-    text = question.text
+    text, attached = without_attachments(question.text)
     made = own_calls(after)
     choice = request.parameters.get("tool_choice")
     long_text = special(text) if choice in (None, "auto", "none") else ""
@@ -77,7 +77,7 @@ def answer_to(request: ModelRequest) -> Answer:
         return Answer(calls=plan.calls)
     if plan.missing:
         return Answer("\n\n".join([*plan.missing, "Say it in your question, and I will call it."]))
-    return Answer(small_talk(text, request.tools, len(question.attachments)))
+    return Answer(small_talk(text, request.tools, attached or len(question.attachments)))
 
 
 def latest_question(messages: Sequence[Message]) -> tuple[Message, Sequence[Message]]:
@@ -90,7 +90,8 @@ def latest_question(messages: Sequence[Message]) -> tuple[Message, Sequence[Mess
 
 def earlier_questions(messages: Sequence[Message]) -> list[str]:
     """What was asked before the latest question, the newest first."""
-    return [message.text for message in reversed(messages) if message.role == "user"][1:]
+    asked = [m.text for m in reversed(messages) if m.role == "user"]
+    return [without_attachments(text)[0] for text in asked[1:]]
 
 
 def own_calls(messages: Sequence[Message]) -> list[ToolCall]:

@@ -23,6 +23,10 @@ _failure = re.compile(
     r"|.{0,200}?\b(?:status(?: code)?:?|answered(?: with)?) [45]\d\d\b)",
     re.IGNORECASE | re.DOTALL,
 )
+_time = re.compile(r"\n?\[Timestamp: [^\]\n]*\]\Z")
+"""The line that tells a model when a result was made; a person need not read it."""
+_attached = re.compile(r"\n<attachments>\n.*</attachments>(?:\n\[[^\n]*\])*\Z", re.DOTALL)
+"""What tells a model of attachments; a person sees them."""
 
 
 def render(call: ToolCall, result: Message | None) -> str:
@@ -30,7 +34,7 @@ def render(call: ToolCall, result: Message | None) -> str:
     title = f"**{tool_title(call.name)}**{shown_arguments(call.arguments)}"
     if result is None:
         return f"{title} brought no result."
-    text = result.text
+    text, _ = without_attachments(_time.sub("", result.text))
     value = decoded(text)
     if is_failure(call.name, text, value):
         return f"{title} failed:\n\n{quoted(text)}"
@@ -39,6 +43,14 @@ def render(call: ToolCall, result: Message | None) -> str:
     if value is None:
         return f"{title}\n\n{quoted(text)}"
     return f"{title}\n\n{markdown(value)}"
+
+
+def without_attachments(text: str) -> tuple[str, int]:
+    """A message without what it says of its attachments, and how many there are."""
+    told = _attached.search(text)
+    if told is None:
+        return text, 0
+    return text[: told.start()], told[0].count("\n  <attachment>\n")
 
 
 def shown_arguments(written: str) -> str:

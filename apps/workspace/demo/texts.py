@@ -74,8 +74,15 @@ def small_talk(text: str, tools: Sequence[ToolSpec], attachments: int) -> str:
         opening = f"I cannot answer that. {WHO}"
     parts = [opening, abilities(tools), HOW_TO_GO_ON]
     if attachments:
-        parts.insert(1, f"I see {counted(attachments, 'attached file')}, but I cannot read files.")
+        parts.insert(1, seen(attachments, tools))
     return "\n\n".join(parts)
+
+
+def seen(attachments: int, tools: Sequence[ToolSpec]) -> str:
+    words = f"I see {counted(attachments, 'attached file')}"
+    if any(spec.name.endswith("file_read_lines") for spec in tools):
+        return f'{words}. Name one in quotes: *Read lines 0 to 20 of "notes.txt"*.'
+    return f"{words}, but I cannot read files."
 
 
 def abilities(tools: Sequence[ToolSpec]) -> str:

@@ -9,6 +9,7 @@ from typing import cast
 import openai
 from openai._models import FinalRequestOptions
 
+from apps import tracing
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.lifetimes import shared
 from apps.workspace.egress.sdk_clients import URL, Request, Response, Timeout, make_stream_client
@@ -25,6 +26,10 @@ class Service:
     base_url: str
     api_key: str = field(default="", repr=False)
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    async def ask(self, content: bytes, idle_seconds: float) -> Response:
+        """Raises as `ServiceClient.ask`, and `InvalidURL`."""
+        return await find_client(self).ask(content, idle_seconds)
 
 
 class ServiceClient(openai.AsyncOpenAI):
@@ -87,10 +92,14 @@ class ServiceClient(openai.AsyncOpenAI):
         if self.template is None:
             self.template = super()._build_request(options, retries_taken=retries_taken)
             del self.template.headers["content-length"]
+        headers = self.template.headers
+        if traced := tracing.headers():
+            headers = headers.copy()
+            headers.update(traced)
         return Request(
             "POST",
             self.template.url,
-            headers=self.template.headers,
+            headers=headers,
             content=content,
             extensions={"timeout": cast(Timeout, options.timeout).as_dict()},
         )

@@ -32,11 +32,18 @@ TRANSIENT = frozenset({429, 500, 502, 503, 504})
 def failure_of_status(error: openai.APIStatusError) -> ModelFailed:
     """An answer that is not 2xx; the SDK has unwrapped `{"error": {…}}` already."""
     body = error.body if isinstance(error.body, Mapping) else {}
+    return failure_of_answer(error.status_code, error.response.headers, body)
+
+
+def failure_of_answer(
+    status: int, headers: Mapping[str, str], body: Mapping[str, Any], said: str = ""
+) -> ModelFailed:
+    """A refusal with the error object in it; `said` is a line for the log."""
     return ModelFailed(
-        f"The model's service answered with status {error.status_code}.",
-        status=error.status_code,
-        is_transient=error.status_code in TRANSIENT,
-        retry_after=retry_after(error.response.headers),
+        f"The model's service answered with status {status}{f': {said}' if said else '.'}",
+        status=status,
+        is_transient=status in TRANSIENT,
+        retry_after=retry_after(headers),
         **details(body),
     )
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import cast
+from typing import Generic, Protocol, TypeVar, cast
 
 import openai
 from django.conf import settings
+from opentelemetry.trace import SpanKind
 
+from apps import tracing
 from apps.agent.model import Chunk, ModelRequest
 from apps.errors import EgressRefused
 from apps.workspace.egress.sdk_clients import Body, HTTPError, InvalidURL, Response
-from apps.workspace.openai.clients import Service, find_client, pairs
+from apps.workspace.openai.clients import Service, pairs
 from apps.workspace.openai.completions import read_completion
 from apps.workspace.openai.events import EventDecoder
 from apps.workspace.openai.failures import (
@@ -28,14 +30,25 @@ from apps.workspace.openai.failures import (
 from apps.workspace.openai.requests import write
 
 
+class Asked(Protocol):
+    """Who is asked for a completion; `idle_seconds` may pass between two reads of the answer."""
+
+    async def ask(self, content: bytes, idle_seconds: float) -> Response:
+        """An answer that is 2xx. Raises what the SDK and its client raise, and `ModelFailed`."""
+        ...
+
+
+S = TypeVar("S", bound=Asked)
+
+
 @dataclass(frozen=True, slots=True)
-class OpenAIModel:
+class OpenAIModel(Generic[S]):
     """`name` is the model's name at the service; `dial` lets `custom_content` through.
 
     `idle_seconds` is how long the service may be silent, also before its first token.
     """
 
-    service: Service
+    service: S
     name: str
     dial: bool
     idle_seconds: float
@@ -45,29 +58,32 @@ class OpenAIModel:
 
         Closing the generator closes the upstream connection.
         """
-        response = await self.open(write(request, self.name, dial=self.dial))
-        body = cast(Body, response.stream)
-        async with aclosing(body):
-            if response.headers.get("content-type", "").startswith("application/json"):
-                yield [await read_completion(body)]
-                return
-            decoder = EventDecoder()
-            while not decoder.is_done:
-                data = await read(body, decoder)
-                chunks = decoder.feed(data) if data else decoder.end()
-                if chunks:
-                    yield chunks
-                if decoder.failure is not None:
-                    raise decoder.failure
-                if not data:
-                    check_end(decoder)
+        attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.name}
+        with tracing.detached(f"chat {self.name}", attributes, SpanKind.CLIENT) as span:
+            with tracing.within(span):
+                response = await self.open(write(request, self.name, dial=self.dial))
+            body = cast(Body, response.stream)
+            async with aclosing(body):
+                if response.headers.get("content-type", "").startswith("application/json"):
+                    yield [await read_completion(body)]
                     return
-            await body.end()
+                decoder = EventDecoder()
+                while not decoder.is_done:
+                    data = await read(body, decoder)
+                    chunks = decoder.feed(data) if data else decoder.end()
+                    if chunks:
+                        yield chunks
+                    if decoder.failure is not None:
+                        raise decoder.failure
+                    if not data:
+                        check_end(decoder)
+                        return
+                await body.end()
 
     async def open(self, content: bytes) -> Response:
         """Raises `ModelFailed`."""
         try:
-            return await find_client(self.service).ask(content, self.idle_seconds)
+            return await self.service.ask(content, self.idle_seconds)
         except openai.APIStatusError as error:
             raise failure_of_status(error) from error
         except (openai.APIConnectionError, HTTPError, InvalidURL, EgressRefused) as error:
@@ -101,7 +117,7 @@ def make_model(
     dial: bool = False,
     headers: Mapping[str, str] | None = None,
     idle_seconds: float | None = None,
-) -> OpenAIModel:
+) -> OpenAIModel[Service]:
     """`base_url` goes up to and with the version; `idle_seconds` defaults to a tool's time-out.
 
     DIAL reads the key in a header of its own, and refuses a request that has a bearer token too.

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from apps.agent.messages import Message
-from apps.agent.model import Chunk, ModelRequest
+from apps.agent.model import Chunk, Model, ModelRequest
 from apps.errors import EgressRefused, ModelFailed
 from apps.workspace.egress.sdk_clients import InvalidURL, UnsupportedProtocol
-from apps.workspace.openai.model import OpenAIModel, make_model
+from apps.workspace.openai.model import make_model
 
 Step = Literal["address", "name", "connection", "encryption", "key", "model", "time", "answer"]
 SECONDS = 30.0
@@ -60,7 +60,7 @@ async def probe(
     return ProbeResult(None, f"The model answers; first token after {passed:.2f} seconds.", passed)
 
 
-async def has_answer(model: OpenAIModel) -> bool:
+async def has_answer(model: Model) -> bool:
     """Raises `ModelFailed`."""
     async with aclosing(model.stream(QUESTION)) as batches:
         async for batch in batches:

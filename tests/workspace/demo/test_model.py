@@ -129,6 +129,16 @@ async def test_it_says_that_it_reads_no_files():
     )
 
 
+async def test_it_says_how_it_reads_files_where_a_tool_does():
+    question = Message("user", "What is this?", attachments=(Attachment(data="x"),))
+    reading = spec("internal_file_read_lines", "Reads lines.", path={"type": "string"})
+
+    assert (
+        'I see 1 attached file. Name one in quotes: *Read lines 0 to 20 of "notes.txt"*.'
+        in (await reply_to(question, tools=(reading,))).message.text
+    )
+
+
 async def test_it_shows_markdown():
     assert await answer_to("Show me Markdown.") == MARKDOWN
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from apps.agent.messages import Message, ToolCall
-from apps.workspace.demo.results import MOST_CHARACTERS, render
+from apps.workspace.demo.results import MOST_CHARACTERS, render, without_attachments
 
 CALL = ToolCall("1", "weather", '{"city": "Oslo"}')
 
@@ -103,3 +103,14 @@ def test_what_only_speaks_of_errors_is_no_failure(content):
 )
 def test_a_huge_result_is_shown_in_part(content):
     assert len(rendered(content)) < 20 * MOST_CHARACTERS
+
+
+def test_what_tells_a_model_of_attachments_is_not_shown():
+    told = '{"city": "Oslo"}\n<attachments>\n  <attachment>\n  </attachment>\n</attachments>'
+
+    assert rendered(f"{told}\n[Timestamp: 2026-03-24 14:30:00 UTC]") == "- **City:** Oslo"
+    assert without_attachments(f"{told}\n[The attachment 'A' cannot be shown: too large]") == (
+        '{"city": "Oslo"}',
+        1,
+    )
+    assert without_attachments("<attachments>") == ("<attachments>", 0)

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from apps.agent.messages import Attachment, Message, ToolCall
-from apps.agent.model import Chunk, ModelRequest
+from apps.agent.model import Chunk, Model, ModelRequest
 from apps.agent.tools import ToolSpec
 from apps.errors import ModelFailed
+from apps.workspace.openai import clients
 from apps.workspace.openai.model import OpenAIModel, make_model
 from tests.workspace.openai.service import (
     CHUNKED,
@@ -39,12 +40,12 @@ def _loopback(settings: Any) -> None:
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
-def model_of(running: Service, **options: Any) -> OpenAIModel:
+def model_of(running: Service, **options: Any) -> OpenAIModel[clients.Service]:
     options = {"api_key": "key-1", "model": "m", "idle_seconds": 5.0, **options}
     return make_model(base_url=running.url, **options)
 
 
-async def ask(model: OpenAIModel, request: ModelRequest = QUESTION) -> list[Chunk]:
+async def ask(model: Model, request: ModelRequest = QUESTION) -> list[Chunk]:
     async with asyncio.timeout(10):
         return [chunk async for batch in model.stream(request) for chunk in batch]
 

@@ -1,0 +1,206 @@
+"""Asking Core for something that is not a completion: bounded in time, in size and in attempts."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from apps import tracing
+from apps.accounts.caller import Caller
+from apps.agent.backoff import Backoff
+from apps.errors import EgressRefused, ServiceFailed
+from apps.workspace.dial.core import Core
+from apps.workspace.dial.failures import (
+    MOST_ERROR_BYTES,
+    PASSING,
+    AnswerTooLarge,
+    CoreBroken,
+    CoreRefused,
+    CoreUnreachable,
+    details_of,
+)
+from apps.workspace.dial.headers import credentials
+from apps.workspace.dial.wire import TooLarge, read_whole, send
+from apps.workspace.egress.clients import CONNECT_SECONDS
+from apps.workspace.egress.retry_after import retry_after
+from apps.workspace.egress.sdk_clients import (
+    ConnectError,
+    ConnectTimeout,
+    DecodingError,
+    HTTPError,
+    InvalidURL,
+    Response,
+    Timeout,
+    TimeoutException,
+)
+
+logger = logging.getLogger(__name__)
+
+SECONDS = 30.0
+"""For a call with all its attempts: Core answers these from its memory or from a bucket."""
+BACKOFF = Backoff(attempts=3, initial_delay=0.2, max_delay=2.0)
+"""Passes the restart of one of several Cores behind a proxy; a person is waiting meanwhile."""
+MOST_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Core as one caller asks it. Everything raises `ServiceFailed`.
+
+    Paths begin with a slash and are encoded. `seconds` are for the whole of a call.
+    """
+
+    core: Core
+    caller: Caller = field(repr=False)
+
+    async def get_json(self, path: str, query: Mapping[str, str] | None = None) -> Any:
+        """None for an empty answer."""
+        return decoded((await self.get(path, query)).body)
+
+    async def get(
+        self,
+        path: str,
+        query: Mapping[str, str] | None = None,
+        *,
+        most_bytes: int = MOST_BYTES,
+        seconds: float = SECONDS,
+    ) -> Answer:
+        """Asked again when it may do better: reading twice does no harm."""
+        return await self.repeated("GET", path, query, most_bytes, seconds, {}, is_safe=True)
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        seconds: float = SECONDS,
+        **content: Any,
+    ) -> Answer:
+        """Asked again only when nothing can have been done. `content` is the client's: json, files."""
+        content["headers"] = headers or {}
+        return await self.repeated(method, path, None, MOST_BYTES, seconds, content, is_safe=False)
+
+    async def repeated(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str] | None,
+        most_bytes: int,
+        seconds: float,
+        content: Mapping[str, Any],
+        *,
+        is_safe: bool,
+    ) -> Answer:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                async with asyncio.timeout_at(end):
+                    return await self.once(method, path, query, most_bytes, seconds, content)
+            except TimeoutError as error:
+                raise silent(seconds) from error
+            except ServiceFailed as failure:
+                pause = BACKOFF.pause(attempt, getattr(failure, "retry_after", None))
+                is_last = attempt >= BACKOFF.attempts or loop.time() + pause >= end
+                if is_last or not may_repeat(failure, is_safe=is_safe):
+                    raise
+                logger.warning("DIAL Core is asked again in %.2f seconds: %s", pause, failure)
+            await asyncio.sleep(pause)
+
+    async def once(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str] | None,
+        most_bytes: int,
+        seconds: float,
+        content: Mapping[str, Any],
+    ) -> Answer:
+        given = dict(content)
+        own = {**credentials(self.caller), **tracing.headers()}
+        headers = {**given.pop("headers", {}), **own}
+        limits = Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
+        try:
+            url = self.core.address(path, query)
+            response = await send(method, url, headers, limits, **given)
+            async with aclosing(response):
+                if not response.is_success:
+                    raise await self.refusal(f"{method} {path}", response)
+                body = await read_whole(response, most_bytes)
+                return Answer(response.status_code, response.headers, body)
+        except TooLarge as error:
+            raise AnswerTooLarge(f"DIAL Core: {error}", reason="answer") from error
+        except (EgressRefused, HTTPError, InvalidURL) as error:
+            raise unreached(error, seconds) from error
+
+    async def refusal(self, call: str, response: Response) -> CoreRefused:
+        try:
+            body = await read_whole(response, MOST_ERROR_BYTES)
+        except (HTTPError, TooLarge):
+            body = b""  # the status says enough
+        return CoreRefused(
+            call,
+            response.status_code,
+            details_of(body, self.caller),
+            retry_after(response.headers),
+        )
+
+
+def may_repeat(failure: ServiceFailed, *, is_safe: bool) -> bool:
+    if isinstance(failure, CoreUnreachable):
+        return True
+    return is_safe and (failure.status in PASSING or isinstance(failure, CoreBroken))
+
+
+def unreached(error: Exception, seconds: float) -> ServiceFailed:
+    """Why there is no answer, or not all of it."""
+    match error:
+        case EgressRefused():
+            return ServiceFailed(str(error), reason="connection")
+        case ConnectError() | ConnectTimeout():
+            return CoreUnreachable("DIAL Core cannot be reached.", reason="connection")
+        case TimeoutException():
+            return silent(seconds)
+        case DecodingError():
+            return ServiceFailed("DIAL Core sent a packed answer.", reason="answer")
+        case InvalidURL():
+            return ServiceFailed("The setting DIAL_URL is no address.", reason="connection")
+        case _:
+            return CoreBroken("DIAL Core broke off its answer.", reason="connection")
+
+
+def silent(seconds: float) -> ServiceFailed:
+    return ServiceFailed(f"DIAL Core did not answer within {seconds:g} seconds.", reason="timeout")
+
+
+def decoded(body: bytes) -> Any:
+    """Raises `ServiceFailed`."""
+    if not body.strip():
+        return None
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise ServiceFailed("DIAL Core answered with what is not JSON.", reason="answer") from error
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Raises `ServiceFailed` for an answer that is no object."""
+    if not isinstance(value, Mapping):
+        raise ServiceFailed("DIAL Core answered with what is not understood.", reason="answer")
+    return value

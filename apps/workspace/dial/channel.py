@@ -1,0 +1,135 @@
+"""Asking the person behind a request to sign in, over the channel that the client keeps open."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from apps import tracing
+from apps.errors import EgressRefused
+from apps.workspace.dial.calls import Calls
+from apps.workspace.dial.headers import CHANNEL, credentials, written
+from apps.workspace.egress.bodies import stream_body
+from apps.workspace.egress.clients import (
+    CONNECT_SECONDS,
+    HTTPError,
+    InvalidURL,
+    Response,
+    TimeoutException,
+    core_client,
+)
+from apps.workspace.openai.events import read_block, unify
+from apps.workspace.port import SignIn
+
+logger = logging.getLogger(__name__)
+
+PATH = "/v1/ops/client-channel/interact"
+TOOLSET = "toolset/signin"
+SERVICE = "external-service/signin"
+MOST_BYTES = 1024 * 1024
+"""Of an answer with its heartbeats."""
+
+
+async def sign_in(calls: Calls, toolset_ids: Sequence[str]) -> dict[str, SignIn]:
+    """All in one batch, each once. Raises nothing."""
+    ids = list(dict.fromkeys(toolset_ids))
+    outcomes = await ask(calls, [(TOOLSET, {"toolsetId": toolset_id}) for toolset_id in ids])
+    return dict(zip(ids, outcomes, strict=True))
+
+
+async def sign_in_to_service(calls: Calls, scope: str) -> SignIn:
+    """Raises nothing."""
+    return (await ask(calls, [(SERVICE, {"url": scope})]))[0]
+
+
+async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) -> list[SignIn]:
+    """What became of each question, in their order. Raises nothing."""
+    if not questions:
+        return []
+    if not calls.caller.client_channel:
+        return ["unavailable"] * len(questions)
+    # Core joins requests of the same id, also those of an earlier prompt.
+    batch = [
+        {"jsonrpc": "2.0", "method": method, "params": params, "id": secrets.token_hex(16)}
+        for method, params in questions
+    ]
+    seconds = calls.core.sign_in_seconds
+    try:
+        async with asyncio.timeout(seconds):
+            answers = await interact(calls, batch, seconds)
+    except (TimeoutError, TimeoutException):
+        logger.warning("Nobody signed in within %g seconds", seconds)
+        return ["timeout"] * len(questions)
+    except (EgressRefused, HTTPError, InvalidURL) as error:
+        logger.warning("The client could not be asked to sign in: %s", type(error).__name__)
+        return ["error"] * len(questions)
+    return [answers.get(str(request["id"]), "error") for request in batch]
+
+
+async def interact(
+    calls: Calls, batch: Sequence[Mapping[str, Any]], seconds: float
+) -> dict[str, SignIn]:
+    """The answers by id. Core leaves its answer open, so the first event is the end of it."""
+    headers = {
+        **credentials(calls.caller),
+        **tracing.headers(),
+        CHANNEL: calls.caller.client_channel,
+        "Accept": "text/event-stream",
+    }
+    async with core_client().stream(
+        "POST",
+        calls.core.address(PATH),
+        json=batch,
+        headers=written(headers),
+        timeout=(min(CONNECT_SECONDS, seconds), seconds, seconds, seconds),
+    ) as response:
+        if not response.is_success:
+            logger.warning("DIAL Core refused to ask for a sign-in: %d", response.status_code)
+            return {}
+        return read_answers(await first_event(response))
+
+
+async def first_event(response: Response) -> bytes:
+    """The data of the first event that has some; b"" when there is none."""
+    rest = b""
+    async for piece in stream_body(response, MOST_BYTES):
+        *blocks, rest = unify(rest + piece).split(b"\n\n")
+        for block in blocks:
+            data, _ = read_block(block)
+            if data:
+                return data
+    return read_block(rest.strip())[0]
+
+
+def read_answers(data: bytes) -> dict[str, SignIn]:
+    try:
+        told = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        logger.warning("DIAL Core answered a sign-in with what is not JSON")
+        return {}
+    found: dict[str, SignIn] = {}
+    for answer in told if isinstance(told, list) else [told]:
+        if not isinstance(answer, Mapping):
+            continue
+        if (error := answer.get("error")) is not None:
+            logger.warning("The client did not sign in: %s", code_of(error))
+        found[str(answer.get("id"))] = outcome_of(answer)
+    return found
+
+
+def outcome_of(answer: Mapping[str, Any]) -> SignIn:
+    result = answer.get("result")
+    if answer.get("error") is not None or result is None:
+        return "error"
+    return "success" if result == "success" else "denied"
+
+
+def code_of(error: Any) -> str:
+    """JSON-RPC's number for it; the words beside it are the client's."""
+    code = error.get("code") if isinstance(error, Mapping) else None
+    return f"code {code}" if isinstance(code, int) else "no code"

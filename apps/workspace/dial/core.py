@@ -1,0 +1,82 @@
+"""DIAL Core: where it is, and how what it keeps is named in its addresses."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import quote, unquote, urlencode, urlsplit
+
+from django.conf import settings
+
+SAFE = "!$&'()*+,;=:@"
+"""What may stand in a segment of a path as it is, beside letters, digits and -._~ (RFC 3986)."""
+PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """`url` has no slash at its end. `metadata_seconds` is how old metadata may be,
+    `sign_in_seconds` how long a person has to sign in."""
+
+    url: str
+    api_version: str = "2025-01-01-preview"
+    metadata_seconds: float = 60.0
+    sign_in_seconds: float = 120.0
+
+    def address(self, path: str, query: Mapping[str, str] | None = None) -> str:
+        """The address of an encoded path that begins with a slash."""
+        return f"{self.url}{path}?{urlencode(query)}" if query else f"{self.url}{path}"
+
+    def path_of(self, url: str) -> str | None:
+        """What an address in full names on this Core, without /v1/; None for any other address.
+
+        Scheme, host and port have to be the same, and the path has to go on after a slash:
+        `http://core.example.evil` is not on `http://core.example`.
+        """
+        try:
+            place, own = urlsplit(url), urlsplit(self.url)
+            same = origin(place) == origin(own)
+        except ValueError:
+            return None
+        if not same or "@" in place.netloc or not place.path.startswith(f"{own.path}/"):
+            return None
+        return place.path.removeprefix(f"{own.path}/").removeprefix("v1/")
+
+
+def configured_core() -> Core | None:
+    """The one that the settings name; None for an installation without DIAL."""
+    if not settings.DIAL_URL:
+        return None
+    return Core(
+        settings.DIAL_URL,
+        settings.DIAL_API_VERSION,
+        settings.DIAL_METADATA_CACHE_SECONDS,
+        settings.DIAL_INTERACTIVE_LOGIN_TIMEOUT_SECONDS,
+    )
+
+
+def origin(place: object) -> tuple[str, str, int]:
+    """Raises ValueError for a port that is none."""
+    scheme = getattr(place, "scheme", "").lower()
+    host = (getattr(place, "hostname", None) or "").rstrip(".")
+    return scheme, host, getattr(place, "port", None) or PORTS.get(scheme, 0)
+
+
+def encoded(name: str) -> str:
+    """An id or a path with each of its segments percent-encoded once, encoded before or not.
+
+    Raises ValueError for what could name something else than it says: empty segments, dots,
+    slashes inside of a segment, control characters.
+    """
+    return "/".join(map(encoded_segment, name.split("/")))
+
+
+def encoded_segment(segment: str) -> str:
+    """Raises ValueError."""
+    plain = unquote(segment, errors="strict")
+    if plain in ("", ".", "..") or "/" in plain or "\\" in plain:
+        raise ValueError(f"{segment!a} is no part of a path.")
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in plain):
+        raise ValueError(f"{segment!a} has control characters.")
+    return quote(plain, safe=SAFE)

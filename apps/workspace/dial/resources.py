@@ -1,0 +1,120 @@
+"""Paths of what is kept in Core's buckets, and what Core tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from apps.errors import FileMissing, FileRefused
+from apps.workspace.dial.calls import Calls, mapping
+from apps.workspace.dial.core import Core, encoded
+from apps.workspace.dial.failures import CoreRefused
+from apps.workspace.port import FileInfo, FolderInfo
+
+FILES = "files"
+UNKNOWN_TYPE = "application/octet-stream"
+PAGE = 1000
+"""Entries of a page: the most that Core gives."""
+NOT_YOURS = frozenset({400, 403, 404})
+"""What is not the caller's is as if missing; 400 is for a path that can be none."""
+
+
+def resource_path(core: Core, path: str, kind: str = FILES) -> str:
+    """`{kind}/{bucket}/{name}`, encoded, of a path or an address on this Core; a folder keeps its slash.
+
+    Raises `FileMissing`.
+    """
+    place = core.path_of(path) if "://" in path else path
+    if place is None:
+        raise missing(path)
+    is_folder = place.endswith("/")
+    try:
+        found = encoded(place.removesuffix("/"))
+    except ValueError:
+        raise missing(path) from None
+    root, _, rest = found.partition("/")
+    if root != kind or not rest or ("/" not in rest and not is_folder):
+        raise missing(path)
+    return f"{found}/" if is_folder else found
+
+
+def missing(path: str) -> FileMissing:
+    return FileMissing(f"There is no file {shown(path)} that you may use.")
+
+
+def shown(path: str) -> str:
+    return ascii(path if len(path) <= 200 else f"{path[:200]}…")
+
+
+def refusal_of(refusal: CoreRefused, path: str) -> Exception:
+    """What a refused path means where it is read."""
+    return missing(path) if refusal.status in NOT_YOURS else refusal
+
+
+async def get_pages(
+    calls: Calls, address: str, query: Mapping[str, str], most_pages: int
+) -> tuple[list[Mapping[str, Any]], bool]:
+    """The entries of a listing, and whether these are all of them. Raises `ServiceFailed`."""
+    found: list[Mapping[str, Any]] = []
+    token, seen = "", set[str]()
+    for _ in range(most_pages):
+        asked = {"limit": str(PAGE), **query, **({"token": token} if token else {})}
+        page = mapping(await calls.get_json(address, asked))
+        found += flattened(page.get("items"))
+        token = page.get("nextToken") or ""
+        if not token:
+            return found, True
+        if token in seen:
+            break
+        seen.add(token)
+    return found, False
+
+
+def flattened(items: Any) -> Iterator[Mapping[str, Any]]:
+    """Entries; of folders that come with their own, those too."""
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, Mapping):
+            yield item
+            yield from flattened(item.get("items"))
+
+
+def file_info(item: Mapping[str, Any], path: str) -> FileInfo:
+    """Lenient: Core leaves out what it does not know without opening the file."""
+    url, size = item.get("url"), item.get("contentLength")
+    return FileInfo(
+        path=url if isinstance(url, str) and url.startswith(f"{FILES}/") else path,
+        content_type=str(item.get("contentType") or UNKNOWN_TYPE),
+        size=size if isinstance(size, int) else 0,
+        etag=plain_etag(str(item.get("etag") or "")),
+        updated_at=moment(item.get("updatedAt")),
+    )
+
+
+def entry(item: Mapping[str, Any]) -> FileInfo | FolderInfo | None:
+    url = item.get("url")
+    if not isinstance(url, str) or not url.startswith(f"{FILES}/"):
+        return None
+    if item.get("nodeType") == "FOLDER":
+        return FolderInfo(f"{url.rstrip('/')}/")
+    return file_info(item, url)
+
+
+def plain_etag(written: str) -> str:
+    """As Core's metadata has it; in headers some proxies add quotes."""
+    return written.strip().removeprefix("W/").strip('"')
+
+
+def moment(milliseconds: Any) -> datetime | None:
+    if not isinstance(milliseconds, (int, float)) or isinstance(milliseconds, bool):
+        return None
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+def check_size(size: int, limit: int) -> None:
+    """Raises `FileRefused`."""
+    if size > limit:
+        raise FileRefused(f"The file has {size:,} bytes; at most {limit:,} are possible.")

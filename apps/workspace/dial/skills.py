@@ -1,0 +1,129 @@
+"""Skills that are stored in Core as folders: SKILL.md, and text files beside it."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import PurePosixPath
+from urllib.parse import unquote
+
+from django.conf import settings
+
+from apps.errors import FileRefused, ServiceFailed
+from apps.workspace.dial.calls import Calls
+from apps.workspace.dial.core import encoded
+from apps.workspace.dial.failures import AnswerTooLarge, CoreRefused
+from apps.workspace.dial.resources import get_pages, refusal_of, resource_path, shown
+from apps.workspace.port import StoredSkill
+
+logger = logging.getLogger(__name__)
+
+MANIFEST = "SKILL.md"
+TEXT_ENDINGS = frozenset(
+    [
+        ".md",
+        ".markdown",
+        ".txt",
+        ".json",
+        ".yaml",
+        ".yml",
+        ".csv",
+        ".tsv",
+        ".xml",
+        ".html",
+        ".toml",
+        ".ini",
+        ".sql",
+        ".py",
+        ".sh",
+        ".js",
+        ".ts",
+    ]
+)
+
+
+class Skills:
+    """Those of one request: what was listed is not listed again, and nothing else is read."""
+
+    def __init__(self, calls: Calls) -> None:
+        self.calls = calls
+        self.listed: dict[str, tuple[tuple[str, ...], str]] = {}
+
+    async def skill(self, path: str) -> StoredSkill:
+        """A skill whose files cannot be listed is one without files.
+
+        Raises `FileRefused`, `ServiceFailed`.
+        """
+        place = self.place(path)
+        text = await self.text(place, MANIFEST)
+        files, problem = await self.files(place)
+        return StoredSkill(text, files, problem)
+
+    async def skill_file(self, path: str, file: str) -> str:
+        """Raises `FileRefused`, `ServiceFailed`."""
+        place = self.place(path)
+        files, _ = await self.files(place)
+        if file not in files:
+            raise FileRefused(f"{shown(file)} is no file of the skill {shown(path)}.")
+        return await self.text(place, file)
+
+    def place(self, path: str) -> str:
+        """Raises `FileMissing`."""
+        return resource_path(self.calls.core, path.rstrip("/"), "skills")
+
+    async def text(self, place: str, file: str) -> str:
+        name = f"{place}/files/{encoded(file.replace('%', '%25'))}"
+        most = settings.DIAL_SKILLS_FILE_MAX_BYTES
+        try:
+            body = (await self.calls.get(f"/v2/{name}", most_bytes=most)).body
+        except AnswerTooLarge as error:
+            raise FileRefused(
+                f"{shown(file)} of the skill {shown(place)} has more than the {most:,} bytes "
+                "that are possible."
+            ) from error
+        except CoreRefused as refusal:
+            raise refusal_of(refusal, name) from refusal
+        try:
+            return body.decode("utf-8-sig")
+        except UnicodeError as error:
+            raise FileRefused(f"{shown(file)} of the skill {shown(place)} is no text.") from error
+
+    async def files(self, place: str) -> tuple[tuple[str, ...], str]:
+        if place not in self.listed:
+            self.listed[place] = await self.list(place)
+        return self.listed[place]
+
+    async def list(self, place: str) -> tuple[tuple[str, ...], str]:
+        """The files that may be read, and what is wrong with the list."""
+        try:
+            found, is_all = await get_pages(
+                self.calls,
+                f"/v2/metadata/{place}/files",
+                {"recursive": "true"},
+                settings.DIAL_SKILLS_LISTING_MAX_PAGES,
+            )
+        except ServiceFailed as failure:
+            logger.warning("The files of the skill %s cannot be listed: %s", place, failure)
+            return (), "Its files cannot be listed."
+        items = [item for item in found if item.get("nodeType") != "FOLDER"]
+        names = {name_in(place, str(item.get("url", ""))) for item in items}
+        files = sorted(filter(is_offered, names))
+        most = settings.DIAL_SKILLS_MAX_FILES
+        if is_all and len(files) <= most:
+            return tuple(files), ""
+        logger.warning("The skill %s has more files than are listed", place)
+        return tuple(files[:most]), f"It has more files than the {len(files[:most])} listed."
+
+
+def name_in(place: str, url: str) -> str:
+    """The name of a file relative to its skill; "" for what is elsewhere."""
+    prefix = f"{unquote(place)}/files/"
+    plain = unquote(url)
+    return plain.removeprefix(prefix) if plain.startswith(prefix) else ""
+
+
+def is_offered(name: str) -> bool:
+    """Text files by their ending; what is hidden stays so."""
+    parts = PurePosixPath(name).parts
+    if not parts or name == MANIFEST or any(part.startswith(".") for part in parts):
+        return False
+    return PurePosixPath(name).suffix.lower() in TEXT_ENDINGS

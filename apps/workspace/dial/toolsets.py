@@ -1,0 +1,77 @@
+"""Where toolsets of Core, and applications that offer their tools, speak MCP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from apps.errors import DeploymentNotFound, Unsupported
+from apps.workspace.dial.cache import find_cache, identity
+from apps.workspace.dial.calls import Calls
+from apps.workspace.dial.headers import forwarded, plain
+from apps.workspace.dial.metadata import (
+    APPLICATION,
+    find_metadata,
+    get_entity,
+    path_segment,
+)
+from apps.workspace.port import McpEndpoint
+
+
+async def find_endpoint(calls: Calls, deployment_id: str) -> McpEndpoint:
+    """Raises `DeploymentNotFound`, `Unsupported`, `ServiceFailed`."""
+    name = path_segment(deployment_id)
+    written: Mapping[str, Any] | None = None
+    if not name.startswith(APPLICATION):
+        written = await find_toolset(calls, name)
+    if written is None:
+        written = await application(calls, deployment_id)
+    return endpoint(calls, name, written)
+
+
+async def find_toolset(calls: Calls, name: str) -> Mapping[str, Any] | None:
+    """How a toolset is spoken with and what it is called; None when there is none of that name.
+
+    Shared by all callers: Core authorizes each of them at the toolset itself.
+    """
+
+    async def fetch() -> Mapping[str, Any] | None:
+        found = await get_entity(calls, "toolsets", name)
+        if found is None:
+            raise DeploymentNotFound(name)
+        return {key: found.get(key) for key in ("transport", "display_name", "description")}
+
+    key = ("toolset", calls.core.url, name)
+    who = identity(calls.caller)
+    try:
+        toolset: Mapping[str, Any] = await find_cache().find(
+            key, who, fetch, calls.core.metadata_seconds
+        )
+    except DeploymentNotFound:
+        return None
+    return toolset
+
+
+async def application(calls: Calls, deployment_id: str) -> Mapping[str, Any]:
+    """Raises `DeploymentNotFound`, `Unsupported`, `ServiceFailed`."""
+    metadata = await find_metadata(calls, deployment_id)
+    if metadata.features.get("mcp") is not True:
+        raise Unsupported(f"The deployment {deployment_id!r} does not offer its tools over MCP.")
+    return metadata.written
+
+
+def endpoint(calls: Calls, name: str, written: Mapping[str, Any]) -> McpEndpoint:
+    is_sse = str(written.get("transport") or "").lower() == "sse"
+    return McpEndpoint(
+        url=calls.core.address(f"/v1/toolset/{name}/mcp"),
+        headers=plain(forwarded(calls.caller)),
+        protocol="sse" if is_sse else "streamable_http",
+        display_name=localizable(written.get("display_name")),
+        description=localizable(written.get("description")),
+    )
+
+
+def localizable(value: Any) -> str | dict[str, str]:
+    if isinstance(value, Mapping):
+        return {str(locale): str(text) for locale, text in value.items()}
+    return value if isinstance(value, str) else ""

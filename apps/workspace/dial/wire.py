@@ -1,0 +1,67 @@
+"""The way to Core: connections that all callers share, and one reading of what comes back.
+
+Who asks is told in the headers of each request, so nothing is kept for a key once it is answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from apps.workspace.dial.headers import written
+from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.lifetimes import shared
+from apps.workspace.egress.sdk_clients import (
+    Body,
+    Request,
+    Response,
+    StreamClient,
+    Timeout,
+    make_stream_client,
+)
+
+OURS = ((b"Accept-Encoding", b"identity"), (b"User-Agent", b"QuickApps"))
+
+
+class TooLarge(Exception):
+    """The body has more than `limit` bytes."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"The answer is larger than {limit} bytes.")
+
+
+async def send(
+    method: str, url: str, headers: Mapping[str, str], time_outs: Timeout, **content: Any
+) -> Response:
+    """The head of the answer; the caller closes its stream. `content` is the client's.
+
+    Raises `HTTPError`, `InvalidURL`, `EgressRefused`.
+    """
+    request = Request(
+        method,
+        url,
+        headers=[*written(headers), *OURS],
+        extensions={"timeout": time_outs.as_dict()},
+        **content,
+    )
+    return await find_client().send(request, stream=True)
+
+
+def find_client() -> StreamClient:
+    return shared((StreamClient, Trust.DIAL), lambda: make_stream_client(Trust.DIAL))
+
+
+async def read_whole(response: Response, limit: int) -> bytes:
+    """The body, of at most `limit` bytes. Raises `HTTPError`, `TooLarge`."""
+    announced = response.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced) > limit:
+        raise TooLarge(limit)
+    body = cast(Body, response.stream)
+    pieces: list[bytes] = []
+    size = 0
+    while piece := await body.read_piece():
+        size += len(piece)
+        if size > limit:
+            raise TooLarge(limit)
+        pieces.append(piece)
+    return b"".join(pieces)

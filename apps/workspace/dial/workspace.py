@@ -1,0 +1,131 @@
+"""The workspace that DIAL Core serves: everything in the name of whoever asked, by their key."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from django.conf import settings
+
+from apps.accounts.caller import Caller
+from apps.agent.model import Model
+from apps.errors import ServiceFailed
+from apps.workspace.dial import channel, grants
+from apps.workspace.dial.calls import Calls
+from apps.workspace.dial.chain import check_chain, read_chain, write_chain
+from apps.workspace.dial.core import Core
+from apps.workspace.dial.files import DialFiles, Home
+from apps.workspace.dial.headers import forwarded
+from apps.workspace.dial.metadata import find_metadata, info_of, path_segment
+from apps.workspace.dial.models import Completions
+from apps.workspace.dial.prompts import read_prompt
+from apps.workspace.dial.skills import Skills
+from apps.workspace.dial.toolsets import find_endpoint
+from apps.workspace.openai.model import OpenAIModel
+from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
+
+logger = logging.getLogger(__name__)
+
+NAMES = {"type": "model,application,toolset"}
+
+
+class DialWorkspace:
+    """One for each request: Core's key for it is good for as long as the request lasts.
+
+    Everything raises `ServiceFailed` when Core cannot be asked. `chain` are the applications that
+    it is used inside of, the outermost first.
+    """
+
+    def __init__(self, caller: Caller, core: Core) -> None:
+        self.caller = caller
+        self.core = core
+        self.calls = Calls(core, caller)
+        self.home = Home(self.calls)
+        self.skills = Skills(self.calls)
+        self.chain = read_chain(caller.headers)
+
+    def inside(self, application: str) -> DialWorkspace:
+        inner = copy.copy(self)
+        inner.chain = (*self.chain, application)
+        return inner
+
+    async def deployment(self, deployment_id: str) -> DeploymentInfo:
+        """Raises `DeploymentNotFound`, `CallsItself`."""
+        check_chain(self.chain, deployment_id)
+        metadata = await find_metadata(self.calls, deployment_id)
+        return info_of(deployment_id, metadata, self.caller.locale)
+
+    async def model(
+        self,
+        deployment_id: str,
+        *,
+        headers: Collection[str] | None = None,
+        idle_seconds: float | None = None,
+    ) -> Model:
+        """Whether there is such a deployment is seen when it is asked. Raises `DeploymentNotFound`, `CallsItself`."""
+        check_chain(self.chain, deployment_id)
+        completions = Completions(
+            self.core,
+            path_segment(deployment_id),
+            {**forwarded(self.caller, headers), **write_chain(self.chain)},
+            self.caller,
+        )
+        return OpenAIModel(
+            completions,
+            deployment_id,
+            dial=True,
+            idle_seconds=idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
+        )
+
+    async def usable_deployments(self) -> frozenset[str] | None:
+        try:
+            listed = await self.calls.get_json("/v1/deployment-names", NAMES)
+        except ServiceFailed as failure:
+            logger.warning("It cannot be told which deployments are usable: %s", failure)
+            return None
+        names = read_names(listed)
+        if names is None:
+            logger.warning("DIAL Core's list of deployments is not understood.")
+        return names
+
+    async def prompt(self, path: str) -> str:
+        """Raises `FileRefused`."""
+        return await read_prompt(self.calls, path)
+
+    async def skill(self, path: str) -> StoredSkill:
+        """Raises `FileRefused`."""
+        return await self.skills.skill(path)
+
+    async def skill_file(self, path: str, file: str) -> str:
+        """Raises `FileRefused`."""
+        return await self.skills.skill_file(path, file)
+
+    @property
+    def files(self) -> DialFiles:
+        return DialFiles(self.calls, self.home)
+
+    async def mcp_endpoint(self, deployment_id: str) -> McpEndpoint:
+        """Raises `DeploymentNotFound`, `CallsItself`, `Unsupported`."""
+        check_chain(self.chain, deployment_id)
+        return await find_endpoint(self.calls, deployment_id)
+
+    async def sign_in(self, toolset_ids: Sequence[str]) -> Mapping[str, SignIn]:
+        return await channel.sign_in(self.calls, toolset_ids)
+
+    async def sign_in_to_service(self, scope: str) -> SignIn:
+        return await channel.sign_in_to_service(self.calls, scope)
+
+    async def grant(self, paths: Sequence[str], receiver: str) -> None:
+        """Raises `FileRefused`."""
+        await grants.grant(self.calls, paths, receiver)
+
+
+def read_names(listed: Any) -> frozenset[str] | None:
+    """Ids as Core writes them; None for what is no list of them."""
+    if not isinstance(listed, list):
+        return None
+    names = [item.get("id") if isinstance(item, Mapping) else item for item in listed]
+    known = [name for name in names if isinstance(name, str)]
+    return frozenset(known) if len(known) == len(names) else None

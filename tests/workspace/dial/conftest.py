@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from tests.dial_core import Core, serve_core
+
+
+@pytest.fixture
+def fake(settings) -> Iterator[Core]:
+    """A Core that the settings name. It is on this machine, and on no allowlist."""
+    with serve_core() as served:
+        settings.DIAL_URL = served.url
+        settings.PRIVATE_NETWORK_ALLOWLIST = []
+        yield served
+
+
+@pytest.fixture
+def unused_port() -> int:
+    """A port on this machine at which nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port: int = listening.getsockname()[1]
+    return port
