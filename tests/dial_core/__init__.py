@@ -1,0 +1,16 @@
+"""DIAL Core as far as development and tests need it: loopback only, nothing is kept.
+
+    with serve_core() as core:                        a thread of its own, a free port
+        core.add_model("m", [[{"text": "Hello"}]])
+        core.add_application("app", "http://127.0.0.1:8000/openai/deployments/x/chat/completions")
+
+`python -m tests.dial_core --port 8080 --config tests/dial_core/example.json` serves it alone.
+"""
+
+from __future__ import annotations
+
+from tests.dial_core.core import Core, Hop
+from tests.dial_core.faults import Faults
+from tests.dial_core.serving import dial_core, serve_core
+
+__all__ = ["Core", "Faults", "Hop", "dial_core", "serve_core"]

@@ -1,0 +1,152 @@
+"""Who is calling: project keys, users, and the keys that Core makes for one request."""
+
+from __future__ import annotations
+
+import secrets
+import string
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.dial_core.refusals import Refusal
+from tests.dial_core.urls import bucket_named, canonical
+
+ALPHABET = string.digits + string.ascii_letters + "-_"
+LENGTH = 32
+UNKNOWN = "Unknown api key"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A user, or the project of a key: the one whose rights and limits count."""
+
+    name: str
+    roles: tuple[str, ...]
+    is_user: bool = False
+
+    @property
+    def bucket(self) -> str:
+        return bucket_named(f"{'Users' if self.is_user else 'Keys'}/{self.name}/")
+
+
+@dataclass(slots=True)
+class RequestKey:
+    """Lives from just before Core calls a deployment until that answer ends.
+
+    `grants` are the permissions of the key by resource, a folder with its slash;
+    `given` is what its holder granted for its own calls, by receiver.
+    """
+
+    value: str
+    deployment: str
+    initiator: Identity
+    trace_id: str
+    path: tuple[str, ...]
+    grants: dict[str, set[str]] = field(default_factory=dict)
+    given: dict[str, dict[str, set[str]]] = field(default_factory=dict)
+
+    def grant(self, url: str, permissions: Iterable[str]) -> None:
+        self.grants.setdefault(url, set()).update(permissions)
+
+    @property
+    def bucket(self) -> str:
+        """The application's own."""
+        return bucket_named(f"Keys/{self.deployment}/")
+
+    @property
+    def appdata(self) -> str:
+        return f"{self.initiator.bucket}/appdata/{canonical(self.deployment)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """`key` is there when a deployment calls on behalf of the identity."""
+
+    identity: Identity
+    key: RequestKey | None = None
+
+    @property
+    def bucket(self) -> str:
+        return self.identity.bucket if self.key is None else self.key.bucket
+
+
+class Keys:
+    """`live` are the per-request keys of now, `past` all that ever were, in order."""
+
+    def __init__(self) -> None:
+        self.projects: dict[str, Identity] = {}
+        self.user_roles: dict[str, tuple[str, ...]] = {}
+        self.live: dict[str, RequestKey] = {}
+        self.past: list[RequestKey] = []
+        self.ended = threading.Condition()
+
+    def add_project(self, key: str, fields: Mapping[str, Any]) -> None:
+        roles = fields.get("roles") or [fields.get("role", "default")]
+        self.projects[key] = Identity(str(fields.get("project", key)), tuple(roles))
+
+    def user(self, token: str) -> Identity:
+        """Any token is a user of that name; what cannot be a name is `dev-user`."""
+        name = token if token.replace("-", "").replace("_", "").isalnum() else "dev-user"
+        return Identity(name, self.user_roles.get(name, ("default",)), is_user=True)
+
+    def caller(self, headers: Mapping[str, str]) -> Caller:
+        """Raises `Refusal` by the rules for two credentials at once."""
+        key = headers.get("api-key", "")
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        bearer = token.strip() if scheme.lower() == "bearer" else ""
+        if not key and not bearer:
+            raise Refusal(401, "At least API-KEY or Authorization must be set")
+        if key and bearer and key != bearer:
+            caller = self.holder(key)
+            if caller is None:
+                raise Refusal(401, UNKNOWN)
+            if caller.key is None:
+                raise Refusal(400, "Provided API key is not per request key")
+            return caller
+        caller = self.holder(bearer or key)
+        if caller is None and bearer:
+            return Caller(self.user(bearer))
+        if caller is None:
+            raise Refusal(401, UNKNOWN)
+        return caller
+
+    def holder(self, key: str) -> Caller | None:
+        if key in self.live:
+            return Caller(self.live[key].initiator, self.live[key])
+        if key in self.projects:
+            return Caller(self.projects[key])
+        return None
+
+    @contextmanager
+    def minted(self, deployment: str, caller: Caller, trace_id: str) -> Iterator[RequestKey]:
+        """A new key that lives as long as the block, unless it is made to expire early."""
+        value = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
+        path = caller.key.path if caller.key is not None else ()
+        key = RequestKey(value, deployment, caller.identity, trace_id, (*path, deployment))
+        if caller.key is not None:
+            for url, permissions in caller.key.given.get(deployment, {}).items():
+                key.grant(url, permissions)
+        self.live[value] = key
+        self.past.append(key)
+        try:
+            yield key
+        finally:
+            self.end(value)
+
+    def end(self, value: str) -> None:
+        with self.ended:
+            self.live.pop(value, None)
+            self.ended.notify_all()
+
+    def expire(self, value: str) -> None:
+        """Raises `KeyError` for a key that is not live."""
+        if value not in self.live:
+            raise KeyError(value)
+        self.end(value)
+
+    def wait_until_none_lives(self, seconds: float) -> bool:
+        """Blocks; False when one still lives."""
+        with self.ended:
+            return self.ended.wait_for(lambda: not self.live, seconds)

@@ -1,0 +1,71 @@
+"""Core as a server on the loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from tests.dial_core.app import application
+from tests.dial_core.core import Core
+
+GRACE_SECONDS = 1
+PATIENCE_SECONDS = 10
+
+
+class Protocol(H11Protocol):
+    """Tells a request its transport, so that a connection can be cut."""
+
+    def connection_made(self, transport: Any) -> None:
+        self.app_state = {**self.app_state, "transport": transport}
+        super().connection_made(transport)
+
+
+@contextmanager
+def served(app: ASGIApp, port: int = 0) -> Iterator[str]:
+    """The address of an application that a thread serves as long as the block; 0: a free port."""
+    listening = socket.create_server(("127.0.0.1", port))
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=Protocol,
+            ws="none",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+        )
+    )
+    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE_SECONDS)
+        listening.close()
+
+
+@contextmanager
+def serve_core(document: Mapping[str, Any] | None = None, *, port: int = 0) -> Iterator[Core]:
+    """A Core on the loopback as long as the block; `port` 0 is a free one."""
+    core = Core(document)
+    with served(application(core), port) as core.url:
+        yield core
+
+
+@asynccontextmanager
+async def dial_core(document: Mapping[str, Any] | None = None) -> AsyncIterator[Core]:
+    """`serve_core` for a coroutine, whose loop goes on meanwhile."""
+    served = serve_core(document)
+    core = served.__enter__()
+    try:
+        yield core
+    finally:
+        await asyncio.to_thread(served.__exit__, None, None, None)

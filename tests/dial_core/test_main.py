@@ -1,0 +1,76 @@
+"""Core alone in a process, with the example that comes along."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.dial_core import Core, dial_core
+
+EXAMPLE = Path(__file__).with_name("example.json")
+COMMAND = [sys.executable, "-m", "tests.dial_core", "--port", "0", "--config", str(EXAMPLE)]
+TOOL = {"type": "function", "function": {"name": "clock", "parameters": {"type": "object"}}}
+
+
+@pytest.fixture(scope="module")
+def alone() -> Iterator[httpx.Client]:
+    root = EXAMPLE.parent.parent.parent
+    with subprocess.Popen(COMMAND, stdout=subprocess.PIPE, text=True, cwd=root) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().split()[-1]
+        with httpx.Client(base_url=url, headers={"Api-Key": "dial-demo-key"}) as client:
+            yield client
+        process.terminate()
+        assert process.wait(10) == 0
+
+
+def test_the_example_has_models_and_two_applications(alone: httpx.Client):
+    assert [one["id"] for one in alone.get("/v1/deployments").json()] == [
+        "scripted",
+        "echo",
+        "clock_helper",
+        "demo",
+    ]
+    assert alone.base_url.host == "127.0.0.1"
+
+
+def test_its_model_calls_a_tool_and_then_says_so(alone: httpx.Client):
+    def ask(*messages: dict[str, Any]) -> dict[str, Any]:
+        body = {"messages": messages, "tools": [TOOL]}
+        reply = alone.post("/openai/deployments/scripted/chat/completions", json=body)
+        found: dict[str, Any] = reply.json()["choices"][0]["message"]
+        return found
+
+    question = {"role": "user", "content": "What time is it?"}
+    called = ask(question)
+    assert json.dumps(called["tool_calls"]).count('"name": "clock"') == 1
+    id = called["tool_calls"][0]["id"]
+    result = {"role": "tool", "tool_call_id": id, "content": "12"}
+    assert ask(question, called, result)["content"] == (
+        "The tool has answered. That is all there is to say."
+    )
+
+
+def test_the_manifest_is_the_applications_alone():
+    core = Core(json.loads(EXAMPLE.read_text()))
+
+    (helper,) = (one for one in core.configuration.deployments.values() if one.schema is not None)
+
+    assert helper.id == "clock_helper"
+    assert sorted(helper.properties_for(frozenset({"client"}))) == ["conversation_starters"]
+
+
+async def test_it_is_served_within_a_coroutine_too():
+    async with dial_core() as core:
+        core.add_model("m")
+        reply = await core.call_application("m", {"messages": [{"role": "user", "content": "Hi"}]})
+
+    assert reply.status == 200
+    assert [hop.path for hop in core.requests] == ["/openai/deployments/m/chat/completions"]
