@@ -7,7 +7,7 @@ opening happens for each run and must be cheap.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,19 +19,52 @@ from django.utils.module_loading import import_string
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Emit
-from apps.agent.loop import ResultStep, ViewStep
+from apps.agent.loop import Recovery, ResultStep, ViewStep
 from apps.agent.messages import Message
-from apps.agent.tools import Tool, Toolbox
-from apps.errors import InitializationIssue
+from apps.agent.tools import Spend, Tool, Toolbox, unpaid
+from apps.errors import InitializationIssue, Unsupported
 from apps.manifest.manifest import Manifest
 from apps.manifest.parts import parts_in_use
+from apps.workspace.loading.loader import Loader, Loading
 from apps.workspace.port import Workspace
 
 HistoryStep = Callable[[Sequence[Message]], Awaitable[Sequence[Message]]]
 """Messages → messages, once for each run, and kept."""
 
-Arrange = Callable[[Toolbox], None]
-"""Decides which of all the tools of a run are listed, once every capability is open."""
+Tidy = Callable[[Sequence[Message]], Sequence[Message]]
+"""The conversation without what a finished answer need not bring back."""
+
+Arrange = Callable[[Toolbox], Iterable[InitializationIssue] | None]
+"""Decides which of all the tools of a run are listed, once every capability is open.
+
+It may tell what it misses.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """A conversation that was answered, and how often models and tools were called for that."""
+
+    messages: Sequence[Message]
+    iterations: int
+    tool_calls: int
+
+
+Completion = Callable[[Completed], Awaitable[None]]
+"""What is done once there is an answer, while everything is still open."""
+
+
+Delegate = Callable[["Manifest", "Prepared", str, Emit], Coroutine[Any, Any, str]]
+"""Another run for the same caller, of another manifest: it knows the question and nothing else.
+
+It emits what any run does, and returns the text that it ends with, "" for none. Raises
+`QuickAppError`.
+"""
+
+
+async def nobody(manifest: Manifest, prepared: Prepared, question: str, emit: Emit) -> str:
+    """Raises `Unsupported`."""
+    raise Unsupported("There is no run here that could hand a task to another one.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +78,41 @@ class Opening:
     """The newest state that the conversation brought back."""
     saved: dict[str, Any] = field(default_factory=dict)
     """What the next request is to bring back, by key: a capability writes its own keys here."""
+    demanded: str = ""
+    """The tool that the client wants to be called first, "" for none."""
+    known: dict[str, Any] = field(default_factory=dict)
+    """What one capability found out, so that others need not ask for it again in this run."""
+    loading: Loading = field(default_factory=Loading)
+    spend: Spend = unpaid
+    """Takes what was spent beside the calls of the model."""
+    delegate: Delegate = nobody
+    messages: Sequence[Message] = ()
+    """The conversation as it was given, with the tool calls of earlier answers."""
+
+    @property
+    def loader(self) -> Loader:
+        """Files by their address, each loaded once in a run."""
+        return Loader(self.workspace.files, self.loading)
 
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What a capability brings to one run. Steps run in the order of `settings.CAPABILITIES`."""
+    """What a capability brings to one run. Steps run in the order of `settings.CAPABILITIES`.
+
+    `hidden` are tools that the platform calls and the model may not. `recoveries` are asked when
+    a model fails: the first that rewrites the conversation gets it one more try, once in a run.
+    `tidying` is for answers that ended by themselves; one that broke off keeps everything.
+    """
 
     tools: tuple[Tool, ...] = ()
+    hidden: tuple[Tool, ...] = ()
     instructions: tuple[str, ...] = ()
     history: tuple[HistoryStep, ...] = ()
     view: tuple[ViewStep, ...] = ()
     results: tuple[ResultStep, ...] = ()
+    recoveries: tuple[Recovery, ...] = ()
+    tidying: tuple[Tidy, ...] = ()
+    completions: tuple[Completion, ...] = ()
     issues: tuple[InitializationIssue, ...] = ()
     arrange: tuple[Arrange, ...] = ()
 

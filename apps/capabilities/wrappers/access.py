@@ -12,8 +12,12 @@ from urllib.parse import unquote
 from apps.capabilities.registry import Opening
 from apps.errors import QuickAppError
 from apps.manifest.manifest import Manifest
+from apps.workspace.port import Workspace
 
 logger = logging.getLogger(__name__)
+
+KEY = "usable_deployments"
+"""The list is asked for once in a run, by whoever needs it first."""
 
 
 async def usable_ids(manifest: Manifest, opening: Opening) -> frozenset[str] | None:
@@ -21,8 +25,15 @@ async def usable_ids(manifest: Manifest, opening: Opening) -> frozenset[str] | N
     wanted = manifest.features.tool_access_filter if manifest.features is not None else None
     if wanted is None or not wanted.enabled:
         return None
+    if KEY not in opening.known:
+        opening.known[KEY] = await ask(opening.workspace)
+    known: frozenset[str] | None = opening.known[KEY]
+    return known
+
+
+async def ask(workspace: Workspace) -> frozenset[str] | None:
     try:
-        found = await opening.workspace.usable_deployments()
+        found = await workspace.usable_deployments()
     except QuickAppError as error:
         logger.warning("It cannot be told which deployments are usable: %s", error)
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from jsonschema.exceptions import ValidationError
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.constants import Inject, injection
+from apps.capabilities.wrappers.file_references import resolve
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.schemas import schema_of
 from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, one_line, shortened, written
@@ -30,19 +31,41 @@ class Arguments:
     defaults: Mapping[str, Any]
     inject: Inject
 
-    def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    @property
+    def constants(self) -> Mapping[str, Any]:
+        """Parameters that have one value, whatever the model writes."""
+        constants: dict[str, Any] = self.inject({})
+        return constants
+
+    def check(self, given: Mapping[str, Any], unshown: Collection[str] = ()) -> dict[str, Any]:
         """The arguments with defaults and constants. Raises `InvalidParameter`.
 
-        Null for a parameter that may be left out means that it is left out.
+        Null for a parameter that may be left out means that it is left out. The message does not
+        repeat what the `unshown` hold.
         """
         required = self.schema["required"]
         named = {k: v for k, v in given.items() if v is not None or k in required}
         named = {**self.defaults, **named}
         violations = sorted(self.validator.iter_errors(named), key=lambda error: error.json_path)
         if violations:
-            raise refusal(violations)
-        complete: dict[str, Any] = self.inject(named)
+            raise refusal(violations, unshown)
+        complete: dict[str, Any] = self.inject(with_integers(named, self.schema))
         return complete
+
+
+def with_integers(value: Any, schema: Any) -> Any:
+    """The value with whole numbers where the schema wants integers: JSON takes 5.0 for one."""
+    if not isinstance(schema, Mapping):
+        return value
+    match value:
+        case float() if schema.get("type") == "integer" and value.is_integer():
+            return int(value)
+        case dict() if isinstance(properties := schema.get("properties"), Mapping):
+            return {name: with_integers(v, properties.get(name)) for name, v in value.items()}
+        case list():
+            return [with_integers(item, schema.get("items")) for item in value]
+        case _:
+            return value
 
 
 def read_arguments(parameters: FunctionParameters | RestFunctionParameters) -> Arguments:
@@ -56,19 +79,27 @@ def read_arguments(parameters: FunctionParameters | RestFunctionParameters) -> A
     return Arguments(schema, Draft202012Validator(schema), defaults, injection(parameters))
 
 
-def with_arguments(tool: PreparedTool, arguments: Arguments) -> PreparedTool:
-    """Let the tool see checked arguments only. Raises `InvalidParameter`."""
+def with_arguments(
+    tool: PreparedTool, arguments: Arguments, addresses: Collection[str] = ()
+) -> PreparedTool:
+    """Let the tool see checked arguments only, with the content of the files that they refer to.
+
+    Those named in `addresses` take the address of a file. Raises `InvalidParameter`.
+    """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
-        checked = arguments.check(invocation.arguments)
+        resolved = await resolve(invocation.arguments, opening.loader, addresses)
+        checked = arguments.check(resolved.arguments, resolved.loaded)
         return await tool.work(opening, replace(invocation, arguments=checked))
 
-    return replace(tool, work=work)
+    return replace(tool, work=work, constants=arguments.constants)
 
 
-def refusal(violations: Iterable[ValidationError]) -> InvalidParameter:
+def refusal(
+    violations: Iterable[ValidationError], unshown: Collection[str] = ()
+) -> InvalidParameter:
     """Every violation with its path, what was found and what was expected."""
-    found = dict.fromkeys(item for violation in violations for item in problems(violation))
+    found = dict.fromkeys(item for each in violations for item in problems(each, unshown))
     (path, text), *others = list(found)[:MOST_VIOLATIONS]
     lines = [
         text,
@@ -78,12 +109,16 @@ def refusal(violations: Iterable[ValidationError]) -> InvalidParameter:
     return InvalidParameter(path, shortened("\n".join(lines), ERROR_CHARACTERS))
 
 
-def problems(violation: ValidationError) -> Iterator[tuple[str, str]]:
+def problems(
+    violation: ValidationError, unshown: Collection[str] = ()
+) -> Iterator[tuple[str, str]]:
     """The path of each parameter that a violation is about, and what is wrong with it."""
     path = place(violation.absolute_path)
     value: Any = violation.instance
     expected: Any = violation.validator_value
     found = f"found {kind_of(value)} {one_line(written(value), 60)}".rstrip()
+    if violation.absolute_path and violation.absolute_path[0] in unshown:
+        found = f"found {kind_of(value)} from a file"
     match violation.validator:
         case "required":
             for name in expected:

@@ -22,7 +22,8 @@ from apps.manifest.fallbacks import Fallback
 class Wishes:
     """What a manifest wants of one tool beside its work; `seconds` is the time it has.
 
-    A tool without `attachment` filters what it brings itself, while it arrives; one that
+    `addresses` are the arguments that take the address of a file, so that references in them are
+    not loaded. A tool without `attachment` filters what it brings itself, while it arrives; one that
     `is_repeatable` does no more when it is called twice than when it is called once.
     """
 
@@ -32,13 +33,14 @@ class Wishes:
     attachment: AttachmentFilter | None = field(default_factory=AttachmentFilter)
     fallback: Fallback = field(default_factory=Fallback)
     is_repeatable: bool = False
+    addresses: frozenset[str] = frozenset()
 
 
 def wrapped(tool: PreparedTool, wishes: Wishes) -> PreparedTool:
     """Apply the wishes, the innermost first."""
     tool = with_retries(tool, wishes.fallback, wishes.seconds, is_repeatable=wishes.is_repeatable)
     tool = with_timeout(tool, wishes.seconds)
-    tool = with_arguments(tool, wishes.arguments)
+    tool = with_arguments(tool, wishes.arguments, wishes.addresses)
     if wishes.attachment is not None:
         tool = with_attachments(tool, wishes.attachment)
     tool = with_limit(tool)

@@ -28,7 +28,10 @@ _placeholder = re.compile(r"\{([^{}]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """`name` is the title unless `stage` has one; `parameters` are those with a display."""
+    """`name` is the title unless `stage` has one.
+
+    `parameters` are those with a display, in the order of the manifest.
+    """
 
     name: Localized
     visibility: Visibility = "always"
@@ -38,10 +41,10 @@ class Display:
     def title(self, arguments: Mapping[str, Any], locale: str) -> str:
         configured = self.stage.name if self.stage is not None and self.stage.show else None
         title = filled(configured, arguments) if configured else localized(self.name, locale)
-        for name, value in arguments.items():
-            if name in self.parameters and self.parameters[name].show_value_in_stage_title:
+        for name, shown in self.parameters.items():
+            if shown.show_value_in_stage_title and arguments.get(name) is not None:
                 gap = "" if title[-1:].isspace() else " "
-                return f"{title}{gap}{one_line(written(value))}"
+                return f"{title}{gap}{one_line(written(arguments[name]))}".rstrip()
         return title
 
     def request(self, arguments: Mapping[str, Any]) -> str:
@@ -64,7 +67,8 @@ class Display:
         "" where the text is not shown as it is, or not in a block of its own.
         """
         shown = self.shown_as(name)
-        is_plain = shown.format is not None and not shown.ignore and not shown.replaced_value_info
+        is_itself = not shown.ignore and shown.replaced_value_info is None
+        is_plain = is_itself and shown.format is not None
         if not is_plain or (self.stage is not None and self.stage.body):
             return ""
         return f"{HEADING}{label(name, shown)}\n{opened_fence(FENCE, shown.format or '')}"
@@ -80,7 +84,9 @@ class Display:
         shown = self.shown_as(name)
         if shown.ignore:
             return ""
-        text = shown.replaced_value_info or shortened(written(value), VALUE_CHARACTERS)
+        text = shown.replaced_value_info
+        if text is None:
+            text = shortened(written(value), VALUE_CHARACTERS)
         if shown.format is not None:
             text = f"\n{fenced(text, shown.format)}\n"
         return f"{label(name, shown)}{text}{shown.suffix or ''}\n\r"

@@ -12,7 +12,14 @@ from apps.capabilities.wrappers.fences import fenced
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.stages import show_failure
 from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, shortened
-from apps.errors import InvalidParameter, QuickAppError, Stopped, ToolError, ToolTimedOut
+from apps.errors import (
+    GENERIC,
+    InvalidParameter,
+    QuickAppError,
+    Stopped,
+    ToolError,
+    ToolTimedOut,
+)
 from apps.manifest.fallbacks import AnyStrategy, Continue, Fallback, Retry, Stop, Trigger
 
 logger = logging.getLogger(__name__)
@@ -61,8 +68,7 @@ def with_fallback(tool: PreparedTool, fallback: Fallback) -> PreparedTool:
             shows = fallback.display_error_in_stage or is_timeout
             show_failure(invocation.stage, as_markdown(error) if shows else f"{NOT_SHOWN}\n")
             return decide(steps, str(error), error, is_timeout=is_timeout)
-        except Exception as error:
-            logger.exception("Tool %s failed", tool.spec.name)
+        except Exception as error:  # noqa: BLE001 - logged where the call was made
             shows = fallback.display_error_in_stage
             show_failure(invocation.stage, f"{UNEXPECTED if shows else NOT_SHOWN}\n")
             return decide(steps, UNEXPECTED, error, is_timeout=False)
@@ -96,15 +102,20 @@ def read_step(strategy: AnyStrategy, tool_name: str) -> Step:
 
 
 def decide(steps: Sequence[Step], text: str, error: Exception, *, is_timeout: bool) -> ToolResult:
-    """The result for the model. Raises `Stopped` when the run is to end."""
+    """The result for the model. Raises `Stopped` when the run is to end.
+
+    A strategy ends it in words that are always the same. Where none applies, the failure is the
+    person's to read.
+    """
     for step in steps:
         if step.applies(text, explicitly=is_timeout):
             if step.ends:
                 raise Stopped from error
-            return ToolResult(f"{text}\n\n{step.instructions}" if step.instructions else text)
+            told = f"{text}\n\n{step.instructions}" if step.instructions else text
+            return ToolResult(told, failure=error)
     if is_timeout:
-        return ToolResult(text)
-    raise Stopped from error
+        return ToolResult(text, failure=error)
+    raise Stopped(text if isinstance(error, ToolError | QuickAppError) else GENERIC) from error
 
 
 def is_triggered(trigger: Trigger, text: str) -> bool:

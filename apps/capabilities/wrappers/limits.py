@@ -11,6 +11,8 @@ from apps.capabilities.wrappers.texts import shortened
 
 MODEL_CHARACTERS = 400_000
 """About 100,000 tokens: most models' whole window, so more cannot be of use."""
+WHOLE = "whole_results"
+"""In `Opening.known`: where a text that is cut is left, by the id of its call, if anybody wants it."""
 
 
 def with_limit(tool: PreparedTool, most: int = MODEL_CHARACTERS) -> PreparedTool:
@@ -20,6 +22,8 @@ def with_limit(tool: PreparedTool, most: int = MODEL_CHARACTERS) -> PreparedTool
         result = await tool.work(opening, invocation)
         if len(result.content) <= most:
             return result
+        if (wanted := opening.known.get(WHOLE)) is not None:
+            wanted[invocation.id] = result.content
         return replace(result, content=shortened(result.content, most))
 
     return replace(tool, work=work)

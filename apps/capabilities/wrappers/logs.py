@@ -1,4 +1,4 @@
-"""One line for each tool call: which, how long, and how it failed; never what was said."""
+"""One line and one span for each tool call: which, how long, how it failed; never what was said."""
 
 from __future__ import annotations
 
@@ -6,38 +6,56 @@ import logging
 import time
 from dataclasses import replace
 
+from apps import tracing
+from apps.agent.records import record
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.errors import QuickAppError, ToolError
 
 logger = logging.getLogger(__name__)
 
 
 def with_log(tool: PreparedTool) -> PreparedTool:
+    span_name = f"execute_tool {tool.spec.name}"
+
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         started = time.monotonic()
-        error_name = ""
+        attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": tool.spec.name,
+            "gen_ai.tool.call.id": invocation.id,
+            "gen_ai.tool.type": "function",
+        }
         try:
-            return await tool.work(opening, invocation)
+            with tracing.span(span_name, attributes):
+                result = await tool.work(opening, invocation)
         except BaseException as error:
-            error_name = type(error).__name__
+            tell_failed(tool.spec.name, invocation, time.monotonic() - started, error)
             raise
-        finally:
-            seconds = time.monotonic() - started
-            if error_name:
-                logger.warning(
-                    "Tool call failed: name=%s id=%r seconds=%.3f error=%s",
-                    tool.spec.name,
-                    invocation.id,
-                    seconds,
-                    error_name,
-                )
-            else:
-                logger.info(
-                    "Tool call completed: name=%s id=%r seconds=%.3f",
-                    tool.spec.name,
-                    invocation.id,
-                    seconds,
-                )
+        seconds = time.monotonic() - started
+        record(
+            logger,
+            "Tool call completed",
+            name=tool.spec.name,
+            id=invocation.id,
+            duration=seconds,
+        )
+        return result
 
     return replace(tool, work=work)
+
+
+def tell_failed(name: str, invocation: Invocation, seconds: float, error: BaseException) -> None:
+    """What nobody expected comes with its traceback."""
+    is_expected = isinstance(error, ToolError | QuickAppError) or not isinstance(error, Exception)
+    record(
+        logger,
+        "Tool call failed",
+        level=logging.WARNING,
+        traceback=None if is_expected else error,
+        name=name,
+        id=invocation.id,
+        duration=seconds,
+        error=type(error).__name__,
+    )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,8 @@ class PreparedTool:
     """`toolset` is the place in the manifest that it comes from, "" if it comes from none.
 
     The text of the argument `streams` is shown while the model writes it, "" for none. `announce`
-    tells, for a locale, how the stage opens before the arguments are complete.
+    tells, for a locale, how the stage opens before the arguments are complete. `constants` are
+    arguments that every call has, of which the model is not told.
     """
 
     spec: ToolSpec
@@ -34,8 +35,10 @@ class PreparedTool:
     toolset: str = ""
     streams: str = ""
     announce: Announce = unannounced
+    constants: Mapping[str, Any] = field(default_factory=dict)
 
     def bind(self, opening: Opening) -> Tool:
         """The tool of one run."""
         announcement = self.announce(opening.caller.locale)
-        return Tool(self.spec, partial(self.work, opening), self.toolset, announcement)
+        work = partial(self.work, opening)
+        return Tool(self.spec, work, self.toolset, announcement, self.constants)

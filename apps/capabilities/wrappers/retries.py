@@ -61,8 +61,11 @@ def with_retries(
 def wanted_for(error: ToolError, strategies: Sequence[AnyStrategy]) -> Attempts | None:
     """What the first strategy that applies says; None where it does not want another attempt.
 
-    A time-out, and what would fail the same way again, has to be named by a trigger.
+    A time-out, and what would fail the same way again, has to be named by a trigger. What has
+    begun to answer is not asked again at all.
     """
+    if error.has_answered:
+        return None
     explicitly = isinstance(error, ToolTimedOut) or error.is_lasting
     for strategy in strategies:
         trigger = strategy.trigger_on

@@ -61,7 +61,7 @@ def shown(display: Display, opening: Opening, invocation: Invocation) -> Iterato
             stage.write(request(display, invocation))
             yield replace(invocation, emit=emit, stage=stage)
             if display.stage is not None and display.stage.defer_close and invocation.defer:
-                invocation.defer(closing.pop_all())
+                invocation.defer(stage, closing.pop_all())
     except BaseException:
         if held is not None:
             held.reveal()
@@ -72,7 +72,7 @@ def begin(invocation: Invocation, emit: Emit, title: str) -> AbstractContextMana
     """The stage of the call: opened, or taken over if it was open before its arguments were."""
     early = invocation.early
     if early is None:
-        return open_stage(emit, invocation.id, title)
+        return open_stage(emit, invocation.id, title, is_timed=True)
     return early.adopted(title)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.wrappers.arguments import read_arguments, with_arguments
@@ -114,3 +116,82 @@ async def test_the_tool_sees_checked_arguments_only():
     await use(tool, n=1)
 
     assert [invocation.arguments for invocation in seen] == [{"n": 1}]
+
+
+def test_a_whole_number_is_an_integer_however_it_was_written():
+    lines = {"type": "array", "description": "d", "items": {"type": "integer"}}
+    inner = {"type": "object", "description": "d", "properties": {"lines": lines}}
+    arguments = arguments_of(n={"type": "integer"}, x={"type": "number"}, inner=inner)
+
+    checked = arguments.check({"n": 5.0, "x": 5.0, "inner": {"lines": [1.0, 2], "other": 1.0}})
+
+    assert repr(checked) == repr({"n": 5, "x": 5.0, "inner": {"lines": [1, 2], "other": 1.0}})
+    with pytest.raises(InvalidParameter, match=r"^Parameter n is invalid: expected integer; found"):
+        arguments.check({"n": 5.5})
+
+
+KINDS = st.sampled_from(["string", "number", "integer", "boolean"])
+SIMPLE = st.builds(lambda kind: {"type": kind}, KINDS)
+CONSTANT = st.builds(lambda value: {"type": None, "const": value}, st.integers() | st.text())
+SCHEMAS = st.recursive(
+    SIMPLE | CONSTANT,
+    lambda inner: (
+        st.builds(lambda items: {"type": "array", "description": "d", "items": items}, inner)
+        | st.builds(
+            lambda properties, required: {
+                "type": "object",
+                "description": "d",
+                "properties": properties,
+                "required": required,
+            },
+            st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+            st.lists(st.sampled_from("abcd"), max_size=2, unique=True),
+        )
+    ),
+    max_leaves=3,
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abcd"), inner, max_size=3)
+    ),
+    max_leaves=4,
+)
+
+
+def checked_or_refused(arguments: Any, values: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """What the tool sees, and the path of the parameter that keeps it from seeing anything."""
+    try:
+        return arguments.check(values), ""
+    except InvalidParameter as error:
+        return {}, error.parameter
+
+
+@given(
+    properties=st.dictionaries(st.sampled_from("abc"), SCHEMAS, max_size=3),
+    given_values=st.dictionaries(st.sampled_from("abcd"), VALUES, max_size=4),
+)
+@settings(max_examples=60)
+def test_whatever_is_given_is_refused_with_a_path_or_fits_with_every_constant(
+    properties: dict[str, Any], given_values: dict[str, Any]
+):
+    arguments = arguments_of(tuple(properties), **properties)
+
+    checked, refused = checked_or_refused(arguments, given_values)
+
+    if refused:
+        assert refused.split(".")[0].split("[")[0] in properties
+    else:
+        assert not list(arguments.validator.iter_errors(checked))
+        constants = {n: v["const"] for n, v in properties.items() if v["type"] is None}
+        assert {name: checked[name] for name in constants} == constants
+
+
+def test_a_name_with_dots_and_brackets_is_told_as_it_is():
+    with pytest.raises(InvalidParameter) as error:
+        arguments_of(("a.b",), **{"a.b": {"type": "string"}}).check({})
+
+    assert str(error.value) == (
+        "Parameter a.b is invalid: it is required but missing.\n"
+        "Call the tool again with valid parameters."
+    )

@@ -12,9 +12,17 @@ from apps.agent.events import Event
 from apps.agent.tools import ToolResult
 from apps.capabilities.wrappers.display import Display
 from apps.capabilities.wrappers.fallbacks import ShownError, with_fallback
+from apps.capabilities.wrappers.logs import with_log
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.stages import with_stage
-from apps.errors import FileRefused, InvalidParameter, Stopped, ToolError, ToolTimedOut
+from apps.errors import (
+    GENERIC,
+    FileRefused,
+    InvalidParameter,
+    Stopped,
+    ToolError,
+    ToolTimedOut,
+)
 from apps.manifest.fallbacks import Fallback
 from tests.capabilities.manifests import stage_text
 from tests.capabilities.wrappers.calls import failing, saying, use
@@ -83,19 +91,36 @@ async def test_the_first_strategy_that_applies_tells_the_model(
         [STOP],
         [{"type": "stop"}],
         [{**STOP, "trigger_on": on("contains", "suspended")}, GO_ON],
-        [{**GO_ON, "trigger_on": on("contains", "something else")}],
     ],
 )
-async def test_a_run_ends_where_a_strategy_says_so_or_none_applies(
-    strategies: list[dict[str, Any]],
-):
-    with pytest.raises(Stopped):
+async def test_a_run_ends_where_a_strategy_says_so(strategies: list[dict[str, Any]]):
+    with pytest.raises(Stopped) as stopped:
         await use(guarded(REFUSED, *strategies))
 
+    assert str(stopped.value) == (
+        "A tool encountered an error and the agent was stopped. "
+        "Please try again or contact your administrator if the issue persists."
+    )
+    assert stopped.value.__cause__ is REFUSED
 
-async def test_an_empty_list_of_strategies_ends_the_run():
-    with pytest.raises(Stopped):
-        await use(with_fallback(failing(REFUSED), Fallback(strategies=())))
+
+ELSE = {**GO_ON, "trigger_on": on("contains", "something else")}
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (REFUSED, "The account is suspended (429)"),
+        (FileRefused("It is too large."), "It is too large."),
+        (KeyError("s3cret"), GENERIC),
+    ],
+)
+async def test_where_no_strategy_applies_the_run_ends_in_the_words_of_the_failure(error, text):
+    for fallback in (Fallback(strategies=()), Fallback.model_validate({"strategies": [ELSE]})):
+        with pytest.raises(Stopped) as stopped:
+            await use(with_fallback(failing(error), fallback))
+
+        assert (str(stopped.value), stopped.value.__cause__) == (text, error)
 
 
 @pytest.mark.parametrize(
@@ -132,11 +157,21 @@ async def test_an_invalid_parameter_passes_by_every_strategy():
     assert "Parameter n is invalid: expected a number." in stage_text(events)
 
 
-async def test_an_unexpected_failure_is_logged_and_not_told(caplog: pytest.LogCaptureFixture):
+async def test_an_unexpected_failure_is_not_told():
     result = await use(guarded(KeyError("s3cret")))
 
     assert result == ToolResult("The tool failed unexpectedly.")
-    assert [record.levelname for record in caplog.records] == ["ERROR"]
+
+
+async def test_a_call_that_fails_unexpectedly_is_one_line_with_its_traceback(
+    caplog: pytest.LogCaptureFixture,
+):
+    await use(with_fallback(with_log(failing(KeyError("city"))), Fallback()))
+
+    (line,) = caplog.records
+    assert line.getMessage().startswith("Tool call failed: name=look_up id=call-1 duration=")
+    assert line.getMessage().endswith(" error=KeyError")
+    assert line.exc_info is not None
 
 
 async def test_a_refused_file_is_told_to_the_model():

@@ -118,11 +118,11 @@ async def test_a_call_is_one_line_in_the_log_without_what_was_said(
         with pytest.raises(type(error)):
             await use(with_log(failing(error)))
 
-    lines = [(r.levelname, r.getMessage().split(" seconds=")[0]) for r in caplog.records]
+    lines = [(r.levelname, r.getMessage().split(" duration=")[0]) for r in caplog.records]
     assert lines == [
-        ("INFO", "Tool call completed: name=look_up id='call-1'"),
-        ("WARNING", "Tool call failed: name=look_up id='call-1'"),
-        ("WARNING", "Tool call failed: name=look_up id='call-1'"),
+        ("INFO", "Tool call completed: name=look_up id=call-1"),
+        ("WARNING", "Tool call failed: name=look_up id=call-1"),
+        ("WARNING", "Tool call failed: name=look_up id=call-1"),
     ]
     assert [r.getMessage().partition("error=")[2] for r in caplog.records] == [
         "",

@@ -28,6 +28,8 @@ MISSING = ToolError("404 Not Found")
 MISSING.is_lasting = True
 BUSY = ToolError("503 Service Unavailable")
 BUSY.retry_after = 7.0
+BROKEN_OFF = ToolError("It broke off.")
+BROKEN_OFF.has_answered = True
 
 
 def on(value: str) -> dict[str, Any]:
@@ -108,6 +110,8 @@ async def test_the_last_attempt_fails_as_it_would_without_others():
         (LATE, [{**AGAIN, **on("timed out")}], 3),
         (MISSING, [AGAIN], 1),
         (MISSING, [{**AGAIN, **on("404")}], 3),
+        (BROKEN_OFF, [AGAIN], 1),
+        (BROKEN_OFF, [{**AGAIN, **on("broke off")}], 1),
         (InvalidParameter("n", "expected a number."), [AGAIN], 1),
         (FileRefused("It is too large."), [AGAIN], 1),
         (KeyError("n"), [AGAIN], 1),

@@ -41,6 +41,7 @@ def test_the_request_shows_each_argument_as_the_manifest_says():
         hidden={"ignore": True},
         unit={"prefix": "<", "suffix": ">"},
         token={"replaced_value_info": "(kept)", "prefix": "[", "suffix": "]"},
+        secret={"replaced_value_info": ""},
     )
 
     text = display.request(
@@ -50,6 +51,7 @@ def test_the_request_shows_each_argument_as_the_manifest_says():
             "unit": "m",
             "other": {"a": [1]},
             "token": "s",
+            "secret": "s",
             "plain": "p",
         }
     )
@@ -60,6 +62,7 @@ def test_the_request_shows_each_argument_as_the_manifest_says():
         "***unit:*** <m>\n\r"
         '***other:*** {"a":[1]}\n\r'
         "***token:*** [(kept)]\n\r"
+        "***secret:*** \n\r"
         "**Code:**\n````python\nprint('```')\n````\n\n\r"
     )
 
@@ -82,9 +85,11 @@ def test_a_fence_is_longer_than_any_inside_and_its_language_cannot_end_it():
     ("stage", "arguments", "title"),
     [
         (None, {}, "Wetter"),
-        (None, {"other": "x", "city": "Riga", "day": "Monday"}, "Wetter Riga"),
+        (None, {"other": "x", "day": "Monday", "city": "Riga"}, "Wetter Riga"),
+        (None, {"city": None, "day": "Monday"}, "Wetter Monday"),
+        (None, {"city": "", "day": "Monday"}, "Wetter"),
         (ToolStage(name="Weather in: "), {"city": "Riga"}, "Weather in: Riga"),
-        (ToolStage(name="{day}, {none}: "), {"day": "Mo", "city": 7}, "Mo, : Mo"),
+        (ToolStage(name="{day}, {none}: "), {"day": "Mo", "city": 7}, "Mo, : 7"),
         (ToolStage(name="Hidden", show=False), {}, "Wetter"),
         (None, {"city": "a\n# b" + "x" * 200}, f"Wetter a # b{'x' * 94}…"),
         (None, {"city": ["a", 1]}, 'Wetter ["a",1]'),
@@ -148,6 +153,19 @@ async def test_a_failure_that_leaves_the_wrapper_closes_the_stage_as_failed():
                 await use(tool, seen.append)
 
             assert timeless(seen)[-1] == FAILED
+
+
+async def test_the_stage_of_a_call_tells_how_long_it_took_to_those_who_show_titles_alone():
+    seen: list[Event] = []
+    display = shown_as(**CODE)
+
+    await use(with_stage(saying("ok"), display), seen.append)
+    streamed_too, _ = await streamed(display, '{"code": "1"}')
+
+    for events in (seen, streamed_too):
+        closed = events[-1]
+        assert isinstance(closed, StageClosed)
+        assert (closed.is_timed, replace(closed, seconds=61.239).time) == (True, " [61.24s]")
 
 
 async def test_stages_inside_a_hidden_call_are_hidden_too():
@@ -260,6 +278,7 @@ async def test_a_streamed_argument_that_cannot_be_shown_as_it_came_is_shown_all_
     [
         (shown_as(code={"format": "python", "ignore": True}), "Weather", ""),
         (shown_as(code={"format": "python", "replaced_value_info": "x"}), "Weather", ""),
+        (shown_as(code={"format": "python", "replaced_value_info": ""}), "Weather", ""),
         (shown_as(), "Weather", ""),
         (replace(shown_as(**CODE), stage=ToolStage(body="{code}")), "Weather", ""),
         (replace(shown_as(**CODE), stage=ToolStage(name="In {city}: ")), "In ", "code"),

@@ -1,0 +1,183 @@
+"""Arguments that name a file instead of holding what is in it: `file:{prefix}::{path or URL}`.
+
+The model writes the name, the tool gets the content; neither the conversation nor the stage of
+the call ever holds more than the name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from apps.errors import FileRefused, InvalidParameter, QuickAppError
+from apps.workspace.loading.files import Loaded
+from apps.workspace.loading.loader import Loader
+
+Prefix = Literal["base64", "text", "url", "data"]
+
+MISSING_PREFIX = "Missing required file prefix (base64::, url::, text::)"
+MOST_FILES = 50
+MOST_BYTES = 64 * 1024 * 1024
+"""Of all files of one call together, as they go into its arguments."""
+
+_reference = re.compile(r"/*file:(?:(base64|text|url|data)::\s*)?(\S.*|)", re.IGNORECASE)
+_signatures = {
+    b"\x89PNG\r\n\x1a\n": "PNG",
+    b"\xff\xd8\xff": "JPEG",
+    b"GIF87a": "GIF",
+    b"GIF89a": "GIF",
+    b"%PDF-": "PDF",
+    b"PK\x03\x04": "ZIP",
+    b"PK\x05\x06": "ZIP",
+    b"PK\x07\x08": "ZIP",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    prefix: Prefix
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """Arguments with the content of files; `loaded` are the names of those that hold any."""
+
+    arguments: Mapping[str, Any]
+    loaded: frozenset[str] = frozenset()
+
+
+def read_reference(text: str) -> Reference | None:
+    """None for text that is no reference. Raises `FileRefused` for one that is incomplete."""
+    found = _reference.fullmatch(text)
+    if found is None:
+        return None
+    prefix, url = found[1], found[2].strip()
+    if prefix is None:
+        if not url:
+            return None  # "file:" alone, as prose may end
+        raise FileRefused(MISSING_PREFIX)
+    if not url:
+        raise FileRefused(f"The file reference {found[0]!r} names no file.")
+    return Reference(cast(Prefix, prefix.lower()), url)
+
+
+def bare(text: str) -> str:
+    """The address in a reference, and any other text as it is. Raises `FileRefused`."""
+    reference = read_reference(text)
+    return text if reference is None else reference.url
+
+
+async def resolve(
+    given: Mapping[str, Any], loader: Loader, addresses: Collection[str] = ()
+) -> Resolved:
+    """Load what arguments, and the elements of lists, refer to; all of it at the same time.
+
+    Arguments named in `addresses` take the address of a file, so nothing is loaded for them.
+    Raises `InvalidParameter` for the first that cannot be loaded, once the others are.
+    """
+    work = Work(loader, frozenset(addresses))
+    names = [name for name, value in given.items() if may_refer(value)]
+    if not names:
+        return Resolved(given)
+    outcomes = await asyncio.gather(
+        *(work.argument(name, given[name]) for name in names), return_exceptions=True
+    )
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+    return Resolved({**given, **dict(zip(names, outcomes, strict=True))}, frozenset(work.loaded))
+
+
+def may_refer(value: Any) -> bool:
+    texts = value if isinstance(value, list) else [value]
+    return any(isinstance(text, str) and _reference.fullmatch(text) for text in texts)
+
+
+class Work:
+    """The references of one call, and how much they have brought so far."""
+
+    def __init__(self, loader: Loader, addresses: frozenset[str]) -> None:
+        self.loader = loader
+        self.addresses = addresses
+        self.loaded: set[str] = set()
+        self.files = 0
+        self.bytes = 0
+
+    async def argument(self, name: str, value: Any) -> Any:
+        """Raises `InvalidParameter`."""
+        if isinstance(value, str):
+            return await self.text(name, name, value)
+        outcomes = await asyncio.gather(
+            *(self.element(name, number, item) for number, item in enumerate(value)),
+            return_exceptions=True,
+        )
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
+        return outcomes
+
+    async def element(self, name: str, number: int, item: Any) -> Any:
+        if not isinstance(item, str):
+            return item
+        return await self.text(name, f"{name}[{number}]", item)
+
+    async def text(self, name: str, place: str, text: str) -> str:
+        """Raises `InvalidParameter`, which names the place and never what is in a file."""
+        try:
+            reference = read_reference(text)
+            if reference is None:
+                return text
+            if reference.prefix == "url" or name in self.addresses:
+                return reference.url
+            return await self.content(name, reference)
+        except QuickAppError as error:
+            raise InvalidParameter(place, str(error)) from error
+
+    async def content(self, name: str, reference: Reference) -> str:
+        """Raises `QuickAppError`."""
+        self.files += 1
+        if self.files > MOST_FILES:
+            raise FileRefused(f"One call refers to at most {MOST_FILES} files.")
+        content = as_argument(reference.prefix, await self.loader.load(reference.url))
+        self.loaded.add(name)
+        self.bytes += len(content)
+        if self.bytes > MOST_BYTES:
+            raise FileRefused(
+                f"The files of one call have at most {MOST_BYTES:,} bytes together. "
+                "Use fewer of them at once."
+            )
+        return content
+
+
+def as_argument(prefix: Prefix, file: Loaded) -> str:
+    """Raises `FileRefused`."""
+    match prefix:
+        case "text":
+            return as_text(file.content)
+        case "data":
+            kind = file.type.replace(" ", "")
+            return f"data:{kind};base64,{base64.b64encode(file.content).decode()}"
+        case _:
+            return base64.b64encode(file.content).decode()
+
+
+def as_text(content: bytes) -> str:
+    """Without a byte order mark. Raises `FileRefused` for what is no text in UTF-8."""
+    for signature, kind in _signatures.items():
+        if content.startswith(signature):
+            raise FileRefused(f"File appears to be binary ({kind}). Use base64:: or url:: instead")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileRefused(
+            f"File is not UTF-8 text (byte {error.start} is not valid). "
+            "Use base64:: or url:: instead"
+        ) from error
+    if "\0" in text:
+        raise FileRefused("File appears to be binary (NUL bytes). Use base64:: or url:: instead")
+    return text
