@@ -59,7 +59,7 @@ def test_calls_of_the_clients_tools_are_read(report):
 
 
 def test_the_state_is_brought_back(report):
-    assert report["remembered"] == [["assistant", "tool"]] * 3
+    assert report["remembered"] == [["assistant", "tool"] * 2] * 3
 
 
 def test_errors_keep_their_status_and_their_words(report):

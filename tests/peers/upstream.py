@@ -52,7 +52,7 @@ class Handler(BaseHTTPRequestHandler):
                 self.wait_until_left()
             else:
                 self.connection.shutdown(socket.SHUT_RDWR)
-        elif words[0] == "call" and body["messages"][-1]["role"] != "tool":
+        elif words[0] == "call" and result(body) is None:
             function = {"name": words[1], "arguments": json.dumps({"city": "Oslo"})}
             call = {"index": 0, "id": f"call-{len(self.upstream.asked)}", "function": function}
             self.say({"tool_calls": [call | {"type": "function"}]})
@@ -103,8 +103,18 @@ def wish(body: dict[str, Any]) -> list[str]:
 
 
 def answer_words(body: dict[str, Any], words: list[str]) -> list[str]:
-    last = body["messages"][-1]
-    return ["It", "brought", str(last["content"])] if last["role"] == "tool" else words
+    brought = result(body)
+    return words if brought is None else ["It", "brought", brought]
+
+
+def result(body: dict[str, Any]) -> str | None:
+    """What the newest call brought; None behind a question, also if something was put in there."""
+    for message in reversed(body["messages"]):
+        if message["role"] == "user":
+            return None
+        if message["role"] == "tool" and not message["tool_call_id"].startswith("synth_"):
+            return str(message["content"])
+    return None
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import mcp_types as types
@@ -26,6 +26,7 @@ from apps.capabilities.mcp.results import text_of
 from apps.errors import ToolError
 from apps.manifest.toolsets import McpServer
 from apps.workspace.egress.errands import Errand
+from apps.workspace.egress.urls import read_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Session:
     """One pooled session. `id` is good for `reconnect` while the process lives.
 
     `error` is a sentence, `details` what a program wrote last or what lay under the error.
+    `tools` are the server's names of its tools, as far as they are known; `version` is that of the
+    row which says how a program is started. `since` is when it was connected, None while it is not.
     """
 
     id: int
@@ -40,9 +43,11 @@ class Session:
     protocol: str
     bucket: str
     state: State
-    tools: int
+    tools: tuple[str, ...]
     users: int
     opened: int
+    version: int | None = None
+    since: datetime | None = None
     error: str = ""
     details: str = field(default="", repr=False)
     failed_at: datetime | None = None
@@ -73,23 +78,41 @@ async def sessions() -> list[Session]:
 def session_of(contact: Contact) -> Session:
     failure = contact.last_failure
     listing: tuple[Listing] | None = contact.recall("listing")
+    program = contact.endpoint.program
     return Session(
         id=id(contact),
         server=contact.endpoint.title,
         protocol=contact.endpoint.protocol,
         bucket=contact.bucket,
         state=contact.state,
-        tools=len(listing[0].tools) if listing is not None else 0,
+        tools=tuple(tool.name for tool in listing[0].tools) if listing is not None else (),
         users=contact.users,
         opened=contact.opened,
+        version=program.version if program is not None else None,
+        since=connected_since(contact),
         error=failure.told(contact.endpoint.title) if failure is not None else "",
         details=details_of(failure) if failure is not None else "",
         failed_at=contact.failed_at,
     )
 
 
+def connected_since(contact: Contact) -> datetime | None:
+    connection = contact.connection
+    if connection is None or not connection.is_open:
+        return None
+    seconds = asyncio.get_running_loop().time() - connection.opened_at
+    return datetime.now(UTC) - timedelta(seconds=seconds)
+
+
 def details_of(failure: ConnectionFailed) -> str:
     return "\n".join(filter(None, (failure.details, failure.last_words)))
+
+
+def title_of(server: McpServer) -> str:
+    """How sessions with that server are called. Raises `AddressInvalid`."""
+    if server.protocol == "stdio":
+        return server.server
+    return read_url(server.url).parts._replace(fragment="", query="").geturl()
 
 
 async def list_tools(server: McpServer, bucket: str, seconds: float = 30.0) -> list[ServerTool]:

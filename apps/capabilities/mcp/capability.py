@@ -1,46 +1,81 @@
-"""Toolsets of the kind `mcp`: the tools and resources of MCP servers, over pooled sessions."""
+"""Toolsets of the kinds `mcp` and `dial-mcp`: the tools and resources of MCP servers."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 
 from django.conf import settings
 
 from apps.capabilities.mcp.endpoints import endpoint_problem
-from apps.capabilities.mcp.opened import PreparableToolset, joined
+from apps.capabilities.mcp.opened import PreparableToolset, joined, open_all
 from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
+from apps.capabilities.wrappers.access import is_usable, usable_ids
 from apps.errors import InitializationIssue
 from apps.manifest.manifest import Manifest
-from apps.manifest.toolsets import McpToolSet
+from apps.manifest.toolsets import DialMcpToolSet, McpToolSet
 
 
-def prepare(manifest: Manifest) -> Open | None:
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a manifest says of toolsets, as far as it can be used."""
+
+    toolsets: tuple[PreparableToolset, ...]
+    issues: tuple[InitializationIssue, ...]
+
+
+def read_toolsets(manifest: Manifest) -> Written:
     toolsets: list[PreparableToolset] = []
     issues: list[InitializationIssue] = []
-    seconds = manifest.tool_defaults.timeout_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
+    seconds = call_seconds(manifest)
     for index, node in enumerate(manifest.tool_sets):
-        if not isinstance(node, McpToolSet) or not node.enabled:
+        if not isinstance(node, McpToolSet | DialMcpToolSet) or not node.enabled:
             continue
         path = f"tool_sets[{index}]"
+        if isinstance(node, DialMcpToolSet):
+            toolset = Toolset(path, node, manifest, seconds, kept_as=node.id)
+            toolsets.append(PreparableToolset(toolset))
+            continue
         field, problem = endpoint_problem(node.mcp_server_info)
         if problem:
             issues.append(InitializationIssue(f"{path}.mcp_server_info.{field}: {problem}"))
         else:
             toolsets.append(PreparableToolset(Toolset(path, node, manifest, seconds)))
-    if not toolsets and not issues:
+    return Written(tuple(toolsets), tuple(issues))
+
+
+def call_seconds(manifest: Manifest) -> float:
+    configured = manifest.tool_defaults.timeout_seconds
+    return configured or float(settings.DEFAULT_TOOL_TIMEOUT_SECONDS)
+
+
+async def allowed(
+    toolsets: tuple[PreparableToolset, ...], manifest: Manifest, opening: Opening
+) -> list[PreparableToolset]:
+    """Without those of the workspace that the caller may not use, where that is wished."""
+    if not any(one.toolset.kept_as for one in toolsets):
+        return list(toolsets)
+    usable = await usable_ids(manifest, opening)
+    return [
+        one for one in toolsets if not one.toolset.kept_as or is_usable(one.toolset.kept_as, usable)
+    ]
+
+
+def prepare(manifest: Manifest) -> Open | None:
+    written = read_toolsets(manifest)
+    if not written.toolsets and not written.issues:
         return None
 
     @asynccontextmanager
     async def open_mcp(opening: Opening) -> AsyncIterator[Contribution]:
         async with AsyncExitStack() as stack:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(toolset.open(opening, stack)) for toolset in toolsets]
-            yield joined((task.result() for task in tasks), issues, opening)
+            toolsets = await allowed(written.toolsets, manifest, opening)
+            opened = await open_all(toolsets, opening, stack)
+            yield joined(opened, written.issues, opening)
 
     return open_mcp
 
 
-mcp = Capability("mcp", frozenset({"tool_sets.mcp"}), prepare)
+mcp = Capability("mcp", frozenset({"tool_sets.mcp", "tool_sets.dial-mcp"}), prepare)

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from mcp import Client
 
+from apps.capabilities.mcp.answers import Answers
 from apps.capabilities.mcp.connections import Connection
 from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.failures import TERMINATED, ConnectionFailed, leaves
@@ -38,6 +39,7 @@ class Contact:
         self.starting: asyncio.Task[Connection] | None = None
         self.kept: dict[Hashable, tuple[Any, float]] = {}
         self.locks: dict[Hashable, asyncio.Lock] = {}
+        self.answers = Answers()
         self.failure: ConnectionFailed | None = None
         self.failed_at: datetime | None = None
         self.failures = 0
@@ -128,6 +130,11 @@ class Contact:
         """Forget everything, failures too."""
         await self.close()
         self.forget_lists()
+        self.forgive()
+
+    def forgive(self) -> None:
+        """Forget the failures: why it failed is no more."""
+        self.notice_end()
         self.failure, self.failed_at = None, None
         self.failures, self.retry_at = 0, 0.0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
@@ -27,14 +27,16 @@ from apps.workspace.local.mcp_servers import RegisteredServer
 class Endpoint:
     """Hashable: two toolsets with equal endpoints may share a connection.
 
-    `program` is set with the protocol `stdio`, `url` with the others.
+    `program` is set with the protocol `stdio`, `url` with the others. `carried` is a hash of the
+    headers that a run brings along, "" for none.
     """
 
     protocol: Literal["sse", "streamable_http", "stdio"]
     url: str = ""
     trust: Trust = Trust.OPERATOR
-    authorization: McpAuthorization | None = None
+    authorization: McpAuthorization | None = field(default=None, repr=False)
     program: RegisteredServer | None = None
+    carried: str = ""
 
     @property
     def title(self) -> str:

@@ -25,7 +25,8 @@ STAND_INS = frozenset({"Server returned an error response", "Not Found"})
 class ConnectionFailed(Exception):
     """`text` is a sentence about the server, `details` what lay under it.
 
-    `last_words` are what a program wrote to stderr: for administrators only.
+    `last_words` are what a program wrote to stderr: for administrators only. `status` is the HTTP
+    status of a refusal, 0 for any other failure.
     """
 
     def __init__(
@@ -37,6 +38,8 @@ class ConnectionFailed(Exception):
         last_words: str = "",
         needs_sign_in: bool = False,
         timed_out: bool = False,
+        status: int = 0,
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(text)
         self.text = text
@@ -45,6 +48,8 @@ class ConnectionFailed(Exception):
         self.last_words = last_words
         self.needs_sign_in = needs_sign_in
         self.timed_out = timed_out
+        self.status = status
+        self.retry_after = retry_after
 
     def again(self) -> ConnectionFailed:
         """A copy to raise: one that is kept would gather a trace with each time it is raised."""
@@ -55,6 +60,8 @@ class ConnectionFailed(Exception):
             last_words=self.last_words,
             needs_sign_in=self.needs_sign_in,
             timed_out=self.timed_out,
+            status=self.status,
+            retry_after=self.retry_after,
         )
 
     def told(self, label: str) -> str:
@@ -84,7 +91,13 @@ def read_failure(error: BaseException, errand: Errand) -> ConnectionFailed:
         return ConnectionFailed(errand.failure, details=details, timed_out=errand.timed_out)
     says_more = isinstance(first, MCPError) and first.message not in STAND_INS
     if errand.status and not says_more:
-        return ConnectionFailed(errand.status_line, kind="http", details=details)
+        return ConnectionFailed(
+            errand.status_line,
+            kind="http",
+            details=details,
+            status=errand.status,
+            retry_after=errand.retry_after,
+        )
     return read_leaf(first, details)
 
 

@@ -1,17 +1,18 @@
-"""A toolset in one run: what its server offers, or why it does not."""
+"""Toolsets in one run: what their servers offer, or why they do not."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from http import HTTPStatus
 
-from apps.capabilities.mcp.contacts import Contact
-from apps.capabilities.mcp.endpoints import Endpoint, find_endpoint
+from apps.agent.tools import Tool
 from apps.capabilities.mcp.failures import ConnectionFailed
+from apps.capabilities.mcp.lines import Line, find_line, reached
 from apps.capabilities.mcp.listings import Listing, read_listing
 from apps.capabilities.mcp.pool import current_pool
 from apps.capabilities.mcp.resources import (
@@ -22,12 +23,15 @@ from apps.capabilities.mcp.resources import (
     read_eager,
     reading_tool,
 )
+from apps.capabilities.mcp.sign_ins import told
 from apps.capabilities.mcp.synthetic import injection
 from apps.capabilities.mcp.tools import PreparedTools, prepare_tools
-from apps.capabilities.mcp.toolsets import Toolset, bucket_of
+from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Contribution, Opening
 from apps.capabilities.wrappers.texts import shortened
-from apps.errors import InitializationIssue, Unsupported
+from apps.errors import DeploymentNotFound, InitializationIssue, QuickAppError, ServiceFailed
+from apps.workspace.egress.urls import AddressInvalid
+from apps.workspace.port import SignIn
 
 logger = logging.getLogger(__name__)
 
@@ -38,11 +42,15 @@ MOST_PREPARED = 8
 
 @dataclass(slots=True)
 class OpenedToolset:
+    """`line` is there when the server was found; `refusal` tells that it wants a sign-in."""
+
+    line: Line | None = None
     tools: PreparedTools = field(default_factory=PreparedTools)
     instructions: str = ""
     shelf: Shelf | None = None
     eager: list[EagerText] = field(default_factory=list)
     issues: list[InitializationIssue] = field(default_factory=list)
+    refusal: ConnectionFailed | None = None
 
 
 class PreparableToolset:
@@ -50,7 +58,7 @@ class PreparableToolset:
 
     def __init__(self, toolset: Toolset) -> None:
         self.toolset = toolset
-        self.prepared: OrderedDict[tuple[Endpoint, str], PreparedTools] = OrderedDict()
+        self.prepared: OrderedDict[tuple[str, str], PreparedTools] = OrderedDict()
 
     async def open(self, opening: Opening, stack: AsyncExitStack) -> OpenedToolset:
         """Never raises for what a server does: that becomes an issue."""
@@ -59,9 +67,10 @@ class PreparableToolset:
         try:
             await self.fill(opened, opening, stack)
         except ConnectionFailed as failure:
+            opened.refusal = failure if failure.needs_sign_in else None
             opened.issues.append(failure.issue(label))
-        except Unsupported as error:
-            opened.issues.append(InitializationIssue(f"Toolset {label}: {error}"))
+        except (QuickAppError, AddressInvalid) as error:
+            opened.issues.append(InitializationIssue(unreached(self.toolset, error)))
         except Exception:
             logger.exception("Toolset %s could not be opened", self.toolset.path)
             opened.issues.append(
@@ -69,27 +78,41 @@ class PreparableToolset:
             )
         return opened
 
-    async def fill(self, opened: OpenedToolset, opening: Opening, stack: AsyncExitStack) -> None:
-        toolset = self.toolset
-        endpoint = await find_endpoint(toolset.node.mcp_server_info)
-        contact: Contact = await stack.enter_async_context(
-            current_pool().lease(endpoint, bucket_of(opening), alone=not opening.caller.bucket)
-        )
-        errand = toolset.errand(opening.caller)
-        listing = await contact.known("listing", errand, read_listing)
-        opened.tools = await self.tools(endpoint, listing)
-        if toolset.node.server_instructions and listing.instructions.strip():
-            opened.instructions = told(toolset.label, listing.instructions)
-        if listing.has_resources:
-            opened.shelf = await open_shelf(toolset, endpoint, contact, errand)
-        if opened.shelf is not None:
-            opened.eager, opened.issues = await read_eager(opened.shelf, contact, errand)
+    async def open_again(
+        self, refused: OpenedToolset, outcome: SignIn, opening: Opening, stack: AsyncExitStack
+    ) -> OpenedToolset:
+        """Once more after its server wanted a sign-in and the person was asked for it."""
+        refusal = refused.refusal
+        if outcome == "success":
+            if refused.line is not None:
+                refused.line.contact.forgive()
+            opened = await self.open(opening, stack)
+            if opened.refusal is None:
+                return opened
+            refusal = opened.refusal
+        details = refusal.details if refusal is not None else ""
+        text = told(outcome, self.toolset.label)
+        return OpenedToolset(issues=[InitializationIssue(text, details=details)])
 
-    async def tools(self, endpoint: Endpoint, listing: Listing) -> PreparedTools:
-        key = (endpoint, listing.fingerprint)
+    async def fill(self, opened: OpenedToolset, opening: Opening, stack: AsyncExitStack) -> None:
+        opened.line = line = await find_line(self.toolset, opening)
+        contact = await stack.enter_async_context(
+            current_pool().lease(line.endpoint, line.bucket, alone=line.is_private)
+        )
+        listing = await contact.known("listing", line.errand(), read_listing)
+        opened.tools = await self.tools(line.toolset, listing)
+        if line.toolset.tells_instructions and listing.instructions.strip():
+            opened.instructions = introduced(line.toolset.label, listing.instructions)
+        if listing.has_resources:
+            opened.shelf = await open_shelf(line)
+        if opened.shelf is not None:
+            opened.eager, opened.issues = await read_eager(opened.shelf)
+
+    async def tools(self, toolset: Toolset, listing: Listing) -> PreparedTools:
+        key = (repr(toolset.name), listing.fingerprint)
         if key not in self.prepared:
             # Checking many schemas takes seconds, in which everybody else would stand still.
-            found = await asyncio.to_thread(prepare_tools, self.toolset, endpoint, listing)
+            found = await asyncio.to_thread(prepare_tools, toolset, listing)
             self.prepared[key] = found
             if len(self.prepared) > MOST_PREPARED:
                 self.prepared.popitem(last=False)
@@ -97,7 +120,42 @@ class PreparableToolset:
         return self.prepared[key]
 
 
-def told(label: str, instructions: str) -> str:
+async def open_all(
+    toolsets: Sequence[PreparableToolset], opening: Opening, stack: AsyncExitStack
+) -> list[OpenedToolset]:
+    """All at once, in their order; the person is asked at most once to sign in, to all of them."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one.open(opening, stack)) for one in toolsets]
+    opened = [task.result() for task in tasks]
+    refused = {
+        index: toolset.toolset.kept_as
+        for index, toolset in enumerate(toolsets)
+        if toolset.toolset.kept_as and opened[index].refusal is not None
+    }
+    if not refused:
+        return opened
+    ids = list(dict.fromkeys(refused.values()))
+    outcomes = await opening.workspace.sign_in(ids)
+    async with asyncio.TaskGroup() as group:
+        for index, id in refused.items():
+            outcome = outcomes.get(id, "error")
+            again = toolsets[index].open_again(opened[index], outcome, opening, stack)
+            tasks[index] = group.create_task(again)
+    return [task.result() for task in tasks]
+
+
+def unreached(toolset: Toolset, error: QuickAppError | AddressInvalid) -> str:
+    """Why the workspace could not say where the server is."""
+    status = error.status if isinstance(error, ServiceFailed) else None
+    named = f"required toolset ({toolset.kept_as})"
+    if isinstance(error, DeploymentNotFound) or status == HTTPStatus.NOT_FOUND:
+        return f"A {named} could not be found. Please contact your administrator."
+    if status == HTTPStatus.FORBIDDEN:
+        return f"Access to a {named} is forbidden. Please contact your administrator."
+    return f"Toolset {toolset.label}: {error}"
+
+
+def introduced(label: str, instructions: str) -> str:
     text = shortened(instructions.strip(), INSTRUCTIONS_CHARACTERS)
     return f"What the server of the toolset {label} says about its use:\n\n{text}"
 
@@ -109,13 +167,20 @@ def joined(
     opened = list(toolsets)
     shelves = [toolset.shelf for toolset in opened if toolset.shelf is not None]
     eager = [text for toolset in opened for text in toolset.eager]
-    tools = [tool for toolset in opened for tool in toolset.tools.tools]
+    tools: list[Tool] = []
+    hidden: list[Tool] = []
+    for toolset in opened:
+        if toolset.line is not None:
+            ours = reached(opening, toolset.line)
+            tools += (tool.bind(ours) for tool in toolset.tools.tools)
+            hidden += (tool.bind(ours) for tool in toolset.tools.hidden)
     if shelves:
-        tools.append(reading_tool(shelves))
+        tools.append(reading_tool(shelves).bind(opening))
     instructions = [toolset.instructions for toolset in opened]
     found = [issue for toolset in opened for issue in (*toolset.tools.issues, *toolset.issues)]
     return Contribution(
-        tools=tuple(tool.bind(opening) for tool in tools),
+        tools=tuple(tools),
+        hidden=tuple(hidden),
         instructions=tuple(filter(None, [*instructions, cards(shelves)])),
         history=(injection(eager),) if eager else (),
         issues=(*issues, *found),

@@ -14,7 +14,10 @@ from apps.workspace.egress.lifetimes import shared
 
 IDLE_SECONDS = 300.0
 SWEEP_SECONDS = 30.0
-MOST_SESSIONS = 200
+MOST_KEPT = 200
+"""Above these, a new session ends the one that was not used for longest."""
+MOST_SESSIONS = 2_000
+"""In use at once: keys of DIAL Core are new for each request, so no two requests share any."""
 MOST_PROGRAMS = 32
 """Each is a process of its own."""
 FORGET_SECONDS = 3_600.0
@@ -43,7 +46,10 @@ class Pool:
     async def lease(
         self, endpoint: Endpoint, bucket: str, *, alone: bool = False
     ) -> AsyncIterator[Contact]:
-        """Use a contact: its session stays open for the block; `alone` ends it with the block."""
+        """Use a contact: its session stays open for the block.
+
+        `alone` ends it with the block, or with the last of several at once.
+        """
         contact = self.contact(endpoint, bucket)
         contact.users += 1
         try:
@@ -51,22 +57,24 @@ class Pool:
         finally:
             contact.users -= 1
             contact.used_at = time.monotonic()
-            if alone:
+            if alone and not contact.users:
                 self.drop((endpoint, bucket))
 
     def make_room(self, endpoint: Endpoint) -> None:
         """Drop what was not used for longest if there are too many. Raises `ConnectionFailed`."""
         if endpoint.program is not None:
-            self.limit(MOST_PROGRAMS, [key for key in self.contacts if key[0].program is not None])
-        self.limit(MOST_SESSIONS, list(self.contacts))
+            programs = [key for key in self.contacts if key[0].program is not None]
+            self.limit(MOST_PROGRAMS, MOST_PROGRAMS, programs)
+        self.limit(MOST_KEPT, MOST_SESSIONS, list(self.contacts))
 
-    def limit(self, most: int, keys: Sequence[Key]) -> None:
-        if len(keys) < most:
+    def limit(self, kept: int, most: int, keys: Sequence[Key]) -> None:
+        if len(keys) < min(kept, most):
             return
         unused = [key for key in keys if not self.contacts[key].users]
-        if not unused:
+        if unused:
+            self.drop(min(unused, key=lambda key: self.contacts[key].used_at))
+        elif len(keys) >= most:
             raise ConnectionFailed("too many servers are in use at once; try again later.")
-        self.drop(min(unused, key=lambda key: self.contacts[key].used_at))
 
     def drop(self, key: Key) -> None:
         contact = self.contacts.pop(key, None)

@@ -11,12 +11,12 @@ import mcp_types as types
 from mcp import Client
 
 from apps.agent.tools import Invocation, ToolResult, ToolSpec
-from apps.capabilities.mcp.contacts import Contact
-from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.failures import ConnectionFailed
+from apps.capabilities.mcp.lines import Line
 from apps.capabilities.mcp.listings import read_resources
 from apps.capabilities.mcp.results import blob_of, keep
-from apps.capabilities.mcp.toolsets import Toolset, contact_of
+from apps.capabilities.mcp.sign_ins import ask
+from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.arguments import Arguments, read_arguments
 from apps.capabilities.wrappers.composition import Wishes, wrapped
@@ -26,7 +26,6 @@ from apps.capabilities.wrappers.texts import one_line
 from apps.errors import InitializationIssue, InvalidParameter
 from apps.manifest.parameters import FunctionParameters, SimpleParameter
 from apps.manifest.toolsets import McpResource
-from apps.workspace.egress.errands import Errand
 
 logger = logging.getLogger(__name__)
 
@@ -49,10 +48,13 @@ CARD_CHARACTERS = 500
 class Shelf:
     """The resources of one toolset in one run; `only` are the URIs that may be read, if limited."""
 
-    toolset: Toolset
-    endpoint: Endpoint
+    line: Line
     resources: tuple[types.Resource, ...]
     only: frozenset[str] | None = None
+
+    @property
+    def toolset(self) -> Toolset:
+        return self.line.toolset
 
     def may_have(self, uri: str) -> bool:
         return self.only is None or uri in self.only
@@ -70,22 +72,20 @@ class EagerText:
     text: str
 
 
-async def open_shelf(
-    toolset: Toolset, endpoint: Endpoint, contact: Contact, errand: Errand
-) -> Shelf | None:
+async def open_shelf(line: Line) -> Shelf | None:
     """None when the manifest wants no resources. Raises `ConnectionFailed`."""
-    wanted = toolset.node.resources
+    wanted = line.toolset.resources
     if wanted is None or not wanted.enabled:
         return None
-    listed = await contact.known("resources", errand, read_resources)
+    listed = await line.contact.known("resources", line.errand(), read_resources)
     if wanted.items is None:
-        return Shelf(toolset, endpoint, listed)
+        return Shelf(line, listed)
     only = frozenset(item.uri for item in wanted.items)
     chosen = tuple(resource for resource in listed if resource.uri in only)
     # A resource may exist without being listed; what the operator named is offered anyway.
     unlisted = sorted(only - {resource.uri for resource in chosen})
     extra = tuple(types.Resource(uri=uri, name=uri) for uri in unlisted)
-    return Shelf(toolset, endpoint, (*chosen, *extra), only)
+    return Shelf(line, (*chosen, *extra), only)
 
 
 def cards(shelves: Iterable[Shelf]) -> str:
@@ -137,8 +137,7 @@ async def read(shelves: Sequence[Shelf], opening: Opening, invocation: Invocatio
     shelf = find_shelf(shelves, uri, str(invocation.arguments.get("toolset") or ""))
     toolset = shelf.toolset
     try:
-        contact = contact_of(opening, shelf.endpoint)
-        contents = await fetch(contact, toolset.errand(opening.caller), uri)
+        contents = await fetch(shelf.line, opening, uri)
     except ConnectionFailed as failure:
         raise toolset.refusal(failure, TOOL_NAME) from failure
     text = "\n\n".join(text_of(contents))
@@ -170,22 +169,20 @@ def find_shelf(shelves: Sequence[Shelf], uri: str, name: str) -> Shelf:
 Contents = Sequence[types.TextResourceContents | types.BlobResourceContents]
 
 
-async def fetch(contact: Contact, errand: Errand, uri: str) -> Contents:
+async def fetch(line: Line, opening: Opening, uri: str) -> Contents:
     async def question(client: Client) -> types.ReadResourceResult:
         return await client.read_resource(uri)
 
-    return (await contact.ask(errand, question)).contents
+    return (await ask(line, opening, question)).contents
 
 
 def text_of(contents: Contents) -> list[str]:
     return [item.text for item in contents if isinstance(item, types.TextResourceContents)]
 
 
-async def read_eager(
-    shelf: Shelf, contact: Contact, errand: Errand
-) -> tuple[list[EagerText], list[InitializationIssue]]:
+async def read_eager(shelf: Shelf) -> tuple[list[EagerText], list[InitializationIssue]]:
     """The resources that are read ahead, remembered for as long as the lists are."""
-    wanted = shelf.toolset.node.resources
+    wanted = shelf.toolset.resources
     items = wanted.items if wanted is not None else None
     texts: list[EagerText] = []
     issues: list[InitializationIssue] = []
@@ -193,7 +190,7 @@ async def read_eager(
         if not item.eager:
             continue
         try:
-            text = await eager_text(item, contact, errand)
+            text = await eager_text(item, shelf.line)
         except ConnectionFailed as failure:
             issue = f"Resource {item.uri}: {failure.told(shelf.toolset.label)}"
             issues.append(InitializationIssue(issue, details=failure.details, is_hard=False))
@@ -203,7 +200,7 @@ async def read_eager(
     return texts, issues
 
 
-async def eager_text(item: McpResource, contact: Contact, errand: Errand) -> str:
+async def eager_text(item: McpResource, line: Line) -> str:
     async def question(client: Client) -> str:
         result = await client.read_resource(item.uri)
         found = text_of(result.contents)
@@ -211,4 +208,4 @@ async def eager_text(item: McpResource, contact: Contact, errand: Errand) -> str
             logger.warning("Resource %s: only text can be read ahead", item.uri)
         return "\n\n".join(found)
 
-    return await contact.known(("resource", item.uri), errand.fresh(), question)
+    return await line.contact.known(("resource", item.uri), line.errand(), question)

@@ -126,5 +126,5 @@ async def upload(blob: Blob, tool_name: str, opening: Opening) -> Attachment:
     ending = mimetypes.guess_extension(kind) or ".bin"
     stem = sanitize(tool_name)
     name = f"{stem}-{secrets.token_hex(4)}{ending}"
-    info = await opening.workspace.write_file(name, blob.content, kind)
+    info = await opening.workspace.files.keep(name, blob.content, kind)
     return Attachment(type=kind, title=f"{stem}{ending}", url=info.path)

@@ -50,7 +50,10 @@ class SchemaReader:
 
 
 def read_schema(whole: dict[str, Any]) -> Arguments:
-    """Parameters from a schema without references. Raises `SchemaInvalid`."""
+    """Parameters from a schema without references: constants are not the model's to fill.
+
+    Raises `SchemaInvalid`.
+    """
     if not isinstance(whole.get("properties", {}), dict):
         raise SchemaInvalid("its `properties` are not an object.")
     whole = {**whole, "type": "object"}
@@ -60,7 +63,21 @@ def read_schema(whole: dict[str, Any]) -> Arguments:
         Draft202012Validator.check_schema(whole)
     except SchemaError as error:
         raise SchemaInvalid(f"{error.json_path} is not JSON Schema.") from error
-    return Arguments(whole, Draft202012Validator(checkable(whole)), {}, unchanged)
+    constants = {
+        name: one["const"]
+        for name, one in whole["properties"].items()
+        if isinstance(one, dict) and "const" in one
+    }
+    if not constants:
+        return Arguments(whole, Draft202012Validator(checkable(whole)), {}, unchanged)
+    shown = {
+        **whole,
+        "properties": {n: one for n, one in whole["properties"].items() if n not in constants},
+        "required": [name for name in whole["required"] if name not in constants],
+    }
+    return Arguments(
+        shown, Draft202012Validator(checkable(shown)), {}, lambda given: {**given, **constants}
+    )
 
 
 class Resolver:

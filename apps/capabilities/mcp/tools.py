@@ -13,12 +13,14 @@ from mcp import Client
 from apps.agent.stages import Stage
 from apps.agent.tools import Invocation, ToolResult, ToolSpec
 from apps.capabilities.mcp.connections import call_tool
-from apps.capabilities.mcp.endpoints import Endpoint
+from apps.capabilities.mcp.dial_files import grant_files, marked
 from apps.capabilities.mcp.failures import ConnectionFailed
+from apps.capabilities.mcp.lines import Reached
 from apps.capabilities.mcp.listings import Listing
 from apps.capabilities.mcp.results import result_of
 from apps.capabilities.mcp.schemas import SchemaInvalid, SchemaReader
-from apps.capabilities.mcp.toolsets import Toolset, contact_of
+from apps.capabilities.mcp.sign_ins import call as ask_tool
+from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.composition import Wishes, wrapped
 from apps.capabilities.wrappers.display import display_of
@@ -38,11 +40,14 @@ MOST_PROGRESS = 200
 
 @dataclass(frozen=True, slots=True)
 class PreparedTools:
+    """`hidden` are for the platform alone."""
+
     tools: tuple[PreparedTool, ...] = ()
+    hidden: tuple[PreparedTool, ...] = ()
     issues: tuple[InitializationIssue, ...] = ()
 
 
-def prepare_tools(toolset: Toolset, endpoint: Endpoint, listing: Listing) -> PreparedTools:
+def prepare_tools(toolset: Toolset, listing: Listing) -> PreparedTools:
     chosen = list(allowed(toolset, listing))
     if len(chosen) > MOST_TOOLS:
         return PreparedTools(
@@ -54,11 +59,13 @@ def prepare_tools(toolset: Toolset, endpoint: Endpoint, listing: Listing) -> Pre
             )
         )
     tools: list[PreparedTool] = []
+    hidden: list[PreparedTool] = []
     issues: list[InitializationIssue] = []
     schemas = SchemaReader()
     for tool in chosen:
+        kept = hidden if tool.name in (toolset.node.hidden_from_model or ()) else tools
         try:
-            tools.append(prepare_tool(toolset, endpoint, tool, schemas))
+            kept.append(prepare_tool(toolset, tool, schemas))
         except SchemaInvalid as error:
             issues.append(
                 InitializationIssue(
@@ -66,31 +73,29 @@ def prepare_tools(toolset: Toolset, endpoint: Endpoint, listing: Listing) -> Pre
                     f"because of its input schema: {error}"
                 )
             )
-    return PreparedTools(tuple(tools), tuple(issues))
+    return PreparedTools(tuple(tools), tuple(hidden), tuple(issues))
 
 
 def allowed(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
-    """The tools that the model may see, each name once."""
+    """The tools that may be called, each name once."""
     only = frozenset(toolset.node.allowed_tools or ())
     hidden = frozenset(toolset.node.hidden_from_model or ())
     there = {tool.name: tool for tool in reversed(listing.tools)}
     if unknown := sorted((only | hidden) - there.keys()):
         logger.warning("Toolset %s: its server has no tools named %s", toolset.path, unknown)
     for tool in listing.tools:
-        is_wanted = (not only or tool.name in only) and tool.name not in hidden
+        is_wanted = not only or tool.name in only
         if is_wanted and there.pop(tool.name, None) is not None:
             yield tool
 
 
-def prepare_tool(
-    toolset: Toolset, endpoint: Endpoint, tool: types.Tool, schemas: SchemaReader
-) -> PreparedTool:
+def prepare_tool(toolset: Toolset, tool: types.Tool, schemas: SchemaReader) -> PreparedTool:
     """Raises `SchemaInvalid`."""
-    name = visible_name(toolset.node.name, tool.name)
+    name = visible_name(toolset.name, tool.name)
     arguments = schemas.read(tool.input_schema)
-    title = toolset.node.name if localized(toolset.node.name) else f"Calling {tool.name} via MCP"
+    title = toolset.name if localized(toolset.name) else f"Calling {tool.name} via MCP"
     description = shortened(tool.description or tool.name, DESCRIPTION_CHARACTERS)
-    work = partial(call, toolset, endpoint, tool.name, name)
+    work = partial(call, tool.name, name, marked(arguments.schema))
     return wrapped(
         PreparedTool(ToolSpec(name, description, arguments.schema), work, toolset.path),
         Wishes(
@@ -110,22 +115,27 @@ def is_repeatable(told: types.ToolAnnotations | None) -> bool:
 
 
 async def call(
-    toolset: Toolset,
-    endpoint: Endpoint,
     tool_name: str,
     name: str,
+    files: frozenset[str],
     opening: Opening,
     invocation: Invocation,
 ) -> ToolResult:
-    """`tool_name` is the server's, `name` the model's. Raises `ToolError`."""
+    """`tool_name` is the server's, `name` the model's; `files` are parameters that hold some.
+
+    Raises `ToolError`, `FileRefused`.
+    """
+    assert isinstance(opening, Reached)  # noqa: S101 - it was bound with one
+    line = opening.line
+    toolset = line.toolset
+    await grant_files(files, invocation.arguments, line, opening)
     shown = ShownProgress(invocation.stage)
 
     async def question(client: Client) -> types.CallToolResult:
         return await call_tool(client, tool_name, dict(invocation.arguments), shown)
 
     try:
-        contact = contact_of(opening, endpoint)
-        answer = await contact.ask(toolset.errand(opening.caller), question)
+        answer = await ask_tool(line, opening, question)
     except ConnectionFailed as failure:
         raise toolset.refusal(failure, name) from failure
     finally:

@@ -3,42 +3,73 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from apps.accounts.caller import Caller
-from apps.capabilities.mcp.contacts import Contact
-from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.failures import ConnectionFailed
-from apps.capabilities.mcp.pool import current_pool
-from apps.capabilities.registry import Opening
 from apps.errors import ToolError, ToolTimedOut
 from apps.manifest.manifest import Manifest
 from apps.manifest.naming import localized
-from apps.manifest.toolsets import McpToolSet
-from apps.workspace.egress.errands import Errand
+from apps.manifest.texts import Localized
+from apps.manifest.toolsets import (
+    DialAppToolSet,
+    DialMcpToolSet,
+    McpResources,
+    McpTools,
+    McpToolSet,
+)
 from apps.workspace.egress.headers import header_name_problem, header_value_problem
+from apps.workspace.egress.retry_after import is_lasting
+
+UNNAMED = DialMcpToolSet.model_fields["name"].default
 
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """`path` is its place in the manifest; `seconds` is the time that a call has."""
+    """`path` is its place in the manifest; `seconds` is the time that a call has.
+
+    `kept_as` is its id in the workspace, "" when the manifest itself says where the server is;
+    `known_as` is how the workspace calls it, which wins over the manifest's name.
+    """
 
     path: str
-    node: McpToolSet
+    node: McpToolSet | DialMcpToolSet | DialAppToolSet
     manifest: Manifest
     seconds: float
+    kept_as: str = ""
+    known_as: Localized = ""
+
+    @property
+    def name(self) -> Localized:
+        """What stands in front of the names of its tools."""
+        return self.known_as if localized(self.known_as) else self.node.name
 
     @property
     def label(self) -> str:
+        """How a report calls it."""
+        if isinstance(self.node, DialMcpToolSet) and self.node.name == UNNAMED:
+            return unquote(self.kept_as.rstrip("/").rpartition("/")[2])
         return localized(self.node.name) or self.path
 
-    def errand(self, caller: Caller) -> Errand:
-        """What is sent along: the caller's own headers, as far as headers can be."""
-        headers = {
+    @property
+    def resources(self) -> McpResources | None:
+        return self.node.resources if isinstance(self.node, McpTools) else None
+
+    @property
+    def tells_instructions(self) -> bool:
+        return isinstance(self.node, McpTools) and self.node.server_instructions
+
+    def forwarded(self, caller: Caller) -> dict[str, str]:
+        """The caller's own headers that the manifest wants sent, as far as headers can be."""
+        named = self.node.forward_headers if isinstance(self.node, McpToolSet) else None
+        wanted = frozenset(name.lower() for name in named or ())
+        return {
             name: value.strip()
             for name, value in caller.headers.items()
-            if not header_name_problem(name) and not header_value_problem(value)
+            if name.lower() in wanted
+            and not header_name_problem(name)
+            and not header_value_problem(value)
         }
-        return Errand(headers, self.seconds)
 
     def refusal(self, failure: ConnectionFailed, name: str) -> ToolError:
         """A failure in words for the model."""
@@ -48,13 +79,7 @@ class Toolset:
             return error
         if failure.timed_out:
             return ToolTimedOut(name, self.seconds)
-        return ToolError(f"{name}: {failure.text}")
-
-
-def bucket_of(opening: Opening) -> str:
-    """Whose session it is. Somebody without a name gets one of their own for the run."""
-    return opening.caller.bucket or f"run-{id(opening)}"
-
-
-def contact_of(opening: Opening, endpoint: Endpoint) -> Contact:
-    return current_pool().contact(endpoint, bucket_of(opening))
+        error = ToolError(f"{name}: {failure.text}")
+        error.is_lasting = bool(failure.status) and is_lasting(failure.status)
+        error.retry_after = failure.retry_after
+        return error

@@ -6,7 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from apps.capabilities.mcp.administration import Trial, call_tool, list_tools, reconnect, sessions
+from apps.capabilities.mcp.administration import (
+    Trial,
+    call_tool,
+    list_tools,
+    reconnect,
+    sessions,
+    title_of,
+)
 from apps.errors import ToolError, Unsupported
 from apps.manifest.toolsets import McpServer
 from tests.capabilities.mcp.servers import MISBEHAVING, WELL_BEHAVED, nothing_left_over, register
@@ -34,7 +41,10 @@ async def test_a_server_is_tried_out():
     assert added == Trial("3", False, 0)
     assert (failed.failed, shown.attachments) == (True, 4)
     assert (session.server, session.protocol, session.bucket) == ("local", "stdio", "user-1")
-    assert (session.state, session.tools, session.users) == ("connected", len(tools), 0)
+    assert (session.state, session.users, session.version) == ("connected", 0, 1)
+    assert session.tools == tuple(tool.name for tool in tools)
+    assert session.since is not None
+    assert timedelta() <= datetime.now(UTC) - session.since < timedelta(minutes=1)
     assert (session.error, session.failed_at) == ("", None)
 
 
@@ -57,6 +67,7 @@ async def test_a_program_that_died_tells_its_last_words():
     assert timedelta() <= datetime.now(UTC) - broken.failed_at < timedelta(minutes=1)
     assert healed is not None
     assert (healed.state, healed.error) == ("connected", "")
+    assert (broken.since, broken.tools) == (None, ())
 
 
 async def test_a_server_that_wants_a_sign_in_says_so():
@@ -70,6 +81,11 @@ async def test_a_server_that_wants_a_sign_in_says_so():
     assert again is not None
     assert again.state == session.state == "sign-in needed"
     assert "s3cret" not in f"{session.server} {session.error} {session.details}"
+
+
+def test_sessions_are_called_after_their_server_without_what_may_be_secret():
+    assert title_of(over_http("https://a.example/mcp?key=s3cret#part")) == "https://a.example/mcp"
+    assert title_of(LOCAL) == "local"
 
 
 async def test_a_session_that_is_gone_is_not_reconnected():

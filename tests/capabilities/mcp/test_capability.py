@@ -64,12 +64,15 @@ async def test_tools_are_told_with_their_names_and_resolved_schemas(http_url: st
 async def test_a_server_over_http_is_called(protocol: str, request: pytest.FixtureRequest):
     url = request.getfixturevalue(f"{protocol}_url")
     kind = "sse" if protocol == "sse" else "streamable_http"
-    caller = Caller("user-7", headers={"X-Trace": "t-1", "Host": "evil.example"})
+    caller = Caller("user-7", headers={"X-Trace": "t-1", "X-Other": "o", "Host": "evil.example"})
     key = {"type": "bearer", "token": "s3cret"}
 
     async with (
         nothing_left_over(),
-        opened_desk(over_http(url, kind, authorization=key), caller=caller) as contribution,
+        opened_desk(
+            over_http(url, kind, authorization=key, forward_headers=["x-trace", "Host"]),
+            caller=caller,
+        ) as contribution,
     ):
         added = await use(named(contribution, "desk_add"), a=1, b=2)
         told = await use(named(contribution, "desk_headers"))

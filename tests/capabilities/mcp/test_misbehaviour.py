@@ -306,6 +306,32 @@ async def test_one_failed_call_leaves_the_session_as_it_is(reply: Reply, told: s
     assert contact.opened == 1
 
 
+@pytest.mark.parametrize(
+    ("reply", "calls"),
+    [
+        (Reply(503), 2),
+        (Reply(429, b"", {"Retry-After": "0"}), 2),
+        (Reply(503, b"", {"Retry-After": "3600"}), 1),
+        (Reply(403), 1),
+        (Reply(404), 1),
+    ],
+)
+async def test_a_call_is_repeated_when_the_refusal_may_pass_in_time(reply: Reply, calls: int):
+    strategies = [
+        {"type": "continue", "retry": {"attempts": 2, "initial_delay": 0.01, "any_method": True}}
+    ]
+    fallback = {"strategies": strategies}
+    async with (
+        nothing_left_over(),
+        serving(answer=answering(reply)) as service,
+        opened_desk(over_http(service.url, fallback_configuration=fallback)) as contribution,
+    ):
+        await use(contribution.tools[0])
+        called = [seen for seen in service.seen if b"tools/call" in seen.body]
+
+    assert len(called) == calls
+
+
 @asynccontextmanager
 async def half_of_sse(status: str) -> AsyncIterator[str]:
     """A server that tells where to send messages, and takes none of them."""

@@ -284,6 +284,21 @@ async def test_the_number_of_sessions_is_bounded(monkeypatch: pytest.MonkeyPatch
     assert "too many servers are in use at once; try again later." in issue.message
 
 
+async def test_fewer_sessions_are_kept_than_may_be_in_use(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pool, "MOST_KEPT", 1)
+
+    async with nothing_left_over() as sessions, serving(answer=answering(Reply(500))) as service:
+        urls = [f"{service.url}/{number}" for number in range(3)]
+        async with opened_desk(*(over_http(url, name=url) for url in urls)) as contribution:
+            issues = [issue.message for issue in contribution.issues]
+            used = len(sessions.contacts)
+        async with opened_desk(over_http(f"{service.url}/last")):
+            kept = len(sessions.contacts)
+
+    assert not any("too many servers" in issue for issue in issues)
+    assert (used, kept) == (3, 3)
+
+
 async def test_a_token_is_fetched_and_renewed_when_it_is_refused():
     tokens = iter(("one", "two"))
     plain = answering(Reply(500))

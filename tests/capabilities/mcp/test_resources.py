@@ -128,9 +128,9 @@ async def test_the_pair_has_an_id_that_is_always_the_same():
     messages = await step([SYSTEM, FIRST, ANSWER, SECOND])
 
     call = ToolCall(
-        "synth_read_mcp_resource_d2a79c6_7695279",
+        "synth_read_mcp_resource_820e368_7695279",
         "read_mcp_resource",
-        '{"uri":"bits://rules","toolset":"desk"}',
+        '{"toolset":"desk","uri":"bits://rules"}',
     )
     assert messages == (
         SYSTEM,

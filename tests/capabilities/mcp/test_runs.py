@@ -63,7 +63,7 @@ async def test_what_was_read_ahead_and_called_comes_back_with_the_next_question(
         ("user", "1 + 2?"),
         ("assistant", ""),
         ("tool", "Be gentle."),
-        ("assistant", ""),
+        ("assistant", " "),
         ("tool", "3"),
         ("assistant", "3"),
         ("user", "Thanks"),

@@ -138,3 +138,17 @@ def test_many_large_schemas_are_refused_altogether():
             refused += 1
 
     assert refused == 5
+
+
+def test_constants_are_sent_and_not_shown():
+    kind = {"type": "object", "properties": {"kind": {"const": "a"}, "n": {"type": "integer"}}}
+
+    arguments = SchemaReader().read({**kind, "required": ["kind", "n"]})
+
+    assert arguments.schema == {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+    }
+    assert arguments.constants == {"kind": "a"}
+    assert arguments.check({"n": 1}) == {"n": 1, "kind": "a"}

@@ -60,6 +60,25 @@ def headers(ctx: Context[Any, Any]) -> str:
     return " ".join(f"{name}={told[name]}" for name in ("authorization", "x-trace") if name in told)
 
 
+@server.tool(description="Reads files.")
+def peruse(
+    file: Annotated[str, Field(json_schema_extra={"dial_url": True})],
+    others: Annotated[list[str], Field(json_schema_extra={"dial_url": True})] = [],  # noqa: B006
+) -> str:
+    return f"{file} and {len(others)} others"
+
+
+@server.tool(description="Needs a service behind it.", structured_output=False)
+def guarded(ctx: Context[Any, Any]) -> types.CallToolResult:
+    text = [types.TextContent(type="text", text="a service wants a sign-in")]
+    if (ctx.headers or {}).get("x-service") == "signed in":
+        return types.CallToolResult(content=[types.TextContent(type="text", text="served")])
+    wanted = {"method": "external-service/signin", "scope": "desk/mail"}
+    challenges = [{"method": "other", "scope": "no"}, wanted, wanted, {"method": 7}, "nonsense"]
+    meta = {"dial.epam.com/auth-challenge": challenges}
+    return types.CallToolResult(content=text, is_error=True, _meta=meta)
+
+
 @server.tool(description="Fails.")
 def fail() -> str:
     raise ToolError("no luck today")

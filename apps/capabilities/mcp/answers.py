@@ -1,0 +1,25 @@
+"""What people answered when they were asked to sign in: calls at the same time ask them once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable
+
+
+class Answers:
+    """Of one session; `given` counts them, so that a call knows which came while it went on."""
+
+    def __init__(self) -> None:
+        self.given = 0
+        self.last: dict[Hashable, tuple[int, bool]] = {}
+        self.lock = asyncio.Lock()
+
+    async def since(self, began: int, about: Hashable, ask: Callable[[], Awaitable[bool]]) -> bool:
+        """The answer about something that came since `began`; without one, `ask` for it."""
+        async with self.lock:
+            number, answer = self.last.get(about, (0, False))
+            if number <= began:
+                answer = await ask()
+                self.given += 1
+                self.last[about] = (self.given, answer)
+            return answer

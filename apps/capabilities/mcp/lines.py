@@ -1,0 +1,97 @@
+"""The way to the server of a toolset in one run: where it is, as whom, and in which session."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+
+from django.conf import settings
+
+from apps.capabilities.mcp.contacts import Contact
+from apps.capabilities.mcp.endpoints import Endpoint, find_endpoint
+from apps.capabilities.mcp.pool import current_pool
+from apps.capabilities.mcp.toolsets import Toolset
+from apps.capabilities.registry import Opening
+from apps.manifest.texts import Localized
+from apps.manifest.toolsets import McpToolSet
+from apps.workspace.egress.errands import Errand
+from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.urls import read_url
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`headers` go with every request; the endpoint has their hash, so sessions differ by them."""
+
+    toolset: Toolset
+    endpoint: Endpoint
+    bucket: str
+    is_private: bool
+    """Nobody can use its session after the run."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def contact(self) -> Contact:
+        """Raises `ConnectionFailed` when too many servers are in use."""
+        return current_pool().contact(self.endpoint, self.bucket)
+
+    def errand(self) -> Errand:
+        return Errand(self.headers, self.toolset.seconds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached(Opening):
+    """An opening as the tools of one toolset get it."""
+
+    line: Line
+
+
+def reached(opening: Opening, line: Line) -> Reached:
+    return Reached(**{one.name: getattr(opening, one.name) for one in fields(opening)}, line=line)
+
+
+async def find_line(toolset: Toolset, opening: Opening) -> Line:
+    """Raises `Unsupported`, `DeploymentNotFound`, `AddressInvalid`."""
+    if isinstance(toolset.node, McpToolSet):
+        endpoint = await find_endpoint(toolset.node.mcp_server_info)
+        headers: Mapping[str, str] = toolset.forwarded(opening.caller)
+    else:
+        found = await opening.workspace.mcp_endpoint(toolset.kept_as)
+        headers = found.headers
+        endpoint = Endpoint(found.protocol, read_url(found.url).parts.geturl(), trust_in(found.url))
+        toolset = replace(toolset, known_as=known_as(toolset, found.display_name))
+    return Line(
+        toolset,
+        replace(endpoint, carried=digest(headers)),
+        bucket_of(opening),
+        # A key of DIAL's is good for one request; who has no name is nobody else.
+        is_private=bool(toolset.kept_as) or not opening.caller.bucket,
+        headers=headers,
+    )
+
+
+def trust_in(url: str) -> Trust:
+    is_core = bool(settings.DIAL_URL) and url.startswith(f"{settings.DIAL_URL}/")
+    return Trust.DIAL if is_core else Trust.OPERATOR
+
+
+def known_as(toolset: Toolset, name: str | Mapping[str, str]) -> Localized:
+    """A toolset's tools are named as the workspace calls it, an application's by the manifest."""
+    if toolset.node.type != "dial-mcp":
+        return ""
+    return name if isinstance(name, str) else dict(name)
+
+
+def bucket_of(opening: Opening) -> str:
+    """Whose session it is. Somebody without a name gets one of their own for the run."""
+    return opening.caller.bucket or f"run-{id(opening)}"
+
+
+def digest(headers: Mapping[str, str]) -> str:
+    """Tells sets of headers apart without telling what is in them; "" for none."""
+    if not headers:
+        return ""
+    said = sorted((name.lower(), value) for name, value in headers.items())
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()

@@ -1,0 +1,98 @@
+"""Asking the person behind a call to sign in, and trying again when they did."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import TypeVar
+
+import mcp_types as types
+from mcp import Client
+
+from apps.capabilities.mcp.failures import ConnectionFailed
+from apps.capabilities.mcp.lines import Line
+from apps.capabilities.registry import Opening
+from apps.workspace.port import SignIn
+
+CHALLENGE = "dial.epam.com/auth-challenge"
+SERVICE_SIGN_IN = "external-service/signin"
+MOST_SCOPES = 10
+"""That one answer may ask a person for."""
+SCOPE_CHARACTERS = 1_000
+
+T = TypeVar("T")
+Question = Callable[[Client], Awaitable[T]]
+
+
+def told(outcome: SignIn, label: str) -> str:
+    """Why a toolset is missing that asked for a sign-in."""
+    match outcome:
+        case "success":
+            return f"Sign-in succeeded but toolset '{label}' initialization still failed"
+        case "unavailable":
+            return f"Toolset '{label}' requires sign-in, but no client channel is available"
+        case "denied":
+            return f"Sign-in was denied for toolset '{label}'"
+        case "timeout":
+            return f"Sign-in timed out for toolset '{label}'"
+        case "error":
+            return f"Sign-in failed for toolset '{label}'"
+
+
+async def ask(line: Line, opening: Opening, question: Question[T]) -> T:
+    """Where a toolset of the workspace wants a sign-in, ask again after it.
+
+    Raises `ConnectionFailed`.
+    """
+    contact, toolset_id = line.contact, line.toolset.kept_as
+    began = contact.answers.given
+
+    async def sign_in() -> bool:
+        return (await opening.workspace.sign_in([toolset_id])).get(toolset_id) == "success"
+
+    try:
+        return await contact.ask(line.errand(), question)
+    except ConnectionFailed as failure:
+        if not failure.needs_sign_in or not toolset_id:
+            raise
+        if not await contact.answers.since(began, toolset_id, sign_in):
+            raise
+    contact.forgive()
+    return await contact.ask(line.errand(), question)
+
+
+async def call(
+    line: Line, opening: Opening, question: Question[types.CallToolResult]
+) -> types.CallToolResult:
+    """The same for a call of a tool, whose answer may be that a service behind it wants a sign-in.
+
+    Raises `ConnectionFailed`.
+    """
+    answers = line.contact.answers
+    began = answers.given
+    answer = await ask(line, opening, question)
+    scopes = challenged(answer)
+
+    async def sign_in() -> bool:
+        for scope in scopes:
+            if await opening.workspace.sign_in_to_service(scope) != "success":
+                return False
+        return True
+
+    if scopes and await answers.since(began, scopes, sign_in):
+        return await ask(line, opening, question)
+    return answer
+
+
+def challenged(answer: types.CallToolResult) -> tuple[str, ...]:
+    """The scopes of the services that an answer wants a sign-in for, each once."""
+    found = (answer.meta or {}).get(CHALLENGE) if answer.is_error else None
+    scopes = tuple(dict.fromkeys(scopes_in(found))) if isinstance(found, list) else ()
+    return scopes[:MOST_SCOPES]
+
+
+def scopes_in(challenges: Iterable[object]) -> Iterable[str]:
+    for one in challenges:
+        if isinstance(one, Mapping) and one.get("method") == SERVICE_SIGN_IN:
+            scope = one.get("scope")
+            if isinstance(scope, str) and 0 < len(scope) <= SCOPE_CHARACTERS:
+                yield scope

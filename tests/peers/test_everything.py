@@ -1,0 +1,152 @@
+"""A server that others wrote in another language, as a program and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from apps.agent.events import Event
+from apps.agent.stages import silent
+from apps.agent.tools import Invocation, Tool, ToolResult
+from apps.capabilities.mcp.capability import mcp
+from apps.capabilities.registry import Contribution
+from apps.workspace.local import mcp_servers
+from tests.capabilities.manifests import Files, manifest, opened, stage_text, use
+from tests.capabilities.mcp.servers import nothing_left_over, over_http, over_stdio, register
+from tests.peers.everything import NODE, SCRIPT, install, serve_everything
+
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.skipif(not NODE, reason="node is not installed"),
+]
+
+
+@dataclass
+class Desk:
+    contribution: Contribution
+    files: Files = field(default_factory=Files)
+
+    def tool(self, name: str) -> Tool:
+        (found,) = [tool for tool in self.contribution.tools if tool.spec.name == f"desk_{name}"]
+        return found
+
+    async def use(self, name: str, emit=silent, **arguments: object) -> ToolResult:
+        return await use(self.tool(name), emit, **arguments)
+
+
+@pytest.fixture(scope="session")
+def everything_url() -> Iterator[str]:
+    install()
+    with serve_everything() as url:
+        yield url
+
+
+@pytest.fixture(params=["stdio", "streamable_http"])
+def protocol(request: pytest.FixtureRequest, settings) -> Iterator[str]:
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+    mcp_servers.forget()
+    yield request.param
+    mcp_servers.forget()
+
+
+@asynccontextmanager
+async def desk(protocol: str, url: str) -> AsyncIterator[Desk]:
+    if protocol == "stdio":
+        await register(command=NODE, arguments=[str(SCRIPT), "stdio"], name="everything")
+    resources = {"resources": {"enabled": True}}
+    toolset = over_stdio("everything") if protocol == "stdio" else over_http(url)
+    files = Files()
+    async with nothing_left_over():
+        document = manifest({**toolset, **resources}, tool_defaults={"timeout_seconds": 60})
+        async with opened(mcp, document, files=files) as contribution:
+            yield Desk(contribution, files)
+
+
+async def test_what_it_has_is_listed(protocol: str, everything_url: str):
+    async with desk(protocol, everything_url) as server:
+        names = {tool.spec.name for tool in server.contribution.tools}
+        (cards,) = server.contribution.instructions
+
+    assert server.contribution.issues == ()
+    assert names >= {"desk_echo", "desk_get-sum", "desk_get-tiny-image", "read_mcp_resource"}
+    # What needs a client that a person sits at is not told to one that says there is nobody.
+    assert not {"desk_trigger-sampling-request", "desk_get-roots-list"} & names
+    assert "URI: demo://resource/static/document/" in cards
+
+
+async def test_texts_numbers_images_and_structures_come_back(protocol: str, everything_url: str):
+    async with desk(protocol, everything_url) as server:
+        echoed = await server.use("echo", message="hello")
+        added = await server.use("get-sum", a=2, b=40)
+        image = await server.use("get-tiny-image")
+        weather = await server.use("get-structured-content", location="Chicago")
+
+    assert echoed.content == "Echo: hello"
+    assert added.content == "The sum of 2 and 40 is 42."
+    assert [(one.type, one.title) for one in image.attachments] == [
+        ("image/png", "get-tiny-image.png")
+    ]
+    ((content, kind),) = server.files.kept.values()
+    assert (content[:8], kind) == (b"\x89PNG\r\n\x1a\n", "image/png")
+    assert json.loads(weather.content)["temperature"] == 36
+
+
+async def test_resources_are_read_and_linked(protocol: str, everything_url: str):
+    async with desk(protocol, everything_url) as server:
+        (reading,) = [
+            tool for tool in server.contribution.tools if tool.spec.name == "read_mcp_resource"
+        ]
+        (cards,) = server.contribution.instructions
+        uri = cards.partition("URI: ")[2].partition(",")[0]
+        read = await use(reading, uri=uri)
+        links = await server.use("get-resource-links", count=2)
+        embedded = await server.use("get-resource-reference", resourceType="Text", resourceId=1)
+
+    assert read.content.startswith("#")
+    assert links.content.count("demo://resource/dynamic/") == 2
+    assert [one.type for one in embedded.attachments] == ["text/plain"]
+
+
+async def test_progress_is_shown_while_it_works(protocol: str, everything_url: str):
+    events: list[Event] = []
+
+    async with desk(protocol, everything_url) as server:
+        result = await server.use(
+            "trigger-long-running-operation", events.append, duration=0.3, steps=3
+        )
+
+    assert result.content.startswith("Long running operation completed.")
+    assert "1 of 3\n\n2 of 3\n\n3 of 3\n\n" in stage_text(events)
+
+
+async def test_a_call_that_is_stopped_leaves_the_session_usable(protocol: str, everything_url: str):
+    working = asyncio.Event()
+
+    def emit(event: Event) -> None:
+        if "1 of 600" in stage_text([event]):
+            working.set()
+
+    async with desk(protocol, everything_url) as server:
+        long = server.tool("trigger-long-running-operation")
+        arguments = {"duration": 60, "steps": 600}
+        running = asyncio.ensure_future(long.call(Invocation("call-1", arguments, (), emit)))
+        async with asyncio.timeout(20):
+            await working.wait()
+        running.cancel()
+        await asyncio.wait([running], timeout=10)
+        after = await server.use("echo", message="still here")
+
+    assert running.cancelled()
+    assert after.content == "Echo: still here"
+
+
+async def test_what_the_server_refuses_is_told_to_the_model(protocol: str, everything_url: str):
+    async with desk(protocol, everything_url) as server:
+        result = await server.use("get-resource-reference", resourceType="Text", resourceId=-1)
+
+    assert "Invalid resourceId" in result.content
