@@ -1,0 +1,191 @@
+"""Sub-agents: the model hands a task to a helper, which works on it with some of the tools."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+
+from django.conf import settings
+
+from apps.agent.tools import Invocation, ToolResult, ToolSpec
+from apps.capabilities.registry import (
+    Capability,
+    Contribution,
+    Open,
+    Opening,
+    Prepared,
+)
+from apps.capabilities.registry import (
+    prepare as prepare_capabilities,
+)
+from apps.capabilities.subagents.compiling import compiled, descriptions
+from apps.capabilities.subagents.relay import Relay
+from apps.capabilities.subagents.turns import turn
+from apps.capabilities.wrappers.arguments import read_arguments
+from apps.capabilities.wrappers.composition import Wishes, wrapped
+from apps.capabilities.wrappers.display import display_of
+from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, one_line, shortened
+from apps.errors import InvalidParameter, ModelFailed, QuickAppError, ToolError, ToolTimedOut
+from apps.manifest.manifest import Manifest
+from apps.manifest.parameters import (
+    ArrayParameter,
+    FunctionParameters,
+    ParameterDisplay,
+    ParameterStage,
+    SimpleParameter,
+    SimpleSchema,
+)
+from apps.manifest.subagents import Subagents
+
+TOOL_NAME = "task"
+WAITING_SECONDS = 3600
+"""For a turn. Whoever waits longer is better told so."""
+MOST_HELPERS = 32
+"""Selections of toolsets that are kept prepared."""
+DESCRIPTION_CHARACTERS = 300
+HEADING = "> #### Response:\n"
+NO_ANSWER = "The helper ended without an answer. Try again, or do without it."
+
+DESCRIPTION = """\
+Hands a task to a helper that works on it by itself and reports back. The helper knows nothing of \
+this conversation, so write everything it needs into the prompt: what is to be done, what is known \
+already, and what the report is to contain. Give it only the toolsets that the task needs. Tasks \
+that do not need each other can be handed out at the same time. Toolsets:
+{toolsets}"""
+
+
+def prepare(manifest: Manifest) -> Open | None:
+    wanted = manifest.features.subagents if manifest.features is not None else None
+    if wanted is None or not wanted.enabled:
+        return None
+    tool = make_tool(manifest, Helpers(manifest, wanted))
+
+    def open_subagents(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
+        return nullcontext(Contribution((tool.bind(opening),)))
+
+    return open_subagents
+
+
+@dataclass(frozen=True, slots=True)
+class Helpers:
+    """The helpers of an application, prepared once for each selection of toolsets."""
+
+    manifest: Manifest
+    wanted: Subagents
+    known: dict[frozenset[str], tuple[Manifest, Prepared]] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        """How long one may work on a task."""
+        limit = float(settings.SUBAGENT_TIMEOUT_SECONDS)
+        return min(self.wanted.timeout_seconds or limit, limit)
+
+    def having(self, toolsets: frozenset[str]) -> tuple[Manifest, Prepared]:
+        if toolsets not in self.known:
+            while len(self.known) >= MOST_HELPERS:
+                self.known.pop(next(iter(self.known)))
+            manifest = compiled(self.manifest, self.wanted, toolsets)
+            self.known[toolsets] = manifest, prepare_capabilities(manifest)
+        return self.known[toolsets]
+
+    async def work(self, opening: Opening, invocation: Invocation) -> ToolResult:
+        """Raises `ToolError`, `ToolTimedOut`, `InvalidParameter`."""
+        question, toolsets = read_task(invocation.arguments, descriptions(self.manifest))
+        features = self.manifest.features
+        shows_stages = features is None or features.stage_display.propagate_sub_stages
+        relay = Relay(invocation, shows_stages)
+        manifest, prepared = self.having(toolsets)
+        async with turn():
+            invocation.stage.write(HEADING)
+            with told(self.seconds):
+                try:
+                    async with asyncio.timeout(self.seconds):
+                        text = await opening.delegate(manifest, prepared, question, relay)
+                    if not text:
+                        raise ToolError(NO_ANSWER)
+                except BaseException:
+                    invocation.spend(relay.usage)
+                    raise
+        attachments = tuple(dict.fromkeys(relay.attachments))
+        return ToolResult(
+            text,
+            attachments=attachments,
+            propagated=attachments,
+            annotations=tuple(relay.annotations),
+            usage=relay.usage,
+        )
+
+
+@contextmanager
+def told(seconds: float) -> Iterator[None]:
+    """Turn what ends a helper into what a model can be told."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise ToolTimedOut(TOOL_NAME, seconds) from error
+    except QuickAppError as error:
+        text = error.display if isinstance(error, ModelFailed) and error.display else str(error)
+        raise ToolError(f"{TOOL_NAME}: {shortened(text, ERROR_CHARACTERS)}") from error
+
+
+def read_task(
+    arguments: Mapping[str, object], there: Mapping[str, str]
+) -> tuple[str, frozenset[str]]:
+    """The prompt and the toolsets. Raises `InvalidParameter`."""
+    question, toolsets = arguments["prompt"], arguments["tool_sets"]
+    assert isinstance(question, str) and isinstance(toolsets, list)  # noqa: PT018, S101 - checked
+    if not question.strip():
+        raise InvalidParameter("prompt", "it says nothing. Describe the task.")
+    if unknown := [name for name in toolsets if name not in there]:
+        valid = ", ".join(there) or "none, so it is an empty list"
+        raise InvalidParameter(
+            "tool_sets", f"there is no toolset {one_line(str(unknown[0]))!r}. Valid are: {valid}."
+        )
+    return question, frozenset(toolsets)
+
+
+def make_tool(manifest: Manifest, helpers: Helpers) -> PreparedTool:
+    toolsets = descriptions(manifest)
+    parameters = parameters_of(toolsets)
+    arguments = read_arguments(parameters)
+    lines = [line(name, description) for name, description in toolsets.items()]
+    description = DESCRIPTION.format(toolsets="\n".join(lines) or "- (none)")
+    return wrapped(
+        PreparedTool(ToolSpec(TOOL_NAME, description, arguments.schema), helpers.work),
+        Wishes(
+            arguments,
+            display_of(manifest, "Task:", parameters=parameters),
+            WAITING_SECONDS + helpers.seconds,
+        ),
+    )
+
+
+def line(name: str, description: str) -> str:
+    text = one_line(description, DESCRIPTION_CHARACTERS)
+    return f"- {name}{f': {text}' if text else ''}"
+
+
+def parameters_of(toolsets: Mapping[str, str]) -> FunctionParameters:
+    titled = ParameterDisplay(stage=ParameterStage(show_value_in_stage_title=True))
+    return FunctionParameters(
+        type="object",
+        properties={
+            "prompt": SimpleParameter(
+                type="string",
+                description="The task, with everything that the helper has to know.",
+                display=titled,
+            ),
+            "tool_sets": ArrayParameter(
+                type="array",
+                items=SimpleSchema(type="string", enum=tuple(toolsets) or None),
+                description="The toolsets that the helper may use; an empty list for none.",
+            ),
+        },
+        required=("prompt", "tool_sets"),
+    )
+
+
+subagents = Capability("subagents", frozenset({"features.subagents"}), prepare)

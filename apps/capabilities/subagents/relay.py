@@ -1,0 +1,66 @@
+"""What a helper does, shown in the stage of its task, and what is to be kept of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, assert_never
+
+from apps.agent.events import (
+    AnnotationAdded,
+    AttachmentAdded,
+    Event,
+    Finished,
+    ModelUsage,
+    Spent,
+    StageAttachment,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+    StageRenamed,
+    StateSaved,
+    TextDelta,
+    ToolCallsRequested,
+)
+from apps.agent.messages import Attachment
+from apps.agent.tools import Invocation
+
+
+@dataclass(slots=True)
+class Relay:
+    """The `emit` of a helper. Its stages stand below that of the task, if they are shown."""
+
+    invocation: Invocation
+    shows_stages: bool
+    attachments: list[Attachment] = field(default_factory=list)
+    annotations: list[Mapping[str, Any]] = field(default_factory=list)
+    usage: tuple[ModelUsage, ...] = ()
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case TextDelta(text):
+                self.invocation.stage.write(text)
+            case StageOpened() | StageRenamed() | StageDelta() | StageAttachment() | StageClosed():
+                if self.shows_stages:
+                    self.invocation.emit(self.below(event))
+            case AttachmentAdded(attachment):
+                self.attachments.append(attachment)
+            case AnnotationAdded(annotation):
+                self.annotations.append(annotation)
+            case Finished(_, usage) | Spent(usage):
+                self.usage = usage.per_model
+            case StateSaved() | ToolCallsRequested():
+                pass  # a helper has no next request, and no tools of the client
+            case _:
+                assert_never(event)
+
+    def below(
+        self, event: StageOpened | StageRenamed | StageDelta | StageAttachment | StageClosed
+    ) -> Event:
+        """The same, named apart from the stages of others."""
+        task = self.invocation.id
+        named = replace(event, stage_id=f"{task}-{event.stage_id}")
+        if not isinstance(named, StageOpened):
+            return named
+        parent = named.parent_id
+        return replace(named, parent_id=task if parent is None else f"{task}-{parent}")

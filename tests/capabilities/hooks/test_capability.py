@@ -1,0 +1,535 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import time_machine
+
+from apps.accounts.caller import Caller
+from apps.agent.events import (
+    Event,
+    Finished,
+    ModelUsage,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+    StateSaved,
+    TextDelta,
+    ToolCallsRequested,
+    Usage,
+)
+from apps.agent.messages import Message, ToolCall
+from apps.agent.tools import Invocation, Tool, ToolResult
+from apps.capabilities.discovery.capability import discovery
+from apps.capabilities.hooks.capability import hooks
+from apps.capabilities.mcp.capability import mcp
+from apps.capabilities.registry import Capability, Contribution, Prepared
+from apps.capabilities.wrappers.arguments import read_arguments
+from apps.capabilities.wrappers.composition import Wishes, wrapped
+from apps.capabilities.wrappers.display import display_of
+from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.catalog.resolve import ResolvedApplication
+from apps.errors import ModelFailed, ToolError
+from apps.manifest.parameters import FunctionParameters
+from apps.manifest.reading import read
+from apps.runs.run import RunRequest, run
+from tests.capabilities.manifests import opening_for
+from tests.capabilities.mcp.servers import nothing_left_over, over_http
+from tests.fakes import (
+    FakeWorkspace,
+    ScriptedModel,
+    async_tool,
+    calling,
+    capability,
+    finish,
+    saying,
+    spec,
+    text,
+    tool,
+)
+from tests.manifest.documents import manifest, rest_tools
+
+CALLER = Caller("user-7")
+QUESTION = Message("user", "What is new?")
+
+
+def started(**fields: Any) -> dict[str, Any]:
+    return {"event": "on_request_start", "tool_name": "recall", **fields}
+
+
+def completed(**fields: Any) -> dict[str, Any]:
+    return {"event": "on_completion", "tool_name": "note", **fields}
+
+
+class Memory:
+    """A tool that keeps what it was asked, and answers what `says` says."""
+
+    def __init__(self, name: str = "recall", *says: object) -> None:
+        self.asked: list[Mapping[str, Any]] = []
+        self.says = list(says)
+        self.tool = async_tool(name, self.call)
+
+    async def call(self, invocation: Invocation) -> ToolResult:
+        self.asked.append(dict(invocation.arguments))
+        answer = self.says.pop(0) if self.says else "nothing"
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer if isinstance(answer, ToolResult) else ToolResult(str(answer))
+
+
+def application(
+    *wanted: Mapping[str, Any],
+    tools: tuple[Tool, ...] = (),
+    hidden: tuple[Tool, ...] = (),
+    besides: tuple[Capability, ...] = (),
+    level: str = "info",
+    **members: Any,
+) -> ResolvedApplication:
+    orchestrator = {
+        "deployment": {"deployment_id": "gpt"},
+        "system_prompt": {"type": "custom", "content": "", "variables": {}},
+    }
+    features = {"timestamp": None, "stage_display": {"level": level}}
+    document = manifest(
+        **{"orchestrator": orchestrator, "features": features, "hooks": list(wanted), **members}
+    )
+    checked = read(document, preview=True)
+    there = (capability(Contribution(tools=tools, hidden=hidden)), hooks, *besides)
+    openers = [(one.name, opener) for one in there if (opener := one.prepare(checked)) is not None]
+    return ResolvedApplication(1, "app", "App", "", True, 1, checked, Prepared(tuple(openers), ()))
+
+
+async def events_of(
+    app: ResolvedApplication, model: ScriptedModel, *messages: Message, **wishes: Any
+) -> list[Event]:
+    workspace = FakeWorkspace(CALLER)
+    workspace.models = {"gpt": model}
+    events: list[Event] = []
+    await run(app, RunRequest(messages or (QUESTION,), **wishes), workspace, CALLER, events.append)
+    return events
+
+
+def state_of(events: list[Event]) -> dict[str, Any]:
+    (saved,) = (event for event in events if isinstance(event, StateSaved))
+    return dict(saved.state)
+
+
+def plain(model: ScriptedModel, number: int = -1) -> list[tuple[str, str]]:
+    """What the model was shown: the role, and the text or the arguments of the call."""
+    return [
+        (message.role, message.tool_calls[0].arguments if message.tool_calls else message.text)
+        for message in model.asked[number].messages
+    ]
+
+
+async def test_the_model_finds_what_the_hook_asked_for_as_if_it_had_asked_itself():
+    memory = Memory("recall", "You like snow.")
+    hook = started(arguments={"about": "${last_user_message.content}"})
+    model = ScriptedModel(saying("Snow"))
+
+    events = await events_of(application(hook, tools=(memory.tool,)), model)
+
+    (question, call, result) = model.asked[0].messages
+    assert memory.asked == [{"about": "What is new?"}]
+    assert (question, call.content, result.content) == (QUESTION, "", "You like snow.")
+    (asked,) = call.tool_calls
+    assert (asked.name, asked.arguments) == ("recall", '{"about":"What is new?"}')
+    assert asked.id == result.tool_call_id
+    assert asked.id.startswith("synth_recall_")
+    assert [event for event in events if not isinstance(event, StateSaved)] == [
+        TextDelta("Snow"),
+        Finished(),
+    ]
+
+
+async def test_hooks_run_in_the_order_of_the_manifest_and_see_each_other():
+    first, second = Memory("first", "one"), Memory("second", "two")
+    wanted = (
+        started(tool_name="first", frequency="always"),
+        started(
+            tool_name="second", arguments={"n": {"$eval": "len(messages)"}}, frequency="always"
+        ),
+    )
+    model = ScriptedModel(saying("ok"))
+
+    await events_of(application(*wanted, tools=(first.tool, second.tool)), model)
+
+    assert second.asked == [{"n": 3}]
+    assert plain(model) == [
+        ("user", "What is new?"),
+        ("assistant", "{}"),
+        ("tool", "one"),
+        ("assistant", '{"n":3}'),
+        ("tool", "two"),
+    ]
+
+
+async def conversation(
+    app: ResolvedApplication, model: ScriptedModel, *questions: str
+) -> list[Event]:
+    """Ask one after the other; each request brings back what the ones before it left."""
+    messages: list[Message] = []
+    events: list[Event] = []
+    for question in questions:
+        messages.append(Message("user", question))
+        events = await events_of(app, model, *messages)
+        said = "".join(event.text for event in events if isinstance(event, TextDelta))
+        messages.append(Message("assistant", said, state=state_of(events)))
+    return events
+
+
+async def test_what_has_not_changed_is_not_said_again_and_what_has_changed_is():
+    memory = Memory("recall", "snow", "snow", "rain")
+    hook = started(arguments={"about": "${last_user_message.content}"})
+    model = ScriptedModel(saying("a"), saying("b"), saying("c"))
+
+    await conversation(application(hook, tools=(memory.tool,)), model, "1?", "2?", "3?")
+
+    assert memory.asked == [{"about": "1?"}, {"about": "2?"}, {"about": "3?"}]
+    assert plain(model, 1) == [
+        ("user", "1?"),
+        ("assistant", '{"about":"1?"}'),
+        ("tool", "snow"),
+        ("assistant", "a"),
+        ("user", "2?"),
+    ]
+    assert plain(model, 2) == [
+        *plain(model, 1),
+        ("assistant", "b"),
+        ("user", "3?"),
+        ("assistant", '{"about":"3?"}'),
+        ("tool", "rain"),
+    ]
+
+
+async def test_what_is_always_said_is_said_at_the_end_each_time():
+    memory = Memory("recall", "snow", "snow")
+    model = ScriptedModel(saying("a"), saying("b"))
+    app = application(started(frequency="always"), tools=(memory.tool,))
+
+    await conversation(app, model, "1?", "2?")
+
+    assert plain(model, 1) == [
+        ("user", "1?"),
+        ("assistant", "{}"),
+        ("tool", "snow"),
+        ("assistant", "a"),
+        ("user", "2?"),
+        ("assistant", "{}"),
+        ("tool", "snow"),
+    ]
+
+
+@pytest.mark.parametrize("frequency", ["append_if_changed", "always"])
+async def test_what_is_fresh_is_not_asked_for_again(frequency: str):
+    memory = Memory("recall", "snow", "rain")
+    hook = started(frequency=frequency, refresh_condition={"kind": "ttl", "ttl_minutes": 10})
+    app = application(hook, tools=(memory.tool,))
+    model = ScriptedModel(*(saying("ok") for _ in range(3)))
+    messages: list[Message] = []
+    asked = []
+
+    for minute in (0, 9, 11):
+        with time_machine.travel(datetime(2026, 3, 1, 12, minute, tzinfo=UTC), tick=False):
+            messages.append(Message("user", f"{minute}?"))
+            state = state_of(await events_of(app, model, *messages))
+            messages.append(Message("assistant", "ok", state=state))
+            asked.append(len(memory.asked))
+
+    assert asked == [1, 1, 2]
+    assert plain(model)[-2:] == [("assistant", "{}"), ("tool", "rain")]
+
+
+@pytest.mark.parametrize(
+    "calls", [7, {"synth": 1}, {}, "x", {"synth_recall_44136fa_": "2999-01-01T00:00:00+00:00"}]
+)
+async def test_a_state_that_was_written_by_somebody_makes_nothing_fresh(calls: object):
+    memory = Memory("recall", "snow")
+    hook = started(frequency="always", refresh_condition={"kind": "ttl", "ttl_minutes": 10})
+    answered = Message("assistant", "ok", state={"hook_calls": calls})
+
+    await events_of(
+        application(hook, tools=(memory.tool,)),
+        ScriptedModel(saying("ok")),
+        QUESTION,
+        answered,
+        QUESTION,
+    )
+
+    assert len(memory.asked) == 1
+
+
+FAILURES: list[Any] = [
+    ToolError("secret"),
+    ModelFailed("secret"),
+    RuntimeError("secret"),
+    asyncio.CancelledError(),
+    ToolResult("Error: secret", failure=ToolError("secret")),
+]
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)
+async def test_a_hook_that_fails_is_skipped_and_told_in_the_log_alone(
+    failure: Any, caplog: pytest.LogCaptureFixture
+):
+    recall, note = Memory("recall", failure), Memory("note", failure)
+    app = application(started(name="memory"), completed(), tools=(recall.tool, note.tool))
+    model = ScriptedModel(saying("Fine"))
+
+    with caplog.at_level(logging.WARNING):
+        events = await events_of(app, model)
+
+    assert plain(model) == [("user", "What is new?")]
+    assert [type(event) for event in events] == [TextDelta, StateSaved, Finished]
+    lines = [r.getMessage() for r in caplog.records if r.name == "apps.capabilities.hooks.firing"]
+    assert [line.partition(" was skipped: ")[0] for line in lines] == [
+        "Hook hooks[0] (memory) on_request_start",
+        "Hook hooks[1] on_completion",
+    ]
+    assert "secret" not in "".join(lines)
+
+
+async def test_a_template_that_cannot_be_filled_in_skips_the_hook(caplog: pytest.LogCaptureFixture):
+    memory = Memory()
+    hook = started(arguments={"q": "${last_assistant_message.content}"})
+    model = ScriptedModel(saying("Fine"))
+
+    with caplog.at_level(logging.WARNING):
+        await events_of(application(hook, tools=(memory.tool,)), model)
+
+    assert (memory.asked, plain(model)) == ([], [("user", "What is new?")])
+    assert [record.getMessage() for record in caplog.records] == [
+        "Hook hooks[0] on_request_start was skipped: the template cannot be evaluated "
+        "(InterpreterError)"
+    ]
+
+
+async def test_a_hook_that_takes_too_long_is_given_up(caplog: pytest.LogCaptureFixture):
+    gone = asyncio.Event()
+
+    async def hang(invocation: Invocation) -> ToolResult:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            gone.set()
+        raise AssertionError
+
+    slow = async_tool("recall", hang)
+    model = ScriptedModel(saying("Fine"))
+
+    with caplog.at_level(logging.WARNING):
+        await events_of(application(started(timeout_seconds=0.05), tools=(slow,)), model)
+
+    assert gone.is_set()
+    assert plain(model) == [("user", "What is new?")]
+    assert "was skipped: it took longer than 0.05 seconds" in caplog.text
+
+
+@pytest.mark.parametrize("hook", [started(), completed(tool_name="recall")])
+async def test_who_cancels_the_run_cancels_the_hook(hook: dict[str, Any]):
+    waiting, gone = asyncio.Event(), asyncio.Event()
+
+    async def hang(invocation: Invocation) -> ToolResult:
+        waiting.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            gone.set()
+        raise AssertionError
+
+    app = application(hook, tools=(async_tool("recall", hang),))
+    task = asyncio.create_task(events_of(app, ScriptedModel(saying("Fine"))))
+    await asyncio.wait_for(waiting.wait(), 5)
+
+    task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert gone.is_set()
+
+
+async def test_an_unknown_tool_is_an_issue():
+    model = ScriptedModel(saying("Fine"))
+    wanted = (started(tool_name="missing"), completed(toolset_name="shop", name="log"))
+
+    events = await events_of(application(*wanted), model)
+
+    told = "".join(event.text for event in events if isinstance(event, StageDelta))
+    assert told == (
+        "#### Hooks\n\n"
+        "- hooks[0]: tool 'missing' not found in initialized tools, so the hook does not run.\n"
+        "- hooks[1] (log): tool 'note' of toolset 'shop' not found in initialized tools, so the "
+        "hook does not run.\n"
+    )
+    assert events[-1] == Finished()
+
+
+async def test_after_the_answer_a_hook_sees_it_and_says_nothing():
+    note = Memory("note", "noted")
+    weather = tool("weather", lambda arguments: "12")
+    hook = completed(
+        arguments={
+            "said": "${last_assistant_message.content}",
+            "asked": "${last_user_message.content}",
+            "counts": [{"$eval": "iteration_count"}, {"$eval": "total_tool_calls"}],
+        }
+    )
+    app = application(hook, tools=(note.tool, weather))
+    model = ScriptedModel(calling(("1", "weather", {}), ("2", "weather", {})), saying("12 degrees"))
+
+    events = await events_of(app, model)
+
+    assert note.asked == [{"said": "12 degrees", "asked": "What is new?", "counts": [2, 2]}]
+    assert [type(event) for event in events] == [TextDelta, StateSaved, Finished]
+    assert "noted" not in str(state_of(events))
+
+
+async def test_the_answer_and_its_state_are_there_before_the_hooks_that_follow_it():
+    events: list[Event] = []
+    seen: list[list[type]] = []
+
+    async def look(invocation: Invocation) -> ToolResult:
+        seen.append([type(event) for event in events])
+        return ToolResult("")
+
+    app = application(completed(), completed(), tools=(async_tool("note", look),))
+    workspace = FakeWorkspace(CALLER)
+    workspace.models = {"gpt": ScriptedModel(saying("Fine"))}
+
+    await run(app, RunRequest((QUESTION,)), workspace, CALLER, events.append)
+
+    assert seen == [[TextDelta, StateSaved]] * 2
+
+
+async def test_a_turn_that_ends_with_calls_of_the_client_or_a_failure_is_no_completion():
+    note = Memory("note")
+    app = application(completed(), tools=(note.tool,))
+    external = {"pick": spec("pick")}
+
+    events = await events_of(app, ScriptedModel(calling(("1", "pick", {}))), external=external)
+    with pytest.raises(ModelFailed):
+        await events_of(app, ScriptedModel([text("We"), ModelFailed("gone")]))
+
+    assert any(isinstance(event, ToolCallsRequested) for event in events)
+    assert note.asked == []
+
+
+async def test_what_a_hook_spends_is_part_of_the_costs():
+    spent = (ModelUsage("helper", 5, 2),)
+    recall = Memory("recall", ToolResult("a", usage=spent))
+    note = Memory("note", ToolResult("b", usage=spent))
+    app = application(started(), completed(), tools=(recall.tool, note.tool))
+
+    events = await events_of(app, ScriptedModel([text("Hi"), finish("stop", 10, 1)]))
+
+    models = (ModelUsage("helper", 10, 4), ModelUsage("gpt", 10, 1))
+    assert events[-1] == Finished("stop", Usage(20, 5, models))
+
+
+def staged(level: str, *, fails: bool) -> Tool:
+    """A tool with a stage, as all that come from manifests have."""
+    parameters = FunctionParameters(type="object", properties={})
+    checked = read(manifest(features={"stage_display": {"level": level}}))
+
+    async def work(opening: object, invocation: Invocation) -> ToolResult:
+        if fails:
+            raise ToolError("It is closed.")
+        return ToolResult("snow")
+
+    arguments = read_arguments(parameters)
+    prepared = PreparedTool(spec("recall"), work)
+    return wrapped(prepared, Wishes(arguments, display_of(checked, "Recalling"), 5)).bind(
+        opening_for()
+    )
+
+
+@pytest.mark.parametrize(
+    ("level", "fails", "titles"),
+    [
+        ("none", True, []),
+        ("error", False, []),
+        ("error", True, ["Recalling"]),
+        ("info", False, []),
+        ("info", True, ["Recalling"]),
+        ("debug", False, ["Recalling"]),
+        ("debug", True, ["Recalling"]),
+    ],
+)
+async def test_hooks_are_shown_to_those_who_look_for_mistakes(
+    level: str, fails: bool, titles: list[str]
+):
+    app = application(started(), tools=(staged(level, fails=fails),), level=level)
+
+    events = await events_of(app, ScriptedModel(saying("Fine")))
+
+    assert [event.title for event in events if isinstance(event, StageOpened)] == titles
+    assert len([event for event in events if isinstance(event, StageClosed)]) == len(titles)
+
+
+async def test_tools_that_the_model_may_not_call_are_for_hooks(http_url: str):
+    toolset = over_http(http_url, hidden_from_model=["add"], allowed_tools=["add", "move"])
+    wanted = (
+        started(
+            toolset_name="desk",
+            tool_name="add",
+            arguments={"a": {"$eval": "len(messages)"}, "b": 40},
+        ),
+        completed(toolset_name="desk", tool_name="add", arguments={"a": "no number"}),
+    )
+    app = application(*wanted, besides=(mcp,), tool_sets=[toolset])
+    model = ScriptedModel(saying("41"))
+
+    async with nothing_left_over():
+        await events_of(app, model)
+
+    assert [tool.name for tool in model.asked[0].tools] == ["desk_move"]
+    assert plain(model) == [
+        ("user", "What is new?"),
+        ("assistant", '{"a":1,"b":40}'),
+        ("tool", "41"),
+    ]
+    (call,) = model.asked[0].messages[1].tool_calls
+    assert call == ToolCall(call.id, "desk_add", '{"a":1,"b":40}')
+
+
+async def test_tools_that_are_withheld_from_the_model_are_called_as_they_are():
+    memory = Memory("shop_recall", "snow")
+    withheld = Tool(memory.tool.spec, memory.tool.call, "tool_sets[0]")
+    orchestrator = {
+        "deployment": {"deployment_id": "gpt"},
+        "tool_discovery": {"enabled": True, "min_tools_for_deferral": 1},
+    }
+    app = application(
+        started(toolset_name="Shop"),
+        tools=(withheld,),
+        besides=(discovery,),
+        orchestrator=orchestrator,
+        tool_sets=[rest_tools(name="Shop", description="Orders.")],
+    )
+    model = ScriptedModel(saying("Fine"))
+
+    await events_of(app, model)
+
+    assert [tool.name for tool in model.asked[0].tools] == ["internal_tool_search"]
+    assert ("tool", "snow") in plain(model)
+
+
+async def test_a_toolset_is_found_by_the_name_that_the_manifest_gives_it():
+    """Core has another name for it, which stands in front of its tools."""
+    memory, other = Memory("Long_Memory_recall", "snow"), Memory("Long_Memory_do_recall")
+    tools = tuple(Tool(m.tool.spec, m.tool.call, "tool_sets[0]") for m in (other, memory))
+    toolset = {"type": "dial-mcp", "name": "memory", "deployment_id": "toolsets/public/memory"}
+    app = application(started(toolset_name="memory"), tools=tools, tool_sets=[toolset])
+
+    await events_of(app, ScriptedModel(saying("Fine")))
+
+    assert (len(memory.asked), len(other.asked)) == (1, 0)
+
+
+def test_an_application_without_hooks_opens_nothing():
+    assert hooks.prepare(read(manifest(hooks=[]), preview=True)) is None
+    assert hooks.prepare(read(manifest(hooks=[started()]), preview=False)) is None

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from apps.agent.messages import Message, ToolCall
+from apps.capabilities.hooks.conversation import context
+from apps.capabilities.hooks.filling import FillingRefused, fill, filled
+
+CALL = ToolCall("1", "weather", '{"city": "Riga", "days": 2}')
+MESSAGES = (
+    Message("system", "You help."),
+    Message("user", "How warm is it?"),
+    Message("assistant", " ", tool_calls=(CALL,)),
+    Message("tool", "12", tool_call_id="1"),
+    Message("assistant", "12 degrees"),
+    Message("user", ({"type": "text", "text": "And"}, {"type": "text", "text": "tomorrow?"})),
+)
+SEEN = context("on_completion", MESSAGES, iteration_count=2, total_tool_calls=1)
+
+
+def test_a_template_sees_the_conversation_as_plain_values():
+    def told(role: str, content: str, **rest: Any) -> dict[str, Any]:
+        return {"role": role, "content": content, "tool_calls": [], "tool_call_id": None, **rest}
+
+    call = {"id": "1", "name": "weather", "arguments": {"city": "Riga", "days": 2}}
+    question, answer = told("user", "And\ntomorrow?"), told("assistant", "12 degrees")
+    assert {
+        "event": "on_completion",
+        "messages": [
+            told("system", "You help."),
+            told("user", "How warm is it?"),
+            told("assistant", "", tool_calls=[call]),
+            told("tool", "12", tool_call_id="1"),
+            answer,
+            question,
+        ],
+        "last_user_message": question,
+        "last_assistant_message": answer,
+        "iteration_count": 2,
+        "total_tool_calls": 1,
+    } == SEEN
+
+
+def test_arguments_that_are_no_object_are_seen_as_an_empty_one():
+    calls = [ToolCall("1", "a", "[1]"), ToolCall("2", "b", "{oops"), ToolCall("3", "c", "")]
+    seen = context("on_completion", [Message("assistant", tool_calls=tuple(calls))])
+
+    assert [call["arguments"] for call in seen["messages"][0]["tool_calls"]] == [{}, {}, {}]
+
+
+def test_there_may_be_no_last_message():
+    seen = context("on_request_start", [])
+
+    assert (seen["last_user_message"], seen["last_assistant_message"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ({"q": "${last_user_message.content}!"}, {"q": "And\ntomorrow?!"}),
+        ({"q": "in ${iteration_count} steps"}, {"q": "in 2 steps"}),
+        ({"q": "<${messages[0].tool_call_id}>"}, {"q": "<>"}),
+        ({"q": {"$eval": "iteration_count"}}, {"q": 2}),
+        (
+            {"q": {"$eval": "messages[2].tool_calls[0].arguments"}},
+            {"q": {"city": "Riga", "days": 2}},
+        ),
+        ({"q": "$${literal}", "$$key": 1, "${event}": 2}, {"q": "${literal}", "$key": 1, "on_completion": 2}),
+        ({"q": {"$if": "total_tool_calls > 0", "then": "used", "else": "none"}}, {"q": "used"}),
+        ({"q": {"$if": "total_tool_calls > 5", "then": "used"}, "p": 1}, {"p": 1}),
+        (
+            {"q": {"$map": {"$eval": "messages[-2:]"}, "each(m)": {"$eval": "m.role"}}},
+            {"q": ["assistant", "user"]},
+        ),
+        ({"q": {"$let": {"n": {"$eval": "iteration_count"}}, "in": "${n + 1}"}}, {"q": "3"}),
+        (
+            {"q": {"$find": {"$eval": "messages"}, "each(m)": "m.role == 'tool'"}},
+            {"q": SEEN["messages"][3]},
+        ),
+        ({"q": {"$find": [1, 2, 3], "each(x, i)": "x > 9"}, "p": 1}, {"p": 1}),
+        ({"$eval": "messages[2].tool_calls[0].arguments"}, {"city": "Riga", "days": 2}),
+        ({"q": {"$eval": "join(range(0, 3), '-')"}}, {"q": "0-1-2"}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_templates_are_filled_in_as_json_e_says(template: dict[str, Any], expected: Any):
+    assert fill(template, SEEN) == expected
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        {"q": "${messages}"},
+        {"q": "${last_user_message}"},
+        {"q": {"$eval": "messages[99].content"}},
+        {"q": {"$eval": "nothing"}},
+        {"q": {"$unknown": 1}},
+        {"q": {"$map": "text", "each(m)": 1}},
+        {"$eval": "messages"},
+        {"q": {"$eval": "len"}},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_evaluated_is_refused_without_a_word_of_the_conversation(template: Any):
+    with pytest.raises(FillingRefused) as refused:
+        fill(template, SEEN)
+
+    assert "the template" in str(refused.value)
+    assert not any(word in str(refused.value) for word in ("Riga", "tomorrow", "warm"))
+
+
+def test_what_somebody_typed_is_never_read_as_a_template():
+    typed = "${iteration_count} $${x}"
+    seen = context("on_completion", [Message("user", typed)], iteration_count=2, total_tool_calls=0)
+    templates: list[dict[str, Any]] = [
+        {"q": "${last_user_message.content}"},
+        {"q": {"$eval": "messages[0].content"}},
+        {"q": {"$map": {"$eval": "messages"}, "each(m)": "${m.content}"}},
+        {"q": {"$find": {"$eval": "[messages[0].content]"}, "each(text)": "true"}},
+        {"q": {"$reduce": {"$eval": "messages"}, "initial": "", "each(a, m)": "${a}${m.content}"}},
+    ]
+
+    found = [fill(template, seen)["q"] for template in templates]
+
+    assert found == [typed, typed, [typed], typed, typed]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        {"q": {"$eval": "99999999 ** 99999999"}},
+        {"q": "${9 ** 9 ** 9 ** 9}"},
+        {"q": {"$eval": "range(0, 99999999999)"}},
+        {"q": {"$eval": "join(range(0, 90000), join(range(0, 90000), '-'))"}},
+        {"q": {"$reduce": {"$eval": "range(0, 60)"}, "initial": "ab", "each(a, n)": {"$eval": "a + a"}}},
+        {"q": {"$reduce": {"$eval": "range(0, 60)"}, "initial": 99, "each(a, n)": {"$eval": "a * a"}}},
+        {"q": {"$reduce": {"$eval": "range(0, 60)"}, "initial": [1], "each(a, n)": [{"$eval": "a"}, {"$eval": "a"}]}},
+        {"q": {"$reduce": {"$eval": "range(0, 60)"}, "initial": [1], "each(a, n)": {"$flatten": [{"$eval": "a"}, {"$eval": "a"}]}}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_template_cannot_ask_for_more_than_there_is(template: Any):
+    with pytest.raises(FillingRefused, match=r"too large|not available|longer than 1 seconds"):
+        fill(template, SEEN, seconds=1)
+
+
+def nested(depth: int, times: int) -> Any:
+    inner: Any = 1
+    for level in range(depth):
+        inner = {"$map": {"$eval": f"range(0, {times})"}, f"each(x{level})": inner}
+    return {"q": inner}
+
+
+def test_loops_in_loops_end_in_time():
+    with pytest.raises(FillingRefused, match=r"longer than 0\.2 seconds"):
+        fill(nested(5, 3000), SEEN, seconds=0.2)
+
+
+async def test_others_go_on_while_a_template_is_filled_in():
+    task = asyncio.create_task(filled(nested(2, 150), SEEN))
+    turns = 0
+    while not task.done():
+        await asyncio.sleep(0)
+        turns += 1
+
+    assert turns > 100
+    assert await task == {"q": [[1] * 150] * 150}

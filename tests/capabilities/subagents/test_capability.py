@@ -1,0 +1,456 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from apps.accounts.caller import Caller
+from apps.agent.events import (
+    AttachmentAdded,
+    Event,
+    Finished,
+    ModelUsage,
+    StageAttachment,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+    StageRenamed,
+    StateSaved,
+    TextDelta,
+    Usage,
+)
+from apps.agent.messages import Attachment, Message
+from apps.agent.model import Choice, Chunk, CustomContent, Delta, ModelRequest
+from apps.agent.tools import ToolSpec
+from apps.capabilities.registry import prepare
+from apps.capabilities.subagents.capability import subagents
+from apps.catalog.resolve import ResolvedApplication
+from apps.errors import ModelFailed
+from apps.manifest.manifest import Manifest
+from apps.manifest.reading import read
+from apps.runs.run import RunRequest, run
+from tests.capabilities.manifests import timeless
+from tests.fakes import FakeWorkspace, ScriptedModel, calling, finish, saying, text
+from tests.manifest.documents import internal_tools, manifest, rest_tools
+
+CALLER = Caller("user-7", headers={"x-trace": "7"})
+QUESTION = Message("user", "Compare them.")
+CLOCK = "internal_timeawareness_current_timestamp"
+
+
+def helped(*tool_sets: Mapping[str, Any], features: Any = None, **wanted: Any) -> Manifest:
+    """A manifest of the model `gpt` with sub-agents."""
+    prompt = {
+        "type": "custom",
+        "content": "You are the lead of {team}.",
+        "variables": {"team": "all"},
+    }
+    document = manifest(
+        orchestrator={"deployment": {"deployment_id": "gpt"}, "system_prompt": prompt},
+        tool_sets=list(tool_sets),
+        features={"timestamp": None, "subagents": {"enabled": True, **wanted}, **(features or {})},
+    )
+    return read(document, preview=True)
+
+
+def asking(deployment_id: str, name: str = "experts") -> dict[str, Any]:
+    tool = {"type": "dial-deployment-simple", "deployment_id": deployment_id}
+    return {"type": "dial-deployment", "name": name, "tools": [tool]}
+
+
+def application(document: Manifest) -> ResolvedApplication:
+    return ResolvedApplication(1, "app", "App", "", True, 1, document, prepare(document))
+
+
+def task(call_id: str, prompt: str, *tool_sets: str) -> tuple[str, str, object]:
+    return call_id, "task", {"prompt": prompt, "tool_sets": list(tool_sets)}
+
+
+async def events_of(
+    document: Manifest, models: Mapping[str, Any], *messages: Message
+) -> list[Event]:
+    workspace = FakeWorkspace(CALLER)
+    workspace.models = models
+    events: list[Event] = []
+    request = RunRequest(messages or (QUESTION,))
+    await run(application(document), request, workspace, CALLER, events.append)
+    return timeless(events)
+
+
+def results(model: ScriptedModel, number: int = 1) -> list[str]:
+    """What the model was told of its calls."""
+    return [message.text for message in model.asked[number].messages if message.role == "tool"]
+
+
+async def test_a_helper_sees_its_task_alone_and_its_last_words_are_the_result():
+    model = ScriptedModel(
+        calling(task("1", "Sum up the harbour.")),
+        [text("It is "), text("large."), finish()],
+        saying("Large."),
+    )
+
+    events = await events_of(helped(system_prompt="You help."), {"gpt": model})
+
+    lead, helper, _ = model.asked
+    assert [(m.role, m.text) for m in helper.messages] == [
+        ("system", "You help."),
+        ("user", "Sum up the harbour."),
+    ]
+    assert [tool.name for tool in lead.tools] == ["task"]
+    assert list(helper.tools) == []
+    assert lead.messages[0].text == "You are the lead of all."
+    assert results(model, 2) == ["It is large."]
+    assert [event for event in events if not isinstance(event, StateSaved)] == [
+        StageOpened("1", "Task:"),
+        StageRenamed("1", " Sum up the harbour."),
+        StageDelta(
+            "1",
+            "> #### Request:\n\r***prompt:*** Sum up the harbour.\n\r***tool_sets:*** []\n\r",
+        ),
+        StageDelta("1", "> #### Response:\n"),
+        StageDelta("1", "It is "),
+        StageDelta("1", "large."),
+        StageClosed("1", 0.0),
+        TextDelta("Large."),
+        Finished(),
+    ]
+
+
+async def test_a_helper_without_a_prompt_of_its_own_gets_ours():
+    model = ScriptedModel(calling(task("1", "Do.")), saying("Done"), saying("ok"))
+
+    await events_of(helped(), {"gpt": model})
+
+    prompt = model.asked[1].messages[0].text
+    assert prompt.startswith("You work on one task for another assistant")
+    assert "lead" not in prompt
+
+
+async def test_a_helper_has_the_toolsets_that_were_chosen_and_its_stages_stand_below_the_task():
+    document = helped(asking("oracle"), asking("poet", "poets"), internal_tools(CLOCK))
+    model = ScriptedModel(
+        calling(task("1", "Ask.", "experts")),
+        [text("Let me ask."), *calling(("1", "oracle", {"query": "Why?"}))],
+        saying("Because."),
+        saying("ok"),
+    )
+    oracle = ScriptedModel(saying("So it is."))
+
+    events = await events_of(document, {"gpt": model, "oracle": oracle, "poet": ScriptedModel()})
+
+    assert sorted(tool.name for tool in model.asked[0].tools) == [CLOCK, "oracle", "poet", "task"]
+    assert [tool.name for tool in model.asked[1].tools] == ["oracle"]
+    assert results(model, 3) == ["Because."]
+    opened = [event for event in events if isinstance(event, StageOpened)]
+    assert opened == [
+        StageOpened("1", "Task:"),
+        StageOpened("1-1", "experts", "1"),
+    ]
+    assert [e.stage_id for e in events if isinstance(e, StageClosed)] == ["1-1", "1"]
+    assert not any("Let me ask" in e.text for e in events if isinstance(e, TextDelta))
+    assert "Let me ask." in "".join(
+        e.text for e in events if isinstance(e, StageDelta) and e.stage_id == "1"
+    )
+
+
+async def test_stages_of_helpers_can_be_left_out():
+    display = {"stage_display": {"propagate_sub_stages": False}}
+    model = ScriptedModel(
+        calling(task("1", "Ask.", "experts")),
+        calling(("1", "oracle", {"query": "?"})),
+        saying("a"),
+        saying("b"),
+    )
+
+    events = await events_of(
+        helped(asking("oracle"), features=display),
+        {"gpt": model, "oracle": ScriptedModel(saying("x"))},
+    )
+
+    assert [e.stage_id for e in events if isinstance(e, StageOpened)] == ["1"]
+
+
+def test_the_choice_of_toolsets_is_written_into_the_tool():
+    document = helped(
+        rest_tools(name={"de": "Laden", "en": "Shop"}, description="Orders."),
+        asking("poet"),
+        rest_tools(name="Off", enabled=False),
+        {"type": "dial-mcp", "deployment_id": "toolsets/public/my%20notes"},
+    )
+    opener = subagents.prepare(document)
+    assert opener is not None
+    spec = spec_of(document)
+
+    assert spec.parameters == {
+        "type": "object",
+        "properties": {
+            "prompt": {
+                "type": "string",
+                "description": "The task, with everything that the helper has to know.",
+            },
+            "tool_sets": {
+                "type": "array",
+                "items": {"type": "string", "enum": ["Shop", "experts", "my notes"]},
+                "description": "The toolsets that the helper may use; an empty list for none.",
+            },
+        },
+        "required": ["prompt", "tool_sets"],
+    }
+    assert spec.description.endswith("Toolsets:\n- Shop: Orders.\n- experts\n- my notes")
+
+
+def spec_of(document: Manifest) -> ToolSpec:
+    from apps.capabilities.subagents.capability import Helpers, make_tool
+
+    assert document.features is not None
+    assert document.features.subagents is not None
+    return make_tool(document, Helpers(document, document.features.subagents)).spec
+
+
+@pytest.mark.parametrize(
+    ("tool_sets", "chosen", "told"),
+    [
+        ([asking("poet")], ["nobody"], "expected one of experts; found string nobody."),
+        ([], ["nobody"], "there is no toolset 'nobody'. Valid are: none, so it is an empty list."),
+        ([asking("poet")], None, "it is required but missing."),
+    ],
+)
+async def test_an_unknown_toolset_is_told_with_those_that_there_are(
+    tool_sets: list[Any], chosen: list[str] | None, told: str
+):
+    arguments = {"prompt": "Do."} | ({"tool_sets": chosen} if chosen is not None else {})
+    model = ScriptedModel(calling(("1", "task", arguments)), saying("ok"))
+
+    await events_of(helped(*tool_sets), {"gpt": model, "poet": ScriptedModel()})
+
+    (result,) = results(model)
+    assert result.startswith("Error: Parameter tool_sets")
+    assert told in result
+
+
+async def test_another_model_and_fewer_calls_of_it_can_be_set_for_helpers():
+    document = helped(asking("oracle"), deployment_id="small", max_iterations=1)
+    model = ScriptedModel(calling(task("1", "Ask.", "experts")), saying("ok"))
+    small = ScriptedModel(calling(("1", "oracle", {"query": "?"})))
+
+    await events_of(document, {"gpt": model, "small": small, "oracle": ScriptedModel(saying("x"))})
+
+    assert len(small.asked) == 1
+    assert results(model) == ["task: Agent stopped due to max iterations."]
+
+
+FAILURES: list[tuple[list[Any], str]] = [
+    ([ModelFailed("status 500", display="The model is resting.")], "task: The model is resting."),
+    ([finish()], "The helper ended without an answer. Try again, or do without it."),
+    (saying(" \n"), "The helper ended without an answer. Try again, or do without it."),
+]
+
+
+@pytest.mark.parametrize(("script", "told"), FAILURES)
+async def test_a_helper_that_fails_or_says_nothing_is_an_error_for_the_model(
+    script: list[Any], told: str
+):
+    model = ScriptedModel(calling(task("1", "Do.")), script, saying("ok"))
+
+    events = await events_of(helped(), {"gpt": model})
+
+    assert results(model, 2) == [told]
+    assert events[-1] == Finished()
+
+
+async def test_what_helpers_spend_is_added_up_whether_they_succeed_or_not():
+    model = ScriptedModel(
+        calling(task("1", "a"), task("2", "b")),
+        saying("one", prompt=10, completion=1),
+        [text("tw"), finish("stop", 20, 2), ModelFailed("gone")],
+        saying("ok", prompt=5, completion=5),
+    )
+
+    events = await events_of(helped(), {"gpt": model})
+
+    assert events[-1] == Finished("stop", Usage(35, 8, (ModelUsage("gpt", 35, 8),)))
+
+
+async def test_what_a_helper_attaches_comes_back_and_stands_on_the_answer():
+    chart = Attachment("image/png", "Chart", url="files/user-7/chart.png")
+    written = {"type": "image/png", "title": "Chart", "url": "files/user-7/chart.png"}
+    drawn = Chunk([Choice(Delta(custom_content=CustomContent(attachments=[written])))])
+    model = ScriptedModel(calling(task("1", "Draw.")), [drawn, *saying("Drawn.")], saying("ok"))
+
+    events = await events_of(helped(), {"gpt": model})
+
+    assert [e for e in events if isinstance(e, StageAttachment | AttachmentAdded)] == [
+        StageAttachment("1", chart),
+        AttachmentAdded(chart),
+    ]
+    (saved,) = [event for event in events if isinstance(event, StateSaved)]
+    result = saved.state["tool_execution_history"][-1]
+    assert result["custom_content"] == {"attachments": [written]}
+
+
+async def test_a_helper_that_takes_too_long_is_stopped_and_its_model_with_it():
+    model = ScriptedModel(
+        calling(task("1", "Do.")), [text("We"), ScriptedModel.never], saying("ok")
+    )
+
+    await events_of(helped(timeout_seconds=0.1), {"gpt": model})
+
+    assert model.closed.is_set()
+    assert results(model, 2) == [
+        "The tool call `task` timed out after 0.1 seconds. "
+        "Consider retrying with a smaller input or a simpler request."
+    ]
+
+
+async def test_the_installation_limits_the_time_of_every_application(settings):
+    settings.SUBAGENT_TIMEOUT_SECONDS = 0.1
+    model = ScriptedModel(calling(task("1", "Do.")), [ScriptedModel.never], saying("ok"))
+
+    await events_of(helped(timeout_seconds=60), {"gpt": model})
+
+    assert "timed out after 0.1 seconds" in results(model, 2)[0]
+
+
+async def test_helpers_stand_on_what_their_run_stands_on():
+    seen: list[tuple[Caller, tuple[str, ...]]] = []
+
+    class Watched(FakeWorkspace):
+        async def model(self, deployment_id: str, **wishes: Any) -> Any:
+            seen.append((self.caller, self.chain))
+            return await super().model(deployment_id, **wishes)
+
+    workspace = Watched(CALLER)
+    workspace.models = {"gpt": ScriptedModel(calling(task("1", "a")), saying("b"), saying("c"))}
+
+    await run(application(helped()), RunRequest((QUESTION,)), workspace, CALLER, lambda event: None)
+
+    assert seen == [(CALLER, ("app",)), (CALLER, ("app",))]
+
+
+class Office:
+    """A model that leads and helps: it hands out `tasks` once, and helpers wait for `open`."""
+
+    def __init__(self, tasks: int) -> None:
+        self.tasks = tasks
+        self.open = asyncio.Event()
+        self.working: list[str] = []
+        self.most = 0
+        self.order: list[str] = []
+        self.started = asyncio.Condition()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Chunk], None]:
+        question = request.messages[-1]
+        if question.role == "user" and not question.text.startswith("task "):
+            yield calling(*(task(str(n), f"task {n}") for n in range(self.tasks)))
+        elif question.role == "tool":
+            yield saying("All is done.")
+        else:
+            async for batch in self.work(question.text):
+                yield batch
+
+    async def work(self, name: str) -> AsyncGenerator[Sequence[Chunk], None]:
+        self.working.append(name)
+        self.order.append(name)
+        self.most = max(self.most, len(self.working))
+        async with self.started:
+            self.started.notify_all()
+        try:
+            await self.open.wait()
+            await asyncio.sleep(0)
+            yield saying(f"{name} is done", prompt=1, completion=1)
+        finally:
+            self.working.remove(name)
+
+    async def have_begun(self, count: int) -> None:
+        async with asyncio.timeout(10), self.started:
+            await self.started.wait_for(lambda: len(self.order) >= count)
+
+
+async def test_twenty_tasks_at_once_are_worked_on_four_at_a_time_in_their_order():
+    office = Office(20)
+    before = asyncio.all_tasks()
+    running = asyncio.create_task(events_of(helped(), {"gpt": office}))
+    await office.have_begun(4)
+    assert len(office.working) == 4
+
+    office.open.set()
+    events = await asyncio.wait_for(running, 30)
+
+    assert office.most == 4
+    assert office.order == [f"task {n}" for n in range(20)]
+    (saved,) = [event for event in events if isinstance(event, StateSaved)]
+    history = saved.state["tool_execution_history"]
+    assert [m["content"] for m in history if m["role"] == "tool"] == [
+        f"task {n} is done" for n in range(20)
+    ]
+    assert events[-1] == Finished("stop", Usage(20, 20, (ModelUsage("gpt", 20, 20),)))
+    assert asyncio.all_tasks() == before
+
+
+async def test_who_is_cancelled_leaves_nothing_behind_and_others_get_the_turns():
+    office, other = Office(20), Office(1)
+    before = asyncio.all_tasks()
+    events: list[Event] = []
+    workspace = FakeWorkspace(CALLER)
+    workspace.models = {"gpt": office}
+    running = asyncio.create_task(
+        run(application(helped()), RunRequest((QUESTION,)), workspace, CALLER, events.append)
+    )
+    await office.have_begun(4)
+    queued = asyncio.create_task(events_of(helped(), {"gpt": other}))
+    late = asyncio.create_task(events_of(helped(), {"gpt": Office(1)}))
+    await asyncio.sleep(0)
+
+    late.cancel()
+    running.cancel()
+
+    for gone in (late, running):
+        with pytest.raises(asyncio.CancelledError):
+            await gone
+    assert (office.working, len(office.order)) == ([], 4)
+    assert {e.stage_id for e in events if isinstance(e, StageOpened)} == {
+        e.stage_id for e in events if isinstance(e, StageClosed)
+    }
+    other.open.set()
+    assert (await asyncio.wait_for(queued, 10))[-1] == Finished(
+        "stop", Usage(1, 1, (ModelUsage("gpt", 1, 1),))
+    )
+    assert asyncio.all_tasks() == before
+
+
+async def test_an_application_that_a_helper_asks_may_have_helpers_itself(settings):
+    """They do not wait for the turn that the task has which waits for them."""
+    settings.SUBAGENT_MAX_CONCURRENT_SPAWNS = 1
+    inner = ScriptedModel(
+        calling(task("1", "c"), task("2", "d")), saying("c!"), saying("d!"), saying("inner")
+    )
+    outer = ScriptedModel(
+        calling(task("1", "Ask.", "experts")),
+        calling(("1", "oracle", {"query": "?"})),
+        saying("a"),
+        saying("b"),
+    )
+
+    class Nested:
+        """An application in the same process, as a deployment."""
+
+        async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Chunk], None]:
+            events = await events_of(helped(), {"gpt": inner})
+            yield saying("".join(e.text for e in events if isinstance(e, TextDelta)))
+
+    async with asyncio.timeout(10):
+        await events_of(helped(asking("oracle")), {"gpt": outer, "oracle": Nested()})
+
+    assert results(inner, 3) == ["c!", "d!"]
+    assert results(outer, 3) == ["a"]
+
+
+def test_without_preview_or_disabled_there_is_no_such_tool():
+    off = {"subagents": {"enabled": False}}
+    on = {"subagents": {"enabled": True}}
+
+    assert subagents.prepare(read(manifest(features=off), preview=True)) is None
+    assert subagents.prepare(read(manifest(features=on), preview=False)) is None
+    assert subagents.prepare(read(manifest(features=None), preview=True)) is None
