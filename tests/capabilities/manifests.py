@@ -25,7 +25,11 @@ class Files:
     def __init__(self) -> None:
         self.kept: dict[str, tuple[bytes, str]] = {}
 
-    async def write_file(self, name: str, content: bytes, content_type: str) -> FileInfo:
+    @property
+    def files(self) -> Files:
+        return self
+
+    async def keep(self, name: str, content: bytes, content_type: str) -> FileInfo:
         self.kept[name] = (content, content_type)
         moment = datetime(2026, 3, 24, tzinfo=UTC)
         return FileInfo(f"files/user-7/{name}", content_type, len(content), "1", moment)

@@ -1,4 +1,4 @@
-"""Time awareness: the model can ask what time it is."""
+"""Time awareness: the model knows what time it is, and when its tools said what they said."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from django.conf import settings
 
 from apps.agent.tools import Invocation, ToolResult, ToolSpec
+from apps.capabilities.clock.freshness import annotate, stamp_result, telling_time
 from apps.capabilities.clock.timestamps import current_timestamp
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.arguments import read_arguments
@@ -34,9 +35,20 @@ def prepare(manifest: Manifest) -> Open | None:
     if not any(part.name in SERVES for part in parts_in_use(manifest)):
         return None
     tool = timestamp_tool(manifest)
+    is_aware = manifest.features is not None and manifest.features.timestamp is not None
 
     def open_clock(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
-        return nullcontext(Contribution(tools=(tool.bind(opening),)))
+        tools = (tool.bind(opening),)
+        if not is_aware:
+            return nullcontext(Contribution(tools))
+        return nullcontext(
+            Contribution(
+                tools,
+                history=(telling_time(TOOL_NAME, opening.caller.timezone),),
+                view=(annotate,),
+                results=(stamp_result,),
+            )
+        )
 
     return open_clock
 

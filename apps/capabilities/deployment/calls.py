@@ -23,6 +23,7 @@ from apps.capabilities.deployment.requests import parameters_of
 from apps.capabilities.deployment.targets import Target
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.attachments import filtered, matches
+from apps.capabilities.wrappers.limits import MODEL_CHARACTERS
 from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, shortened
 from apps.errors import ModelFailed, ToolError, ToolTimedOut
 from apps.manifest.prompts import CustomSystemPrompt, fill
@@ -31,38 +32,42 @@ from apps.workspace.port import DeploymentInfo, Workspace
 logger = logging.getLogger(__name__)
 
 HEADING = "> #### Response:\n"
+NOTICE_CHARACTERS = 100
+"""Room for the notice that an answer was cut: what follows it must not be cut as well."""
 
 
 async def call(target: Target, opening: Opening, invocation: Invocation) -> ToolResult:
     """Raises `ToolError`, `ToolTimedOut`, `InvalidParameter`, and what the workspace raises."""
     workspace = opening.workspace
     info = await workspace.deployment(target.deployment_id)
-    request = await make_request(target, info, workspace, invocation)
+    request = await make_request(target, info, opening, invocation)
     model = await workspace.model(
         target.deployment_id, headers=target.headers, idle_seconds=target.seconds
     )
     invocation.stage.write(HEADING)
-    with told(target):
+    display = Display(target, invocation)
+    with told(target, display):
         reply = await ask(
             model,
             request,
-            Display(target, invocation),
+            display,
             name=target.deployment_id,
             stage_prefix=f"{invocation.id}-" if target.shows_stages else None,
             stage_parent=invocation.id,
+            spend=invocation.spend,
         )
     return result_of(target, reply, invocation)
 
 
 async def make_request(
-    target: Target, info: DeploymentInfo, workspace: Workspace, invocation: Invocation
+    target: Target, info: DeploymentInfo, opening: Opening, invocation: Invocation
 ) -> ModelRequest:
     """Raises `InvalidParameter`."""
-    dispatch = Dispatch(info, workspace, target.most_bytes)
+    dispatch = Dispatch(info, opening.loader)
     asked = await question(invocation.arguments, dispatch)
     if not asked.content:
         logger.warning("Tool %s was called without a query", target.name)
-    prompt = await system_text(target, workspace)
+    prompt = await system_text(target, opening.workspace)
     system = [Message("system", prompt)] if prompt else []
     earlier = await conversation(target, invocation, dispatch)
     return ModelRequest(
@@ -82,14 +87,16 @@ async def system_text(target: Target, workspace: Workspace) -> str:
     return fill(await workspace.prompt(prompt.path), prompt.variables or {})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Display:
     """Where what the deployment says is shown: in the stage of its tool."""
 
     target: Target
     invocation: Invocation
+    has_begun: bool = False
 
     def __call__(self, event: Event) -> None:
+        self.has_begun = True
         match event:
             case TextDelta(text):
                 self.invocation.stage.write(text)
@@ -101,15 +108,23 @@ class Display:
 
 
 @contextmanager
-def told(target: Target) -> Iterator[None]:
+def told(target: Target, display: Display) -> Iterator[None]:
     """Turn what a model raises into what another one can be told."""
     try:
         yield
     except ModelFailed as error:
-        if error.reason == "timeout":
-            raise ToolTimedOut(target.name, target.seconds) from error
-        text = shortened(error.display or str(error), ERROR_CHARACTERS)
-        raise ToolError(f"{target.name}: {text}") from error
+        failed = failure(target, error)
+        failed.has_answered = display.has_begun
+        raise failed from error
+
+
+def failure(target: Target, error: ModelFailed) -> ToolError:
+    if error.reason == "timeout":
+        return ToolTimedOut(target.name, target.seconds)
+    failed = ToolError(f"{target.name}: {shortened(error.display or str(error), ERROR_CHARACTERS)}")
+    failed.is_lasting = not error.is_transient
+    failed.retry_after = error.retry_after
+    return failed
 
 
 def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResult:
@@ -117,7 +132,8 @@ def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResul
     attachments = filtered(tuple(dict.fromkeys(message.attachments)), wanted, target.name)
     content = message.text or without_text(attachments)
     if target.is_resumable and session_of(target, invocation) is None:
-        content += begun_by(invocation.id)
+        name = begun_by(invocation.id)
+        content = shortened(content, MODEL_CHARACTERS - len(name) - NOTICE_CHARACTERS) + name
     return ToolResult(
         content,
         attachments=attachments,
@@ -125,6 +141,7 @@ def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResul
             one for one in attachments if matches(one.type, wanted.propagate_types_to_choice)
         ),
         state=message.state.get(MODEL_STATE, {}),
+        annotations=reply.annotations if target.cites else (),
         usage=reply.usage,
     )
 

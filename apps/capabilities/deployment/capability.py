@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from apps.agent.tools import Tool, ToolSpec
 from apps.capabilities.deployment.calls import call
 from apps.capabilities.deployment.parameters import (
+    FILES,
     OURS,
     RESERVED,
     SESSION,
@@ -37,6 +38,12 @@ from apps.workspace.port import DeploymentInfo
 LONGEST_SECONDS = 3600
 """Of a whole call. How long it may be silent is the manifest's; this ends what never ends."""
 
+CITATIONS = (
+    'Results of tools may contain anchors of the form <cit data-id="…"></cit>. They tie a statement '
+    "to its source. When you use such a statement, copy its anchors verbatim and leave them right "
+    "behind it; never change, merge or invent one."
+)
+
 Make = Callable[[DeploymentInfo], PreparedTool]
 
 
@@ -44,26 +51,30 @@ Make = Callable[[DeploymentInfo], PreparedTool]
 class Offer:
     """A tool of a manifest, made once it is known what its deployment is."""
 
+    toolset: str
     path: str
     deployment_id: str
     make: Make
+    cites: bool = False
 
 
 def prepare(manifest: Manifest) -> Open | None:
     """Read every toolset of deployments; what cannot be used becomes an issue."""
     offers: list[Offer] = []
     refused: list[InitializationIssue] = []
-    for path, toolset, tool in tools_of(manifest):
+    for place, path, toolset, tool in tools_of(manifest):
+        cites = bool(tool.propagate_annotations_to_choice)
         if isinstance(tool, SimpleDeploymentTool):
-            make = partial(make_simple, tool, toolset, manifest)
-            offers.append(Offer(f"{path}.deployment_id", tool.deployment_id, make))
+            make: Make = partial(make_simple, tool, toolset, manifest)
+            offers.append(Offer(place, f"{path}.deployment_id", tool.deployment_id, make, cites))
             continue
         try:
             prepared = prepare_written(path, tool, toolset, manifest)
         except InitializationIssue as issue:
             refused.append(issue)
         else:
-            offers.append(Offer(f"{path}.deployment", tool.deployment.id, always(prepared)))
+            make = always(prepared)
+            offers.append(Offer(place, f"{path}.deployment", tool.deployment.id, make, cites))
     if not offers and not refused:
         return None
 
@@ -74,21 +85,24 @@ def prepare(manifest: Manifest) -> Open | None:
         made = await asyncio.gather(*(open_offer(offer, opening) for offer in allowed))
         tools = tuple(item for item in made if isinstance(item, Tool))
         issues = tuple(item for item in made if isinstance(item, InitializationIssue))
-        yield Contribution(tools=tools, issues=(*refused, *issues))
+        cites = any(o.cites for o, m in zip(allowed, made, strict=True) if isinstance(m, Tool))
+        instructions = (CITATIONS,) if cites else ()
+        yield Contribution(tools, instructions=instructions, issues=(*refused, *issues))
 
     return open_deployments
 
 
 def tools_of(
     manifest: Manifest,
-) -> Iterator[tuple[str, DeploymentToolSet, DeploymentTool | SimpleDeploymentTool]]:
-    """The enabled ones, each with its path and its toolset."""
+) -> Iterator[tuple[str, str, DeploymentToolSet, DeploymentTool | SimpleDeploymentTool]]:
+    """The enabled ones, each with its toolset, and the paths of both."""
     for number, toolset in enumerate(manifest.tool_sets):
         if not isinstance(toolset, DeploymentToolSet) or not toolset.enabled:
             continue
         for index, tool in enumerate(toolset.tools):
             if isinstance(tool, DeploymentTool | SimpleDeploymentTool) and tool.enabled:
-                yield f"tool_sets[{number}].tools[{index}]", toolset, tool
+                place = f"tool_sets[{number}]"
+                yield place, f"{place}.tools[{index}]", toolset, tool
 
 
 def always(tool: PreparedTool) -> Make:
@@ -105,7 +119,7 @@ async def open_offer(offer: Offer, opening: Opening) -> Tool | InitializationIss
         )
     except QuickAppError as error:
         return InitializationIssue(f"{offer.path}: {error}")
-    return offer.make(info).bind(opening)
+    return replace(offer.make(info), toolset=offer.toolset).bind(opening)
 
 
 def prepare_written(
@@ -164,7 +178,14 @@ def make_tool(
     return wrapped(
         PreparedTool(spec, partial(call, target)),
         # Attachments are filtered while they arrive, so that the stage can show them at once.
-        Wishes(arguments, display, LONGEST_SECONDS, attachment=None, fallback=fallback),
+        Wishes(
+            arguments,
+            display,
+            LONGEST_SECONDS,
+            attachment=None,
+            fallback=fallback,
+            addresses=frozenset({FILES}),
+        ),
     )
 
 

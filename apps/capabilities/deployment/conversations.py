@@ -14,6 +14,7 @@ from apps.agent.tools import Invocation
 from apps.capabilities.deployment.attachments import Dispatch
 from apps.capabilities.deployment.parameters import FILES, QUERY, SESSION
 from apps.capabilities.deployment.targets import Target
+from apps.capabilities.wrappers.file_references import resolve
 from apps.capabilities.wrappers.texts import written
 from apps.errors import InvalidParameter
 
@@ -82,7 +83,8 @@ async def replay(exchange: Exchange, dispatch: Dispatch) -> list[Message]:
         state=exchange.result.state,
     )
     try:
-        asked = await question(exchange.arguments, dispatch)
+        resolved = await resolve(exchange.arguments, dispatch.loader, {FILES})
+        asked = await question(resolved.arguments, dispatch)
     except InvalidParameter as error:
         # Files come and go; that one is gone must not end the conversation.
         logger.warning("An earlier call is repeated without its files: %s", error)

@@ -21,14 +21,13 @@ class Target:
 
     `arguments` are the names of those arguments that go into the request; `headers` are the names
     of the caller's headers that go along, None for all. `is_resumable` lets the model go on with a
-    conversation, `pools_history` makes all calls one conversation. `seconds` may pass in silence,
-    `most_bytes` is the size of a file.
+    conversation, `pools_history` makes all calls one conversation. `seconds` may pass in silence.
+    The answer `cites` if what the deployment tells of its sources goes to the answer of the run.
     """
 
     name: str
     deployment_id: str
     seconds: float
-    most_bytes: int
     parameters: Mapping[str, Any] = field(default_factory=dict)
     static_tools: tuple[Mapping[str, Any], ...] = ()
     arguments: frozenset[str] = frozenset()
@@ -38,6 +37,7 @@ class Target:
     headers: tuple[str, ...] | None = None
     attachment: AttachmentFilter = field(default_factory=AttachmentFilter)
     shows_stages: bool = True
+    cites: bool = False
 
 
 def written_target(tool: DeploymentTool, manifest: Manifest, arguments: frozenset[str]) -> Target:
@@ -47,7 +47,6 @@ def written_target(tool: DeploymentTool, manifest: Manifest, arguments: frozense
         name=sanitize(tool.open_ai_tool.function.name),
         deployment_id=tool.deployment.id,
         seconds=idle_seconds(manifest),
-        most_bytes=most_bytes(manifest),
         parameters=configured.model_dump(exclude_none=True, exclude={"tools"}),
         static_tools=tuple(one.model_dump(exclude_none=True) for one in configured.tools or ()),
         arguments=arguments,
@@ -57,6 +56,7 @@ def written_target(tool: DeploymentTool, manifest: Manifest, arguments: frozense
         headers=content.propagate_headers if content is not None else None,
         attachment=tool.attachment,
         shows_stages=shows_stages(manifest),
+        cites=bool(tool.propagate_annotations_to_choice),
     )
 
 
@@ -68,21 +68,17 @@ def simple_target(
         name=sanitize(tool.deployment_id),
         deployment_id=tool.deployment_id,
         seconds=idle_seconds(manifest),
-        most_bytes=most_bytes(manifest),
         arguments=arguments,
         is_resumable=mode is not None and mode.resumable,
+        attachment=AttachmentFilter(propagate_types_to_choice=()),
         shows_stages=shows_stages(manifest),
+        cites=bool(tool.propagate_annotations_to_choice),
     )
 
 
 def idle_seconds(manifest: Manifest) -> float:
     configured = manifest.tool_defaults.timeout_seconds
     return configured or float(settings.DEFAULT_TOOL_TIMEOUT_SECONDS)
-
-
-def most_bytes(manifest: Manifest) -> int:
-    own = manifest.features.file_loading.size_limit if manifest.features is not None else None
-    return own or int(settings.DEFAULT_FILE_LOADING_SIZE_LIMIT)
 
 
 def shows_stages(manifest: Manifest) -> bool:

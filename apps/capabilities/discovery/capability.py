@@ -35,6 +35,8 @@ PARAMETERS = FunctionParameters(
     },
     required=("query",),
 )
+GRACE_SECONDS = 5.0
+"""For searching by words, after a model that was too slow."""
 DESCRIPTION = """\
 Finds tools that are not listed and makes them available to you. Search before you say that \
 something cannot be done. There are more tools in:
@@ -51,7 +53,7 @@ def prepare(manifest: Manifest) -> Open | None:
     wishes = Wishes(
         arguments,
         display_of(manifest, "Searching for tools:", parameters=PARAMETERS),
-        manifest.tool_defaults.timeout_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
+        settings.TOOL_DISCOVERY_SECONDS + GRACE_SECONDS,
     )
 
     @asynccontextmanager
@@ -67,6 +69,8 @@ def prepare(manifest: Manifest) -> Open | None:
                 search.withhold()
                 toolbox.listed[TOOL_NAME] = tool
                 search.recall(opening.state, opening.saved)
+                # A client that names the tool to be called has found it already.
+                search.reveal([opening.demanded], opening.saved)
 
         yield Contribution(arrange=(arrange,))
 

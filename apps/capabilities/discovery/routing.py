@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
+from django.conf import settings
 
 from apps.agent.events import ModelUsage
 from apps.agent.messages import Message
@@ -22,8 +23,6 @@ from apps.workspace.port import Workspace
 
 logger = logging.getLogger(__name__)
 
-SECONDS = 30.0
-"""For a line of names. A model that takes longer is slower than searching by words."""
 DESCRIPTION_CHARACTERS = 400
 """Of one tool in the catalogue; what it is for stands at the beginning."""
 QUERY_CHARACTERS = 2_000
@@ -52,7 +51,7 @@ async def choose(
 ) -> Choice:
     """The tools that the deployment would take for a query; only names of `specs` count."""
     try:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(settings.TOOL_DISCOVERY_SECONDS):
             info = await workspace.deployment(deployment_id)
             model = await workspace.model(deployment_id)
             asked = ModelRequest(messages_of(query, specs), parameters=info.defaults)

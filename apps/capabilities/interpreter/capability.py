@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from django.conf import settings
@@ -36,6 +36,7 @@ from apps.manifest.toolsets import InternalToolSet
 TOOL_NAME = "internal_code_execution_python_interpreter"
 TITLE = "Calling Python Code Interpreter"
 TITLE_WORDS = 7
+FILES = "attachment_urls"
 GRACE_SECONDS = 1.0
 """Our own time-out tells more than the one around every tool, so it comes first."""
 
@@ -64,14 +65,8 @@ def prepare(manifest: Manifest) -> Open | None:
 
     @asynccontextmanager
     async def open_interpreter(opening: Opening) -> AsyncIterator[Contribution]:
-        own = InterpreterOpening(
-            opening.workspace,
-            opening.caller,
-            opening.emit,
-            opening.state,
-            opening.saved,
-            engine.open(opening),
-        )
+        given = {each.name: getattr(opening, each.name) for each in fields(opening)}
+        own = InterpreterOpening(**given, session=engine.open(opening))
         yield Contribution(tools=(prepared.bind(own),), view=(hide_state,))
 
     return open_interpreter
@@ -121,6 +116,7 @@ def interpreter_tool(tool: InternalTool, manifest: Manifest, engine: Engine) -> 
         seconds + GRACE_SECONDS,
         tool.attachment,
         tool.fallback_configuration,
+        addresses=frozenset({FILES}),
     )
     return with_short_title(wrapped(PreparedTool(spec, work, streams="code"), wishes))
 

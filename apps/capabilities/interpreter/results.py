@@ -83,7 +83,7 @@ async def keep(item: Produced, title: str, opening: Opening) -> Attachment:
     """A file of the caller's; without an owner it travels in the answer. Raises `FileRefused`."""
     if not opening.caller.bucket and len(item.content) <= MOST_INLINE_BYTES:
         return Attachment(type=item.type, title=title, data=inline(item))
-    info = await opening.workspace.write_file(stored_name(item, title), item.content, item.type)
+    info = await opening.workspace.files.keep(stored_name(item, title), item.content, item.type)
     return Attachment(type=item.type, title=title, url=info.path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from apps import tracing
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.rest.authorizations import authorize
@@ -19,6 +20,7 @@ async def call(operation: Operation, opening: Opening, invocation: Invocation) -
     operation.places.fill(draft, operation.address, invocation.arguments)
     token = await authorize(draft, operation.authorization, opening.caller)
     add_forwarded(draft, opening.caller.headers, operation.forwarded)
+    draft.headers |= {**tracing.headers(), **draft.headers}
     answer = await exchange(operation, draft)
     if answer.status == UNAUTHORIZED and token:
         # The token may have been withdrawn before its time: once, ask with another one.

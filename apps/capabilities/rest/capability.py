@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
@@ -26,11 +27,13 @@ from apps.manifest.attachments import ResponseAsAttachment
 from apps.manifest.authorizations import ClientIdSecretAuthorization
 from apps.manifest.manifest import Manifest
 from apps.manifest.naming import localized, visible_name
-from apps.manifest.parameters import RestConstParameter, RestFunctionParameters
+from apps.manifest.parameters import RestConstParameter, RestFunctionParameters, RestParameter
 from apps.manifest.tools import RestTool
 from apps.manifest.toolsets import RestToolSet
 from apps.workspace.egress.headers import header_name_problem, header_value_problem
 from apps.workspace.egress.urls import AddressInvalid
+
+logger = logging.getLogger(__name__)
 
 REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
 """The methods of which HTTP says that sending a request twice does no more than sending it once."""
@@ -115,6 +118,13 @@ def read_operation(
     function, method = tool.open_ai_tool.function, tool.rest_api_method_info
     address = read_url(f"{path}.rest_api_method_info.method_url", method.method_url)
     check_parameters(f"{path}.open_ai_tool.function.parameters", function.parameters, address)
+    wanted = tool.response_as_attachment or toolset.response_as_attachment
+    if wanted is None:
+        logger.warning(
+            "Tool %s: response_as_attachment is not set, so answers are not kept as files; "
+            'write {"enabled": false} if that is meant',
+            name,
+        )
     places = {key: p.parameter_info for key, p in function.parameters.properties.items()}
     return Operation(
         name=name,
@@ -123,9 +133,7 @@ def read_operation(
         address=address,
         places=read_places(places),
         authorization=toolset.authorization,
-        attachment=(
-            tool.response_as_attachment or toolset.response_as_attachment or ResponseAsAttachment()
-        ),
+        attachment=wanted or ResponseAsAttachment(),
         most_seconds=seconds,
         most_bytes=size,
         forwarded=frozenset(name.lower() for name in toolset.forward_headers or ()),
@@ -148,21 +156,27 @@ def check_parameters(path: str, parameters: RestFunctionParameters, address: Add
     """Every placeholder is filled, and every header can be sent. Raises `InitializationIssue`."""
     filled = set()
     for name, parameter in parameters.properties.items():
-        place = parameter.parameter_info
-        if place.type == "url":
-            filled.add(place.key)
-        if place.type != "header":
-            continue
-        problem = header_name_problem(place.key)
-        if isinstance(parameter, RestConstParameter):
-            problem = problem or header_value_problem(written(parameter.const))
-        if problem:
+        if parameter.parameter_info.type == "url":
+            filled.add(parameter.parameter_info.key)
+        if problem := parameter_problem(parameter):
             raise InitializationIssue(f"{path}.properties.{name}: {problem}")
     if missing := sorted(address.placeholders - filled):
         raise InitializationIssue(
             f"{path}: no parameter of type url has the key {missing[0]!r}, "
             "which stands in the address."
         )
+
+
+def parameter_problem(parameter: RestParameter) -> str:
+    """Why no call could ever send the parameter; "" when there is no such reason."""
+    place = parameter.parameter_info
+    constant = parameter.const if isinstance(parameter, RestConstParameter) else None
+    if place.type == "header":
+        return header_name_problem(place.key) or header_value_problem(written(constant))
+    if place.type == "url" and isinstance(parameter, RestConstParameter):
+        is_text = isinstance(constant, str | int | float) and constant not in {"", ".", ".."}
+        return "" if is_text else "a constant in an address has to be text or a number."
+    return ""
 
 
 rest = Capability("rest", frozenset({"tool_sets.rest-api"}), prepare)

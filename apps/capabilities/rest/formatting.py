@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections.abc import Collection
 from io import StringIO
 from itertools import islice
 
@@ -16,7 +17,11 @@ MOST_ROWS = 50
 MOST_COLUMNS = 20
 CELL_CHARACTERS = 200
 
+VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta"})
+"""Elements of HTML that nothing closes."""
+
 _between_tags = re.compile(r">\s*<")
+_opened_tag = re.compile(r"<([^\s<>/?!]+)")
 
 
 def response_block(text: str, content_type: str) -> str:
@@ -41,7 +46,9 @@ def formatted(text: str, content_type: str) -> str:
     if language == "json" or language.endswith("+json"):
         language, text = "json", indented_json(text)
     elif language == "xml" or language.endswith("+xml"):
-        language, text = "xml", indented_xml(text)
+        language, text = "xml", indented_markup(text)
+    elif language == "html":
+        text = indented_markup(text, VOID)
     elif language in {"", "plain"}:
         language = "text"
     return fenced(shortened(text, STAGE_CHARACTERS), language)
@@ -56,8 +63,11 @@ def indented_json(text: str) -> str:
         return text
 
 
-def indented_xml(text: str) -> str:
-    """Tags on lines of their own. It is not parsed: entities of a stranger stay what they are."""
+def indented_markup(text: str, unclosed: Collection[str] = ()) -> str:
+    """Tags on lines of their own; those `unclosed` have no end.
+
+    It is not parsed: entities of a stranger stay what they are.
+    """
     if len(text) > STAGE_CHARACTERS:
         return text
     depth, lines = 0, []
@@ -65,9 +75,8 @@ def indented_xml(text: str) -> str:
         if line.startswith("</"):
             depth = max(depth - 1, 0)
         lines.append(f"{'  ' * min(depth, 20)}{line}")
-        opens = line.startswith("<") and not line.startswith(("</", "<?", "<!"))
-        if opens and "</" not in line and not line.endswith("/>"):
-            depth += 1
+        if (opened := _opened_tag.match(line)) and "</" not in line and not line.endswith("/>"):
+            depth += opened[1].lower() not in unclosed
     return "\n".join(lines)
 
 

@@ -15,6 +15,7 @@ from apps.capabilities.rest.formatting import error_block, response_block
 from apps.capabilities.rest.operations import Operation
 from apps.capabilities.wrappers.attachments import matches
 from apps.capabilities.wrappers.fallbacks import ShownError
+from apps.workspace.egress.retry_after import is_lasting
 
 
 async def result_of(
@@ -41,8 +42,6 @@ async def result_of(
 
 
 BINARY = "application/octet-stream"
-OF_THE_MOMENT = frozenset({408, 425, 429})
-"""Statuses below 500 that another attempt may not meet."""
 
 
 def failure(operation: Operation, answer: Answer, text: str) -> ShownError:
@@ -52,7 +51,7 @@ def failure(operation: Operation, answer: Answer, text: str) -> ShownError:
         f"{operation.name}: the service answered {answer.status_line}{where}",
         error_block(answer.status_line, text),
     )
-    error.is_lasting = answer.status < 500 and answer.status not in OF_THE_MOMENT
+    error.is_lasting = is_lasting(answer.status)
     error.retry_after = answer.retry_after
     return error
 
@@ -61,5 +60,5 @@ async def keep(operation: Operation, body: bytes, kind: str, opening: Opening) -
     """Write the body into a file of the caller's, under a name of its own."""
     ending = mimetypes.guess_extension(kind) or ".bin"
     name = f"{operation.function}-{secrets.token_hex(4)}{ending}"
-    info = await opening.workspace.write_file(name, body, kind)
+    info = await opening.workspace.files.keep(name, body, kind)
     return Attachment(type=kind, title=f"{operation.function}{ending}", url=info.path)

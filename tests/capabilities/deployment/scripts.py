@@ -16,6 +16,8 @@ from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.registry import Contribution, Opening
+from apps.workspace.loading.loader import Loading
+from apps.workspace.loading.rules import rules_of
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.manifests import manifest
 from tests.fakes import FakeWorkspace, ScriptedModel, saying
@@ -79,9 +81,11 @@ def team(*tools: Mapping[str, Any], **fields: Any) -> dict[str, Any]:
 async def opened(
     workspace: Workspace, *tools: Mapping[str, Any], **rest: Any
 ) -> AsyncIterator[Contribution]:
-    opener = deployment.prepare(manifest(team(*tools), **rest))
+    document = manifest(team(*tools), **rest)
+    opener = deployment.prepare(document)
     assert opener is not None
-    async with opener(Opening(workspace, CALLER, silent)) as contribution:
+    loading = Loading(rules_of(document))
+    async with opener(Opening(workspace, CALLER, silent, loading=loading)) as contribution:
         yield contribution
 
 

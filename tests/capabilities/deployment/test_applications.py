@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -92,6 +92,17 @@ async def test_the_stages_of_the_inner_application_stand_below_the_tool_and_usag
     )
 
 
+def without_injected(messages: Sequence[Message]) -> list[Message]:
+    """The messages without the calls that were put in for the model, and their results."""
+    ours = {call.id for m in messages for call in m.tool_calls if call.id.startswith("synth_")}
+    return [
+        message
+        for message in messages
+        if message.tool_call_id not in ours
+        and not any(call.id in ours for call in message.tool_calls)
+    ]
+
+
 async def test_the_inner_application_remembers_what_its_tools_brought():
     await make("outer", "big", simple("inner", conversation_mode={"resumable": True}))
     await make("inner", "small")
@@ -107,7 +118,7 @@ async def test_the_inner_application_remembers_what_its_tools_brought():
     reply = Message("assistant", "Noon.", state=state(events))
     await answer("outer", QUESTION, reply, Message("user", "And now?"), big=big, small=small)
 
-    seen = to_dicts(small.asked[-1].messages)
+    seen = to_dicts(without_injected(small.asked[-1].messages))
     assert [message["role"] for message in seen] == [
         "system", "user", "assistant", "tool", "assistant", "user",
     ]  # fmt: skip
@@ -129,6 +140,23 @@ async def test_an_inner_application_that_fails_is_told_to_the_model_in_words_for
     assert told.startswith("inner: The request was rate-limited by the AI model service.")
     assert "secret" not in told + stage_text(events)
     assert TextDelta("Sorry.") in events
+
+
+async def test_what_an_inner_application_cost_that_failed_is_added_up():
+    await make("outer", "big", simple("inner"))
+    await make("inner", "small")
+    big = ScriptedModel(
+        calling(("1", "inner", {"query": "Time?"})), saying("Sorry.", prompt=20, completion=2)
+    )
+    small = ScriptedModel(
+        [*saying("No", prompt=7, completion=1), ModelFailed("cut", reason="stream")]
+    )
+
+    events = await answer("outer", big=big, small=small)
+
+    assert events[-1] == Finished(
+        "stop", Usage(27, 3, (ModelUsage("small", 7, 1), ModelUsage("big", 20, 2)))
+    )
 
 
 async def test_whoever_stops_the_outer_run_stops_the_inner_one_and_its_model():

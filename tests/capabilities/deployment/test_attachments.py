@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from apps.agent.messages import Attachment
+from apps.agent.messages import Attachment, Message, ToolCall
 from apps.errors import InvalidParameter
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.deployment.scripts import ECHO, echo, one_tool, use, written
+from tests.fakes import saying
+from tests.internet import answer, internet, ok
 
 pytestmark = pytest.mark.django_db
 
@@ -21,8 +24,8 @@ PICTURE = b"\x89PNG picture"
 async def sent(info: DeploymentInfo, *urls: Any, **rest: Any) -> tuple[Attachment, ...]:
     """What the deployment gets for these addresses, beside two files that the caller has."""
     workspace, model = echo(info=info)
-    await workspace.write_file("my notes.txt", "Größe".encode(), "text/plain")
-    await workspace.write_file("pictures/a.png", PICTURE, "image/png")
+    await workspace.files.keep("my notes.txt", "Größe".encode(), "text/plain")
+    await workspace.files.keep("pictures/a.png", PICTURE, "image/png")
     async with one_tool(workspace, written(), **rest) as tool:
         await use(tool, query="Look", attachment_urls=list(urls))
     return model.asked[0].messages[-1].attachments
@@ -64,7 +67,7 @@ async def test_data_in_an_address_becomes_a_file_of_the_caller():
     (attachment,) = await sent(ECHO, "data:text/csv,a%2Cb")
 
     workspace, _ = echo()
-    kept = await workspace.read_file(attachment.url or "")
+    kept = await workspace.files.read(attachment.url or "")
     assert (attachment.type, kept.content, kept.info.content_type) == (
         "text/csv",
         b"a,b",
@@ -79,19 +82,103 @@ async def test_addresses_go_to_those_that_fetch_them_themselves():
     assert await sent(curious, url) == (Attachment("*/*", "q 1.pdf", url=url, reference_url=url),)
 
 
+async def test_files_of_the_internet_become_files_of_the_caller_where_the_deployment_fetches_none(
+    settings: Any,
+):
+    settings.EXTERNAL_URL_FETCH_ENABLED = True
+    pages = {"/q%201.pdf": ok(b"%PDF-", content_type="application/pdf")}
+    async with internet(pages) as net:
+        url = "http://files.example/q%201.pdf?key=s3cret"
+        (kept, again) = await sent(ECHO, url, f"file:base64::{url}")
+        (inside,) = await sent(replace(ECHO, files="data"), url)
+
+    assert kept == again
+    assert (kept.type, kept.title, kept.reference_url) == ("application/pdf", "q 1.pdf", None)
+    assert kept.url == "files/user-7/loaded/38523c087796e5d5/q%201.pdf"
+    assert inside == Attachment("application/pdf", "q 1.pdf", data="JVBERi0=")
+    assert len(net.asked) == 2  # one for each call
+
+
+async def test_a_file_of_dial_goes_by_its_path_also_when_its_address_is_in_full(settings: Any):
+    settings.DIAL_URL = "http://core.example"
+    curious = replace(ECHO, features={"url_attachments": True})
+
+    (attachment,) = await sent(curious, "http://core.example/v1/files/user-7/pictures/a.png")
+
+    assert attachment == Attachment("image/png", "a.png", url="files/user-7/pictures/a.png")
+
+
+async def test_files_keep_their_order_and_one_that_fails_does_so_after_the_others(settings: Any):
+    settings.EXTERNAL_URL_FETCH_ENABLED = True
+    is_failing = asyncio.Event()
+
+    async def fails(writer: asyncio.StreamWriter) -> None:
+        is_failing.set()
+        await answer(500)(writer)
+
+    async def waits(writer: asyncio.StreamWriter) -> None:
+        await is_failing.wait()
+        await ok(b"late")(writer)
+
+    urls = [f"http://files.example/{name}" for name in ("late.txt", "fails.txt")]
+    async with internet({"/late.txt": waits, "/fails.txt": fails}):
+        told = await refusal(ECHO, *urls, "data:,x")
+
+    workspace, _ = echo()
+    kept = await workspace.files.list("files/user-7/", is_deep=True)
+    assert told == (
+        "External URL http://files.example/fails.txt could not be fetched. The server answered 500."
+    )
+    assert [info.path.rpartition("/")[2] for info in kept] == [
+        "attachment-2d711642b726b044.txt",
+        "late.txt",
+        "my%20notes.txt",
+        "a.png",
+    ]
+
+
+async def test_what_a_deployment_does_not_take_is_not_kept(settings: Any):
+    settings.EXTERNAL_URL_FETCH_ENABLED = True
+    pictures = replace(ECHO, input_attachment_types=("image/*",))
+    async with internet({"/a.csv": ok(b"1", content_type="text/csv")}):
+        told = await refusal(pictures, "http://files.example/a.csv")
+
+    workspace, _ = echo()
+    assert told.endswith("'a.csv' is of the type text/csv.")
+    assert len(await workspace.files.list("files/user-7/", is_deep=True)) == 2
+
+
+async def test_an_earlier_question_is_repeated_with_the_files_that_it_referred_to():
+    workspace, model = echo(saying("One."), saying("Two."))
+    await workspace.files.keep("a.txt", b"What is it?", "text/plain")
+    reference = "file:text::files/user-7/a.txt"
+    resumable = written(conversation_mode={"resumable": True})
+    async with one_tool(workspace, resumable) as tool:
+        first = await use(tool, query=reference)
+        call = ToolCall("call-1", "repeat", f'{{"query": "{reference}"}}')
+        said = [
+            Message("assistant", tool_calls=(call,)),
+            Message("tool", first.content, tool_call_id="call-1"),
+        ]
+        await use(tool, messages=said, call_id="call-2", query="And?", session_id="call-1")
+
+    assert [message.text for message in model.asked[1].messages] == ["What is it?", "One.", "And?"]
+
+
 @pytest.mark.parametrize(
     ("url", "problem"),
     [
-        ("https://me:pw@example.com/a?token=x", "so it cannot be sent 'https://example.com/a'."),
+        ("https://me:pw@example.com/a?token=x", "disabled by operator policy"),
         ("ftp://example.com/a", "'ftp://example.com/a' is no file that can be sent."),
-        ("file:///etc/passwd", "'file:///etc/passwd' is no file that can be sent."),
+        ("file:///etc/passwd", "Missing required file prefix (base64::, url::, text::)"),
+        ("//example.com/a", "'//example.com/a' is no file that can be sent."),
         ("javascript:alert(1)", "is no file that can be sent."),
         ("files/user-8/secret.txt", "There is no file 'files/user-8/secret.txt' that you may use."),
-        ("files/user-7/../user-8/secret.txt", "There is no file "),
+        ("files/user-7/../user-8/secret.txt", "is no file that can be sent."),
         ("/etc/passwd", "There is no file '/etc/passwd' that you may use."),
-        ("data:image/png;base64,!!!!", "the data of a data: URI is not valid base64."),
-        ("data:nonsense", "a data: URI has no comma before its data."),
-        ("data:a b,c", "a data: URI does not begin with a media type."),
+        ("data:image/png;base64,!!!!", "The data of a data: URI is not valid base64."),
+        ("data:nonsense", "A data: URI has no comma before its data."),
+        ("data:a b,c", "A data: URI does not begin with a media type."),
     ],
 )
 async def test_what_cannot_be_sent_is_refused_with_what_can(url, problem):
@@ -121,7 +208,9 @@ async def test_a_deployment_without_files_is_sent_none():
 async def test_files_that_are_too_large_are_refused(url):
     features = {"file_loading": {"size_limit": 6}}
 
-    assert (await refusal(ECHO, url, features=features)).startswith("a file has 7 bytes; at most 6")
+    assert (await refusal(ECHO, url, features=features)).startswith(
+        "The file has 7 bytes; at most 6"
+    )
 
 
 async def test_large_data_is_refused_before_it_is_decoded():
@@ -129,7 +218,7 @@ async def test_large_data_is_refused_before_it_is_decoded():
 
     told = await refusal(ECHO, f"data:image/png;base64,{'A' * 4000}", features=features)
 
-    assert told == "a file has 3,000 bytes; at most 6 are possible."
+    assert told == "The file has 2,998 bytes; at most 6 are possible."
 
 
 async def test_so_many_files_cannot_be_meant():

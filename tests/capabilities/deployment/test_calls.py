@@ -17,10 +17,25 @@ from apps.agent.events import (
     StageOpened,
 )
 from apps.agent.messages import Attachment, Message, to_dicts
+from apps.agent.stages import silent
 from apps.agent.tools import ToolResult
+from apps.capabilities.deployment.calls import failure
+from apps.capabilities.deployment.capability import deployment
+from apps.capabilities.deployment.targets import Target
+from apps.capabilities.registry import Opening
 from apps.errors import ModelFailed, Stopped
-from tests.capabilities.deployment.scripts import ECHO, chunk, echo, one_tool, simple, use, written
-from tests.capabilities.manifests import stage_text, timeless
+from tests.capabilities.deployment.scripts import (
+    CALLER,
+    ECHO,
+    chunk,
+    echo,
+    one_tool,
+    simple,
+    team,
+    use,
+    written,
+)
+from tests.capabilities.manifests import manifest, stage_text, timeless
 from tests.fakes import ScriptedModel, finish, saying, text
 
 CHART = {"type": "image/png", "title": "Chart", "url": "files/x/chart.png"}
@@ -52,6 +67,20 @@ async def test_the_answer_is_shown_while_it_arrives():
         StageDelta("call-1", "degrees."),
         StageClosed("call-1", 0.0),
     ]
+
+
+async def test_the_stage_is_called_like_the_toolset_or_the_application():
+    titles = []
+    for name in ("", {"en": "Team", "de": "Mannschaft"}):
+        workspace, _ = echo()
+        opener = deployment.prepare(manifest({**team(simple()), "name": name}))
+        assert opener is not None
+        events: list[Event] = []
+        async with opener(Opening(workspace, replace(CALLER, locale="de"), silent)) as contribution:
+            await use(contribution.tools[0], events.append, query="Hi")
+        titles += [event.title for event in events if isinstance(event, StageOpened)]
+
+    assert titles == ["Calling echo application Hi", "Mannschaft Hi"]
 
 
 async def test_attachments_state_and_usage_come_back():
@@ -108,6 +137,18 @@ async def test_the_filter_of_the_manifest_decides_which_attachments_survive():
     note = Attachment("text/markdown", "Note", data="n")
     assert result == ToolResult("See attached files: Note", attachments=(note,), propagated=(note,))
     assert StageAttachment("call-1", note) in events
+
+
+async def test_what_a_generated_tool_brings_stays_in_its_stage():
+    workspace, _ = echo([custom(attachments=[CHART]), text("Done"), finish()])
+    events: list[Event] = []
+
+    async with one_tool(workspace, simple()) as tool:
+        result = await use(tool, events.append, query="Draw")
+
+    chart = Attachment("image/png", "Chart", url="files/x/chart.png")
+    assert result == ToolResult("Done", attachments=(chart,))
+    assert StageAttachment("call-1", chart) in events
 
 
 async def test_an_answer_of_nothing_is_said_to_be_one():
@@ -227,6 +268,59 @@ async def test_the_strategies_of_the_manifest_decide_over_failures():
     async with one_tool(workspace, item) as tool:
         with pytest.raises(Stopped):
             await use(tool, query="Hi")
+
+
+DOWN = ModelFailed("The service answered with status 503.", status=503, is_transient=True)
+TARGET = Target("repeat", "echo", 9)
+AGAIN = {"type": "continue", "retry": {"attempts": 2, "initial_delay": 0, "any_method": True}}
+NAMED = {**AGAIN, "trigger_on": {"type": "contains", "value": "repeat"}}
+
+
+@pytest.mark.parametrize(
+    ("script", "strategy", "told", "calls"),
+    [
+        ([DOWN], AGAIN, "Well.", 2),
+        ([custom(state={"a": 1}), DOWN], AGAIN, "Well.", 2),
+        ([text("Half"), DOWN], NAMED, "repeat: The service answered with status 503.", 1),
+        (
+            [custom(stages=[{"index": 0, "name": "Search"}]), DOWN],
+            NAMED,
+            "repeat: The service answered with status 503.",
+            1,
+        ),
+        ([ModelFailed("Forbidden.", status=403)], AGAIN, "repeat: Forbidden.", 1),
+        ([ModelFailed("Forbidden.", status=403)], NAMED, "Well.", 2),
+        ([ModelFailed("silent", reason="timeout")], AGAIN, "timed out after 9 seconds", 1),
+        (
+            [DOWN],
+            {**AGAIN, "retry": {"attempts": 2, "initial_delay": 0}},
+            "repeat: The service answered with status 503.",
+            1,
+        ),
+    ],
+)
+async def test_a_deployment_is_asked_again_only_before_its_answer_was_shown(
+    script, strategy, told, calls
+):
+    workspace, model = echo(script, saying("Well."))
+    item = written(fallback_configuration={"strategies": [strategy]})
+
+    async with one_tool(workspace, item, tool_defaults={"timeout_seconds": 9}) as tool:
+        result = await use(tool, query="Hi")
+
+    assert told in result.content
+    assert len(model.asked) == calls
+
+
+def test_a_failure_tells_whether_and_when_another_attempt_may_do_better():
+    wait = ModelFailed("Full.", status=429, is_transient=True, retry_after=7.0)
+    found = [failure(TARGET, error) for error in (wait, DOWN, ModelFailed("No.", status=403))]
+
+    assert [(str(one), one.is_lasting, one.retry_after) for one in found] == [
+        ("repeat: Full.", False, 7.0),
+        ("repeat: The service answered with status 503.", False, None),
+        ("repeat: No.", True, None),
+    ]
 
 
 async def test_a_cancelled_call_leaves_the_deployment():

@@ -50,6 +50,13 @@ async def test_a_written_tool_is_told_as_it_is_written_and_can_be_asked():
         )
 
 
+async def test_tools_tell_which_toolset_they_come_from():
+    workspace, _ = echo()
+
+    async with opened(workspace, written(), simple()) as contribution:
+        assert [tool.toolset for tool in contribution.tools] == ["tool_sets[0]"] * 2
+
+
 async def test_parameters_that_are_written_are_not_added_again():
     workspace, _ = echo()
     own = {

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from apps.agent.messages import Attachment, Message, ToolCall, to_dicts
 from tests.capabilities.deployment.scripts import echo, one_tool, simple, use, written
-from tests.fakes import encoded
+from tests.fakes import encoded, saying
 
 RESUMABLE: dict[str, Any] = {"conversation_mode": {"resumable": True}}
 NOTE = Attachment("text/plain", "Note", data="n")
@@ -85,6 +86,51 @@ async def test_a_conversation_goes_on_with_everything_that_was_said_in_it():
         {"role": "user", "content": "Go on"},
     ]
     assert answer == "Well."
+
+
+async def test_an_answer_that_is_cut_still_names_its_conversation():
+    workspace, _ = echo(saying("x" * 400_001))
+
+    async with one_tool(workspace, written(**RESUMABLE)) as item:
+        result = await use(item, call_id="new", query="Hi")
+
+    assert result.content.endswith("more characters)\n\n[session_id: new]")
+    assert len(result.content) <= 400_000
+
+
+async def test_calls_at_the_same_time_go_on_from_what_was_answered_before_them():
+    both = Message(
+        "assistant",
+        tool_calls=(
+            ToolCall("new", "repeat", encoded({"query": "Left", "session_id": "a"})),
+            ToolCall("other", "repeat", encoded({"query": "Right", "session_id": "a"})),
+        ),
+    )
+    workspace, model = echo(saying("L"), saying("R"))
+
+    async with one_tool(workspace, written(**RESUMABLE)) as item:
+        left, right = await asyncio.gather(
+            *(
+                use(item, messages=(*BEGUN, both), call_id=id, query=query, session_id="a")
+                for id, query in (("new", "Left"), ("other", "Right"))
+            )
+        )
+
+    assert [to_dicts(request.messages) for request in model.asked] == [
+        [*BEGUN_AS_ASKED, {"role": "user", "content": query}] for query in ("Left", "Right")
+    ]
+    assert (left.content, right.content) == ("L", "R")
+
+
+async def test_new_conversations_at_the_same_time_have_names_of_their_own():
+    workspace, _ = echo(saying("L"), saying("R"))
+
+    async with one_tool(workspace, written(**RESUMABLE)) as item:
+        left, right = await asyncio.gather(
+            *(use(item, call_id=id, query="Hi") for id in ("one", "two"))
+        )
+
+    assert (left.content, right.content) == ("L\n\n[session_id: one]", "R\n\n[session_id: two]")
 
 
 async def test_the_name_of_the_conversation_is_not_sent():

@@ -68,7 +68,7 @@ async def tool_of(item: dict[str, Any], **rest: Any) -> Tool:
 
 async def test_an_application_of_dial_answers_with_all_that_it_has(counter):
     await make("counter", counter, dial=True, configuration_schema=SCHEMA)
-    note = await open_workspace(CALLER).write_file("note.txt", b"Hello", "text/plain")
+    note = await open_workspace(CALLER).files.keep("note.txt", b"Hello", "text/plain")
     item = written(
         "counter",
         parameters={"tools": [STATIC]},

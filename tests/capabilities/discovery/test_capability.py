@@ -57,12 +57,16 @@ def application(
 
 
 async def run_with(
-    app: ResolvedApplication, models: dict[str, ScriptedModel], *messages: Message
+    app: ResolvedApplication,
+    models: dict[str, ScriptedModel],
+    *messages: Message,
+    tool_choice: object = None,
 ) -> list[Event]:
     workspace = FakeWorkspace(CALLER)
     workspace.models = models
     events: list[Event] = []
-    request = RunRequest(messages or (Message("user", "Where is my order?"),))
+    asked = messages or (Message("user", "Where is my order?"),)
+    request = RunRequest(asked, tool_choice=tool_choice)
     await run(app, request, workspace, CALLER, events.append)
     return events
 
@@ -132,6 +136,17 @@ async def test_where_no_model_can_choose_the_words_of_the_query_do(answer):
     assert listed(model) == [[SEARCH], [SEARCH, "shop_order"]]
 
 
+async def test_a_model_that_takes_too_long_is_left_for_the_words_of_the_query(settings):
+    settings.TOOL_DISCOVERY_SECONDS = 0.05
+    model = ScriptedModel(searching("the order of today"), saying("Done"))
+    slow = ScriptedModel([ScriptedModel.never])
+
+    await run_with(application(ORDER, CUSTOMER, service_model="mini"), {"gpt": model, "mini": slow})
+
+    assert slow.closed.is_set()
+    assert listed(model) == [[SEARCH], [SEARCH, "shop_order"]]
+
+
 async def test_when_nothing_is_found_the_model_is_told_what_there_is():
     model = ScriptedModel(searching(), saying("[]"), saying("I cannot."))
 
@@ -160,7 +175,7 @@ async def test_a_withheld_tool_that_is_called_directly_says_how_to_get_it():
 
     withheld, unknown = (message.text for message in model.asked[1].messages[-2:])
     assert withheld == REFUSED
-    assert unknown.startswith("Error: Unknown tool 'shop_x'.")
+    assert unknown.startswith("Unknown tool 'shop_x'.")
     assert listed(model) == [[SEARCH], [SEARCH]]
 
 
@@ -188,6 +203,18 @@ async def test_what_was_found_is_listed_in_the_next_request_as_well():
     assert listed(again) == [[SEARCH, "shop_order"]]
     (kept,) = (event.state for event in events if isinstance(event, StateSaved))
     assert kept["lazy_loaded_tools"] == ["shop_order"]
+
+
+async def test_a_tool_that_the_client_demands_is_listed_at_once():
+    model = ScriptedModel(calling(("1", "shop_order", {})), saying("On its way."))
+    choice = {"type": "function", "function": {"name": "shop_order"}}
+
+    events = await run_with(application(ORDER, CUSTOMER), {"gpt": model}, tool_choice=choice)
+
+    assert listed(model) == [[SEARCH, "shop_order"], [SEARCH, "shop_order"]]
+    assert [request.parameters.get("tool_choice") for request in model.asked] == [choice, None]
+    (saved,) = (event.state for event in events if isinstance(event, StateSaved))
+    assert saved["lazy_loaded_tools"] == ["shop_order"]
 
 
 @pytest.mark.parametrize("lie", ["shop_order", 5, {"shop_order": 1}, [["shop_order"], 7, "x"]])

@@ -50,7 +50,7 @@ def told(model: ScriptedModel) -> str:
 async def test_a_conversation_goes_on_where_it_was(tmp_path, settings):
     settings.MEDIA_ROOT = tmp_path
     workspace = FakeWorkspace(CALLER)
-    sales = await workspace.write_file("my sales.csv", b"1\n2\n3\n", "text/csv")
+    sales = await workspace.files.keep("my sales.csv", b"1\n2\n3\n", "text/csv")
     question = Message("user", "Add them up", attachments=(Attachment(url=sales.path),))
 
     code = "rows = [int(line) for line in open('my sales.csv')]\nsum(rows)"
@@ -67,14 +67,14 @@ async def test_a_conversation_goes_on_where_it_was(tmp_path, settings):
     assert all(KEY not in message.state for message in second.asked[0].messages)
     (shown,) = (event.attachment for event in later if isinstance(event, AttachmentAdded))
     assert shown.type == "application/vnd.plotly.v1+json"
-    assert (await workspace.read_file(str(shown.url))).content == b'{"data": [1, 2, 3]}'
+    assert (await workspace.files.read(str(shown.url))).content == b'{"data": [1, 2, 3]}'
 
 
 @pytest.mark.django_db
 async def test_another_owners_file_is_not_read(tmp_path, settings):
     settings.MEDIA_ROOT = tmp_path
     other = FakeWorkspace(Caller("user-2", "user", user_id=2))
-    secret = await other.write_file("secret.csv", b"secret", "text/csv")
+    secret = await other.files.keep("secret.csv", b"secret", "text/csv")
     question = Message("user", "Read it", attachments=(Attachment(url=secret.path),))
 
     model, _ = await ask(

@@ -20,6 +20,7 @@ from tests.capabilities.interpreter.tools import (
     answered as said,
 )
 from tests.capabilities.service import Reply
+from tests.internet import internet, ok
 
 STATE = {"py_interpreter_state": {"session_id": "session-1"}}
 PNG = b"\x89PNG\r\n"
@@ -270,6 +271,15 @@ async def test_a_private_address_has_to_be_allowed(settings):
     assert dial.operations == []
 
 
+async def test_dial_core_itself_needs_no_leave_on_a_private_network(settings):
+    async with dial_interpreter(settings) as dial, python() as own:
+        settings.PRIVATE_NETWORK_ALLOWLIST = []
+        settings.DIAL_URL = settings.PY_INTERPRETER_URL.rstrip("/")
+
+        assert await own.run("1 + 1") == {"status": "SUCCESS", "result": "2"}
+    assert dial.keys == {"caller-key"}
+
+
 async def test_without_a_key_of_the_caller_nothing_is_sent(settings):
     async with dial_interpreter(settings) as dial, python(caller=Caller("user-7")) as own:
         result = await own.call("1")
@@ -326,19 +336,34 @@ async def test_code_does_not_run_while_a_file_is_missing(settings):
 
 
 async def test_a_file_from_elsewhere_becomes_one_of_the_callers_first(settings):
+    settings.EXTERNAL_URL_FETCH_ENABLED = True
     files = Folder()
-    files.stored["https://example.com/a.csv"] = b"1,2\n"
-    history = [attached("https://example.com/a.csv", "https://example.com/b.csv")]
-    async with dial_interpreter(settings) as dial, python(files, messages=history) as own:
+    history = [attached("http://files.example/a.csv", "http://files.example/b.csv")]
+    async with (
+        internet({"/a.csv": ok(b"1,2\n", content_type="text/csv")}) as net,
+        dial_interpreter(settings) as dial,
+        python(files, messages=history) as own,
+    ):
         await own.run("1", attachment_urls=["a.csv"])
         refused = await own.call("1", attachment_urls=["b.csv"])
 
-    ((name, (content, _)),) = files.kept.items()
-    assert content == b"1,2\n"
+    assert list(files.kept.items()) == [("loaded/52186c933993da40/a.csv", (b"1,2\n", "text/csv"))]
     assert [body["sourceUrl"] for body in dial.bodies("transfer_input_file")] == [
-        f"files/user-7/{name}"
+        "files/user-7/loaded/52186c933993da40/a.csv"
     ]
-    assert "- b.csv: There is no file 'https://example.com/b.csv'" in refused.content
+    assert "- b.csv: External URL http://files.example/b.csv could not be" in refused.content
+    assert all("caller-key" not in request for request in net.asked)
+
+
+async def test_a_file_of_dial_goes_by_its_path_also_when_its_address_is_in_full(settings):
+    settings.DIAL_URL = "http://core.example"
+    history = [attached("http://core.example/v1/files/user-7/a.csv")]
+    async with dial_interpreter(settings) as dial, python(messages=history) as own:
+        await own.run("1", attachment_urls=["a.csv"])
+
+    assert [body["sourceUrl"] for body in dial.bodies("transfer_input_file")] == [
+        "files/user-7/a.csv"
+    ]
 
 
 async def test_another_dial_gets_its_own_key_and_a_copy_of_the_files(settings):

@@ -14,6 +14,7 @@ from apps.accounts.caller import Caller
 from apps.agent.messages import Attachment, to_dict
 from apps.capabilities.interpreter.sandbox.state import KEY, write_state
 from tests.capabilities.interpreter.tools import CALLER, Folder, answered, attached, python
+from tests.internet import internet, ok
 
 GONE = "variables and functions of earlier calls are gone"
 
@@ -303,7 +304,20 @@ async def test_a_file_that_is_too_large_is_not_loaded(settings):
     async with python(files, messages=[attached("files/user-7/x.csv")]) as own:
         result = await own.call("1", attachment_urls=["x.csv"])
 
-    assert "- x.csv: it has 11 bytes; at most 10 are read" in result.content
+    assert "- x.csv: The file has 11 bytes; at most 10 are possible." in result.content
+
+
+async def test_an_attachment_from_the_internet_is_fetched_under_guard(settings):
+    history = [attached("http://files.example/a%201.csv", "http://127.0.0.1/b.csv")]
+    async with internet({"/a%201.csv": ok(b"1,2")}), python(messages=history) as own:
+        off = await own.call("1", attachment_urls=["a%201.csv"])
+        settings.EXTERNAL_URL_FETCH_ENABLED = True
+        read = await own.run("open('a 1.csv').read()", attachment_urls=["file:url::a%201.csv"])
+        refused = await own.call("1", attachment_urls=["b.csv"])
+
+    assert "- a 1.csv: External URL fetching is disabled by operator policy" in off.content
+    assert read["result"] == "'1,2'"
+    assert "- b.csv: External URL http://127.0.0.1/b.csv resolves to a blocked" in refused.content
 
 
 async def test_files_that_the_code_writes_become_attachments():
@@ -358,7 +372,7 @@ async def test_a_file_that_cannot_be_kept_is_told_and_the_result_stays():
     from apps.errors import FileRefused
 
     class Full(Folder):
-        async def write_file(self, name: str, content: bytes, content_type: str) -> Any:
+        async def keep(self, name: str, content: bytes, content_type: str) -> Any:
             raise FileRefused("The storage is full.")
 
     async with python(Full()) as own:

@@ -50,7 +50,7 @@ class Folder(Files):
         super().__init__()
         self.stored = {f"files/user-7/{name}": content for name, content in stored.items()}
 
-    async def read_file(self, path: str) -> FileContent:
+    async def read(self, path: str, *, limit: int | None = None) -> FileContent:
         if path not in self.stored:
             raise FileRefused(f"There is no file {path!r} that you may use.")
         content = self.stored[path]

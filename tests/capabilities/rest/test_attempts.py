@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
 import pytest
 
 from apps.agent.tools import ToolResult
@@ -42,8 +45,13 @@ async def test_only_what_may_be_sent_twice_and_may_go_well_is_sent_again(method,
     assert (result == ToolResult("{}", "application/json")) == (requests == 2)
 
 
-async def test_a_service_that_wants_a_longer_pause_than_the_tool_has_is_not_asked_again():
-    async with serving(Reply(503, headers={"Retry-After": "15"}), json_reply("{}")) as service:
+def later(seconds: int) -> str:
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
+
+
+@pytest.mark.parametrize("after", ["15", later(3600)], ids=["seconds", "date"])
+async def test_a_service_that_wants_a_longer_pause_than_the_tool_has_is_not_asked_again(after):
+    async with serving(Reply(503, headers={"Retry-After": after}), json_reply("{}")) as service:
         document = manifest(
             tool_set(tool(f"{service.url}/", fallback_configuration=AGAIN)),
             tool_defaults={"timeout_seconds": 10},

@@ -201,6 +201,23 @@ async def test_a_refused_token_is_renewed_once():
     assert sorted(at_once) == [*["GET /a"] * 6, "POST /token"]
 
 
+async def test_fifty_callers_with_a_token_that_was_withdrawn_renew_it_once():
+    accounts = Accounts()
+    async with serving(answer=accounts.answer) as service:
+        document = manifest(
+            tool_set(tool(f"{service.url}/a"), authorization=credentials(f"{service.url}/token"))
+        )
+        async with opened(rest, document) as contribution:
+            await use(contribution.tools[0])
+            accounts.issued, accounts.accepts_old = 7, False
+            results = await asyncio.gather(*(use(contribution.tools[0]) for _ in range(50)))
+
+    assert [result.content for result in results] == ["{}"] * 50
+    assert service.targets.count("POST /token") == 2
+    good = [s for s in service.seen[2:] if s.headers.get("authorization") == "Bearer t-8"]
+    assert len(good) == 50
+
+
 async def test_a_service_that_refuses_every_token_is_asked_twice():
     async def answer(seen: Seen) -> Reply:
         if seen.target == "/token":

@@ -6,10 +6,27 @@ from typing import Any
 
 import pytest
 
+from apps.agent.events import Event, StageOpened
 from apps.agent.tools import ToolSpec
 from apps.capabilities.rest.capability import prepare, rest
-from tests.capabilities.manifests import manifest, opened, opening_for, parameter, tool, tool_set
+from tests.capabilities.manifests import (
+    manifest,
+    opened,
+    opening_for,
+    parameter,
+    tool,
+    tool_set,
+    use,
+)
+from tests.capabilities.service import json_reply, serving
 
+
+@pytest.fixture(autouse=True)
+def _loopback_is_allowed(settings):
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+
+
+NOT_FOR_ADDRESSES: tuple[object, ...] = (None, "", "..", ["a"], {})
 URL = "https://api.example.org/a"
 
 
@@ -103,6 +120,16 @@ async def test_what_the_model_reads_is_prepared_once_for_all_runs():
             "tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.h: a header cannot "
             "contain line breaks or other control characters.",
         ),
+        *(
+            (
+                tool_set(
+                    tool(f"{URL}/{{id}}", "get", {"id": parameter("url", "id", None, const=const)})
+                ),
+                "tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.id: a constant "
+                "in an address has to be text or a number.",
+            )
+            for const in NOT_FOR_ADDRESSES
+        ),
         (
             tool_set(tool(URL), authorization={"type": "bearer", "token": "s3cret\n"}),
             "tool_sets[0].authorization: a header cannot contain line breaks or other control "
@@ -133,6 +160,33 @@ async def test_what_cannot_be_used_is_an_issue_and_the_rest_goes_on(
 
     assert names == ["good_look_up"]
     assert [issue.message for issue in contribution.issues] == [message]
+
+
+async def test_a_tool_that_does_not_say_what_becomes_of_answers_is_warned_of(
+    caplog: pytest.LogCaptureFixture,
+):
+    off = {"enabled": False}
+
+    prepare(manifest(tool_set(tool(URL), tool(URL, response_as_attachment=off))))
+    prepare(manifest(tool_set(tool(URL), response_as_attachment=off)))
+
+    assert [record.getMessage() for record in caplog.records] == [
+        "Tool shop_look_up: response_as_attachment is not set, so answers are not kept as files; "
+        'write {"enabled": false} if that is meant'
+    ]
+
+
+async def test_the_stage_is_called_like_the_toolset_or_the_function():
+    events: list[Event] = []
+    async with serving(json_reply("{}")) as service:
+        sets = [tool_set(tool(f"{service.url}/a?key=s3cret"), name=name) for name in ("", "Shop")]
+
+        async with opened(rest, manifest(*sets)) as contribution:
+            for item in contribution.tools:
+                await use(item, events.append)
+
+    titles = [event.title for event in events if isinstance(event, StageOpened)]
+    assert titles == ["Calling look_up", "Shop"]
 
 
 async def test_disabled_tools_are_left_out():

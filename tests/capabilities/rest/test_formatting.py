@@ -23,6 +23,18 @@ from apps.capabilities.rest.formatting import formatted
         ("text/xml", "<a><b>1</b><c/></a>", "```xml\n<a>\n  <b>1</b>\n  <c/>\n</a>\n```"),
         ("text/html; charset=utf-8", "<p>x</p>", "```html\n<p>x</p>\n```"),
         (
+            "text/html",
+            '<!DOCTYPE html><html><head><META a="b"><title>T</title></head><body><br></body></html>',
+            '```html\n<!DOCTYPE html>\n<html>\n  <head>\n    <META a="b">\n    <title>T</title>\n'
+            "  </head>\n  <body>\n    <br>\n  </body>\n</html>\n```",
+        ),
+        (
+            "application/xml",
+            "<a><link><b/></link></a>",
+            "```xml\n<a>\n  <link>\n    <b/>\n  </link>\n</a>\n```",
+        ),
+        ("text/markdown", "# A", "```markdown\n# A\n```"),
+        (
             "text/csv",
             "name,n\nä|b,`1`\n\nshort\n",
             "| name | n |\n| --- | --- |\n| ä\\|b | \\`1\\` |\n| short |  |",

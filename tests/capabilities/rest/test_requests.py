@@ -182,6 +182,103 @@ async def test_a_header_cannot_be_broken_by_an_argument(value: str):
     )
 
 
+async def test_constants_are_sent_wherever_they_belong_whatever_the_model_writes():
+    async with serving(json_reply("{}")) as service:
+        properties = {
+            "id": parameter("url", "id", None, const="a/b?c#d é"),
+            "n": parameter("url", "n", None, const=0),
+            "flag": parameter("query", "flag", None, const=False),
+            "list": parameter("query", "list", None, const=["a", "b"]),
+            "none": parameter("query", "none", None, const=None),
+            "h": parameter("header", "X-H", None, const={"k": 1}),
+            "b": parameter("body", "b", None, const=[1]),
+        }
+        document = manifest(
+            tool_set(tool(f"{service.url}/{{id}}/{{n}}", "post", properties, ("id",)))
+        )
+
+        seen = await seen_of(
+            document, service, id="mine", n=7, flag=True, list=[], none="x", h="x", b=2
+        )
+
+    assert (seen.target, seen.headers["x-h"], seen.body) == (
+        "/a%2Fb%3Fc%23d%20%C3%A9/0?flag=false&list=a%2Cb",
+        '{"k":1}',
+        b'{"b":"[1]"}',
+    )
+
+
+async def test_a_get_sends_a_body_only_if_an_argument_goes_there():
+    async with serving(json_reply("{}")) as service:
+        properties = {"b": parameter("body", "b")}
+        document = manifest(tool_set(tool(f"{service.url}/a", "get", properties)))
+
+        with_body = await seen_of(document, service, b="x")
+        without = await seen_of(document, service)
+
+    assert (with_body.body, with_body.headers["content-type"]) == (
+        b'{"b":"x"}',
+        "application/json",
+    )
+    assert without == Seen("GET", "/a", basics(service))
+
+
+async def test_numbers_are_written_as_json_writes_them():
+    numbers = {"a": 10**30, "b": 1e22, "c": -0.5, "d": 5.0}
+    async with serving(json_reply("{}")) as service:
+        properties = {
+            "a": parameter("query", "a", "integer"),
+            "b": parameter("query", "b", "number"),
+            "c": parameter("query", "c", "number"),
+            "d": parameter("url", "d", "integer"),
+            "o": parameter("body", "o", "object", properties={}, description="d"),
+        }
+        document = manifest(tool_set(tool(f"{service.url}/{{d}}", "put", properties, ("d",))))
+
+        seen = await seen_of(document, service, **numbers, o={})
+
+    assert (seen.target, seen.body) == (
+        f"/5?a={10**30}&b=1e22&c=-0.5",
+        b'{"o":"{}"}',
+    )
+
+
+async def test_empty_text_and_empty_lists_are_sent_and_null_is_not():
+    items = {"items": {"type": "string"}, "description": "d"}
+    async with serving(json_reply("{}")) as service:
+        properties = {
+            "q": parameter("query", "q"),
+            "l": parameter("query", "l", "array", **items),
+            "n": parameter("query", "n"),
+            "b": parameter("body", "b", "array", **items),
+        }
+        document = manifest(tool_set(tool(f"{service.url}/a", "post", properties)))
+
+        seen = await seen_of(document, service, q="", l=[], n=None, b=[])
+
+    assert (seen.target, seen.body) == ("/a?q=&l=", b'{"b":"[]"}')
+
+
+async def test_an_argument_may_replace_what_is_accepted_but_not_who_is_asked():
+    async with serving(json_reply("{}")) as service:
+        properties = {
+            "accept": parameter("header", "Accept"),
+            "kind": parameter("header", "Content-Type", None, const="application/vnd.x+json"),
+        }
+        document = manifest(tool_set(tool(f"{service.url}/a", "post", properties)))
+
+        seen = await seen_of(document, service, accept="text/csv")
+
+    assert seen.told("accept", "content-type") == {
+        "accept": "text/csv",
+        "content-type": "application/vnd.x+json",
+    }
+    assert ACCEPT == (
+        "application/json, application/xml, text/html, text/csv, text/json, text/xml, "
+        "application/csv, text/markdown, text/plain; charset=utf-8"
+    )
+
+
 async def test_a_header_may_contain_any_script():
     async with serving(json_reply("{}")) as service:
         document = manifest(

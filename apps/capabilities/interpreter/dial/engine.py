@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,7 @@ from apps.capabilities.interpreter.inputs import InputFile, Problems, match_file
 from apps.capabilities.interpreter.requests import Request
 from apps.capabilities.registry import Opening
 from apps.errors import FileRefused
+from apps.workspace.loading.places import place_of
 
 KEY = "py_interpreter_state"
 LEGACY_KEY = "py_interpreter_session_id"
@@ -125,19 +125,16 @@ class DialSession:
         """Where the interpreter finds the file. Raises `FileRefused`, `InterpreterFailed`."""
         if self.is_separate:
             return await self.copy(file)
-        if "://" not in file.url:
-            return file.url
+        place = place_of(file.url)
+        if place.kind == "stored":
+            return place.address
         # DIAL transfers its own files only, so one from elsewhere becomes one of the caller's.
-        found = await self.opening.workspace.read_file(file.url)
-        name = f"input-{secrets.token_hex(4)}-{file.name}"
-        kept = await self.opening.workspace.write_file(name, found.content, found.info.content_type)
-        return kept.path
+        return (await self.opening.loader.promote(file.url)).path
 
     async def copy(self, file: InputFile) -> str:
         """Bring the bytes to where the interpreter can read them; the URL there."""
-        found = await self.opening.workspace.read_file(file.url)
-        name = quote(file.name, safe="")
-        return await self.client.upload(name, found.content, found.info.content_type)
+        found = await self.opening.loader.load(file.url)
+        return await self.client.upload(quote(file.name, safe=""), found.content, found.type)
 
 
 def is_present(url: str, present: set[str]) -> bool:

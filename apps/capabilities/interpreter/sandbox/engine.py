@@ -77,16 +77,11 @@ class SandboxSession:
     async def load(self, request: Request, messages: Sequence[Message]) -> dict[str, bytes]:
         problems = Problems()
         files: dict[str, bytes] = {}
-        limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
         for file in match_files(request.attachment_urls, messages, problems):
             try:
-                content = (await self.opening.workspace.read_file(file.url)).content
+                files[file.name] = (await self.opening.loader.load(file.url)).content
             except FileRefused as error:
                 problems.add(file.name, str(error))
-                continue
-            if len(content) > limit:
-                problems.add(file.name, f"it has {len(content)} bytes; at most {limit} are read")
-            files[file.name] = content
         problems.check()
         return files
 

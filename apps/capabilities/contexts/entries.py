@@ -1,0 +1,143 @@
+"""The files that an operator gives an application, as they are at this moment."""
+
+from __future__ import annotations
+
+import asyncio
+import mimetypes
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from apps.capabilities.registry import Opening
+from apps.errors import InitializationIssue, QuickAppError
+from apps.manifest.contexts import Context, FileContext, FolderContext
+from apps.manifest.manifest import Manifest
+from apps.workspace.loading.loader import last_segment
+from apps.workspace.loading.places import place_of
+from apps.workspace.port import FileInfo, Files, FolderInfo
+
+KEY = "available_contexts"
+"""They are looked up once in a run, by whoever needs them first."""
+MOST_ENTRIES = 1_000
+"""A model is told of no more: their names alone are some fifty thousand tokens."""
+UNKNOWN_TYPE = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`url` is a path of the workspace where it is one; a folder's ends with a slash."""
+
+    url: str
+    title: str
+    type: str
+    description: str | None = None
+
+    @property
+    def is_folder(self) -> bool:
+        return self.url.endswith("/")
+
+
+@dataclass(frozen=True, slots=True)
+class Available:
+    """`unread` are folders that could not be listed, `left_out` how many entries were too many."""
+
+    entries: tuple[Entry, ...] = ()
+    unread: tuple[str, ...] = ()
+    issues: tuple[InitializationIssue, ...] = ()
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    folder: str
+    issue: InitializationIssue
+
+
+def has_files(manifest: Manifest) -> bool:
+    return any(isinstance(one, FileContext | FolderContext) for one in manifest.contexts)
+
+
+async def available(manifest: Manifest, opening: Opening) -> Available:
+    """Folders are listed anew in each run; one that cannot be is an issue."""
+    if not has_files(manifest):
+        return Available()
+    if KEY not in opening.known:
+        opening.known[KEY] = await find(manifest.contexts, opening.workspace.files)
+    known: Available = opening.known[KEY]
+    return known
+
+
+async def find(contexts: Sequence[Context], files: Files) -> Available:
+    outcomes = await asyncio.gather(
+        *(expand(place, context, files) for place, context in enumerate(contexts))
+    )
+    unread = [outcome for outcome in outcomes if isinstance(outcome, Unread)]
+    read = [outcome for outcome in outcomes if not isinstance(outcome, Unread)]
+    entries = without_repetitions(entry for outcome in read for entry in outcome)
+    return Available(
+        tuple(entries[:MOST_ENTRIES]),
+        tuple(one.folder for one in unread),
+        tuple(one.issue for one in unread),
+        max(0, len(entries) - MOST_ENTRIES),
+    )
+
+
+async def expand(place: int, context: Context, files: Files) -> Sequence[Entry] | Unread:
+    match context:
+        case FileContext():
+            url = address(context.url)
+            title = last_segment(url)
+            return [Entry(url, title, type_of(title), context.description)]
+        case FolderContext():
+            folder = address(context.url)
+            try:
+                found = await files.list(folder, is_deep=context.max_depth > 1)
+            except QuickAppError as error:
+                problem = f"contexts[{place}]: the folder cannot be listed: {error}"
+                return Unread(
+                    folder, InitializationIssue(problem, section="Contexts", is_hard=False)
+                )
+            return [
+                Entry(folder, last_segment(folder), context.mime, context.description),
+                *below(folder, found, context),
+            ]
+        case _:
+            return []
+
+
+def below(
+    folder: str, found: Sequence[FileInfo | FolderInfo], context: FolderContext
+) -> Iterator[Entry]:
+    """Files and the folders that they are in, each folder before what is in it."""
+    level = folder.count("/")
+    told: set[str] = set()
+    for one in found:
+        segments = one.path.split("/")
+        *parents, name = segments[level:]
+        for depth in range(1, min(len(parents), context.max_depth) + 1):
+            inner = f"{'/'.join(segments[: level + depth])}/"
+            if inner not in told:
+                told.add(inner)
+                yield Entry(inner, last_segment(inner), context.mime)
+        if isinstance(one, FileInfo) and name and len(parents) < context.max_depth:
+            title = last_segment(one.path)
+            yield Entry(one.path, title, type_of(title, one.content_type))
+
+
+def without_repetitions(entries: Iterable[Entry]) -> list[Entry]:
+    """One for each URL; of two, the one that is described."""
+    found: dict[str, Entry] = {}
+    for entry in entries:
+        known = found.get(entry.url)
+        if known is None or (not known.description and entry.description):
+            found[entry.url] = entry
+    return list(found.values())
+
+
+def address(url: str) -> str:
+    """The path of what is stored, however it is written; anything else as it is."""
+    place = place_of(url)
+    return place.address if place.kind == "stored" else url.strip()
+
+
+def type_of(name: str, otherwise: str = "") -> str:
+    return mimetypes.guess_type(name)[0] or otherwise or UNKNOWN_TYPE

@@ -1,0 +1,80 @@
+"""What every file tool stands on: the files of one run, as its calls see them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from apps.agent.messages import Attachment
+from apps.agent.tools import ToolResult
+from apps.capabilities.registry import Opening
+from apps.errors import FileRefused, InvalidParameter
+from apps.workspace.loading.files import Loaded
+from apps.workspace.loading.loader import last_segment
+from apps.workspace.loading.places import encoded
+from apps.workspace.port import FileInfo, Files, FolderInfo
+
+PLAIN = "text/plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """`most_files` are the files that one search reads."""
+
+    opening: Opening
+    most_files: int
+
+    @property
+    def files(self) -> Files:
+        return self.opening.workspace.files
+
+    async def home(self) -> str:
+        """The agent's own folder; it ends with a slash."""
+        return f"{await self.files.home()}{encoded(self.opening.loading.rules.folder)}"
+
+    async def load(self, parameter: str, path: str) -> Loaded:
+        """A file as it was when it was first read in this run. Raises `InvalidParameter`."""
+        try:
+            return await self.opening.loader.load(path)
+        except FileRefused as error:
+            raise InvalidParameter(parameter, str(error)) from error
+
+    async def entries(
+        self, parameter: str, folder: str, *, is_deep: bool
+    ) -> list[FileInfo | FolderInfo]:
+        """Raises `InvalidParameter`."""
+        try:
+            async with asyncio.timeout(self.opening.loading.rules.seconds):
+                return list(await self.files.list(folder, is_deep=is_deep))
+        except FileRefused as error:
+            raise InvalidParameter(parameter, str(error)) from error
+        except TimeoutError:
+            raise InvalidParameter(
+                parameter, "the folder could not be listed in time; name a smaller one."
+            ) from None
+
+    def forget(self, *paths: str) -> None:
+        """What was written is read anew by whoever wants it next."""
+        gone = frozenset(map(encoded, paths))
+        loading = self.opening.loading
+        loading.loads.forget(lambda file: encoded(file.path) in gone)
+        loading.promotions.forget(lambda info: encoded(info.path) in gone)
+
+
+Arguments = Mapping[str, Any]
+
+
+def plain(text: str) -> ToolResult:
+    return ToolResult(text, PLAIN)
+
+
+def attached(text: str, info: FileInfo) -> ToolResult:
+    attachment = Attachment(info.content_type, last_segment(info.path), url=info.path)
+    return ToolResult(text, PLAIN, attachments=(attachment,))
+
+
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """A number and its noun."""
+    return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"

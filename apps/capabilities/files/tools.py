@@ -1,0 +1,180 @@
+"""The file tools: how each is called, what it takes, who does its work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from apps.agent.tools import ToolResult
+from apps.capabilities.files.desk import Arguments, Desk
+from apps.capabilities.files.listing import find, list_folder
+from apps.capabilities.files.moving import copy, delete, move
+from apps.capabilities.files.reading import read_lines
+from apps.capabilities.files.searching import search
+from apps.capabilities.files.writing import edit, write
+from apps.manifest.features import FileTool
+from apps.manifest.parameters import (
+    FunctionParameters,
+    ParameterDisplay,
+    ParameterStage,
+    SimpleParameter,
+    SimpleType,
+)
+
+PREFIX = "internal_file_"
+OWN = "A path relative to your own folder, such as notes/plan.md."
+ANY = (
+    "A path relative to your own folder, such as notes/plan.md, or the whole path of a stored "
+    "file, as files/... in attachments."
+)
+FOLDER = "A folder: relative to your own folder ('' is that itself), or a whole path, files/.../."
+DOCUMENTS = (
+    "Works on text, and on the text of PDF, Word and Excel files and of web pages, with a line "
+    "such as [page 2 of 9] or [sheet Prices] where a page or a sheet begins."
+)
+
+Work = Callable[[Desk, Arguments], Coroutine[Any, Any, ToolResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class FileToolKind:
+    """`streams` is the argument that is shown while the model writes it, "" for none."""
+
+    title: str
+    description: str
+    parameters: FunctionParameters
+    work: Work
+    streams: str = ""
+
+    @property
+    def addresses(self) -> frozenset[str]:
+        """The arguments that name files."""
+        return frozenset({"path", "source", "destination"} & self.parameters.properties.keys())
+
+
+def taking(*required: str, **properties: SimpleParameter) -> FunctionParameters:
+    return FunctionParameters(type="object", properties=dict(properties), required=required)
+
+
+def text(description: str, default: str | None = None, **fields: Any) -> SimpleParameter:
+    return SimpleParameter(type="string", description=description, default=default, **fields)
+
+
+def flag(description: str) -> SimpleParameter:
+    return SimpleParameter(type="boolean", description=description, default=False)
+
+
+def number(description: str, default: int | None = None) -> SimpleParameter:
+    kind: SimpleType = "integer"
+    return SimpleParameter(type=kind, description=description, default=default)
+
+
+def code() -> ParameterDisplay:
+    return ParameterDisplay(stage=ParameterStage(format="", order=1))
+
+
+OVERWRITE = flag("Whether a file that is there already is replaced.")
+
+KINDS: dict[FileTool, FileToolKind] = {
+    "list": FileToolKind(
+        "List files",
+        "Lists a folder: a line for each entry, with its size in bytes, or - for a folder.",
+        taking("path", path=text(FOLDER), max_depth=number("How deep to go, 1 to 10.", 1)),
+        list_folder,
+    ),
+    "read_lines": FileToolKind(
+        "Read file lines",
+        f"Reads lines of a file. {DOCUMENTS}",
+        taking(
+            "path",
+            "start_line",
+            "end_line",
+            path=text(ANY),
+            start_line=number("The first line; they are counted from 0."),
+            end_line=number("The line after the last one."),
+        ),
+        read_lines,
+    ),
+    "search": FileToolKind(
+        "Search in file",
+        f"Searches a file, or all files below a folder, for a text. {DOCUMENTS}",
+        taking(
+            "path",
+            "pattern",
+            path=text(f"{ANY} A folder ends with a slash; '' is your own folder."),
+            pattern=text("The text that a line has to have. It is no regular expression."),
+            case_insensitive=flag("Whether capitals and small letters are the same."),
+            context_lines=number("How many lines before and after are shown as well.", 0),
+            output_mode=text(
+                "Of a folder: the lines, the files that have any, or how many each has.",
+                "content",
+                enum=("content", "files_with_matches", "count"),
+            ),
+            name_filter=text("Of a folder: a pattern for the names of files, such as *.md."),
+            max_depth=number("Of a folder: how deep to go, 1 to 10.", 10),
+        ),
+        search,
+    ),
+    "find": FileToolKind(
+        "Find files",
+        "Finds files by their names. In the pattern * and ? stand for any characters of a name, "
+        "** for any folders; a pattern without a slash is about the name alone.",
+        taking(
+            "pattern",
+            pattern=text("Such as *.md or notes/**/plan-?.txt, relative to the folder."),
+            path=text(FOLDER, ""),
+            max_depth=number("How deep to go, 1 to 10.", 10),
+        ),
+        find,
+    ),
+    "write": FileToolKind(
+        "Write file",
+        "Writes a text file, and the folders that it needs.",
+        taking(
+            "path",
+            "content",
+            path=text(OWN),
+            content=text("The whole text.", display=code()),
+            content_type=text("Its media type.", "text/plain"),
+            overwrite=OVERWRITE,
+        ),
+        write,
+        streams="content",
+    ),
+    "edit": FileToolKind(
+        "Edit file",
+        "Changes one place in a text file.",
+        taking(
+            "path",
+            "old_string",
+            "new_string",
+            path=text(OWN),
+            old_string=text(
+                "The text to be replaced, exactly as the file has it; it must be in the file once.",
+                display=code(),
+            ),
+            new_string=text("The text in its place.", display=code()),
+        ),
+        edit,
+    ),
+    "delete": FileToolKind(
+        "Delete file", "Deletes a file.", taking("path", path=text(OWN)), delete
+    ),
+    "copy": FileToolKind(
+        "Copy file",
+        "Copies a file into your own folder.",
+        taking(
+            "source", "destination", source=text(ANY), destination=text(OWN), overwrite=OVERWRITE
+        ),
+        copy,
+    ),
+    "move": FileToolKind(
+        "Move file",
+        "Moves or renames a file of your own folder.",
+        taking(
+            "source", "destination", source=text(OWN), destination=text(OWN), overwrite=OVERWRITE
+        ),
+        move,
+    ),
+}

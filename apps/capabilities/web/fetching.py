@@ -1,0 +1,166 @@
+"""One call: a page or a file of the Web, shown to the model or kept as a file."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from functools import partial
+
+from apps.agent.messages import Attachment
+from apps.agent.tools import Invocation, ToolResult
+from apps.capabilities.registry import Opening
+from apps.capabilities.web.conversion import AT_ONCE, to_markdown
+from apps.capabilities.web.excerpts import block
+from apps.capabilities.web.texts import PAGES, NotText, text_of
+from apps.capabilities.wrappers.file_references import bare
+from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, shortened
+from apps.errors import FileChanged, FileRefused, InvalidParameter
+from apps.workspace.egress.fetch_names import shown
+from apps.workspace.loading.files import Loaded
+from apps.workspace.loading.home_paths import home_path, home_path_problem
+from apps.workspace.loading.loader import Loader, key_of, last_segment
+from apps.workspace.loading.once import Once
+from apps.workspace.loading.places import place_of
+
+URL = "url"
+SAVE_PATH = "save_path"
+PREVIEW_BYTES = 1_000
+KEPT_CHARACTERS = 4_000_000
+"""Of the pages of one run that are kept as text, for when they are asked for again."""
+KNOWN = "web_pages"
+CONVERSION_SECONDS = 20.0
+"""On a busy machine; of the processor, a page gets less."""
+
+LANGUAGES = {
+    "application/json": "json",
+    "application/xml": "xml",
+    "text/css": "css",
+    "text/csv": "csv",
+    "text/html": "markdown",
+    "text/javascript": "javascript",
+    "text/markdown": "markdown",
+    "text/xml": "xml",
+    "application/xhtml+xml": "markdown",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """A call of one run; `most_bytes` is less than what a result may have."""
+
+    opening: Opening
+    most_bytes: int
+
+    @property
+    def loader(self) -> Loader:
+        return self.opening.loader
+
+    async def answer(self, invocation: Invocation) -> ToolResult:
+        """Raises `InvalidParameter`, and `ServiceFailed` when a file cannot be kept."""
+        url = external(str(invocation.arguments[URL]))
+        path = invocation.arguments.get(SAVE_PATH)
+        if path is None:
+            result = ToolResult(await self.show(url))
+        else:
+            result = await self.keep(url, str(path))
+        text = shortened(result.content, STAGE_CHARACTERS)
+        invocation.stage.write(f"> #### Result:\n\n{text}\n")
+        return result
+
+    async def show(self, url: str) -> str:
+        file = await self.load(url)
+        try:
+            text = await self.read(url, file)
+        except NotText:
+            raise refusal(
+                f"the content ({described(file)}) is not text, so it cannot be shown. "
+                f"Set {SAVE_PATH} to keep it as a file."
+            ) from None
+        notice = (
+            f"The content is too large to be shown as a whole: {described(file)}. "
+            f"This is its beginning; call again with {SAVE_PATH} to keep all of it as a file."
+        )
+        return block(text, LANGUAGES.get(file.type, ""), self.most_bytes, notice)
+
+    async def keep(self, url: str, path: str) -> ToolResult:
+        if problem := home_path_problem(path):
+            raise InvalidParameter(SAVE_PATH, f"{path[:200]!r} cannot be written: {problem}")
+        file = await self.load(url)
+        place = await home_path(self.loader, path)
+        try:
+            info = await self.opening.workspace.files.write(
+                place, file.content, file.type, is_new=True
+            )
+        except FileChanged as error:
+            text = f"there is already a file {path!r}; choose another name."
+            raise InvalidParameter(SAVE_PATH, text) from error
+        except FileRefused as error:
+            raise InvalidParameter(SAVE_PATH, str(error)) from error
+        attachment = Attachment(file.type, last_segment(info.path), url=info.path)
+        told = f"Saved as {path} ({described(file)})."
+        preview = await self.preview(url, file)
+        return ToolResult(f"{told}{preview}", attachments=(attachment,))
+
+    async def preview(self, url: str, file: Loaded) -> str:
+        """ "" for what is not text."""
+        try:
+            text = await self.read(url, file)
+        except NotText:
+            return ""
+        excerpt = block(text, LANGUAGES.get(file.type, ""), PREVIEW_BYTES, "It begins:")
+        return f"\n\n{excerpt}"
+
+    async def load(self, url: str) -> Loaded:
+        """Raises `InvalidParameter`."""
+        try:
+            return await self.loader.load(url)
+        except FileRefused as error:
+            raise refusal(str(error)) from error
+
+    async def read(self, url: str, file: Loaded) -> str:
+        """The text of a file, pages as Markdown; once for all calls of the run.
+
+        Raises `NotText`.
+        """
+        readings: Readings = self.opening.known.setdefault(KNOWN, Readings())
+        return await readings.texts.get(key_of(url), partial(readings.read, url, file))
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """What one run has read so far."""
+
+    texts: Once[str] = field(default_factory=lambda: Once(KEPT_CHARACTERS, len))
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+
+    async def read(self, url: str, file: Loaded) -> str:
+        """Raises `NotText`."""
+        text = text_of(file)
+        if file.type not in PAGES:
+            return text
+        async with self.turns:
+            return await to_markdown(text, url, CONVERSION_SECONDS)
+
+
+def external(given: str) -> str:
+    """The address to be fetched. Raises `InvalidParameter`."""
+    try:
+        place = place_of(bare(given.strip()))
+    except FileRefused as error:
+        raise refusal(str(error)) from error
+    if place.kind == "stored":
+        raise refusal(f"{shown(given)} is already in DIAL storage, so there is nothing to fetch.")
+    if place.kind != "external":
+        raise refusal(
+            f"{shown(given)!r} is nothing that can be fetched. Possible are http(s) URLs."
+        )
+    return place.address
+
+
+def refusal(problem: str) -> InvalidParameter:
+    return InvalidParameter(URL, problem)
+
+
+def described(file: Loaded) -> str:
+    count = len(file.content)
+    return f"{file.type or 'unknown type'}, {'1 byte' if count == 1 else f'{count:,} bytes'}"

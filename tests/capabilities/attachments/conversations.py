@@ -1,0 +1,80 @@
+"""Whole runs of an application whose model is scripted, with files of the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from apps.accounts.caller import Caller
+from apps.agent.events import Event, StateSaved
+from apps.agent.messages import Attachment, Message
+from apps.agent.tools import ToolSpec
+from apps.capabilities.registry import prepare
+from apps.catalog.resolve import ResolvedApplication
+from apps.runs.run import RunRequest, run
+from apps.workspace.local.workspace import LocalWorkspace
+from apps.workspace.port import DeploymentInfo
+from tests.capabilities.manifests import PROMPT, manifest
+from tests.fakes import FakeWorkspace, ScriptedModel
+
+CALLER = Caller("user-7", "user", user_id=7)
+PNG = b"\x89PNG picture"
+PICTURE = Attachment("image/png", "A cat", url="files/user-7/cat.png")
+PAPER = Attachment("application/pdf", "Terms & more", url="files/user-7/terms.pdf")
+
+
+async def keep_files() -> None:
+    files = LocalWorkspace(CALLER).files
+    await files.keep("cat.png", PNG, "image/png")
+    await files.keep("terms.pdf", b"%PDF-1", "application/pdf")
+    await files.keep("note.txt", "Größe".encode(), "text/plain")
+
+
+def application(strategy: Mapping[str, Any] | None = None, **rest: Any) -> ResolvedApplication:
+    orchestrator = {
+        "deployment": {"deployment_id": "gpt"},
+        "system_prompt": PROMPT,
+        "attachment_strategy": strategy,
+    }
+    features = {"timestamp": None, **rest.pop("features", {})}
+    document = manifest(orchestrator=orchestrator, features=features, **rest)
+    return ResolvedApplication(1, "app", "App", "", True, 1, document, prepare(document))
+
+
+async def answered(
+    app: ResolvedApplication,
+    model: ScriptedModel,
+    *messages: Message,
+    external: Mapping[str, ToolSpec] | None = None,
+    **info: Any,
+) -> list[Event]:
+    """What a run says; `external` are tools of its client, `info` is about its deployment."""
+    workspace = FakeWorkspace(CALLER)
+    workspace.models = {"gpt": model}
+    workspace.infos = {"gpt": DeploymentInfo("gpt", "GPT", **info)}
+    events: list[Event] = []
+    request = RunRequest(messages, external or {})
+    await run(app, request, workspace, CALLER, events.append)
+    return events
+
+
+def seen(model: ScriptedModel, request: int = -1) -> Sequence[Message]:
+    """What the model was asked with, without the system message."""
+    return model.asked[request].messages[1:]
+
+
+def state(events: Sequence[Event]) -> Mapping[str, Any]:
+    return next(event.state for event in events if isinstance(event, StateSaved))
+
+
+def told(attachment: Attachment, *more: Attachment) -> str:
+    """The block for attachments whose texts need no escaping."""
+    lines = ["", "<attachments>"]
+    for item in (attachment, *more):
+        lines += ["  <attachment>", f"    <title>{item.title.replace('&', '&amp;')}</title>"]
+        lines += [f"    <type>{item.type}</type>"]
+        lines += [f"    <url>{item.url}</url>"] if item.url else []
+        if item.reference_url:
+            lines += [f"    <reference_url>{item.reference_url}</reference_url>"]
+        lines += ["  </attachment>"]
+    return "\n".join([*lines, "</attachments>"])

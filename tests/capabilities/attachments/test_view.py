@@ -1,0 +1,209 @@
+"""§11: the model is told of every attachment, and given the pictures of the user."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from apps.agent.messages import Attachment, Message, ToolCall, to_dicts
+from apps.agent.stages import silent
+from apps.capabilities.attachments.capability import attachments
+from apps.capabilities.attachments.delivery import MOST_CHARACTERS
+from apps.capabilities.registry import Opening
+from apps.workspace.port import DeploymentInfo
+from tests.capabilities.attachments.conversations import (
+    CALLER,
+    PAPER,
+    PICTURE,
+    PNG,
+    answered,
+    application,
+    keep_files,
+    seen,
+    told,
+)
+from tests.capabilities.manifests import manifest
+from tests.fakes import FakeWorkspace, ScriptedModel, saying
+
+pytestmark = pytest.mark.django_db
+
+DATA = base64.b64encode(PNG).decode()
+
+
+async def shown(*messages: Message, **info: Any) -> list[Message]:
+    """The conversation as a deployment of that kind sees it."""
+    model = ScriptedModel(saying("Yes."))
+    await answered(application(), model, *messages, **info)
+    return list(seen(model))
+
+
+async def test_the_block_is_what_the_model_reads():
+    item = Attachment(
+        'text/x"y', "<b> & </attachments>", url="files/a?b=1&c=2", reference_url="https://x.example"
+    )
+
+    (message,) = await shown(Message("user", "Look", attachments=(item,)))
+
+    assert message == Message(
+        "user",
+        "Look\n"
+        "<attachments>\n"
+        "  <attachment>\n"
+        "    <title>&lt;b&gt; &amp; &lt;/attachments&gt;</title>\n"
+        '    <type>text/x"y</type>\n'
+        "    <url>files/a?b=1&amp;c=2</url>\n"
+        "    <reference_url>https://x.example</reference_url>\n"
+        "  </attachment>\n"
+        "</attachments>",
+    )
+
+
+async def test_users_and_tools_attachments_are_told_and_those_of_the_model_are_not():
+    call = ToolCall("1", "draw", "{}")
+    conversation = (
+        Message("user", "", attachments=(PAPER, PICTURE)),
+        Message("assistant", "Well.", tool_calls=(call,), attachments=(PICTURE,)),
+        Message("tool", "Done", tool_call_id="1", attachments=(PICTURE, PAPER)),
+        Message("user", "And?"),
+    )
+
+    assert await shown(*conversation) == [
+        Message("user", told(PAPER, PICTURE), attachments=(PICTURE,)),
+        Message("assistant", "Well.", tool_calls=(call,)),
+        Message("tool", f"Done{told(PICTURE, PAPER)}", tool_call_id="1"),
+        Message("user", "And?"),
+    ]
+
+
+async def test_content_that_came_in_parts_gets_the_block_as_a_part():
+    part = {"type": "text", "text": "Look"}
+
+    (message,) = await shown(Message("user", (part,), attachments=(PAPER,)))
+
+    assert message.content == (part, {"type": "text", "text": told(PAPER)})
+
+
+async def test_nothing_that_is_kept_is_changed_by_what_the_model_sees():
+    question = Message("user", "Look", attachments=(PAPER, PICTURE))
+    model = ScriptedModel(saying("Yes."))
+
+    await answered(application(), model, question)
+
+    assert to_dicts([question])[0]["content"] == "Look"
+    assert question.attachments == (PAPER, PICTURE)
+
+
+async def test_a_conversation_without_attachments_is_the_very_same():
+    opener = attachments.prepare(manifest())
+    assert opener is not None
+    messages = [Message("user", "Hello")]
+    # nothing of the workspace is needed for it
+    opening = Opening(FakeWorkspace(CALLER), CALLER, silent, messages=messages)
+
+    async with opener(opening) as contribution:
+        (view,) = contribution.view
+        assert await view(messages) is messages
+        assert contribution.history == ()
+
+
+@pytest.mark.parametrize(
+    ("types", "is_kept"),
+    [((), True), (("*/*",), True), (("image/*",), True), (("image/jpeg", "text/*"), False)],
+)
+async def test_a_deployment_that_says_what_it_takes_is_given_no_other_pictures(types, is_kept):
+    (message,) = await shown(
+        Message("user", "Look", attachments=(PICTURE,)), input_attachment_types=types
+    )
+
+    assert message.attachments == ((PICTURE,) if is_kept else ())
+
+
+async def test_a_service_that_knows_no_attachments_gets_pictures_as_parts():
+    await keep_files()
+    given = Attachment("image/jpeg", "Inside", data="anBlZw==")
+
+    (message,) = await shown(
+        Message("user", "Look", attachments=(PICTURE, PAPER, given)), files="none"
+    )
+
+    assert message == Message(
+        "user",
+        (
+            {"type": "text", "text": f"Look{told(PICTURE, PAPER, given)}"},
+            {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{DATA}"}},
+            {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,anBlZw=="}},
+        ),
+    )
+
+
+async def test_a_service_of_dial_that_cannot_fetch_files_gets_what_is_in_them():
+    await keep_files()
+
+    (message,) = await shown(Message("user", "Look", attachments=(PICTURE,)), files="data")
+
+    assert message == Message(
+        "user",
+        f"Look{told(PICTURE)}",
+        attachments=(Attachment("image/png", "A cat", data=DATA),),
+    )
+
+
+@pytest.mark.parametrize("files", ["none", "data"])
+async def test_a_picture_that_cannot_be_loaded_is_told_and_the_turn_goes_on(files):
+    (message,) = await shown(Message("user", "Look", attachments=(PICTURE,)), files=files)
+
+    assert message == Message(
+        "user",
+        f"Look{told(PICTURE)}\n[The attachment 'A cat' cannot be shown: "
+        "There is no file 'files/user-7/cat.png' that you may use.]",
+    )
+
+
+async def test_a_picture_that_is_too_large_is_told():
+    await keep_files()
+    model = ScriptedModel(saying("Yes."))
+    app = application(features={"file_loading": {"size_limit": 5}})
+
+    await answered(app, model, Message("user", "Look", attachments=(PICTURE,)), files="none")
+
+    (message,) = seen(model)
+    assert message == Message(
+        "user",
+        f"Look{told(PICTURE)}\n[The attachment 'A cat' cannot be shown: "
+        "The file has 12 bytes; at most 5 are possible.]",
+    )
+
+
+async def test_the_newest_pictures_are_shown_where_there_is_no_room_for_all():
+    large = Attachment("image/png", "Large", data="A" * (MOST_CHARACTERS // 2 + 4))
+    question = Message("user", "Look", attachments=(large,))
+    oldest = Message("user", "Look", attachments=(PICTURE,))
+    problem = "there are too many, or too large, files in this conversation."
+
+    first, second, third = await shown(oldest, question, question, files="none")
+
+    # a file that would not fit is not even looked for
+    assert first.text == f"Look{told(PICTURE)}\n[The attachment 'A cat' cannot be shown: {problem}]"
+    assert second.text == f"Look{told(large)}\n[The attachment 'Large' cannot be shown: {problem}]"
+    assert [part["type"] for part in third.content if isinstance(part, dict)] == [
+        "text",
+        "image_url",
+    ]
+
+
+async def test_files_are_read_once_however_often_the_model_is_asked():
+    await keep_files()
+    opener = attachments.prepare(manifest())
+    assert opener is not None
+    workspace = FakeWorkspace(CALLER)
+    workspace.models = {"some-model": ScriptedModel()}
+    workspace.infos = {"some-model": DeploymentInfo("some-model", "Some", files="none")}
+    messages = [Message("user", "Look", attachments=(PICTURE,))]
+
+    async with opener(Opening(workspace, CALLER, silent, messages=messages)) as contribution:
+        (view,) = contribution.view
+        first = await view(messages)
+        await workspace.files.delete(PICTURE.url or "")
+        assert await view(messages) == first

@@ -1,0 +1,143 @@
+"""The time of questions and results, without anybody asking for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import time_machine
+
+from apps.accounts.caller import Caller
+from apps.agent.messages import Message, ToolCall
+from apps.agent.tools import ToolResult
+from apps.capabilities.clock.capability import TOOL_NAME, clock
+from apps.capabilities.clock.freshness import annotate
+from apps.capabilities.registry import Contribution
+from tests.capabilities.manifests import CALLER, manifest, opened
+
+NOON = datetime(2026, 3, 24, 14, 30, 0, 987, tzinfo=UTC)
+QUESTION = Message("user", "What is new?")
+CALL = ToolCall("call-1", "news", "{}")
+
+
+async def contribution(caller: Caller = CALLER) -> Contribution:
+    async with opened(clock, manifest(), caller) as found:
+        return found
+
+
+async def told(found: Contribution, messages: list[Message]) -> list[Message]:
+    with time_machine.travel(NOON, tick=False):
+        for step in found.history:
+            messages = list(await step(messages))
+    return messages
+
+
+async def test_every_question_comes_with_the_time_at_the_end():
+    messages = await told(await contribution(), [QUESTION])
+
+    [asked, result] = messages[1:]
+    [call] = asked.tool_calls
+    assert (call.name, call.arguments) == (TOOL_NAME, "{}")
+    assert result == Message(
+        "tool", "2026-03-24T14:30:00+00:00 (UTC, source=default)", tool_call_id=call.id
+    )
+
+
+async def test_the_time_of_earlier_questions_stays_as_it_was():
+    found = await contribution()
+    earlier = await told(found, [QUESTION])
+
+    messages = await told(found, [*earlier, Message("assistant", "Nothing."), QUESTION])
+
+    assert messages[: len(earlier)] == earlier
+    assert [message.role for message in messages[-3:]] == ["user", "assistant", "tool"]
+    assert len({m.tool_call_id for m in messages if m.role == "tool"}) == 2
+
+
+async def test_a_user_whose_zone_is_known_is_told_the_time_there():
+    found = await contribution(Caller("user-7", "user", timezone="Europe/Paris"))
+
+    result = (await told(found, [QUESTION]))[-1]
+
+    assert result.content == "2026-03-24T15:30:00+01:00 (Europe/Paris, source=user_timezone)"
+    assert result.state == {"_user_timezone": "Europe/Paris"}
+
+
+async def test_a_result_keeps_its_own_time_and_its_own_state():
+    [step] = (await contribution()).results
+
+    with time_machine.travel(NOON, tick=False):
+        found = await step(CALL, ToolResult("Rain.", "text/plain", state={"own": 1}))
+
+    assert found.state == {
+        "own": 1,
+        "_message_metadata": {
+            "timestamp": {
+                "response_timestamp": "2026-03-24T14:30:00+00:00",
+                "timestamp_source": "server",
+                "timezone_name": "UTC",
+                "skip_time_annotation": False,
+            },
+            "content_type": "text/plain",
+        },
+    }
+
+
+def result_with(**timestamp: Any) -> Message:
+    metadata = {"_message_metadata": {"timestamp": timestamp, "content_type": "text/plain"}}
+    return Message("tool", "Rain.", tool_call_id="call-1", state=metadata)
+
+
+async def test_the_model_reads_the_time_below_a_result_and_nothing_of_it_is_kept():
+    result = result_with(response_timestamp="2026-03-24T16:30:00+02:00")
+    messages = [QUESTION, result]
+
+    seen = await annotate(messages)
+
+    assert seen == [
+        QUESTION,
+        replace(result, content="Rain.\n[Timestamp: 2026-03-24 14:30:00 UTC]"),
+    ]
+    assert messages == [QUESTION, result]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        result_with(response_timestamp="2026-03-24T14:30:00+00:00", skip_time_annotation=True),
+        result_with(response_timestamp="yesterday"),
+        result_with(response_timestamp=None),
+        result_with(),
+        Message("tool", "Rain.", tool_call_id="call-1", state={"_message_metadata": 5}),
+        Message("tool", "Rain.", tool_call_id="call-1", state={"_message_metadata": {"a": 1}}),
+        Message("tool", "Rain.", tool_call_id="call-1"),
+        replace(result_with(response_timestamp="2026-03-24T14:30:00+00:00"), role="assistant"),
+    ],
+)
+async def test_what_has_no_time_of_its_own_is_seen_as_it_is(message: Message):
+    assert await annotate([message]) == [message]
+
+
+@pytest.mark.parametrize("features", [None, {"timestamp": None}])
+def test_an_application_can_do_without_the_time(features: Any):
+    assert clock.prepare(manifest(features=features)) is None
+
+
+async def test_the_tool_alone_tells_no_time_unasked():
+    tool = {
+        "type": "internal-tool",
+        "open_ai_tool": {
+            "type": "function",
+            "function": {
+                "name": TOOL_NAME,
+                "description": "Time",
+                "parameters": {"type": "object", "properties": {}},
+            },
+        },
+    }
+    toolset = {"type": "internal", "name": "own", "tools": [tool]}
+    async with opened(clock, manifest(toolset, features=None)) as found:
+        assert (found.history, found.view, found.results) == ((), (), ())
+        assert [item.spec.name for item in found.tools] == [TOOL_NAME]

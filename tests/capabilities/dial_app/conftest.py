@@ -1,0 +1,3 @@
+from tests.capabilities.mcp.conftest import http_url
+
+__all__ = ["http_url"]

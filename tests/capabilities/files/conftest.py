@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apps.workspace.local.workspace import LocalWorkspace
+from apps.workspace.port import Workspace
+from tests.capabilities.files.agents import CALLER
+from tests.dial_core import serve_core
+from tests.workspace.dial.callers import called
+
+
+@pytest.fixture
+def own(settings: Any, tmp_path: Path, db: None) -> LocalWorkspace:
+    settings.MEDIA_ROOT = tmp_path
+    return LocalWorkspace(CALLER)
+
+
+@pytest.fixture(params=["local", "dial"])
+def workspace(request: pytest.FixtureRequest, settings: Any) -> Iterator[Workspace]:
+    """Each workspace in turn: what the tools do is the same."""
+    if request.param == "local":
+        yield request.getfixturevalue("own")
+        return
+    with serve_core() as fake:
+        settings.DIAL_URL = fake.url
+        settings.PRIVATE_NETWORK_ALLOWLIST = []
+        with called(fake) as inside:
+            yield inside

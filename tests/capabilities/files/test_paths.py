@@ -1,0 +1,136 @@
+"""No path leads a tool that changes files out of the agent's folder."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from apps.capabilities.files.globs import matches
+from apps.capabilities.files.paths import (
+    check_file,
+    check_folder,
+    check_own,
+    told,
+    whole,
+    whole_folder,
+)
+from apps.errors import FileRefused, InvalidParameter
+from apps.workspace.dial.core import Core
+from apps.workspace.dial.resources import resource_path
+from apps.workspace.local.paths import find_place
+
+HOME = "files/user-1/desk/"
+CORE = Core("http://core.example", metadata_seconds=60.0, sign_in_seconds=60.0)
+PIECES = st.sampled_from(
+    ["..", ".", "/", "//", "\\", "%2e", "%2E%2e", "%252e", "%2f", "%5c", "%00", "\0", "\n", "\t",
+     " ", "\u2024", "\uff0e", "\uff0f", "\u202e", "\ud800", "files/", "a", "é", "%", "%zz", "%ff",
+     "C:", "~", "?", "#", ";", "*", ":", "://", "@"]
+)  # fmt: skip
+PATHS = st.lists(PIECES | st.text(max_size=5), max_size=8).map("".join)
+
+
+@given(PATHS)
+@example("a/%2e%2e/%2e%2e/other")
+@example("..%2f..%2fx")
+@example("files/user-2/x")
+@example("/files/user-2/x")
+@example("%66iles/user-2/x")
+@settings(max_examples=1_000, deadline=None)
+def test_what_may_be_written_is_below_the_folder_for_all_who_keep_files(path: str):
+    try:
+        check_own("path", path)
+    except InvalidParameter:
+        return
+
+    place = whole(HOME, path)
+
+    local = find_place(place)
+    if local is not None:  # names that are too long are refused there
+        bucket, name = local
+        assert bucket == "user-1"
+        assert name.startswith("desk/")
+        assert len(name) > len("desk/")
+        assert not {"", ".", ".."} & set(name.split("/"))
+    try:
+        at_core = resource_path(CORE, place)
+    except FileRefused:
+        return
+    decoded = [unquote(part) for part in at_core.split("/")]
+    assert decoded[:3] == ["files", "user-1", "desk"]
+    assert not {"", ".", ".."} & set(decoded)
+
+
+@given(PATHS)
+@settings(max_examples=500, deadline=None)
+def test_what_is_told_of_a_path_leads_there_again(path: str):
+    try:
+        check_own("path", path)
+    except InvalidParameter:
+        return
+    place = whole(HOME, path)
+
+    shown = told(HOME, place)
+
+    check_own("path", shown)
+    assert whole(HOME, shown) == place
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["", "/a", "a/../b", "..", "a//b", "a/", "a ", "a/b /c", "a\\b", "a\nb", "a\0b", "%2e%2e/a",
+     "a%2fb", "a%00", ".", "./a", "a%20", "files/user-1/desk/a.txt"],
+)  # fmt: skip
+def test_these_name_no_file_that_may_be_written(path: str):
+    with pytest.raises(InvalidParameter):
+        check_own("path", path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["files/", "files/../x", "files/user-2/../user-1/a", "files//a", "files/u/%2e%2e/a",
+     "http://a/b", "/files/user-1/a", "files/u/a\n"],
+)  # fmt: skip
+def test_these_name_no_file_that_may_be_read(path: str):
+    with pytest.raises(InvalidParameter):
+        check_file("path", path)
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("", HOME),
+        (".", HOME),
+        ("./", HOME),
+        ("/", HOME),
+        ("notes", f"{HOME}notes/"),
+        ("my notes/", f"{HOME}my%20notes/"),
+        ("files/user-1/", "files/user-1/"),
+    ],
+)
+def test_a_folder_has_these_names(path: str, place: str):
+    check_folder("path", path)
+
+    assert whole_folder(HOME, path) == place
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "is_match"),
+    [
+        ("a/b/c.md", "*.md", True),
+        ("a/b/c.md", "a/*.md", False),
+        ("a/b/c.md", "a/**/*.md", True),
+        ("a/c.md", "a/**/*.md", True),
+        ("a/b/c.md", "**", True),
+        ("a/b/c.md", "**/b/**", True),
+        ("a/b/c.md", "?/?/?.md", True),
+        ("a/b/c.md", "*/c.md", False),
+        ("x" * 400, "*x" * 200 + "y", False),
+        ("a/" * 200 + "b", "**/" * 60 + "*a*/c", False),
+        ("[a].md", "[a]*", True),
+    ],
+)
+def test_patterns_fit_whole_paths_or_names(path: str, pattern: str, is_match: bool):
+    assert matches(path, pattern) == is_match

@@ -1,0 +1,197 @@
+"""URLs that mean no good, through everything with which a model can have something fetched."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from apps.agent.tools import Tool
+from apps.capabilities.interpreter.capability import interpreter
+from apps.capabilities.mcp.capability import mcp
+from apps.capabilities.registry import Capability, Opening
+from apps.capabilities.rest.capability import rest
+from apps.capabilities.web.capability import web
+from apps.errors import InvalidParameter
+from apps.manifest.manifest import Manifest
+from apps.workspace.loading.loader import Loading
+from apps.workspace.loading.rules import rules_of
+from apps.workspace.local.workspace import LocalWorkspace
+from tests.capabilities.deployment.scripts import ECHO, echo, one_tool, written
+from tests.capabilities.deployment.scripts import use as ask
+from tests.capabilities.interpreter.dial_interpreter import dial_interpreter
+from tests.capabilities.interpreter.tools import attached, document
+from tests.capabilities.manifests import CALLER, manifest, parameter, tool, tool_set
+from tests.capabilities.mcp.servers import over_http, serving_apart
+from tests.capabilities.service import Reply, serving
+from tests.hostile_urls import LIMIT, PROMPT, SECONDS, SLOW, Hostile, Tell, hostile_internet
+from tests.hostile_urls import problems as problems_of
+
+pytestmark = pytest.mark.django_db
+
+WITH_KEY = replace(CALLER, api_key="caller-key")
+
+Consumer = Callable[[Any, float], AbstractAsyncContextManager[Tell]]
+"""Has URLs fetched for a tool that must not do its work, with so many seconds for each."""
+
+
+@pytest.fixture(autouse=True)
+def _switched_on(settings: Any) -> None:
+    settings.EXTERNAL_URL_FETCH_ENABLED = True
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+
+
+def rules(seconds: float) -> dict[str, Any]:
+    return {
+        "features": {"file_loading": {"size_limit": LIMIT}},
+        "tool_defaults": {"timeout_seconds": seconds},
+    }
+
+
+@asynccontextmanager
+async def only_tool(capability: Capability, given: Manifest) -> AsyncIterator[Tool]:
+    opener = capability.prepare(given)
+    assert opener is not None
+    loading = Loading(rules_of(given))
+    opening = Opening(LocalWorkspace(WITH_KEY), WITH_KEY, lambda event: None, loading=loading)
+    async with opener(opening) as contribution:
+        (found,) = contribution.tools
+        yield found
+
+
+async def refused(work: Awaitable[Any]) -> str:
+    with pytest.raises(InvalidParameter) as error:
+        await work
+    return str(error.value)
+
+
+@asynccontextmanager
+async def rest_tool(settings: Any, seconds: float) -> AsyncIterator[Tell]:
+    properties = {"x": parameter("body", "x")}
+    async with serving(Reply(200)) as service:
+        given = manifest(tool_set(tool(f"{service.url}/a", "post", properties)), **rules(seconds))
+        async with only_tool(rest, given) as found:
+            yield lambda url: refused(ask(found, x=f"file:base64::{url}"))
+    assert service.seen == []
+
+
+@asynccontextmanager
+async def mcp_tool(settings: Any, seconds: float) -> AsyncIterator[Tell]:
+    with serving_apart("http") as server:
+        given = manifest(over_http(server, allowed_tools=["add"]), **rules(seconds))
+        async with only_tool(mcp, given) as found:
+            yield lambda url: refused(ask(found, a=f"file:data::{url}"))
+
+
+@asynccontextmanager
+async def deployment_query(settings: Any, seconds: float) -> AsyncIterator[Tell]:
+    workspace, model = echo()
+    async with one_tool(workspace, written(), **rules(seconds)) as found:
+        yield lambda url: refused(ask(found, query=f"file:text::{url}"))
+    assert model.asked == []
+
+
+@asynccontextmanager
+async def deployment_files(settings: Any, seconds: float) -> AsyncIterator[Tell]:
+    workspace, model = echo()
+    async with one_tool(workspace, written(), **rules(seconds)) as found:
+        yield lambda url: refused(ask(found, query="Look", attachment_urls=[f"file:url::{url}"]))
+    assert model.asked == []
+
+
+@asynccontextmanager
+async def deployment_data(settings: Any, seconds: float) -> AsyncIterator[Tell]:
+    workspace, model = echo(info=replace(ECHO, files="data"))
+    async with one_tool(workspace, written(), **rules(seconds)) as found:
+        yield lambda url: refused(ask(found, query="Look", attachment_urls=[url]))
+    assert model.asked == []
+
+
+@asynccontextmanager
+async def interpreter_code(settings: Any, seconds: float) -> AsyncIterator[Tell]:
+    async with only_tool(interpreter, document(**rules(seconds))) as found:
+        yield lambda url: refused(ask(found, title="t", code=f"file:text::{url}"))
+
+
+def with_input(found: Tool) -> Tell:
+    """What the conversation has attached is what the call names."""
+
+    async def tell(url: str) -> str:
+        named = f"{url}a.csv" if url.endswith("/") else url  # what has no name is no input file
+        history = [attached(named)]
+        result = await ask(found, messages=history, title="t", code="1", attachment_urls=[named])
+        assert "SUCCESS" not in result.content
+        return result.content
+
+    return tell
+
+
+@asynccontextmanager
+async def sandbox_inputs(settings: Any, seconds: float) -> AsyncIterator[Tell]:
+    async with only_tool(interpreter, document(**rules(seconds))) as found:
+        yield with_input(found)
+
+
+@asynccontextmanager
+async def dial_interpreter_inputs(settings: Any, seconds: float) -> AsyncIterator[Tell]:
+    async with (
+        dial_interpreter(settings) as dial,
+        only_tool(interpreter, document(**rules(seconds))) as found,
+    ):
+        yield with_input(found)
+    assert {"execute_code", "transfer_input_file"}.isdisjoint(dial.operations)
+
+
+@asynccontextmanager
+async def with_web(seconds: float, **arguments: Any) -> AsyncIterator[Tell]:
+    given = rules(seconds)
+    given["features"] = {**given["features"], "web_fetch": {"enabled": True}}
+    async with only_tool(web, manifest(**given)) as found:
+        yield lambda url: refused(ask(found, url=url, **arguments))
+    home = await LocalWorkspace(WITH_KEY).files.list("files/user-7", is_deep=True)
+    assert home == []
+
+
+@asynccontextmanager
+async def web_page(settings: Any, seconds: float) -> AsyncIterator[Tell]:
+    async with with_web(seconds) as tell:
+        yield tell
+
+
+@asynccontextmanager
+async def web_file(settings: Any, seconds: float) -> AsyncIterator[Tell]:
+    async with with_web(seconds, save_path="a.bin") as tell:
+        yield tell
+
+
+REFERENCES: Sequence[Consumer] = (rest_tool, mcp_tool, deployment_query, interpreter_code)
+OTHERS: Sequence[Consumer] = (
+    deployment_files,
+    deployment_data,
+    sandbox_inputs,
+    dial_interpreter_inputs,
+    web_page,
+    web_file,
+)
+
+
+def is_reference(url: Hostile) -> bool:
+    """Text of several lines is none, and stays what it is."""
+    return "\n" not in url.url
+
+
+@pytest.mark.parametrize("consumer", [*REFERENCES, *OTHERS])
+async def test_nothing_hostile_is_fetched_for_anybody(settings: Any, consumer: Consumer):
+    urls = PROMPT if consumer in OTHERS else [url for url in PROMPT if is_reference(url)]
+
+    async with hostile_internet() as net, consumer(settings, 30) as tell:
+        assert await problems_of(net, urls, tell) == {}
+
+
+@pytest.mark.parametrize("consumer", [rest_tool, deployment_query, interpreter_code, *OTHERS])
+async def test_nobody_waits_for_what_never_ends(settings: Any, consumer: Consumer):
+    async with hostile_internet() as net, consumer(settings, SECONDS) as tell:
+        assert await problems_of(net, SLOW, tell) == {}

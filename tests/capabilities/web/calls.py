@@ -1,0 +1,46 @@
+"""The tool as an application has it, short to use."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from apps.agent.stages import silent
+from apps.agent.tools import Tool
+from apps.capabilities.registry import Capability, Opening
+from apps.capabilities.web.capability import web
+from apps.errors import InvalidParameter
+from apps.workspace.loading.loader import Loading
+from apps.workspace.loading.rules import rules_of
+from apps.workspace.local.workspace import LocalWorkspace
+from tests.capabilities.manifests import CALLER, manifest, use
+
+WORKSPACE = LocalWorkspace(CALLER)
+
+
+@asynccontextmanager
+async def one_tool(
+    capability: Capability = web, features: Mapping[str, Any] | None = None
+) -> AsyncIterator[Tool]:
+    """The only tool of a run of `CALLER`."""
+    given = manifest(features={"web_fetch": {"enabled": True}} if features is None else features)
+    opener = capability.prepare(given)
+    assert opener is not None
+    opening = Opening(WORKSPACE, CALLER, silent, loading=Loading(rules_of(given)))
+    async with opener(opening) as contribution:
+        (found,) = contribution.tools
+        yield found
+
+
+def web_features(**wanted: Any) -> dict[str, Any]:
+    return {"web_fetch": {"enabled": True, **wanted}}
+
+
+async def refused(found: Tool, **arguments: Any) -> str:
+    """What the model is told."""
+    try:
+        result = await use(found, **arguments)
+    except InvalidParameter as error:
+        return str(error)
+    raise AssertionError(f"It was not refused but answered with {result.content!r}")
