@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from apps.catalog.content.layers import CONFIGURATION, Content
+from apps.catalog.content.items import CONFIGURATION
+from apps.catalog.content.layers import Content
 from apps.catalog.content.references import Resolver
 from apps.manifest.nodes import Node
 from apps.manifest.tools import PredefinedTool

@@ -1,57 +1,75 @@
-"""Predefined content as it lies in directories: prompts, tools and toolsets, one file each.
+"""Predefined content by layers: directories of files, and the rows of the database above them.
 
-Directories are layers: a later one replaces files of an earlier one as a whole, by their names.
+A layer replaces items of the ones below it as a whole, by kind and name. Nothing of the ones below
+is forgotten: whoever edits content wants to see what theirs replaces.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from apps.catalog.content.folders import (
+    FOLDERS,
+    Mark,
+    marks_of,
+    paths_of,
+    read_item,
+)
+from apps.catalog.content.items import CONFIGURATION, Item, Kind, object_of, reason
 from apps.catalog.content.texts import read_text
-from apps.catalog.json_text import JSONTextInvalid, parse
-from apps.manifest.documents import document_problems
 
 logger = logging.getLogger(__name__)
 
-Kind = Literal["prompt", "tool", "toolset"]
-
-SUFFIXES: Mapping[Kind, str] = {"prompt": ".md", "tool": ".json", "toolset": ".json"}
-CONFIGURATION = "default_configuration.json"
 MOST_LISTED = 12
 """Names that are told when none is like the one that was looked for."""
 
-Stamp = tuple[tuple[str, int, int, int], ...]
-"""Path, time of change, size and inode of every file: what differs when anything has changed."""
+RowStamp = tuple[int, int, int]
+"""How many rows, the sum of their versions, the newest id: what differs when any row has changed."""
+
+NO_ROWS: RowStamp = (0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One file: a text, or a JSON object. Where it cannot be used, `problem` says why."""
+class Rows:
+    """The items of the database, and by the id of its row the version that each was read from."""
 
-    kind: Kind
-    name: str
-    path: Path
-    value: Any = None
-    problem: str = ""
+    known: Mapping[int, tuple[int, Item]] = field(default_factory=dict)
+    stamp: RowStamp = NO_ROWS
 
     @property
-    def file(self) -> str:
-        return f"{self.kind}/{self.path.name}"
+    def items(self) -> Iterator[Item]:
+        return (item for _, item in self.known.values())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Content:
-    """`configuration` is what a new application begins with; `problems` are of no single item."""
+    """`stacks` has each item in all its layers, the lowest first; the last one is in force.
 
-    items: Mapping[Kind, Mapping[str, Item]]
+    `configuration` is what a new application begins with; `problems` are of no single item;
+    `missing` are directories that are not there. `marks` tells of files when they last changed.
+    """
+
+    layers: tuple[Path, ...]
+    stacks: Mapping[Kind, Mapping[str, tuple[Item, ...]]]
     configuration: Mapping[str, Any]
     problems: tuple[str, ...]
-    stamp: Stamp
+    missing: tuple[Path, ...]
+    marks: Mapping[str, Mark] = field(repr=False)
+    rows: Rows = field(repr=False)
+
+    @cached_property
+    def items(self) -> Mapping[Kind, Mapping[str, Item]]:
+        """What is in force."""
+        return {
+            kind: {name: stack[-1] for name, stack in named.items()}
+            for kind, named in self.stacks.items()
+        }
 
     def near(self, kind: Kind, name: str) -> str:
         """The end of a sentence about an unknown name: what is there instead."""
@@ -64,78 +82,64 @@ class Content:
         return f"; there are {', '.join(map(repr, sorted(names)[:MOST_LISTED]))}{more}"
 
 
-def read_layers(directories: Sequence[Path]) -> Content:
-    """Everything in the directories, later ones winning; nothing in them makes this fail."""
-    stamp = stamp_of(directories)  # taken first: what changes meanwhile is read again
-    problems = [f"{path}: there is no such directory." for path in directories if not path.is_dir()]
-    items: dict[Kind, Mapping[str, Item]] = {
-        kind: {item.name: item for path in directories for item in read_folder(kind, path)}
-        for kind in SUFFIXES
+def read_layers(
+    directories: Sequence[Path], rows: Rows | None = None, before: Content | None = None
+) -> Content:
+    """Everything in the directories and rows, later ones winning; nothing makes this fail.
+
+    Files that have not changed since `before` are not read again.
+    """
+    marks = marks_of(directories)  # taken first: what changes meanwhile is read again
+    rows = rows or Rows()
+    known = known_items(before, marks)
+    missing = tuple(path for path in directories if not path.is_dir())
+    stacks: dict[Kind, dict[str, tuple[Item, ...]]] = {kind: {} for kind in FOLDERS}
+    for item in (*(i for path in directories for i in read_directory(path, known)), *rows.items):
+        named = stacks[item.kind]
+        named[item.name] = (*named.get(item.name, ()), item)
+    configuration, problems = read_configuration(directories)
+    return Content(
+        tuple(directories),
+        {kind: dict(sorted(named.items())) for kind, named in stacks.items()},
+        configuration,
+        tuple(problems),
+        missing,
+        marks,
+        rows,
+    )
+
+
+def known_items(before: Content | None, marks: Mapping[str, Mark]) -> Mapping[str, Item]:
+    """By their places, the items of single files that are as they were."""
+    if before is None:
+        return {}
+    items = (item for named in before.stacks.values() for stack in named.values() for item in stack)
+    return {
+        item.place: item
+        for item in items
+        if item.kind != "skill"
+        and item.place in marks
+        and marks[item.place] == before.marks.get(item.place)
     }
+
+
+def read_directory(directory: Path, known: Mapping[str, Item]) -> Iterator[Item]:
+    for kind in FOLDERS:
+        for path in paths_of(kind, directory):
+            yield known.get(str(path)) or read_item(kind, path, directory)
+
+
+def read_configuration(directories: Iterable[Path]) -> tuple[dict[str, Any], list[str]]:
+    """The configuration of all layers, joined key by key, and what of it cannot be used."""
     configuration: dict[str, Any] = {}
+    problems = []
     for directory in directories:
         path = directory / CONFIGURATION
         try:
-            configuration |= read_object(path)
+            configuration |= object_of(read_text(path))
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:
             logger.error("%s cannot be used: %s", path, reason(error))
             problems.append(f"{path}: {reason(error)}")
-    return Content(items, configuration, tuple(problems), stamp)
-
-
-def read_folder(kind: Kind, directory: Path) -> Iterator[Item]:
-    read: Callable[[Path], Any] = read_prompt if kind == "prompt" else read_object
-    for path in files_of(kind, directory):
-        try:
-            yield Item(kind, path.stem, path, read(path))
-        except (OSError, ValueError) as error:
-            yield Item(kind, path.stem, path, problem=reason(error))
-
-
-def files_of(kind: Kind, directory: Path) -> Iterable[Path]:
-    found = (directory / kind).glob(f"*{SUFFIXES[kind]}")
-    return sorted(path for path in found if not path.name.startswith("."))
-
-
-def read_prompt(path: Path) -> str:
-    """Raises `OSError`, `ValueError`."""
-    text = read_text(path).strip()
-    if not text:
-        raise ValueError("the file is empty.")
-    return text
-
-
-def read_object(path: Path) -> dict[str, Any]:
-    """Raises `OSError`, `ValueError`."""
-    document = parse(read_text(path))
-    if problems := document_problems(document):
-        raise ValueError(f"{problems[0].path}: {problems[0].message}.")
-    assert isinstance(document, dict)  # noqa: S101 document_problems refuses everything else
-    return document
-
-
-def reason(error: OSError | ValueError | JSONTextInvalid) -> str:
-    """What is wrong with a file, without its path."""
-    return f"{error.strerror}." if isinstance(error, OSError) else str(error)
-
-
-def stamp_of(directories: Iterable[Path]) -> Stamp:
-    return tuple(
-        mark
-        for directory in directories
-        for path in (
-            *(path for kind in SUFFIXES for path in files_of(kind, directory)),
-            directory / CONFIGURATION,
-        )
-        for mark in mark_of(path)
-    )
-
-
-def mark_of(path: Path) -> Iterator[tuple[str, int, int, int]]:
-    try:
-        found = path.stat()
-    except OSError:
-        return  # gone, or never there: the next look sees what has become of it
-    yield str(path), found.st_mtime_ns, found.st_size, found.st_ino
+    return configuration, problems

@@ -12,7 +12,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from apps.catalog.content.layers import Content, Item, Kind
+from apps.catalog.content.items import Item, Kind
+from apps.catalog.content.layers import Content
 from apps.catalog.content.slots import Slot, ToolSetSlot, is_reference, slot_of_toolset
 from apps.errors import InitializationIssue
 from apps.manifest.failures import failure_problems

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
 
-from apps.catalog.content.layers import Content, Item
+from django.conf import settings
+
+from apps.catalog.content.items import Item, Kind
+from apps.catalog.content.layers import Content
 from apps.catalog.content.references import ReferenceProblem, Resolver, Unresolved
 from apps.catalog.content.slots import slot_of_tool
 from apps.manifest.tools import PredefinedTool
@@ -12,12 +17,49 @@ from apps.manifest.toolsets import PredefinedToolSet
 
 
 def content_problems(content: Content) -> list[str]:
-    """One line for each mistake: file, place in it, what is wrong."""
-    found = list(content.problems)
-    for items in content.items.values():
-        for item in items.values():
-            found += (f"{item.path}: {line}" for line in item_problems(content, item))
-    return found
+    """One line for each mistake: file or row, place in it, what is wrong."""
+    return [
+        *missing_problems(content),
+        *content.problems,
+        *(
+            f"{content.items[kind][name].place}: {line}"
+            for (kind, name), lines in problems_by_item(content).items()
+            for line in lines
+        ),
+    ]
+
+
+@lru_cache(maxsize=2)
+def problems_by_item(content: Content) -> Mapping[tuple[Kind, str], tuple[str, ...]]:
+    """Of the items in force, those with mistakes; worked out once, because content never changes."""
+    return {
+        (kind, name): found
+        for kind, items in content.items.items()
+        for name, item in items.items()
+        if (found := tuple(item_problems(content, item)))
+    }
+
+
+def with_item(content: Content, item: Item) -> Content:
+    """The content as it would be with this item in the place of the row of its kind and name."""
+    named = content.stacks[item.kind]
+    below = tuple(other for other in named.get(item.name, ()) if not other.is_row)
+    stacks = {**content.stacks, item.kind: {**named, item.name: (*below, item)}}
+    return replace(content, stacks=stacks)
+
+
+def missing_problems(content: Content) -> list[str]:
+    return [f"{path}: there is no such directory." for path in content.missing]
+
+
+def mapping_problems(content: Content) -> list[str]:
+    """What of CONFIG_PROMPT_MAPPING leads nowhere."""
+    return [
+        f"CONFIG_PROMPT_MAPPING: There is no predefined prompt '{name}'"
+        f"{content.near('prompt', name)}"
+        for name in settings.CONFIG_PROMPT_MAPPING
+        if name not in content.items["prompt"]
+    ]
 
 
 def item_problems(content: Content, item: Item) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from apps.catalog.content.layers import Kind
+from apps.catalog.content.items import Kind
 from apps.manifest.nodes import Node
 from apps.manifest.tools import AnyDeploymentTool, AnyInternalTool, AnyRestTool
 from apps.manifest.toolsets import DeploymentToolSet, InternalToolSet, RestToolSet, ToolSet

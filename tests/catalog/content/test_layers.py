@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from apps.catalog.content.installed import installed
 from apps.catalog.content.layers import Content, read_layers
+from apps.catalog.content.review import content_problems
 from tests.catalog.content.files import content, write
 
 
@@ -99,9 +101,9 @@ def test_an_empty_prompt_and_a_directory_like_a_file_are_problems(tmp_path):
 
 
 def test_a_directory_that_is_missing_is_a_problem(tmp_path):
-    assert read_layers([tmp_path / "nowhere"]).problems == (
-        f"{tmp_path}/nowhere: there is no such directory.",
-    )
+    assert content_problems(read_layers([tmp_path / "nowhere"])) == [
+        f"{tmp_path}/nowhere: there is no such directory."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -128,9 +130,9 @@ def touch(path: Path) -> None:
     os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns + 1))
 
 
+@pytest.mark.django_db
 def test_content_is_read_again_when_a_file_has_changed(tmp_path, settings):
-    from apps.catalog.content.installed import installed
-
+    settings.CATALOG_MAX_AGE_SECONDS = 0.0
     settings.PREDEFINED_DIR = write(tmp_path, tool__a={"x": 1})
     before = installed()
     assert installed() is before

@@ -12,6 +12,7 @@ from apps.accounts.caller import Caller
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened
 from apps.agent.messages import Message
 from apps.catalog import resolve as catalog
+from apps.catalog.content.installed import look_again
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve
 from apps.errors import ApplicationBroken
@@ -36,6 +37,7 @@ async def make(**members: object) -> None:
 def grow_old() -> None:
     for kept in catalog._kept.values():
         kept.checked_at = 0.0
+    look_again()
 
 
 async def ask(model: ScriptedModel) -> list[Event]:

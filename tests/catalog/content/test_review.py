@@ -13,6 +13,9 @@ from tests.manifest.documents import function, rest_tool, rest_tools
 SHIP = rest_tool("ship", type="restapi-tool")
 
 
+pytestmark = pytest.mark.django_db
+
+
 def test_what_comes_with_the_code_is_right():
     assert content_problems(installed()) == []
 

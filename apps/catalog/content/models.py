@@ -1,0 +1,91 @@
+"""Predefined content that operators edit: the last layer, above all directories."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
+from django.db import models
+
+from apps.catalog.content.items import DATABASE, SKILL_FILE, Item, Kind, item_of
+from apps.catalog.json_text import unstorable
+from apps.workspace.versions import Versioned
+
+NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?")
+
+
+class ContentItem(Versioned):
+    """One item of the database. `files` are the texts of a skill beside its SKILL.md, by path."""
+
+    class Kind(models.TextChoices):
+        PROMPT = "prompt"
+        TOOL = "tool"
+        TOOLSET = "toolset"
+        SKILL = "skill"
+
+    kind = models.CharField(max_length=20, choices=Kind)
+    name = models.CharField(
+        max_length=100,
+        validators=[
+            RegexValidator(
+                re.compile(rf"^(?:{NAME.pattern})\Z"),
+                "Write letters, digits, hyphens, underscores and dots: what a file could be named.",
+            )
+        ],
+        help_text="What manifests call it. An item of a directory that has this name and kind is "
+        "replaced.",
+    )
+    text = models.TextField(
+        help_text="Markdown for a prompt and for the SKILL.md of a skill; a JSON object for a tool "
+        "and a toolset."
+    )
+    files = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        app_label = "catalog"
+        verbose_name = "predefined item"
+        verbose_name_plural = "predefined content"
+        ordering = ("kind", "name")
+        constraints = [
+            models.UniqueConstraint(
+                fields=("kind", "name"),
+                name="catalog_content_item_kind_name",
+                violation_error_message="There is a row for this kind and name already.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+    @property
+    def item(self) -> Item:
+        """What it means, or why it means nothing."""
+        place = f"{DATABASE}: {self.kind}/{self.name}"
+        kind = cast(Kind, self.kind)
+        return item_of(kind, self.name, DATABASE, place, self.text, self.files)
+
+    def clean(self) -> None:
+        unstorable_text = next((message for _, message in unstorable(self.text)), "")
+        if self.text and (problem := unstorable_text or self.item.problem):
+            raise ValidationError({"text": problem})
+        if problem := files_problem(self.kind, self.files):
+            raise ValidationError({"files": problem})
+
+
+def files_problem(kind: str, files: Any) -> str:
+    """Why these cannot be the files of a skill, "" if they can."""
+    if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
+        return "Write an object of texts by their paths."
+    if files and kind != "skill":
+        return "Only skills have files."
+    for path in files:
+        parts = path.split("/")
+        if path == SKILL_FILE or not all(map(NAME.fullmatch, parts)):
+            return f"{path!r} cannot be the path of a file beside {SKILL_FILE}."
+    if found := next(unstorable(files), None):
+        return f"{found[0]}: {found[1]}"
+    return ""

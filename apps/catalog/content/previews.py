@@ -1,0 +1,102 @@
+"""What an item comes to, as an operator wants to see it before anybody uses it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from difflib import unified_diff
+from typing import Any, Literal, NamedTuple
+
+from apps.catalog.content.items import SKILL_FILE, Item
+from apps.catalog.content.layers import Content
+from apps.catalog.content.references import Resolver, Unresolved
+from apps.catalog.content.review import item_problems
+from apps.catalog.content.slots import slot_of_tool
+from apps.catalog.content.variables import template_variables
+from apps.manifest.prompts import fill
+from apps.manifest.tools import PredefinedTool
+from apps.manifest.toolsets import PredefinedToolSet
+
+MOST_LINES = 5_000
+"""Of one difference; more would take minutes, and nobody reads them."""
+
+
+class Block(NamedTuple):
+    title: str
+    text: str
+
+
+class Line(NamedTuple):
+    kind: Literal["same", "added", "removed", "place"]
+    text: str
+
+
+def preview(content: Content, item: Item, locale: str = "en") -> list[Block]:
+    """Texts with titles; none for an item that cannot be used. `content` has the item in force."""
+    if any(item_problems(content, item)):
+        return []
+    match item.kind:
+        case "prompt":
+            return [Block("What the model is told", fill(item.value, template_variables(locale)))]
+        case "skill":
+            names = sorted(item.value, key=lambda name: (name != SKILL_FILE, name))
+            return [Block(name, item.value[name]) for name in names]
+        case "tool":
+            return list(tool_blocks(content, item))
+        case "toolset":
+            return list(toolset_blocks(content, item))
+
+
+def tool_blocks(content: Content, item: Item) -> Iterator[Block]:
+    resolver, reference = Resolver(content), PredefinedTool(template_name=item.name)
+    try:
+        slot = slot_of_tool(resolver.document("tool", reference, ()))
+        tool = resolver.expand("tool", reference, slot)
+    except Unresolved:
+        return
+    yield from blocks_of(tool)
+
+
+def toolset_blocks(content: Content, item: Item) -> Iterator[Block]:
+    toolset: Any = Resolver(content).toolset(PredefinedToolSet(template_name=item.name), "")
+    written = toolset.model_dump(mode="json", exclude_unset=True, exclude={"tools"})
+    yield Block(f"Toolset of the kind {toolset.type}", as_json(written))
+    for tool in getattr(toolset, "tools", ()):
+        yield from blocks_of(tool)
+
+
+def blocks_of(tool: Any) -> Iterator[Block]:
+    function = getattr(getattr(tool, "open_ai_tool", None), "function", None)
+    name = function.name if function is not None else tool.type
+    written = tool.model_dump(mode="json", exclude_unset=True)
+    state = "" if tool.enabled else ", switched off"
+    yield Block(f"Tool {name}{state}", as_json(written))
+
+
+def as_json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def difference(below: Item, above: Item) -> list[Line]:
+    """From the item of one layer to the one that replaces it; empty if they are the same."""
+    before, after = lines_of(below), lines_of(above)
+    if max(len(before), len(after)) > MOST_LINES:
+        return [Line("place", f"More than {MOST_LINES} lines: not compared.")]
+    found = unified_diff(before, after, lineterm="")
+    return [line_of(text) for number, text in enumerate(found) if number > 1]  # two name the files
+
+
+def line_of(text: str) -> Line:
+    if text.startswith("@@"):
+        return Line("place", text)
+    kinds: dict[str, Literal["added", "removed"]] = {"+": "added", "-": "removed"}
+    return Line(kinds.get(text[:1], "same"), text[1:])
+
+
+def lines_of(item: Item) -> list[str]:
+    """The text as it was written, and of a skill all its files."""
+    lines = item.text.splitlines()
+    if item.kind == "skill" and item.value:
+        for name in sorted(item.value.keys() - {SKILL_FILE}):
+            lines += ["", f"{name}:", *item.value[name].splitlines()]
+    return lines

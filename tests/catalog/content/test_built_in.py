@@ -1,0 +1,125 @@
+"""What comes with the code: every item is complete, and its tools do what they are for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from apps.accounts.caller import Caller
+from apps.agent.events import Event
+from apps.agent.messages import Message
+from apps.catalog.content.installed import directories, installed
+from apps.catalog.content.layers import read_layers
+from apps.catalog.content.references import resolve_references
+from apps.catalog.models import Application
+from apps.catalog.resolve import resolve
+from apps.manifest.reading import read
+from apps.runs.run import RunRequest, run
+from tests.catalog.rows import manifest_with
+from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
+from tests.manifest.documents import manifest
+
+CALLER = Caller("user-7")
+CONTENT = read_layers(directories()[:1])
+HUB = ("rag_search_tool", "image_generation_tool", "web_search_tool")
+
+
+def test_there_is_what_manifests_written_elsewhere_refer_to():
+    assert {kind: set(items) for kind, items in CONTENT.items.items() if kind != "skill"} == {
+        "prompt": {"gpt_prompt", "anthropic_prompt", "gemini_prompt"},
+        "tool": {
+            "dial_rag",
+            "image_generation",
+            "location",
+            "py_interpreter",
+            "weather",
+            "web_search",
+        },
+        "toolset": {"chathub", "location", "py_interpreter", "weather"},
+    }
+
+
+@pytest.mark.parametrize("name", CONTENT.items["toolset"])
+def test_every_toolset_resolves_as_it_is(name):
+    document = manifest(tool_sets=[{"type": "predefined", "template_name": name}])
+
+    assert resolve_references(read(document), CONTENT).problems == ()
+
+
+@pytest.mark.parametrize("name", CONTENT.items["tool"])
+def test_descriptions_are_short_enough_for_every_model(name):
+    function = CONTENT.items["tool"][name].value["open_ai_tool"]["function"]
+    parameters = function["parameters"]["properties"].values()
+
+    assert len(function["description"]) <= 1024
+    assert all(0 < len(parameter["description"]) <= 1024 for parameter in parameters)
+
+
+async def ask(toolset: str, models: dict[str, ScriptedModel]) -> ScriptedModel:
+    reference = {"type": "predefined", "template_name": toolset}
+    orchestrator = {"deployment": {"deployment_id": "gpt"}}
+    document = manifest_with(orchestrator=orchestrator, tool_sets=[reference], features=None)
+    await Application.objects.acreate(slug="it", title="It", manifest=document)
+    workspace = FakeWorkspace(CALLER)
+    workspace.models = models
+    events: list[Event] = []
+    request = RunRequest((Message("user", "Please."),))
+    async with asyncio.timeout(60):
+        await run(await resolve("it"), request, workspace, CALLER, events.append)
+    return models["gpt"]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_hub_asks_its_deployments_for_what_the_model_wants():
+    picture = {"query": "A red boat", "size": "1024x1024", "quality": "low", "background": "opaque"}
+    orchestrator = ScriptedModel(
+        calling(
+            ("1", HUB[0], {"query": "What is the notice period?", "attachment_urls": []}),
+            ("2", HUB[1], picture),
+            ("3", HUB[2], {"query": "Who won?"}),
+        ),
+        saying("Done."),
+    )
+    asked: dict[str, ScriptedModel] = {
+        "dial-rag": ScriptedModel(saying("Three months.")),
+        "gpt-image-1": ScriptedModel(saying("Here it is.")),
+        "gemini-2.5-pro-google-search": ScriptedModel(saying("Riga.")),
+    }
+
+    await ask("chathub", {"gpt": orchestrator, **asked})
+
+    results = [message.text for message in orchestrator.asked[1].messages[-3:]]
+    assert [text.split("\n")[0].split(" [")[0] for text in results] == [
+        "Three months.",
+        "Here it is.",
+        "Riga.",
+    ]
+    parameters: dict[str, Any] = dict(asked["gpt-image-1"].asked[0].parameters)
+    assert {key: parameters[key] for key in ("size", "quality", "background")} == {
+        "size": "1024x1024",
+        "quality": "low",
+        "background": "opaque",
+    }
+    texts = [model.asked[0].messages[-1].text for model in asked.values()]
+    assert texts == ["What is the notice period?", "A red boat", "Who won?"]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_built_in_location_works_as_it_is(settings, live_server):
+    settings.SITE_URL = live_server.url
+    settings.ALLOWED_HOSTS = ["localhost"]
+    model = ScriptedModel(calling(("1", "Location_geo_code", {"q": "Oslo"})), saying("Fine."))
+
+    await ask("location", {"gpt": model})
+
+    found = json.loads(model.asked[1].messages[-1].text)
+    assert (found["latitude"], found["time_zone"]) == (59.9, "Europe/Oslo")
+
+
+@pytest.mark.django_db
+def test_the_installation_has_what_is_built_in():
+    for kind, items in CONTENT.items.items():
+        assert items.keys() <= installed().items[kind].keys()

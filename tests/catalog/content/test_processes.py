@@ -1,0 +1,113 @@
+"""Two processes that serve one database: what is saved in one is what the other answers with."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from tests.browser.serving import Site, serve
+from tests.catalog.content.files import write
+
+PREPARE = """
+from django.contrib.auth.models import User
+from apps.accounts.models import ApiKey
+from apps.catalog.models import Application
+from apps.workspace.local.models import Deployment
+User.objects.create_superuser("operator", "", "a-password-for-tests")
+Deployment.objects.create(deployment_id="demo-model", display_name="Demo", provider="demo")
+Application.objects.create(slug="it", title="It", manifest=manifest)
+result = ApiKey.objects.create_key(name="it")[1]
+"""
+MANIFEST = {
+    "orchestrator": {"deployment": {"deployment_id": "demo-model"}},
+    "contexts": [],
+    "tool_sets": [{"type": "predefined", "template_name": "weather"}],
+}
+SEEN_SECONDS = 1.0
+PATIENCE = 30.0
+"""Of a busy machine, which answers late; how old an answer may be is asserted by itself."""
+
+
+def answer_of(site: Site, key: str) -> str:
+    """What the demo model tells of its tools."""
+    answer = httpx.post(
+        f"{site.url}/openai/deployments/it/chat/completions",
+        headers={"Api-Key": key},
+        json={"messages": [{"role": "user", "content": "help"}]},
+        timeout=PATIENCE,
+        trust_env=False,
+    )
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["choices"][0]["message"]["content"])
+
+
+@contextmanager
+def operator(site: Site) -> Iterator[httpx.Client]:
+    login = "/admin/login/"
+    typed = {"username": "operator", "password": "a-password-for-tests"}
+    with httpx.Client(
+        base_url=site.url, follow_redirects=True, timeout=PATIENCE, trust_env=False
+    ) as client:
+        post(client, login, typed, client.get(login).text)
+        yield client
+
+
+def post(client: httpx.Client, url: str, typed: dict[str, str], page: str) -> httpx.Response:
+    found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
+    assert found is not None, page
+    data = {**typed, "csrfmiddlewaretoken": found[1]}
+    answer = client.post(url, data=data, headers={"Referer": str(client.base_url)})
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+def until(site: Site, key: str, text: str) -> float:
+    """Ask again and again; the age of the newest answer that did not have the text yet."""
+    started, newest_old = time.monotonic(), 0.0
+    while time.monotonic() - started < PATIENCE:
+        asked = time.monotonic() - started
+        if text in answer_of(site, key):
+            return newest_old
+        newest_old = asked
+    raise AssertionError(f"{text!r} was never seen")
+
+
+def test_an_override_is_answered_with_by_another_process_within_a_second(tmp_path: Path):
+    extra = write(tmp_path / "extra")
+    settings = {
+        "DATABASE_URL": f"sqlite:///{tmp_path}/both.sqlite3",
+        "SECRET_KEY": "x" * 50,
+        "DEMO_MODEL_DELAY_SECONDS": "0.0001",
+        "PREDEFINED_EXTRA_PATHS": json.dumps([str(extra)]),
+    }
+    folders = [tmp_path / "1", tmp_path / "2"]
+    for folder in folders:
+        folder.mkdir()
+    with serve(folders[0], **settings) as first, serve(folders[1], **settings) as second:
+        key = first.shell(PREPARE, manifest=MANIFEST)
+        before = answer_of(second, key)
+        with operator(first) as client:
+            add = "/admin/catalog/contentitem/add/?kind=tool&name=weather"
+            built_in = Path("predefined/tool/weather.json").read_text(encoding="utf-8")
+            text = built_in.replace("The current weather in a city.", "What falls from the sky.")
+            typed = {"kind": "tool", "name": "weather", "text": text}
+            page = post(client, add, typed, client.get(add).text)
+            saved = until(second, key, "What falls from the sky.")
+
+            number = re.search(r"contentitem/(\d+)/delete/", page.text)
+            assert number is not None
+            delete = f"/admin/catalog/contentitem/{number[1]}/delete/"
+            post(client, delete, {"post": "yes"}, client.get(delete).text)
+            reset = until(second, key, "The current weather in a city.")
+
+        write(extra, tool__weather=text.replace("What falls", "What comes"))
+        changed = until(second, key, "What comes from the sky.")
+
+    assert "The current weather in a city." in before
+    assert max(saved, reset, changed) <= SEEN_SECONDS

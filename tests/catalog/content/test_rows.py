@@ -1,0 +1,249 @@
+"""Content of the database: the layer above all directories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
+
+from apps.catalog.content.checks import content_is_usable, rows_are_usable
+from apps.catalog.content.installed import installed, installed_now, look_again
+from apps.catalog.content.layers import Rows
+from apps.catalog.content.models import ContentItem
+from apps.catalog.content.rows import row_stamp
+from apps.catalog.management.commands import check_content
+from tests.catalog.content.files import write
+from tests.manifest.documents import rest_tool
+
+pytestmark = pytest.mark.django_db
+
+SHIP = rest_tool("ship", type="restapi-tool")
+
+
+def make(kind: str, name: str, text: str, **fields: Any) -> ContentItem:
+    return ContentItem.objects.create(kind=kind, name=name, text=text, **fields)
+
+
+@pytest.fixture
+def layer(tmp_path: Path, settings: Any) -> Path:
+    settings.CATALOG_MAX_AGE_SECONDS = 0.0
+    settings.PREDEFINED_DIR = write(tmp_path / "built in", prompt__polite="Be polite.")
+    settings.PREDEFINED_EXTRA_PATHS = []
+    return tmp_path
+
+
+def test_directories_lie_above_each_other_and_rows_above_them(layer, settings):
+    second = write(layer / "2", prompt__polite="Be brief.", tool__ship=SHIP)
+    third = write(layer / "3", prompt__polite="Be kind.")
+    settings.PREDEFINED_EXTRA_PATHS = [str(second), str(third)]
+    make("prompt", "polite", "Be quick.\n")
+
+    found = installed()
+
+    assert [item.value for item in found.stacks["prompt"]["polite"]] == [
+        "Be polite.",
+        "Be brief.",
+        "Be kind.",
+        "Be quick.",
+    ]
+    top = found.items["prompt"]["polite"]
+    assert (top.layer, top.place, top.is_row) == ("database", "database: prompt/polite", True)
+    assert found.items["tool"]["ship"].place == f"{second}/tool/ship.json"
+
+
+def test_skills_are_their_files_by_path(layer):
+    folder = layer / "built in" / "skills" / "sail"
+    (folder / "notes").mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: sail\n---\nHoist.")
+    (folder / "notes" / "knots.md").write_text("Bowline.")
+    (folder / "picture.png").write_bytes(b"\x89PNG\xff")
+    (folder / ".hidden").write_text("no")
+    (layer / "built in" / "skills" / "empty").mkdir()
+    (layer / "built in" / "skills" / "loose.md").write_text("ignored")
+    make("skill", "row", "# Row", files={"a/b.md": "B"})
+
+    skills = installed().items["skill"]
+
+    assert {name: (item.value, item.problem) for name, item in skills.items()} == {
+        "empty": (None, "there is no SKILL.md in the directory."),
+        "row": ({"SKILL.md": "# Row", "a/b.md": "B"}, ""),
+        "sail": ({"SKILL.md": "---\nname: sail\n---\nHoist.", "notes/knots.md": "Bowline."}, ""),
+    }
+
+
+def test_a_changed_file_of_a_skill_is_seen(layer):
+    folder = layer / "built in" / "skills" / "sail"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("Hoist.")
+    before = installed()
+    (folder / "more.md").write_text("More.")
+
+    assert installed() is not before
+    assert installed().items["skill"]["sail"].value == {"SKILL.md": "Hoist.", "more.md": "More."}
+
+
+def test_every_change_of_a_row_is_seen_and_nothing_else_is_read_again(layer):
+    before = installed()
+    polite = before.items["prompt"]["polite"]
+    row = make("prompt", "row", "One.")
+    assert installed().items["prompt"]["row"].value == "One."
+    assert installed().items["prompt"]["polite"] is polite
+
+    row.text = "Two."
+    row.save()
+    assert installed().items["prompt"]["row"].value == "Two."
+
+    ContentItem.objects.all().delete()
+    make("prompt", "row", "Three.")
+    assert installed().items["prompt"]["row"].value == "Three."
+
+    ContentItem.objects.all().delete()
+    assert list(installed().items["prompt"]) == ["polite"]
+    assert installed() is installed()
+
+
+def test_no_two_states_of_the_table_have_one_stamp():
+    seen = [row_stamp()]
+    first, second = make("prompt", "a", "A"), make("prompt", "b", "B")
+    seen.append(row_stamp())
+    first.save()
+    seen.append(row_stamp())
+    second.delete()
+    seen.append(row_stamp())
+    make("prompt", "b", "B")
+    seen.append(row_stamp())
+    first.delete()
+    seen.append(row_stamp())
+
+    assert len(set(seen)) == len(seen)
+
+
+def test_a_look_costs_one_query_and_a_recent_one_none(layer, settings):
+    make("prompt", "row", "One.")
+    installed()
+    with CaptureQueriesContext(connection) as looking:
+        installed()
+    settings.CATALOG_MAX_AGE_SECONDS = 600.0
+    with CaptureQueriesContext(connection) as recent:
+        installed()
+    look_again()
+    with CaptureQueriesContext(connection) as again:
+        installed()
+
+    assert [len(found) for found in (looking, recent, again)] == [1, 0, 1]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_nothing_is_blocked_by_a_look(layer):
+    await ContentItem.objects.acreate(kind="prompt", name="row", text="One.")
+
+    assert (await installed_now()).items["prompt"]["row"].value == "One."
+
+
+@pytest.mark.parametrize(
+    ("fields", "errors"),
+    [
+        ({"text": ""}, {"text": ["This field cannot be blank."]}),
+        ({"text": "  \n"}, {"text": ["the file is empty."]}),
+        ({"text": "a\0b"}, {"text": ["holds a NUL or half of a character pair, which cannot be stored."]}),
+        ({"name": "../x"}, {"name": [r"Write letters, digits, hyphens, underscores and dots: what a file could be named."]}),
+        ({"name": "x\n"}, {"name": [r"Write letters, digits, hyphens, underscores and dots: what a file could be named."]}),
+        ({"kind": "tool"}, {"text": ["Line 1, column 1: not valid JSON: Expecting value."]}),
+        ({"kind": "tool", "text": "[]"}, {"text": ["$: expected an object, found a list."]}),
+        ({"files": {"a.md": "A"}}, {"files": ["Only skills have files."]}),
+        ({"kind": "skill", "files": {"../a": "A"}}, {"files": ["'../a' cannot be the path of a file beside SKILL.md."]}),
+        ({"kind": "skill", "files": {"SKILL.md": "A"}}, {"files": ["'SKILL.md' cannot be the path of a file beside SKILL.md."]}),
+        ({"kind": "skill", "files": {"a": 5}}, {"files": ["Write an object of texts by their paths."]}),
+        ({"kind": "skill", "files": {"a": "\0"}}, {"files": ["a: holds a NUL or half of a character pair, which cannot be stored."]}),
+        ({"kind": "song"}, {"kind": ["Value 'song' is not a valid choice."]}),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_an_item_is_refused_at_its_field(fields, errors):
+    row = ContentItem(**{"kind": "prompt", "name": "polite", "text": "Be polite.", **fields})
+
+    with pytest.raises(ValidationError) as refused:
+        row.full_clean()
+
+    assert refused.value.message_dict == errors
+
+
+def test_there_is_one_row_for_a_kind_and_name():
+    make("prompt", "polite", "Be polite.")
+    ContentItem(kind="prompt", name="brief", text="Be brief.").full_clean()
+
+    with pytest.raises(ValidationError) as refused:
+        ContentItem(kind="prompt", name="polite", text="Be brief.").full_clean()
+
+    assert refused.value.messages == ["There is a row for this kind and name already."]
+
+
+def test_broken_rows_are_named_by_the_command_and_by_the_check_of_the_database(layer):
+    make("tool", "broken", "{")
+    make("prompt", "fine", "Be fine.")
+
+    line = "database: tool/broken: Line 1, column 2: not valid JSON: "
+    with pytest.raises(CommandError) as failed:
+        call_command("check_content")
+
+    assert (str(failed.value).startswith(line), failed.value.returncode) == (True, 1)
+    assert (content_is_usable(), rows_are_usable()) == ([], [])
+    (found,) = rows_are_usable(databases=["default"])
+    assert (found.id, found.msg.startswith(line)) == ("quickapps.W003", True)
+
+
+def test_files_are_checked_without_a_database(layer, capsys, monkeypatch):
+    def fail() -> Rows:
+        raise OperationalError("no such table")
+
+    monkeypatch.setattr(check_content, "read_rows", fail)
+
+    call_command("check_content", no_color=True)
+
+    said = capsys.readouterr()
+    assert said.out == "prompt polite\n1 items, nothing is wrong.\n"
+    assert said.err == "Warning: no rows were checked: no such table\n"
+
+
+def test_a_layer_that_is_missing_stops_the_start(layer, settings):
+    settings.PREDEFINED_EXTRA_PATHS = [str(layer / "gone")]
+
+    (found,) = content_is_usable()
+
+    assert (found.id, found.is_serious()) == ("quickapps.E002", True)
+    assert found.msg == f"{layer}/gone: there is no such directory."
+
+
+def test_a_prompt_of_the_mapping_that_is_not_there_is_told(layer, settings):
+    settings.CONFIG_PROMPT_MAPPING = {"polit": ("gpt",), "polite": ("claude",)}
+
+    with pytest.raises(CommandError) as failed:
+        call_command("check_content")
+
+    assert str(failed.value) == (
+        "CONFIG_PROMPT_MAPPING: There is no predefined prompt 'polit'; did you mean 'polite'?"
+    )
+
+
+def test_the_log_tells_what_each_layer_brings_and_replaces(layer, settings, caplog):
+    second = write(layer / "2", prompt__polite="Be brief.", tool__ship=SHIP, tool__bad=b"{")
+    settings.PREDEFINED_EXTRA_PATHS = [str(second)]
+    make("tool", "ship", "{}")
+    caplog.set_level("INFO", logger="apps.catalog.content.installed")
+
+    installed()
+
+    first = layer / "built in"
+    told = [record.getMessage() for record in caplog.records]
+    assert told[:4] == [
+        f"Predefined content: {first}: 1 prompt",
+        f"Predefined content: {second}: 1 prompt, 2 tools",
+        f"Predefined content: {second}/prompt/polite.md replaces {first}/prompt/polite.md",
+        f"Predefined content: database: tool/ship replaces {second}/tool/ship.json",
+    ]
+    assert [line.split(": ")[1] for line in told[4:]] == [f"{second}/tool/bad.json", "database"]
