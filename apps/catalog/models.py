@@ -9,10 +9,13 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from rest_framework_api_key.models import AbstractAPIKey
 
+from apps.catalog.content.models import ContentItem
 from apps.catalog.cycles import cycle_problems
 from apps.catalog.review import review_manifest
 from apps.manifest.reading import Review
 from apps.workspace.versions import Versioned
+
+__all__ = ["Application", "ContentItem", "OperatorKey", "empty_manifest"]
 
 
 def empty_manifest() -> dict[str, Any]:

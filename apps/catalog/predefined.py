@@ -17,7 +17,12 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 
 from apps.catalog.models import Application
-from apps.catalog.row_files import ContentInvalid, Item, read_directory
+from apps.catalog.row_files import (
+    ContentInvalid,
+    Item,
+    read_directories,
+    read_directory,
+)
 from apps.manifest.paths import ROOT
 
 Action = Literal["created", "updated", "unchanged", "kept"]
@@ -41,7 +46,16 @@ def import_directory(directory: Path, *, overwrite: bool = False) -> Report:
 
     `overwrite` also replaces what an operator has changed.
     """
-    items = read_directory(directory)
+    return import_items(read_directory(directory), overwrite=overwrite)
+
+
+def import_layers(directories: Sequence[Path], *, overwrite: bool = False) -> Report:
+    """The same for several directories; of one row a later one brings what counts."""
+    return import_items(read_directories(directories), overwrite=overwrite)
+
+
+def import_items(items: Sequence[Item], *, overwrite: bool) -> Report:
+    """Raises `ContentInvalid`."""
     problems: list[str] = []
     outcomes: list[Outcome] = []
     warnings: list[str] = []

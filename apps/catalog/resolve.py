@@ -17,7 +17,7 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 
 from apps.capabilities.registry import Prepared, prepare
-from apps.catalog.content.installed import installed
+from apps.catalog.content.installed import installed, look_again, looked_at
 from apps.catalog.content.layers import Content
 from apps.catalog.content.references import Resolved, resolve_references
 from apps.catalog.models import Application
@@ -28,7 +28,10 @@ from apps.manifest.reading import ManifestInvalid, read
 
 @dataclass(frozen=True)
 class ResolvedApplication:
-    """An application that can be opened. `version` changes whenever its row is saved."""
+    """An application that can be opened. `version` changes whenever its row is saved.
+
+    One that DIAL Core keeps has no row: its `id` and `version` are 0, its `slug` is Core's name.
+    """
 
     id: int
     slug: str
@@ -38,6 +41,11 @@ class ResolvedApplication:
     version: int
     manifest: Manifest
     prepared: Prepared
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether an operator of this installation wrote it."""
+        return bool(self.id)
 
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
@@ -63,6 +71,7 @@ _kept: dict[str, Kept] = {}
 def forget() -> None:
     """Ask the database again for everything."""
     _kept.clear()
+    look_again()
 
 
 async def resolve(slug: str) -> ResolvedApplication:
@@ -74,12 +83,10 @@ async def resolve(slug: str) -> ResolvedApplication:
     now = time.monotonic()
     if kept is not None and now - kept.checked_at < settings.CATALOG_MAX_AGE_SECONDS:
         return kept.application
-    content, known = installed(), None
     if kept is not None:
         kept.checked_at = now  # a burst asks the database once
-        known = kept.application if kept.content is content else None
     try:
-        found = await database_sync_to_async(look_up)(slug, known)
+        found, content = await database_sync_to_async(look)(slug, kept)
         resolved = prepare_application(found, content) if isinstance(found, Application) else found
     except BaseException:
         _kept.pop(slug, None)
@@ -87,8 +94,15 @@ async def resolve(slug: str) -> ResolvedApplication:
     if resolved is None:
         _kept.pop(slug, None)
         raise ApplicationNotFound(slug)
-    _kept[slug] = Kept(resolved, content, now)
+    _kept[slug] = Kept(resolved, content, min(now, looked_at()))
     return resolved
+
+
+def look(slug: str, kept: Kept | None) -> tuple[Application | ResolvedApplication | None, Content]:
+    """What the name stands for now, and the content that is installed now."""
+    content = installed()
+    known = kept.application if kept is not None and kept.content is content else None
+    return look_up(slug, known), content
 
 
 def look_up(
@@ -108,24 +122,8 @@ def look_up(
 
 
 def prepare_application(application: Application, content: Content) -> ResolvedApplication:
-    """Read the manifest, resolve its references and prepare its capabilities.
-
-    Raises `ApplicationBroken`, also without a prompt that it refers to: an agent that has lost
-    its instructions must not answer.
-    """
-    try:
-        manifest = read(
-            application.manifest,
-            preview=settings.ENABLE_PREVIEW_FEATURES,
-            default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
-        )
-    except ManifestInvalid as error:
-        lines = tuple(f"{problem.path}: {problem.message}" for problem in error.problems)
-        raise ApplicationBroken(application.slug, lines) from error
-    resolved = resolve_references(manifest, content, preview=settings.ENABLE_PREVIEW_FEATURES)
-    fatal = tuple(f"{p.path}: {p.sentence}" for p in resolved.problems if p.is_fatal)
-    if fatal:
-        raise ApplicationBroken(application.slug, fatal)
+    """Raises `ApplicationBroken`."""
+    manifest, prepared = prepare_document(application.slug, application.manifest, content)
     return ResolvedApplication(
         id=application.pk,
         slug=application.slug,
@@ -133,9 +131,31 @@ def prepare_application(application: Application, content: Content) -> ResolvedA
         description=application.description,
         is_public=application.is_public,
         version=application.version,
-        manifest=resolved.manifest,
-        prepared=prepare_resolved(resolved),
+        manifest=manifest,
+        prepared=prepared,
     )
+
+
+def prepare_document(name: str, document: Any, content: Content) -> tuple[Manifest, Prepared]:
+    """Read a manifest, resolve its references and prepare its capabilities.
+
+    Raises `ApplicationBroken`, also without a prompt that it refers to: an agent that has lost
+    its instructions must not answer.
+    """
+    try:
+        manifest = read(
+            document,
+            preview=settings.ENABLE_PREVIEW_FEATURES,
+            default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
+        )
+    except ManifestInvalid as error:
+        lines = tuple(f"{problem.path}: {problem.message}" for problem in error.problems)
+        raise ApplicationBroken(name, lines) from error
+    resolved = resolve_references(manifest, content, preview=settings.ENABLE_PREVIEW_FEATURES)
+    fatal = tuple(f"{p.path}: {p.sentence}" for p in resolved.problems if p.is_fatal)
+    if fatal:
+        raise ApplicationBroken(name, fatal)
+    return resolved.manifest, prepare_resolved(resolved)
 
 
 def prepare_resolved(resolved: Resolved) -> Prepared:

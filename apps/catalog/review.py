@@ -16,8 +16,10 @@ from django.apps import apps
 from django.conf import settings
 
 from apps.catalog.content.installed import installed
-from apps.catalog.content.references import resolve_references
+from apps.catalog.content.mapping import other_prompts
+from apps.catalog.content.references import Resolved, resolve_references
 from apps.catalog.json_text import JSONTextInvalid, locate, parse, unstorable
+from apps.manifest.duplicates import duplicate_problems
 from apps.manifest.paths import join
 from apps.manifest.problems import Problem
 from apps.manifest.reading import Review, read, review
@@ -26,8 +28,11 @@ from apps.workspace.local.models import Deployment
 MOST_UNSTORABLE = 20
 
 
-def review_manifest(manifest: Any) -> Review:
-    """Errors keep it from being saved, warnings do not."""
+def review_manifest(manifest: Any, *, is_ours: bool = True) -> Review:
+    """Errors keep it from being saved, warnings do not.
+
+    What DIAL Core keeps (not `is_ours`) names deployments of Core, which are not known here.
+    """
     if refused := [Problem(*found) for found in islice(unstorable(manifest), MOST_UNSTORABLE)]:
         return Review(errors=tuple(refused), warnings=())
     found = review(
@@ -35,9 +40,16 @@ def review_manifest(manifest: Any) -> Review:
         preview=settings.ENABLE_PREVIEW_FEATURES,
         default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
     )
-    unresolved = () if found.errors else tuple(unresolved_references(manifest))
-    unknown = tuple(unknown_deployments(manifest))
-    return Review(errors=found.errors, warnings=(*found.warnings, *unresolved, *unknown))
+    unknown = tuple(unknown_deployments(manifest)) if is_ours else ()
+    if found.errors:
+        return Review(errors=found.errors, warnings=(*found.warnings, *unknown))
+    resolved = with_content(manifest)
+    unresolved = (Problem(problem.path, problem.sentence) for problem in resolved.problems)
+    return Review(
+        # Of two tools that have one name, predefined content may have brought one.
+        errors=tuple(duplicate_problems(resolved.manifest)),
+        warnings=(*found.warnings, *unresolved, *other_prompts(resolved.manifest), *unknown),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +63,14 @@ class Finding:
     column: int
 
 
-def review_text(text: str) -> list[Finding]:
+def review_text(text: str, *, is_ours: bool = True) -> list[Finding]:
     """The review of a manifest as it was typed; errors come first."""
     try:
         manifest = parse(text)
     except JSONTextInvalid as error:
         place = (max(error.line, 1), max(error.column, 1))
         return [Finding("error", "", str(error), *place)]
-    reviewed = review_manifest(manifest)
+    reviewed = review_manifest(manifest, is_ours=is_ours)
     return [
         *(find("error", problem, text) for problem in reviewed.errors),
         *(find("warning", problem, text) for problem in reviewed.warnings),
@@ -70,15 +82,14 @@ def find(severity: Literal["error", "warning"], problem: Problem, text: str) -> 
     return Finding(severity, problem.path, problem.message, place.line, place.column)
 
 
-def unresolved_references(manifest: Any) -> Iterator[Problem]:
-    """A warning for each reference to predefined content that leads nowhere, or to nonsense."""
+def with_content(manifest: Any) -> Resolved:
+    """A valid manifest with predefined content in the place of what refers to it."""
     checked = read(
         manifest,
         preview=settings.ENABLE_PREVIEW_FEATURES,
         default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
     )
-    for problem in resolve_references(checked, installed()).problems:
-        yield Problem(problem.path, problem.sentence)
+    return resolve_references(checked, installed())
 
 
 def unknown_deployments(manifest: Any) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ Reading finds everything that is wrong with all files at once; what rows make of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -106,6 +106,20 @@ def read_directory(directory: Path) -> list[Item]:
     if problems:
         raise ContentInvalid(tuple(problems))
     return items
+
+
+def read_directories(directories: Sequence[Path]) -> list[Item]:
+    """Every item of several layers, deployments first. Raises `ContentInvalid`.
+
+    Later ones win; all but the first may have nothing of the kind.
+    """
+    first, *further = directories
+    found = read_directory(first)
+    for directory in further:
+        if any((directory / kind.name).is_dir() for kind in KINDS):
+            found += read_directory(directory)
+    winners = {(item.kind.name, item.key): item for item in found}
+    return sorted(winners.values(), key=lambda item: KINDS.index(item.kind))
 
 
 def read_file(kind: Kind, path: Path) -> Item:

@@ -10,7 +10,7 @@ from django.test import override_settings
 
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.secrets import SecretField, UnreadableSecret
-from tests.catalog.rows import make_deployment
+from tests.catalog.rows import make_application, make_deployment
 
 
 def printed(*arguments: str) -> str:
@@ -38,6 +38,56 @@ def test_the_plain_schema_has_no_keys_of_dial():
 def test_an_address_without_scheme_is_refused():
     with pytest.raises(CommandError, match="must begin with"):
         printed("manifest_schema", "--base-url", "apps.example.com")
+
+
+@pytest.mark.django_db
+def test_the_registration_has_the_type_and_every_enabled_application():
+    make_application("travel", title="Travel helper", description="Plans trips.")
+    make_application("secret", is_enabled=False)
+    arguments = ("--base-url", "http://apps:8000/", "--site-url", "https://apps.example.com")
+
+    found = json.loads(printed("dial_registration", *arguments))
+
+    [kind] = found["applicationTypeSchemas"]
+    service = "http://apps:8000/openai/deployments"
+    assert (
+        kind["$id"],
+        kind["dial:applicationTypeCompletionEndpoint"],
+        kind["dial:applicationTypeConfigurationEndpoint"],
+        kind["dial:applicationTypeSchemaEndpoint"],
+        kind["dial:applicationTypeEditorUrl"],
+        kind["dial:appendApplicationPropertiesHeader"],
+        kind["dial:applicationTypeAssistantAttachmentsInRequestSupported"],
+    ) == (
+        "https://mydial.epam.com/custom_application_schemas/quickapps2",
+        f"{service}/quick_apps2/chat/completions",
+        f"{service}/quick_apps2/configuration",
+        "http://apps:8000/v1/configuration-support/application-schema",
+        "https://apps.example.com/dial/editor/",
+        False,
+        True,
+    )
+    assert list(found["applications"]) == ["travel"]
+    assert found["applications"]["travel"] == {
+        "displayName": "Travel helper",
+        "description": "Plans trips.",
+        "endpoint": f"{service}/travel/chat/completions",
+        "inputAttachmentTypes": ["*/*"],
+        "features": {
+            "configurationEndpoint": f"{service}/travel/configuration",
+            "toolsSupported": True,
+            "urlAttachmentsSupported": True,
+            "assistantAttachmentsInRequestSupported": True,
+        },
+        "viewerUrl": "https://apps.example.com/chat/travel/",
+        "editorUrl": "https://apps.example.com/dial/editor/",
+    }
+
+
+@pytest.mark.django_db
+def test_a_registration_of_an_unknown_application_is_refused():
+    with pytest.raises(CommandError, match="There is no enabled application travel"):
+        printed("dial_registration", "travel")
 
 
 @pytest.fixture

@@ -115,3 +115,44 @@ def test_the_service_model_of_tool_discovery_is_a_deployment_too(settings):
 
     assert warning.path == "orchestrator.tool_discovery.service_model"
     assert "did you mean 'demo-model'" in warning.message
+
+
+def test_a_name_that_predefined_content_brings_a_second_time_is_an_error():
+    make_deployment("demo-model")
+    interpreter = {"type": "predefined-tool", "template_name": "py_interpreter"}
+    toolset = {"type": "internal", "name": "inside", "tools": [interpreter]}
+    document = manifest_with(
+        tool_sets=[toolset, {**toolset, "tools": [{**interpreter, "enabled": False}]}, toolset]
+    )
+
+    name = "internal_code_execution_python_interpreter"
+    assert review_manifest(document).errors == (
+        Problem(
+            "tool_sets[2].tools[0].open_ai_tool.function.name",
+            f"the model would see a second tool named '{name}'; "
+            "tool_sets[0].tools[0].open_ai_tool.function.name is the first; rename one of them",
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("deployment", "template", "told"),
+    [
+        ("claude-x", "gpt_prompt", "'anthropic_prompt' is the one for 'claude-x'."),
+        ("claude-x", "anthropic_prompt", ""),
+        ("claude-x", "gemini_prompt", ""),
+        ("llama", "gpt_prompt", ""),
+    ],
+)
+def test_a_prompt_that_is_meant_for_other_models_is_worth_a_warning(
+    settings, deployment, template, told
+):
+    settings.CONFIG_PROMPT_MAPPING = {"gpt_prompt": ("gpt-x",), "anthropic_prompt": ("claude-x",)}
+    make_deployment(deployment)
+    prompt = {"type": "predefined", "template": template}
+    orchestrator = {"deployment": {"deployment_id": deployment}, "system_prompt": prompt}
+
+    warnings = review_manifest(manifest_with(orchestrator=orchestrator)).warnings
+
+    expected = f"The prompt '{template}' is meant for other models; {told}"
+    assert [warning.message for warning in warnings] == ([expected] if told else [])

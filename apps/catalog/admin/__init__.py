@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
-from apps.catalog.admin import applications, deployments, keys, people
+from apps.catalog.admin import (
+    applications,
+    content,
+    deployments,
+    keys,
+    mcp_servers,
+    people,
+    shared_files,
+)
 
-__all__ = ["applications", "deployments", "keys", "people"]
+__all__ = [
+    "applications",
+    "content",
+    "deployments",
+    "keys",
+    "mcp_servers",
+    "people",
+    "shared_files",
+]

@@ -39,11 +39,7 @@ class ApplicationForm(forms.ModelForm[Application]):
         count = sum(finding.severity == "error" for finding in editor.findings)
         if self.is_bound and count:
             editor.refused = True
-            mistakes = "1 mistake" if count == 1 else f"{count} mistakes"
-            self.errors["manifest"] = self.error_class(
-                [f"The manifest has {mistakes}, listed with it. Nothing was saved."],
-                renderer=self.renderer,
-            )
+            self.errors["manifest"] = self.error_class([refusal(count)], renderer=self.renderer)
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
@@ -60,3 +56,8 @@ class ApplicationForm(forms.ModelForm[Application]):
                 "saved one in another tab; saving again overwrites it with what stands here."
             )
         return cleaned
+
+
+def refusal(count: int) -> str:
+    mistakes = "1 mistake" if count == 1 else f"{count} mistakes"
+    return f"The manifest has {mistakes}, listed with it. Nothing was saved."

@@ -65,7 +65,7 @@ class Rewriter:
         properties: dict[str, Schema] = schema["properties"]
         kept["type"] = "object"
         kept["properties"] = {
-            key: self.rewrite(value, key)
+            key: {"title": spaced(key), **self.rewrite(value, key)}
             for key, value in properties.items()
             if not value.get("deprecated")
         }
@@ -127,6 +127,6 @@ def options(schema: Schema) -> list[Schema]:
 
 
 def spaced(title: str) -> str:
-    """`RestToolSet` and `Tool Sets` as words."""
-    words = "".join(f" {c}" if c.isupper() else c for c in title).split()
+    """`RestToolSet`, `Tool Sets` and `tool_sets` as words."""
+    words = "".join(f" {c}" if c.isupper() else c for c in title.replace("_", " ")).split()
     return " ".join(words).capitalize()

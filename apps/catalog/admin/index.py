@@ -22,16 +22,24 @@ def may_see(permission: str) -> Callable[[HttpRequest], bool]:
 
 
 may_see_applications = may_see("catalog.view_application")
+may_see_content = may_see("catalog.view_contentitem")
 may_see_deployments = may_see("workspace.view_deployment")
 may_see_keys = may_see("accounts.view_apikey")
 may_see_operator_keys = may_see("catalog.view_operatorkey")
 may_see_users = may_see("auth.view_user")
 may_see_groups = may_see("auth.view_group")
+may_see_shared_files = may_see("workspace.view_sharedfile")
 
 
 def is_elsewhere(request: HttpRequest) -> bool:
     """Whether a page outside the admin is the one that is shown."""
     return False
+
+
+def is_about_mcp_servers(request: HttpRequest) -> bool:
+    """Whether it is one of their pages, of which that of the sessions stands by itself."""
+    rows = reverse("admin:workspace_mcpserver_changelist")
+    return request.path.startswith(rows) and request.path != f"{rows}sessions/"
 
 
 def landmarks_script(request: HttpRequest) -> str:

@@ -1,21 +1,33 @@
-"""Keys for programs and for scripts of operators: shown once, on the page that follows."""
+"""Keys for programs and for scripts of operators: shown once, on the page that follows.
+
+Until that page is there, a key is kept in the session of whoever made it, encrypted, for minutes.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from cryptography.fernet import InvalidToken
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.utils import quote, unquote
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from rest_framework_api_key.models import AbstractAPIKey, APIKey
 
 from apps.accounts.models import ApiKey
 from apps.catalog.admin.theme import Admin
 from apps.catalog.models import OperatorKey
+from apps.workspace.local.secrets import SecretField
+
+CREATED = "created_keys"
+SHOWN_FOR_SECONDS = 300
+ENCRYPTION = SecretField()
 
 admin.site.unregister(APIKey)  # the library's own kind of key, which opens nothing here
 
@@ -54,23 +66,59 @@ class KeyAdmin(Admin[AbstractAPIKey]):
             obj.shown_once = type(obj).objects.assign_key(obj)
         super().save_model(request, obj, form, change)
 
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.show_created, cacheable=False)
+        name = f"{self.opts.app_label}_{self.opts.model_name}_created"
+        return [path("<path:object_id>/created/", view, name=name), *super().get_urls()]
+
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """Show the key in this answer: a message would travel in a cookie first."""
+        """Lead to the page with the key, which a reload does not make a second time."""
+        encrypted = ENCRYPTION.encrypted(obj.shown_once)
+        request.session[CREATED] = {**request.session.get(CREATED, {}), obj.prefix: encrypted}
+        return redirect(self.url("created", quote(obj.pk)))
+
+    def show_created(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The key, once: whoever comes again is told that it is gone."""
+        key = self.get_object(request, unquote(object_id))
+        if key is None:
+            raise Http404("There is no such key.")
+        if not self.has_view_or_change_permission(request, key) and not self.has_add_permission(
+            request
+        ):
+            raise PermissionDenied
         context = {
             **self.admin_site.each_context(request),
             "title": f"{self.opts.verbose_name[:1].upper()}{self.opts.verbose_name[1:]} created",
             "opts": self.opts,
-            "key": obj,
-            "secret": obj.shown_once,
-            "list_url": reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist"),
+            "key": key,
+            "secret": take_secret(request, key.prefix),
+            "add_url": self.url("add"),
+            "list_url": self.url("changelist"),
         }
         return TemplateResponse(request, "admin/key_created.html", context)
+
+    def url(self, page: str, *arguments: str) -> str:
+        name = f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}"
+        return reverse(name, args=arguments)
 
     @admin.action(description="Revoke selected keys for good", permissions=("change",))
     def revoke(self, request: HttpRequest, keys: QuerySet[AbstractAPIKey]) -> None:
         self.message_user(request, f"Revoked: {keys.filter(revoked=False).update(revoked=True)}.")
+
+
+def take_secret(request: HttpRequest, prefix: str) -> str:
+    """The key that this session has just made; "" if it was shown before, or not in time."""
+    waiting = dict(request.session.get(CREATED, {}))
+    encrypted = waiting.pop(prefix, None)
+    if encrypted is None:
+        return ""
+    request.session[CREATED] = waiting
+    try:
+        return ENCRYPTION.f.decrypt(encrypted, ttl=SHOWN_FOR_SECONDS).decode()
+    except InvalidToken:
+        return ""
 
 
 class ApiKeyForm(KeyForm):

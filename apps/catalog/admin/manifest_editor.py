@@ -24,11 +24,15 @@ MODULE = {"type": "module"}
 
 
 class ManifestEditor(forms.Textarea):
-    """`findings` are shown with the text that they are about; `refused` leads there at once."""
+    """`findings` are shown with the text that they are about; `refused` leads there at once.
+
+    `check` is the name of the address that finds them while somebody types.
+    """
 
     template_name = "admin/catalog/application/manifest_editor.html"
     findings: Sequence[Finding] = ()
     refused = False
+    check = "admin:catalog_application_check"
 
     class Media:
         css = {"all": ("catalog/manifest-editor.css",)}
@@ -40,7 +44,8 @@ class ManifestEditor(forms.Textarea):
 
     def get_context(self, name: str, value: Any, attrs: Mapping[str, Any] | None) -> dict[str, Any]:
         context = super().get_context(name, value, dict(attrs or {}))
-        return {**context, "findings": self.findings, "refused": self.refused}
+        shown = {"findings": self.findings, "refused": self.refused, "check": self.check}
+        return {**context, **shown}
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
         # Form renderers look into installed apps only, not into the project's templates.

@@ -30,6 +30,7 @@ __all__ = [
     "TEXT_INPUT",
     "Admin",
     "AdminPasswordChangeForm",
+    "LowTextarea",
     "PasswordInput",
     "Switch",
     "UserChangeForm",

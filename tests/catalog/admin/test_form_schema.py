@@ -59,3 +59,20 @@ def test_the_orchestrator_is_an_object_with_its_deployment():
     assert "oneOf" not in deployment
     assert deployment["required"] == ["deployment_id"]
     assert "name" not in deployment["properties"]
+
+
+def test_every_field_is_named_in_words():
+    schema = form_schema(manifest_schema(preview=True))
+
+    names = {
+        f"{key}: {value.get('title', '')}"
+        for item in (schema, *schema["definitions"].values())
+        for key, value in item.get("properties", {}).items()
+        if not value.get("options", {}).get("hidden")
+    }
+
+    assert names >= {
+        "conversation_starters: Conversation starters",
+        "rest_api_method_info: Rest api method info",
+    }
+    assert not {name for name in names if name.endswith(": ") or "_" in name.partition(": ")[2]}

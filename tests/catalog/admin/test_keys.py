@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 import pytest
+import time_machine
+from django.contrib.sessions.models import Session
 from django.test import Client
 
 from apps.accounts.models import ApiKey
@@ -22,6 +26,13 @@ def admin_client() -> Client:
     return client
 
 
+def create(client: Client, url: str, fields: dict[str, Any]) -> str:
+    """Make a key; gives the address of the page that follows."""
+    answer = client.post(f"{url}add/", fields)
+    assert answer.status_code == 302
+    return str(answer["Location"])
+
+
 def shown_key(page: str) -> str:
     found = re.search(r'id="created-key" readonly value="([^"]+)"', page)
     assert found is not None
@@ -31,16 +42,50 @@ def shown_key(page: str) -> str:
 def test_a_key_is_shown_once_and_stored_as_a_hash(admin_client):
     application = make_application()
 
-    created = admin_client.post(f"{KEYS}add/", {"name": "robot", "applications": [application.pk]})
+    place = create(admin_client, KEYS, {"name": "robot", "applications": [application.pk]})
+    created = admin_client.get(place)
 
     secret = shown_key(created.content.decode())
     key = ApiKey.objects.get()
     assert ApiKey.objects.is_valid(secret)
     assert (list(key.applications.all()), key.is_limited) == ([application], True)
     assert "no-store" in created["Cache-Control"]
-    assert secret not in (key.id, key.hashed_key, key.prefix)
-    for url in (KEYS, f"{KEYS}{key.pk}/change/"):
+    assert secret not in (place, key.id, key.hashed_key, key.prefix)
+    for url in (KEYS, f"{KEYS}{key.pk}/change/", place):
         assert secret not in admin_client.get(url, follow=True).content.decode()
+
+
+def test_reloading_the_page_with_the_key_makes_no_second_one(admin_client):
+    place = create(admin_client, KEYS, {"name": "robot"})
+    admin_client.get(place)
+
+    again = admin_client.get(place).content.decode()
+
+    assert ApiKey.objects.count() == 1
+    assert "cannot be shown again" in again
+    assert 'id="created-key"' not in again
+
+
+def test_a_key_waits_encrypted_in_the_session_of_whoever_made_it(admin_client):
+    place = create(admin_client, KEYS, {"name": "robot"})
+    other = Client()
+    other.force_login(make_operator("other"))
+
+    waiting = Session.objects.get(pk=admin_client.session.session_key).get_decoded()
+    elsewhere = other.get(place).content.decode()
+    secret = shown_key(admin_client.get(place).content.decode())
+
+    assert secret not in json.dumps(waiting)
+    assert "cannot be shown again" in elsewhere
+
+
+def test_a_key_that_nobody_looked_at_in_time_is_not_shown(admin_client):
+    with time_machine.travel("2026-03-24 12:00", tick=False) as clock:
+        place = create(admin_client, KEYS, {"name": "robot"})
+        clock.shift(301)
+        page = admin_client.get(place).content.decode()
+
+    assert "cannot be shown again" in page
 
 
 def test_a_key_that_could_never_be_used_is_refused(admin_client):
@@ -65,9 +110,9 @@ def test_keys_are_revoked_for_good(admin_client):
 def test_people_make_operator_keys_for_themselves(admin_client):
     other = make_operator("other")
 
-    created = admin_client.post(f"{OPERATOR_KEYS}add/", {"name": "deploy", "user": other.pk})
+    place = create(admin_client, OPERATOR_KEYS, {"name": "deploy", "user": other.pk})
 
-    assert shown_key(created.content.decode())
+    assert shown_key(admin_client.get(place).content.decode())
     assert OperatorKey.objects.get().user.username == "operator"
 
 

@@ -1,4 +1,4 @@
-"""Say what is wrong with predefined prompts, tools and toolsets."""
+"""Say what is wrong with predefined prompts, tools, toolsets and skills."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
 from apps.catalog.content.installed import directories
 from apps.catalog.content.layers import read_layers
-from apps.catalog.content.review import content_problems
+from apps.catalog.content.review import content_problems, mapping_problems
+from apps.catalog.content.rows import read_rows
 
 
 class Command(BaseCommand):
     help = (
-        "Check prompt/*.md, tool/*.json, toolset/*.json and default_configuration.json, each "
-        "alone and with what it refers to. Fails when something is wrong."
+        "Check prompt/*.md, tool/*.json, toolset/*.json, skills/*/SKILL.md and "
+        "default_configuration.json of every directory, and the rows of the database, each alone "
+        "and with what it refers to. Fails when something is wrong."
     )
     requires_system_checks = ()  # they would say the same
 
@@ -25,12 +28,17 @@ class Command(BaseCommand):
             "directory",
             nargs="*",
             type=Path,
-            help="another layer, on top of what is installed; later ones win",
+            help="another layer, on top of the installed directories; later ones win",
         )
 
     def handle(self, *args: Any, directory: list[Path], **options: Any) -> None:
-        content = read_layers((*directories(), *directory))
-        if problems := content_problems(content):
+        try:
+            rows = read_rows()
+        except DatabaseError as error:  # files are checked where there is no database, too
+            rows = None
+            self.stderr.write(self.style.WARNING(f"Warning: no rows were checked: {error}"))
+        content = read_layers((*directories(), *directory), rows)
+        if problems := [*content_problems(content), *mapping_problems(content)]:
             raise CommandError("\n".join(problems))
         names = [
             f"{kind} {name}" for kind, items in content.items.items() for name in sorted(items)

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import IntegrityError
 
-from apps.catalog.predefined import Outcome, import_directory
+from apps.catalog.content.installed import directories
+from apps.catalog.predefined import Outcome, import_directory, import_layers
 from apps.catalog.row_files import ContentInvalid
 
 OVERWRITE = "--overwrite"
@@ -28,16 +28,18 @@ class Command(BaseCommand):
             "directory",
             nargs="?",
             type=Path,
-            default=settings.PREDEFINED_DIR,
-            help="default: the built-in content",
+            help="default: the built-in content and PREDEFINED_EXTRA_PATHS, later ones winning",
         )
         parser.add_argument(
             OVERWRITE, action="store_true", help="replace what an operator has changed, too"
         )
 
-    def handle(self, *args: Any, directory: Path, overwrite: bool, **options: Any) -> None:
+    def handle(self, *args: Any, directory: Path | None, overwrite: bool, **options: Any) -> None:
         try:
-            report = import_directory(directory, overwrite=overwrite)
+            if directory is None:
+                report = import_layers(directories(), overwrite=overwrite)
+            else:
+                report = import_directory(directory, overwrite=overwrite)
         except ContentInvalid as error:
             lines = "\n".join(error.problems)
             raise CommandError(f"Nothing was imported.\n{lines}") from error

@@ -6,12 +6,10 @@ import json
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
+from apps.catalog.registration import TYPE_ID, Addresses, address
 from apps.manifest.schema import manifest_schema, registered_schema
-
-COMPLETION = "/openai/deployments/quick_apps2/chat/completions"
-CONFIGURATION = "/openai/deployments/quick_apps2/configuration"
 
 
 class Command(BaseCommand):
@@ -37,9 +35,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        base_url = str(options["base_url"]).rstrip("/")
-        if not base_url.startswith(("http://", "https://")):
-            raise CommandError("--base-url must begin with http:// or https://.")
+        service = address("--base-url", options["base_url"])
+        addresses = Addresses(service, service)
         installation = {
             "preview": options["preview"],
             "default_deployment": settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
@@ -49,8 +46,8 @@ class Command(BaseCommand):
             if options["plain"]
             else registered_schema(
                 schema_id=options["id"],
-                completion_url=base_url + COMPLETION,
-                configuration_url=base_url + CONFIGURATION,
+                completion_url=addresses.completion(TYPE_ID),
+                configuration_url=addresses.configuration(TYPE_ID),
                 **installation,
             )
         )

@@ -46,7 +46,7 @@ class ManifestEditor {
   }
 
   firstMode() {
-    const chosen = localStorage.getItem(REMEMBERED) ?? "form";
+    const chosen = remembered() ?? "form";
     return this.textarea.value.length > LARGE_CHARACTERS ? "text" : chosen;
   }
 
@@ -63,7 +63,7 @@ class ManifestEditor {
     const mode = wanted === "form" && !(await this.openForm()) ? "text" : wanted;
     if (mode === "text") await this.openText();
     this.mode = mode;
-    localStorage.setItem(REMEMBERED, mode);
+    remember(mode);
     for (const tab of this.tabs) {
       const isChosen = tab.dataset.mode === mode;
       tab.setAttribute("aria-selected", String(isChosen));
@@ -173,6 +173,24 @@ class ManifestEditor {
 const listed = (paths) =>
   paths.length > 5 ? `${paths.slice(0, 5).join(", ")} and ${paths.length - 5} more` : paths.join(", ");
 
+// In a frame of another site, browsers may refuse the storage.
+function remembered() {
+  try {
+    return localStorage.getItem(REMEMBERED);
+  } catch {
+    return null;
+  }
+}
+
+function remember(mode) {
+  try {
+    localStorage.setItem(REMEMBERED, mode);
+  } catch {
+    // The next page begins with the form.
+  }
+}
+
 for (const root of document.querySelectorAll("[data-manifest-editor]")) {
-  new ManifestEditor(root).start();
+  const tell = () => root.dispatchEvent(new Event("manifest-editor-ready", { bubbles: true }));
+  new ManifestEditor(root).start().finally(tell);
 }

@@ -1,0 +1,53 @@
+"""What an edit of the framed editor brings, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import QueryDict
+
+from apps.catalog.json_text import JSONTextInvalid, parse
+
+CONFLICT = (
+    "Somebody saved this application while you were editing it. Compare with the saved one in "
+    "another tab; saving again overwrites it with what stands here."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """`text` is the manifest as it was typed, `version` the one that it began with.
+
+    `general` is what DIAL's chat edits itself, such as `name`: as it came, so of any shape.
+    """
+
+    text: str = field(repr=False)
+    version: str
+    general: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    version: str
+    has_changes: bool
+
+
+class Refused(Exception):
+    """Nothing was saved; the text says why. `version`, if not "", is what was saved meanwhile."""
+
+    def __init__(self, message: str, version: str = "") -> None:
+        super().__init__(message)
+        self.version = version
+
+
+def read_edit(posted: QueryDict) -> Edit:
+    """Raises `Refused`."""
+    try:
+        general = parse(posted.get("general") or "{}")
+    except JSONTextInvalid as error:
+        raise Refused(f"What the chat sent along cannot be read: {error}") from error
+    if not isinstance(general, dict):
+        raise Refused("What the chat sent along is no object.")
+    return Edit(posted.get("manifest", ""), posted.get("seen_version", ""), general)

@@ -1,0 +1,106 @@
+"""What DIAL Core's configuration says of this server: our application type, our applications.
+
+Core calls applications of the type with a manifest that it keeps itself, and those of our own
+database under their slugs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.management import CommandError
+
+from apps.catalog.models import Application
+from apps.manifest.schema import CORE_SCHEMA, TYPE_NAME
+
+TYPE_ID = "quick_apps2"
+"""The name in the type's addresses; any that is no slug of ours would do."""
+SUPPORT = "/v1/configuration-support"
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where Core's server reaches us (`service`), and where people's browsers do (`site`)."""
+
+    service: str
+    site: str
+
+    def completion(self, name: str) -> str:
+        return f"{self.service}/openai/deployments/{name}/chat/completions"
+
+    def configuration(self, name: str) -> str:
+        return f"{self.service}/openai/deployments/{name}/configuration"
+
+
+def address(option: str, written: str) -> str:
+    """Raises `CommandError` for what is no address of the web."""
+    if not written.startswith(("http://", "https://")):
+        raise CommandError(f"{option} must begin with http:// or https://.")
+    return written.rstrip("/")
+
+
+def registration(
+    schema_id: str, addresses: Addresses, applications: Iterable[Application]
+) -> dict[str, Any]:
+    """A fragment of Core's configuration file."""
+    return {
+        "applicationTypeSchemas": [type_entry(schema_id, addresses)],
+        "applications": {
+            application.slug: application_entry(application, addresses)
+            for application in applications
+        },
+    }
+
+
+def type_entry(schema_id: str, addresses: Addresses) -> dict[str, Any]:
+    """Core fetches the properties of the schema from us, so they are not in its file."""
+    return {
+        "$schema": CORE_SCHEMA,
+        "$id": schema_id,
+        "dial:applicationTypeDisplayName": TYPE_NAME,
+        "dial:applicationTypeCompletionEndpoint": addresses.completion(TYPE_ID),
+        "dial:applicationTypeConfigurationEndpoint": addresses.configuration(TYPE_ID),
+        "dial:applicationTypeSchemaEndpoint": f"{addresses.service}{SUPPORT}/application-schema",
+        "dial:applicationTypeEditorUrl": f"{addresses.site}/dial/editor/",
+        # A manifest does not fit into a header; it is fetched, which tells us who calls.
+        "dial:appendApplicationPropertiesHeader": False,
+        "dial:applicationTypeAssistantAttachmentsInRequestSupported": True,
+        "dial:applicationTypeBucketCopy": "ENABLED",
+        "dial:applicationTypeRoutes": {
+            "support_read": route(addresses, "GET", f"{SUPPORT}(/[^/]+)*$"),
+            "support_validate": route(addresses, "POST", f"{SUPPORT}/validate$"),
+            "skills_validate": {
+                **route(addresses, "POST", f"{SUPPORT}/skills/validate$"),
+                "dial:attachmentPaths": {"dial:requestBody": ["@.url"]},
+            },
+        },
+    }
+
+
+def route(addresses: Addresses, method: str, path: str) -> dict[str, Any]:
+    return {
+        "dial:paths": [path],
+        "dial:methods": [method],
+        "dial:rewritePath": True,
+        "dial:permissions": ["WRITE"],
+        "dial:upstreams": [{"dial:endpoint": addresses.service}],
+    }
+
+
+def application_entry(application: Application, addresses: Addresses) -> dict[str, Any]:
+    return {
+        "displayName": application.title,
+        "description": application.description,
+        "endpoint": addresses.completion(application.slug),
+        "inputAttachmentTypes": ["*/*"],
+        "features": {
+            "configurationEndpoint": addresses.configuration(application.slug),
+            "toolsSupported": True,
+            "urlAttachmentsSupported": True,
+            "assistantAttachmentsInRequestSupported": True,
+        },
+        "viewerUrl": f"{addresses.site}{application.get_absolute_url()}",
+        "editorUrl": f"{addresses.site}/dial/editor/",
+    }

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from apps.catalog.admin.embedding.edits import CONFLICT
+from apps.catalog.models import Application, empty_manifest
+from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+
+pytestmark = pytest.mark.django_db
+
+EDITOR = "/dial/editor/?id=travel&theme=dark&authProvider=keycloak"
+BRIEF = manifest_with(
+    orchestrator={
+        "deployment": {"deployment_id": "demo-model"},
+        "system_prompt": {"type": "custom", "variables": {}, "content": "Be brief."},
+    }
+)
+
+
+@pytest.fixture
+def application() -> Application:
+    make_deployment("demo-model")
+    return make_application("travel")
+
+
+@pytest.fixture
+def operator() -> Client:
+    client = Client()
+    client.force_login(make_operator())
+    return client
+
+
+def edit(manifest: Any = BRIEF, version: int = 1, **fields: Any) -> dict[str, Any]:
+    text = manifest if isinstance(manifest, str) else json.dumps(manifest)
+    return {"manifest": text, "seen_version": str(version), **fields}
+
+
+def test_the_form_of_the_admin_is_shown_without_its_surroundings(operator, application):
+    answer = operator.get(EDITOR)
+
+    page = answer.content.decode()
+    assert answer.status_code == 200
+    assert json.loads(answer.context["form"]["manifest"].value()) == empty_manifest()
+    assert 'data-state="open"' in page
+    assert 'data-theme="dark" class="dark"' in page
+    assert 'data-name="Quick App 2.0"' in page
+    assert "nav-sidebar" not in page
+
+
+def test_an_edit_is_saved_and_stands_in_the_history(operator, application):
+    answer = operator.post(EDITOR, edit())
+
+    application.refresh_from_db()
+    assert (answer.status_code, answer.json()) == (200, {"version": "2", "has_changes": True})
+    assert application.manifest == BRIEF
+    assert LogEntry.objects.get().get_change_message() == "Changed manifest."
+
+
+def test_what_the_chat_edits_is_saved_with_it(operator, application):
+    general = {"name": "Journeys", "description": "By train.", "topics": ["travel"]}
+
+    answer = operator.post(EDITOR, edit(general=json.dumps(general)))
+
+    application.refresh_from_db()
+    assert answer.json() == {"version": "2", "has_changes": True}
+    assert (application.title, application.description) == ("Journeys", "By train.")
+
+
+def test_saving_what_is_saved_changes_no_version(operator, application):
+    answer = operator.post(EDITOR, edit(json.dumps(empty_manifest(), indent=7)))
+
+    application.refresh_from_db()
+    assert answer.json() == {"version": "1", "has_changes": False}
+    assert (application.version, LogEntry.objects.count()) == (1, 0)
+
+
+def test_a_manifest_with_mistakes_is_not_saved(operator, application):
+    answer = operator.post(EDITOR, edit({**BRIEF, "contexts": 3}))
+
+    application.refresh_from_db()
+    assert (answer.status_code, answer.json()) == (
+        422,
+        {
+            "error": "The manifest has 1 mistake, listed with it. Nothing was saved.",
+            "version": "",
+        },
+    )
+    assert application.manifest == empty_manifest()
+
+
+def test_a_title_that_does_not_fit_is_told_by_its_name(operator, application):
+    answer = operator.post(EDITOR, edit(general=json.dumps({"name": "x" * 201})))
+
+    assert answer.status_code == 422
+    assert answer.json()["error"].startswith("Title: Ensure this value has at most 200 characters")
+
+
+def test_the_second_of_two_operators_is_told_and_may_overwrite(operator, application):
+    operator.post(EDITOR, edit())
+    late = edit(empty_manifest(), general=json.dumps({"name": "Late"}))
+
+    told = operator.post(EDITOR, late)
+    again = operator.post(EDITOR, {**late, "seen_version": told.json()["version"]})
+
+    assert (told.status_code, told.json()) == (409, {"error": CONFLICT, "version": "2"})
+    assert again.json() == {"version": "3", "has_changes": True}
+
+
+@pytest.mark.parametrize("general", ["{", "[]", '"name"'])
+def test_what_cannot_be_read_is_refused(operator, application, general):
+    answer = operator.post(EDITOR, edit(general=general))
+
+    application.refresh_from_db()
+    assert (answer.status_code, application.version) == (422, 1)
+
+
+def test_who_may_not_change_applications_is_told_so(application):
+    viewer = User.objects.create_user("viewer", is_staff=True)
+    viewer.user_permissions.add(Permission.objects.get(codename="view_application"))
+    client = Client()
+    client.force_login(viewer)
+
+    shown, saved = client.get(EDITOR), client.post(EDITOR, edit())
+
+    application.refresh_from_db()
+    assert "Your account may not change applications." in shown.content.decode()
+    assert (saved.status_code, application.version) == (422, 1)
+    assert client.post("/dial/editor/check/", {"manifest": "{}"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("/dial/editor/", "The address names no application"),
+        ("/dial/editor/?id=nowhere", "There is no application &#x27;nowhere&#x27;"),
+        ("/dial/editor/?id=%00", "There is no application"),
+        ("/dial/editor/?id=%3Cb%3E", "&lt;b&gt;"),
+        ("/dial/editor/?id=applications/b/a", "This installation knows no DIAL Core."),
+    ],
+)
+def test_what_cannot_be_edited_is_told(operator, address, why):
+    answer = operator.get(address)
+
+    assert (answer.status_code, why in answer.content.decode()) == (200, True)

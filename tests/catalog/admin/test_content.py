@@ -1,0 +1,289 @@
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from apps.catalog.content.installed import installed
+from apps.catalog.content.models import ContentItem
+from tests.catalog.content.files import write
+from tests.catalog.rows import make_application, make_operator, manifest_with
+from tests.manifest.documents import rest_tool, rest_tools
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/catalog/contentitem/"
+ADD = f"{LIST}add/"
+PREVIEW = f"{LIST}preview/"
+SHIP = rest_tool("ship", type="restapi-tool")
+HARBOUR = rest_tools({"template_name": "ship"}, name="Harbour")
+
+
+@pytest.fixture
+def client() -> Client:
+    client = Client()
+    client.force_login(make_operator())
+    return client
+
+
+@pytest.fixture(autouse=True)
+def layers(tmp_path: Path, settings: Any) -> Path:
+    settings.CATALOG_MAX_AGE_SECONDS = 0.0
+    settings.PREDEFINED_DIR = write(
+        tmp_path / "1",
+        prompt__polite="Be polite.\nAlways.",
+        tool__ship=SHIP,
+        toolset__harbour=HARBOUR,
+    )
+    extra = write(tmp_path / "2", prompt__polite="Be brief.\nAlways.", tool__bad=b"{")
+    settings.PREDEFINED_EXTRA_PATHS = [str(extra)]
+    return tmp_path
+
+
+def page_of(kind: str, name: str) -> str:
+    return f"{LIST}item/{kind}/{name}/"
+
+
+def make(kind: str, name: str, text: str) -> ContentItem:
+    return ContentItem.objects.create(kind=kind, name=name, text=text)
+
+
+def words(answer: Any) -> str:
+    """What the page says, without its markup."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", answer.content.decode())).split())
+
+
+def names(answer: Any) -> list[str]:
+    return [f"{e.item.kind} {e.item.name}" for e in answer.context["entries"]]
+
+
+def test_the_list_has_every_item_with_its_layer_its_uses_and_what_is_wrong(client, layers):
+    prompt = {"type": "predefined", "template": "polite"}
+    orchestrator = {"deployment": {"deployment_id": "demo-model"}, "system_prompt": prompt}
+    make_application(manifest=manifest_with(orchestrator=orchestrator))
+    make("prompt", "own", "Be yourself.")
+
+    answer = client.get(LIST)
+
+    shown = [
+        (f"{e.item.kind} {e.item.name}", e.layer, e.layers, e.uses.count, len(e.problems))
+        for e in answer.context["entries"]
+    ]
+    second = f"{layers}/2"
+    assert shown == [
+        ("prompt own", "database", 1, 0, 0),
+        ("prompt polite", second, 2, 1, 0),
+        ("tool bad", second, 1, 0, 1),
+        ("tool ship", "built in", 1, 1, 0),
+        ("toolset harbour", "built in", 1, 0, 0),
+    ]
+    assert "broken Line 1, column 2: not valid JSON" in words(answer)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("?kind=tool", ["tool bad", "tool ship"]),
+        ("?state=broken", ["tool bad"]),
+        ("?state=replaced", ["prompt polite"]),
+        ("?state=row", []),
+        ("?q=HARB", ["toolset harbour"]),
+        ("?q=a&kind=tool&state=broken", ["tool bad"]),
+        ("?page=99", ["prompt polite", "tool bad", "tool ship", "toolset harbour"]),
+    ],
+)
+def test_the_list_is_filtered(client, query, expected):
+    assert names(client.get(LIST + query)) == expected
+
+
+def test_a_layer_that_is_missing_is_told_in_the_list(client, layers, settings):
+    settings.PREDEFINED_EXTRA_PATHS = [str(layers / "gone")]
+
+    assert f"{layers}/gone: there is no such directory." in words(client.get(LIST))
+
+
+def test_a_page_shows_the_layers_and_how_they_differ(client, layers):
+    make("prompt", "polite", "Be <b>quick</b>.\nAlways.")
+
+    answer = client.get(page_of("prompt", "polite"))
+
+    shown = [
+        (layer.title, layer.in_force, [(line.kind, line.text) for line in layer.lines or ()])
+        for layer in answer.context["layers"]
+    ]
+    place = ("place", "@@ -1,2 +1,2 @@")
+    same = ("same", "Always.")
+    assert shown == [
+        (
+            "database",
+            True,
+            [place, ("removed", "Be brief."), ("added", "Be <b>quick</b>."), same],
+        ),
+        (
+            f"{layers}/2",
+            False,
+            [place, ("removed", "Be polite."), ("added", "Be brief."), same],
+        ),
+        ("built in", False, []),
+    ]
+    markup = answer.content.decode()
+    assert "<b>quick" not in markup
+    assert '<ins><span class="workbench-hidden">added: </span>' in markup
+
+
+def test_a_page_shows_who_uses_an_item_and_what_it_comes_to(client):
+    toolset = {"type": "predefined", "template_name": "harbour"}
+    application = make_application(manifest=manifest_with(tool_sets=[toolset]))
+
+    answer = client.get(page_of("toolset", "harbour"))
+    inner = client.get(page_of("tool", "ship"))
+
+    assert [a.pk for a in answer.context["uses"].applications] == [application.pk]
+    assert inner.context["uses"].items == (("toolset", "harbour"),)
+    titles = [block.title for block in answer.context["blocks"]]
+    assert titles == ["Toolset of the kind rest-api", "Tool ship"]
+
+
+def test_the_page_of_a_broken_item_says_why_and_has_no_preview(client):
+    answer = client.get(page_of("tool", "bad"))
+
+    assert "What is in force is broken" in words(answer)
+    assert (len(answer.context["problems"]), answer.context["blocks"]) == (1, [])
+
+
+@pytest.mark.parametrize("path", ["item/prompt/gone/", "item/song/polite/", "item/tool/polite/"])
+def test_an_item_that_is_not_there_has_no_page(client, path):
+    assert client.get(LIST + path).status_code == 404
+
+
+def test_an_override_begins_with_a_copy_and_is_in_force_once_it_is_saved(client):
+    form = client.get(f"{ADD}?kind=prompt&name=polite").context["adminform"].form
+    typed = {name: form.initial[name] for name in ("kind", "name", "text")}
+    assert typed == {"kind": "prompt", "name": "polite", "text": "Be brief.\nAlways."}
+    assert not ContentItem.objects.exists()
+
+    answer = client.post(ADD, {**typed, "text": "Be quick.\r\nAlways.\r\n"})
+
+    assert (answer.status_code, answer["Location"]) == (302, page_of("prompt", "polite"))
+    assert installed().items["prompt"]["polite"].value == "Be quick.\nAlways."
+    assert ContentItem.objects.get().text == "Be quick.\nAlways.\n"
+
+
+def test_a_reset_asks_first_and_brings_back_what_is_below(client, layers):
+    row = make("prompt", "polite", "Be quick.")
+    url = f"{LIST}{row.pk}/delete/"
+
+    asked = words(client.get(url))
+    assert f"From then on {layers}/2/prompt/polite.md is in force again." in asked
+    assert ContentItem.objects.exists()
+    answer = client.post(url, {"post": "yes"})
+
+    assert (answer.status_code, answer["Location"]) == (302, page_of("prompt", "polite"))
+    assert installed().items["prompt"]["polite"].value == "Be brief.\nAlways."
+
+
+def test_a_row_with_nothing_below_is_deleted_into_the_list(client):
+    row = make("prompt", "own", "Be yourself.")
+
+    answer = client.post(f"{LIST}{row.pk}/delete/", {"post": "yes"})
+
+    assert answer["Location"] == LIST
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "problem"),
+    [
+        ("tool", "{", "Line 1, column 2: not valid JSON: "),
+        ("tool", '{"type": "restapi-tool"}', "The predefined tool 'new' is not valid. "),
+        ("toolset", '{"type": "predefined", "template_name": "harbor"}',
+         "There is no predefined toolset 'harbor'; did you mean 'harbour'?"),
+        ("toolset", '{"type": "predefined", "template_name": "new"}',
+         "The references between toolset templates are a circle: new → new."),
+        ("prompt", " ", "the file is empty."),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_refused_at_the_text_and_comes_back_as_typed(
+    client, kind, text, problem
+):
+    answer = client.post(ADD, {"kind": kind, "name": "new", "text": text})
+
+    form = answer.context["adminform"].form
+    assert (answer.status_code, ContentItem.objects.count()) == (200, 0)
+    assert (list(form.errors), form["text"].value()) == (["text"], text)
+    assert form.errors["text"][0].startswith(problem)
+
+
+def test_nobody_overwrites_what_somebody_else_saved_meanwhile(client):
+    row = make("prompt", "own", "Be yourself.")
+    url = f"{LIST}{row.pk}/change/"
+    row.save()
+
+    answer = client.post(url, {"text": "Mine.", "seen_version": "1"})
+    assert "Somebody saved this item" in words(answer)
+    assert answer.context["adminform"].form["seen_version"].value() == 2
+    answer = client.post(url, {"text": "Mine.", "seen_version": "2"})
+
+    assert answer.status_code == 302
+    row.refresh_from_db()
+    assert (row.text, row.version) == ("Mine.", 3)
+
+
+@pytest.mark.parametrize(
+    ("typed", "problems", "titles"),
+    [
+        ({"kind": "prompt", "text": "On {locale}"}, [], ["What the model is told"]),
+        ({"kind": "skill", "text": "Hoist.", "files": '{"a.md": "A"}'}, [], ["SKILL.md", "a.md"]),
+        ({"kind": "skill", "text": "Hoist.", "files": "{"}, ["Enter a valid JSON."], []),
+        ({"kind": "skill", "text": "Hoist.", "files": "[1]"},
+         ["Write an object of texts by their paths."], []),
+        ({"kind": "prompt", "text": "x" * 2_097_153}, ["The text is too long."], []),
+        ({"kind": "", "text": "x"}, ["Choose a kind first."], []),
+        ({"kind": "prompt", "text": ""}, ["the file is empty."], []),
+    ],
+)  # fmt: skip
+def test_a_preview_saves_nothing(client, typed, problems, titles):
+    found = client.post(PREVIEW, typed).json()
+
+    assert (found["problems"], [block["title"] for block in found["blocks"]]) == (problems, titles)
+    assert not ContentItem.objects.exists()
+
+
+def test_the_preview_of_a_toolset_knows_the_row_that_it_replaces(client):
+    make("tool", "ship", '{"type": "restapi-tool"}')
+
+    found = client.post(PREVIEW, {"kind": "toolset", "name": "harbour", "text": "{}"}).json()
+
+    assert found["problems"][0].startswith("The predefined toolset 'harbour' is not valid. type: ")
+
+
+def test_without_permission_there_is_nothing_to_see(layers):
+    client, user = Client(), User.objects.create_user("staff", is_staff=True)
+    client.force_login(user)
+    row = make("prompt", "polite", "Be quick.")
+    gets = (LIST, ADD, page_of("prompt", "polite"), f"{LIST}{row.pk}/delete/")
+
+    assert [client.get(url).status_code for url in gets] == [403] * 4
+    assert client.post(PREVIEW, {"kind": "prompt", "text": "x"}).status_code == 403
+
+
+def test_who_may_only_look_is_offered_nothing_else(layers):
+    client, user = Client(), User.objects.create_user("staff", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="view_contentitem"))
+    client.force_login(user)
+    row = make("prompt", "polite", "Be quick.")
+
+    pages = [client.get(LIST), client.get(page_of("prompt", "polite"))]
+    pages.append(client.get(page_of("tool", "ship")))
+
+    assert [page.status_code for page in pages] == [200] * 3
+    said = " ".join(map(words, pages))
+    assert not any(word in said for word in ("Add an item", "Override", "Reset"))
+    assert client.post(f"{LIST}{row.pk}/delete/", {"post": "yes"}).status_code == 403
+    client.post(f"{LIST}{row.pk}/change/", {"text": "Mine."})
+    row.refresh_from_db()
+    assert row.text == "Be quick."

@@ -1,0 +1,106 @@
+"""Files that operators share with everybody."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from apps.workspace.local import files
+from apps.workspace.local.models import SharedFile, StoredFile
+from tests.catalog.rows import make_operator
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/workspace/sharedfile/"
+
+
+@pytest.fixture(autouse=True)
+def storage(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path
+
+
+@pytest.fixture
+def client() -> Client:
+    client = Client()
+    client.force_login(make_operator())
+    return client
+
+
+def upload(name: str, content: bytes, kind: str = "text/plain") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, content, kind)
+
+
+def shared(path: str) -> bytes:
+    return files.read("public", path).content
+
+
+def test_a_file_is_stored_under_its_own_name(client: Client):
+    answer = client.post(f"{LIST}add/", {"upload": upload("travel guide.pdf", b"%PDF"), "name": ""})
+
+    assert answer.status_code == 302
+    row = SharedFile.objects.get()
+    assert (row.name, row.content_type, row.size) == ("travel guide.pdf", "application/pdf", 4)
+    assert shared("files/public/travel%20guide.pdf") == b"%PDF"
+
+
+def test_its_page_shows_the_path_that_a_manifest_names(client: Client):
+    client.post(f"{LIST}add/", {"upload": upload("a.txt", b"a"), "name": "guides/my list.txt"})
+
+    page = client.get(f"{LIST}{SharedFile.objects.get().pk}/change/").content.decode()
+
+    assert "files/public/guides/my%20list.txt" in page
+
+
+def test_a_new_file_takes_the_place_of_the_old_one_under_the_same_name(client: Client):
+    client.post(f"{LIST}add/", {"upload": upload("a.txt", b"old"), "name": ""})
+    row = SharedFile.objects.get()
+
+    client.post(f"{LIST}{row.pk}/change/", {"upload": upload("b.md", b"new"), "name": "c.txt"})
+
+    assert [found.name for found in SharedFile.objects.all()] == ["a.txt"]
+    assert shared("files/public/a.txt") == b"new"
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"name": "a.txt"}, "This field is required."),
+        ({"name": "../a.txt"}, "are no names"),
+        ({"name": "taken.txt"}, "There is a file of that name; open it to replace it."),
+    ],
+)
+def test_what_cannot_be_stored_is_told_at_its_field(client: Client, fields, told: str):
+    client.post(f"{LIST}add/", {"upload": upload("taken.txt", b"first"), "name": ""})
+    given = {} if told.startswith("This field") else {"upload": upload("x.txt", b"x")}
+
+    answer = client.post(f"{LIST}add/", {**given, **fields})
+
+    assert told in answer.content.decode()
+    assert [row.name for row in SharedFile.objects.all()] == ["taken.txt"]
+
+
+def test_a_file_that_is_too_large_is_refused(client: Client, settings):
+    settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 3
+
+    answer = client.post(f"{LIST}add/", {"upload": upload("a.txt", b"1234"), "name": ""})
+
+    assert "The file has 4 bytes; at most 3 are possible." in answer.content.decode()
+
+
+def test_files_of_people_are_not_shown_and_not_reached(client: Client):
+    files.keep("user-7", "diary.txt", b"secret", "text/plain")
+    row = StoredFile.objects.get()
+
+    assert "diary.txt" not in client.get(LIST).content.decode()
+    assert client.get(f"{LIST}{row.pk}/change/").status_code == 302
+
+
+def test_a_deleted_file_is_gone_with_its_bytes(client: Client, tmp_path):
+    client.post(f"{LIST}add/", {"upload": upload("a.txt", b"a"), "name": ""})
+    row = SharedFile.objects.get()
+
+    client.post(f"{LIST}{row.pk}/delete/", {"post": "yes"})
+
+    assert not StoredFile.objects.exists()
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
