@@ -13,7 +13,7 @@ import logging
 import re
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -34,8 +34,15 @@ MOST_KEPT_KEYS = 1024
 USE_WRITTEN_SECONDS = 60.0
 KEY_FORM = re.compile(r"[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}")
 LOCALE_FORM = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
-KEPT_BACK = re.compile(r"x-(api-key|forwarded(-.*)?|real-ip|accel-.*|stainless-.*)")
-"""Headers that are the key, or are about the way of the request and not about its sender."""
+KEPT_BACK = re.compile(
+    r"x-(api-key|forwarded(-.*)?|real-ip|accel-.*|stainless-.*"
+    r"|dial-(application-(id|properties)|deployment-(id|features)|override-name))"
+)
+"""Headers that are the key, or are about the way of the request and not about its sender.
+
+DIAL Core writes into some of them what it calls, with the whole manifest: not for others to read.
+"""
+TRACE = ("traceparent", "tracestate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,7 @@ class Sent:
     origin: str
     is_forwarded: bool
     forwardable: Mapping[str, str]
+    trace: Mapping[str, str]
 
 
 _kept: dict[bytes, Kept] = {}
@@ -93,6 +101,18 @@ async def authenticate(scope: Mapping[str, Any]) -> Caller:
     return caller(sent, who, bearer=bearer)
 
 
+def claimed(scope: Mapping[str, Any]) -> Caller | None:
+    """Who sent a request as far as its headers tell, for somebody else to confirm.
+
+    None without a key, and for one that looks like ours: those are shown to nobody else.
+    """
+    sent = read_headers(scope["headers"])
+    if not sent.api_key or KEY_FORM.fullmatch(sent.api_key):
+        return None
+    nobody = Caller("", "dial", scope=frozenset())
+    return replace(caller(sent, nobody, bearer=sent.bearer), api_key=sent.api_key)
+
+
 def caller(sent: Sent, who: Caller, *, bearer: str) -> Caller:
     return Caller(
         who.bucket,
@@ -102,6 +122,7 @@ def caller(sent: Sent, who: Caller, *, bearer: str) -> Caller:
         client_channel=sent.client_channel,
         bearer=bearer,
         headers=sent.forwardable,
+        trace=sent.trace,
     )
 
 
@@ -126,6 +147,7 @@ def read_headers(headers: Iterable[tuple[bytes, bytes]]) -> Sent:
         origin=found.get("origin", ""),
         is_forwarded="x-forwarded-for" in found or "forwarded" in found,
         forwardable=forwardable,
+        trace={name: found[name] for name in TRACE if name in found},
     )
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal["visitor", "user", "key"]
+Kind = Literal["visitor", "user", "key", "dial"]
+"""`dial`: DIAL Core vouches for the caller; `api_key` is the key that it made for this request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +19,19 @@ class Caller:
     """
 
     bucket: str
+    folder: str = field(default="", kw_only=True)
+    """Where in the bucket files are made: `conversations/{id}/`; "" for the bucket itself."""
     kind: Kind = "visitor"
     user_id: int | None = None
     scope: frozenset[int] | None = None
     """The applications, by id, that a key is limited to; None means no limit."""
     locale: str = "en"
+    timezone: str = ""
+    """The IANA name of the user's time zone, "" if it is not known."""
     client_channel: str = ""
     bearer: str = field(default="", repr=False)
     api_key: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Headers of the request that may be passed on (`X-…`), in their original spelling."""
+    trace: Mapping[str, str] = field(default_factory=dict)
+    """`traceparent` and `tracestate` of the request, as far as it has them."""

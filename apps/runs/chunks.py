@@ -7,9 +7,11 @@ from itertools import count
 from typing import assert_never
 
 from apps.agent.events import (
+    AnnotationAdded,
     AttachmentAdded,
     Event,
     Finished,
+    Spent,
     StageAttachment,
     StageClosed,
     StageDelta,
@@ -63,10 +65,14 @@ class ChunkWriter:
                 return self.stage(stage_id, StageDeltaPart(status=status))
             case AttachmentAdded(attachment):
                 return custom(CustomContent(attachments=[attachment_to_dict(attachment)]))
+            case AnnotationAdded(annotation):
+                return of(Delta(custom_fields={"annotations": [annotation]}))
             case ToolCallsRequested(calls):
                 return of(Delta(tool_calls=numbered(calls)))
             case StateSaved(state):
                 return custom(CustomContent(state=dict(state)))
+            case Spent(usage):
+                return last(None, usage)
             case Finished(reason, usage):
                 return last(reason, usage)
             case _:
@@ -100,7 +106,7 @@ def numbered(calls: Iterable[ToolCall]) -> list[ToolCallDelta]:
     ]
 
 
-def last(reason: str, usage: Usage) -> Chunk:
+def last(reason: str | None, usage: Usage) -> Chunk:
     """The end; without usage when no model told what it spent."""
     if not usage.per_model:
         return Chunk([Choice(Delta(), reason)])

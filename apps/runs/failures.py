@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from apps.errors import (
+    GENERIC,
     ApplicationBroken,
     ApplicationNotFound,
     BadRequest,
@@ -20,13 +21,11 @@ from apps.errors import (
     ModelFailed,
     NotAuthenticated,
     QuickAppError,
+    ServiceFailed,
 )
 
 logger = logging.getLogger(__name__)
 
-GENERIC = (
-    "Something went wrong with the execution of your request. Please contact your administrator."
-)
 RETRY = "Please try again later."
 LONGEST_UPSTREAM_TEXT = 500
 PASSED_ON = frozenset({400, 401, 403, 404, 413, 422})
@@ -83,6 +82,28 @@ BY_REASON = {
     ),
     "stream": Known("The AI model service failed while responding.", True),
 }
+SERVICE_BY_STATUS = {
+    401: Known(
+        "Authentication failed when accessing a required service. "
+        "Please contact your administrator."
+    ),
+    403: Known(
+        "You don't have permission to access a required service. Please contact your administrator."
+    ),
+    404: Known(
+        "A required service or resource could not be found. Please contact your administrator."
+    ),
+    429: Known("A required service is currently rate-limiting requests.", True),
+}
+SERVICE_BROKEN = Known("A required service encountered an internal error.", True)
+SERVICE_ODD_STATUS = Known(
+    "An unexpected HTTP error occurred. Please try again or contact your administrator."
+)
+SERVICE_BY_REASON = {
+    "timeout": Known("A request to a required service timed out.", True),
+    "connection": Known("A network error occurred while contacting a required service.", True),
+    "answer": Known("An HTTP error occurred. Please try again or contact your administrator."),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +131,7 @@ def failure(error: BaseException) -> Failure:
         return fault(401, str(cause), str(cause), cause.code)
     if isinstance(cause, ApplicationNotFound):
         return fault(404, str(cause), str(cause), cause.code)
-    found = referenced(resolve(cause))
+    found = referenced(resolve(cause), reference_of(cause))
     log(found, error, cause)
     return found
 
@@ -134,6 +155,8 @@ def resolve(error: BaseException) -> Failure:
     match error:
         case ModelFailed():
             return model_failure(error)
+        case ServiceFailed():
+            return service_failure(error)
         case DeploymentNotFound():
             return Failure(404, str(error), str(error), error.code, kind_of(404))
         case FileRefused():
@@ -148,17 +171,27 @@ def model_failure(error: ModelFailed) -> Failure:
     upstream = error.status
     if upstream is None and error.code.isascii() and error.code.isdigit():
         upstream = int(error.code)
+    return told(known_failure(error, upstream), upstream, error.code, error.kind)
+
+
+def service_failure(error: ServiceFailed) -> Failure:
+    return told(known_service_failure(error), error.status)
+
+
+def told(known: Known, upstream: int | None, code: str = "", kind: str = "") -> Failure:
     status = upstream if upstream in PASSED_ON else 500
-    known = known_failure(error, upstream)
     text = f"{known.text} {RETRY}" if known.is_retryable else known.text
     return Failure(
-        status,
-        text,
-        text,
-        error.code or str(status),
-        error.kind or kind_of(status),
-        known.is_retryable,
+        status, text, text, code or str(status), kind or kind_of(status), known.is_retryable
     )
+
+
+def known_service_failure(error: ServiceFailed) -> Known:
+    if error.reason in SERVICE_BY_REASON:
+        return SERVICE_BY_REASON[error.reason]
+    if error.status is not None and error.status >= 500:
+        return SERVICE_BROKEN
+    return SERVICE_BY_STATUS.get(error.status or 0, SERVICE_ODD_STATUS)
 
 
 def known_failure(error: ModelFailed, status: int | None) -> Known:
@@ -181,8 +214,15 @@ def shortened(text: str) -> str:
     return text[: LONGEST_UPSTREAM_TEXT - 1] + "…"
 
 
-def referenced(found: Failure) -> Failure:
-    reference = secrets.token_hex(4)
+def reference_of(error: BaseException) -> str:
+    """By what an error is found in the log, always the same; "" for one of the request itself."""
+    cause = the_one(error)
+    if isinstance(cause, BadRequest | NotAuthenticated | ApplicationNotFound):
+        return ""
+    return str(cause.__dict__.setdefault("reference", secrets.token_hex(4)))
+
+
+def referenced(found: Failure, reference: str) -> Failure:
     text = f"{found.text} (error reference: {reference})"
     return replace(found, text=text, message=text, reference=reference)
 

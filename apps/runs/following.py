@@ -18,9 +18,9 @@ BATCH = 1_000
 async def follow(
     hub: Hub, stream: UUID, after: int, *, idle: float
 ) -> AsyncGenerator[list[Said], None]:
-    """Yield the events after number `after`, each once and in order, as batches, without end.
+    """Yield the events after number `after`, each once and in order, as batches.
 
-    An empty batch says that nothing came for `idle` seconds.
+    An empty batch says that nothing came for `idle` seconds. The end is that of the process.
     """
     with hub.watch(stream) as news:
         while True:
@@ -30,6 +30,8 @@ async def follow(
                 after = said[-1][0]
                 yield said
                 continue
+            if hub.is_closed:
+                return
             try:
                 async with asyncio.timeout(idle):
                     await news.wait()

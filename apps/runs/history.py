@@ -13,6 +13,7 @@ from typing import Any
 
 from apps.agent.messages import Message, to_dicts
 from apps.agent.replies import MODEL_STATE
+from apps.runs.sealing import unseal
 from apps.runs.stored import read_stored
 
 logger = logging.getLogger(__name__)
@@ -26,11 +27,15 @@ def expand(messages: Iterable[Message]) -> list[Message]:
 
 
 def expand_one(message: Message) -> Iterator[Message]:
-    stored = message.state.get(HISTORY)
-    if message.role != "assistant" or not isinstance(stored, list):
+    if message.role != "assistant":
         yield message
         return
-    state = {key: value for key, value in message.state.items() if key != HISTORY}
+    whole = unseal(message.state)
+    stored = whole.get(HISTORY)
+    if not isinstance(stored, list):
+        yield message if whole is message.state else replace(message, state=whole)
+        return
+    state = {key: value for key, value in whole.items() if key != HISTORY}
     if stored and isinstance(stored[0], Mapping) and "tool_call" in stored[0]:
         logger.warning("A conversation carries the old form of %s; it is still read.", HISTORY)
         stored = [written for pair in stored for written in paired(pair)]

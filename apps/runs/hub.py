@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
@@ -74,6 +74,8 @@ class Log:
 class Stoppable(Protocol):
     def stop(self) -> None: ...
 
+    def interrupt(self, seconds: float) -> None: ...
+
 
 @dataclass(slots=True)
 class Hub:
@@ -85,6 +87,12 @@ class Hub:
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
     """Keeps the tasks of the runs alive: nobody else holds them."""
     viewers: dict[UUID, set[asyncio.Event]] = field(default_factory=dict)
+    is_closing: bool = False
+    """The process is about to end: it takes no more questions."""
+    is_closed: bool = False
+    """Nothing more will be said; viewers leave when they have seen everything."""
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a viewer has left."""
 
     def hold(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Let the process do something to its end, whoever stops waiting for it."""
@@ -112,6 +120,17 @@ class Hub:
         """Keep a log that could not be written for the viewers who are here."""
         asyncio.get_running_loop().call_later(LOST_LOG_SECONDS, self.remove, log)
 
+    def wake_all(self) -> None:
+        for stream in self.viewers:
+            self.wake(stream)
+
+    async def wait_for_viewers(self, seconds: float) -> None:
+        """Until one of them has left, or the time is over."""
+        self.left.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.left.wait()
+
     def wake(self, stream: UUID) -> None:
         for news in self.viewers.get(stream, ()):
             news.set()
@@ -127,6 +146,7 @@ class Hub:
             self.viewers[stream].discard(news)
             if not self.viewers[stream]:
                 del self.viewers[stream]
+            self.left.set()
 
 
 HUB = Hub()

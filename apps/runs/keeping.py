@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from apps.errors import LeaseLost, NotStored
+from apps.errors import LeaseLost, NotStored, RunAbandoned
 from apps.runs.hub import Hub, Log
 from apps.runs.journal import Ending
 from apps.runs.models import Run
@@ -44,10 +44,11 @@ class Keeper:
         self.conclude = conclude
         self.writer = Writer(log, self.stop)
         self.stop_seconds = STOP_SECONDS
+        self.is_interrupted = False
         self.stopping = asyncio.Event()
-        self.work: asyncio.Future[None] | None = None
+        self.work: asyncio.Future[object] | None = None
 
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
+    def start(self, work: Coroutine[Any, Any, object]) -> None:
         """Begin; the task belongs to the hub."""
         self.hub.add(self.log)
         self.hub.working[self.log.stream] = self
@@ -61,7 +62,14 @@ class Keeper:
             self.stopping.set()
             self.work.cancel()
 
-    async def keep(self, work: asyncio.Future[None]) -> None:
+    def interrupt(self, seconds: float) -> None:
+        """Stop because the process ends, which nobody wished; cleaning up may take so long."""
+        if not self.stopping.is_set():
+            self.is_interrupted = True
+            self.stop_seconds = min(self.stop_seconds, seconds)
+            self.stop()
+
+    async def keep(self, work: asyncio.Future[object]) -> None:
         writing = asyncio.create_task(self.writer.keep_writing())
         stopping = asyncio.create_task(self.stopping.wait())
         try:
@@ -80,7 +88,7 @@ class Keeper:
             if self.hub.working.get(self.log.stream) is self:
                 del self.hub.working[self.log.stream]
 
-    async def outcome(self, work: asyncio.Future[None], writing: asyncio.Future[None]) -> Outcome:
+    async def outcome(self, work: asyncio.Future[object], writing: asyncio.Future[None]) -> Outcome:
         """How the work ended. It is stopped when nothing of it can be written any more."""
         if not work.done():
             self.stop()
@@ -89,9 +97,15 @@ class Keeper:
         if writing.done() and isinstance(error := writing.exception(), NotStored):
             return Outcome(Run.Status.FAILED, error)
         if not work.done() or work.cancelled():
-            return Outcome(Run.Status.STOPPED)
+            return self.ended()
         error = work.exception()
         return Outcome(Run.Status.FAILED, error) if error else Outcome(Run.Status.DONE)
+
+    def ended(self) -> Outcome:
+        """How work ended that did not end by itself."""
+        if self.is_interrupted:
+            return Outcome(Run.Status.FAILED, RunAbandoned())
+        return Outcome(Run.Status.STOPPED)
 
     async def end(self, outcome: Outcome, writing: asyncio.Future[None]) -> None:
         ending = self.conclude(outcome)

@@ -94,14 +94,18 @@ def join(contributions: Sequence[Contribution], issues: list[InitializationIssue
                 )
             else:
                 tools.listed[tool.spec.name] = tool
+        tools.hidden |= {tool.spec.name: tool for tool in contribution.hidden}
     for contribution in contributions:
         for arrange in contribution.arrange:
-            arrange(tools)
+            issues += arrange(tools) or ()
     joined = Contribution(
         instructions=tuple(part for c in contributions for part in c.instructions),
         history=tuple(step for c in contributions for step in c.history),
         view=tuple(step for c in contributions for step in c.view),
         results=tuple(step for c in contributions for step in c.results),
+        recoveries=tuple(recovery for c in contributions for recovery in c.recoveries),
+        tidying=tuple(tidy for c in contributions for tidy in c.tidying),
+        completions=tuple(completion for c in contributions for completion in c.completions),
         issues=tuple(issues),
     )
     return Opened(joined, tools)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from apps.agent.messages import Message
+from apps.catalog.content.variables import template_variables
 from apps.manifest.contexts import UserDefinedContext
 from apps.manifest.manifest import Manifest
 from apps.manifest.prompts import (
@@ -20,17 +21,27 @@ from apps.workspace.port import Workspace
 
 logger = logging.getLogger(__name__)
 
+_variable = re.compile(r"\{([A-Za-z_]\w*)\}")
 
-async def configured_prompt(manifest: Manifest, workspace: Workspace) -> str:
+
+async def configured_prompt(manifest: Manifest, workspace: Workspace, locale: str = "en") -> str:
     """The operator's prompt with its variables filled in. Raises `Unsupported`."""
     prompt = manifest.orchestrator.system_prompt
     match prompt:
         case CustomSystemPrompt():
-            return fill(prompt.content, prompt.variables)
+            return filled(prompt.content, prompt.variables)
         case DialSystemPrompt():
-            return fill(await workspace.prompt(prompt.path), prompt.variables or {})
+            return filled(await workspace.prompt(prompt.path), prompt.variables or {})
         case PredefinedSystemPrompt():
-            return fill(prompt.content or "", {"today": datetime.now(UTC).date().isoformat()})
+            return fill(prompt.content or "", template_variables(locale))
+
+
+def filled(text: str, variables: Mapping[str, str]) -> str:
+    """The text with its variables; one that nobody defined stays, which may be meant."""
+    undefined = sorted(set(_variable.findall(text)) - variables.keys())
+    if undefined:
+        logger.warning("The system prompt has undefined variables: %s", ", ".join(undefined))
+    return fill(text, variables)
 
 
 def inline_contexts(manifest: Manifest) -> list[str]:

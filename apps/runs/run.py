@@ -5,30 +5,30 @@ This is the only module that knows the model, the capabilities and the loop all 
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from django.conf import settings
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Emit, Finished, StateSaved
+from apps.agent.events import Emit, Finished, Spent, StateSaved
 from apps.agent.loop import AgentLoop, Progress
 from apps.agent.messages import Message
 from apps.agent.model import Model
 from apps.agent.replies import MODEL_STATE
-from apps.agent.retries import RetriedModel
-from apps.agent.tools import ToolSpec
-from apps.capabilities.registry import Opening
+from apps.agent.tools import Toolbox, ToolSpec
+from apps.capabilities.registry import Completed, Completion, Opening, Prepared, Tidy
 from apps.catalog.resolve import ResolvedApplication
-from apps.errors import BadRequest
+from apps.errors import BadRequest, InitializationIssue, QuickAppError
+from apps.manifest.manifest import Manifest
 from apps.runs.history import HISTORY, expand, kept, newest_state, promote
 from apps.runs.issues import report
 from apps.runs.opening import Opened, open_capabilities
-from apps.runs.parameters import overlaid
+from apps.runs.parameters import overlaid, static_tools
 from apps.runs.prompt import (
     configured_prompt,
     inline_contexts,
@@ -36,11 +36,18 @@ from apps.runs.prompt import (
     with_system,
     without_content_gaps,
 )
+from apps.runs.records import recorded, tell_initialized
+from apps.runs.sealing import seal
 from apps.runs.timings import show_timings
 from apps.runs.usage import total
+from apps.workspace.loading.loader import Loading
+from apps.workspace.loading.rules import rules_of
 from apps.workspace.port import Workspace
 
 logger = logging.getLogger(__name__)
+
+CALLS = "tool_calls"
+"""The finish reason of an answer that waits for the client's own tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,46 +70,106 @@ async def run(
     workspace: Workspace,
     caller: Caller,
     emit: Emit,
-) -> None:
+) -> str:
     """Answer `request`, emitting everything there is to tell; `Finished` is the last event.
 
-    The state is emitted however the run ends, a cancellation included. Raises `QuickAppError`.
+    Returns the text that the answer ends with, "" if it has none. The state and the costs are
+    emitted however the run ends, a cancellation included. Raises `QuickAppError`.
     """
     started = time.monotonic()
+    delegate = partial(delegated, application, workspace, caller)
     workspace = workspace.inside(application.slug)
     given = expand(request.messages)
-    opening = Opening(workspace, caller, emit, newest_state(given))
     progress = Progress()
-    outcome = "failed"
-    try:
-        async with open_capabilities(application, opening) as opened:
-            check_client_tools(request, opened.toolbox.names)
-            deployment_id = application.manifest.orchestrator.deployment.id
-            info = await workspace.deployment(deployment_id)
-            wanted, refused = overlaid(application.parameters, info, request.response_format)
-            report((*opened.contribution.issues, *refused), emit)
-            model = await workspace.model(deployment_id)
-            loop = make_loop(application, request, model, wanted, opened)
-            messages = await prepare_messages(application, given, workspace, opened)
-            try:
-                reason = await loop.run(messages, emit, progress)
-            finally:
-                emit(StateSaved({**opening.saved, **state_of(messages, given, progress)}))
-        if settings.SHOW_EXECUTION_TIME_STAGE:
+    loading = Loading(rules_of(application.manifest))
+    opening = Opening(
+        workspace,
+        caller,
+        emit,
+        newest_state(given),
+        demanded=demanded(request.tool_choice),
+        loading=loading,
+        spend=progress.usage.extend,
+        delegate=delegate,
+        messages=given,
+    )
+    with recorded(application.slug, request.messages, progress) as ending:
+        try:
+            async with open_capabilities(application, opening) as opened:
+                reason = await answer(application, request, given, opening, opened, progress)
+        except BaseException:
+            if progress.usage:
+                emit(Spent(total(progress.usage)))
+            raise
+        if settings.SHOW_EXECUTION_TIME_STAGE and reason is not None:
             show_timings(progress.timings, time.monotonic() - started, emit)
-        emit(Finished(reason, total(progress.usage)))
-        outcome = reason
-    except asyncio.CancelledError:
-        outcome = "cancelled"
-        raise
+        emit(Finished(reason or "stop", total(progress.usage)))
+        ending.finish(reason)
+    return last_words(progress)
+
+
+async def delegated(
+    application: ResolvedApplication,
+    workspace: Workspace,
+    caller: Caller,
+    manifest: Manifest,
+    prepared: Prepared,
+    question: str,
+    emit: Emit,
+) -> str:
+    """Let the application answer under another manifest. Raises `QuickAppError`."""
+    helper = replace(application, manifest=manifest, prepared=prepared)
+    return await run(helper, RunRequest((Message("user", question),)), workspace, caller, emit)
+
+
+def last_words(progress: Progress) -> str:
+    last = progress.added[-1] if progress.added else Message("tool")
+    return last.text.strip() if last.role == "assistant" and not last.tool_calls else ""
+
+
+async def answer(
+    application: ResolvedApplication,
+    request: RunRequest,
+    given: Sequence[Message],
+    opening: Opening,
+    opened: Opened,
+    progress: Progress,
+) -> str | None:
+    """The finish reason; None if there is no prompt, without which no model is asked."""
+    workspace, emit = opening.workspace, opening.emit
+    check_client_tools(request, opened.toolbox)
+    deployment_id = application.manifest.orchestrator.deployment.id
+    info = await workspace.deployment(deployment_id)
+    wanted, issues = overlaid(application.parameters, info, request.response_format)
+    prompt = await find_prompt(application, given, opening)
+    missing = (prompt,) if isinstance(prompt, InitializationIssue) else ()
+    report((*opened.contribution.issues, *issues, *missing), emit)
+    tell_initialized(application, opened)
+    if isinstance(prompt, InitializationIssue):
+        return None
+    model = await workspace.model(deployment_id)
+    loop = make_loop(application, request, model, wanted, static_tools(info), opened)
+    messages = await prepare_messages(application, given, prompt, opened)
+    tidying: Sequence[Tidy] = ()
+    try:
+        reason = await loop.run(messages, emit, progress)
+        if reason != CALLS:  # with the results of the client's tools, the answer goes on
+            tidying = opened.contribution.tidying
     finally:
-        logger.info(
-            "Request completed: application=%s outcome=%s tool_calls=%d seconds=%.3f",
-            application.slug,
-            outcome,
-            sum(len(message.tool_calls) for message in progress.added),
-            time.monotonic() - started,
-        )
+        emit(StateSaved(seal({**opening.saved, **state_of(given, progress, tidying)})))
+    if reason != CALLS:
+        await complete(opened.contribution.completions, progress)
+    return reason
+
+
+async def complete(completions: Sequence[Completion], progress: Progress) -> None:
+    """What is to be done after an answer, one after the other; the answer stands whatever it does."""
+    completed = Completed(progress.conversation, progress.iterations, progress.tool_calls)
+    for completion in completions:
+        try:
+            await completion(completed)
+        except Exception:
+            logger.exception("What follows an answer failed; the answer stands")
 
 
 def make_loop(
@@ -110,29 +177,40 @@ def make_loop(
     request: RunRequest,
     model: Model,
     parameters: Mapping[str, Any],
+    static: Sequence[Mapping[str, Any]],
     opened: Opened,
 ) -> AgentLoop:
     orchestrator = application.manifest.orchestrator
     deployment_id = orchestrator.deployment.id
     first = {"tool_choice": request.tool_choice} if request.tool_choice is not None else {}
     return AgentLoop(
-        model=RetriedModel(model, deployment_id),
+        model=model,
         name=deployment_id,
         tools=opened.toolbox.listed,
         unlisted=opened.toolbox.unlisted,
+        hidden=opened.toolbox.hidden,
         external=request.external,
         parameters=parameters,
         first_parameters=first,
+        static_tools=static,
         view=(promote, *opened.contribution.view),
         results=opened.contribution.results,
+        recoveries=opened.contribution.recoveries,
         max_iterations=application.max_iterations(settings.DEFAULT_AGENT_MAX_ITERATIONS),
         show_stages=orchestrator.propagate_stages,
     )
 
 
-def check_client_tools(request: RunRequest, taken: Collection[str]) -> None:
+def demanded(choice: Any) -> str:
+    """The name of the tool that a `tool_choice` wants to be called, "" for none."""
+    function = choice.get("function") if isinstance(choice, Mapping) else None
+    name = function.get("name") if isinstance(function, Mapping) else None
+    return name if isinstance(name, str) else ""
+
+
+def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:
     """Raises `BadRequest` when the client's wishes cannot be met."""
-    clashes = sorted(request.external.keys() & set(taken))
+    clashes = sorted(request.external.keys() & toolbox.names)
     if clashes:
         names = ", ".join(f"'{name}'" for name in clashes)
         raise BadRequest(
@@ -141,26 +219,41 @@ def check_client_tools(request: RunRequest, taken: Collection[str]) -> None:
         )
     choice = request.tool_choice
     forced = choice == "required" or isinstance(choice, Mapping)
-    if forced and not taken and not request.external:
+    there = toolbox.listed.keys() | request.external.keys()
+    if forced and not there:
         raise BadRequest(
             "tool_choice requires at least one tool to be configured",
             "Cannot enforce tool_choice: no tools are available. Configure at least one tool "
             "set or use tool_choice='auto'.",
         )
+    if (name := demanded(choice)) and name not in there:
+        raise BadRequest(
+            "tool_choice names no tool that there is",
+            f"Cannot enforce tool_choice: no tool is named '{name[:64]}'. Name one that the "
+            "application or the request has, or use tool_choice='auto'.",
+        )
+
+
+async def find_prompt(
+    application: ResolvedApplication, given: Sequence[Message], opening: Opening
+) -> str | InitializationIssue:
+    prompt = override(given, allowed=settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE)
+    try:
+        return prompt or await configured_prompt(
+            application.manifest, opening.workspace, opening.caller.locale
+        )
+    except QuickAppError as error:
+        return InitializationIssue(
+            f"orchestrator.system_prompt: {error}", section="Application configuration"
+        )
 
 
 async def prepare_messages(
-    application: ResolvedApplication,
-    given: Sequence[Message],
-    workspace: Workspace,
-    opened: Opened,
+    application: ResolvedApplication, given: Sequence[Message], prompt: str, opened: Opened
 ) -> Sequence[Message]:
     """The conversation as it is kept: system prompt in front, history steps applied in order."""
-    manifest = application.manifest
-    prompt = override(given, allowed=settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE)
-    prompt = prompt or await configured_prompt(manifest, workspace)
     instructions = opened.contribution.instructions
-    parts = (prompt, *inline_contexts(manifest), *instructions)
+    parts = (prompt, *inline_contexts(application.manifest), *instructions)
     messages: Sequence[Message] = with_system(given, parts)
     for step in opened.contribution.history:
         messages = await step(messages)
@@ -168,10 +261,13 @@ async def prepare_messages(
 
 
 def state_of(
-    messages: Sequence[Message], given: Sequence[Message], progress: Progress
+    given: Sequence[Message], progress: Progress, tidying: Sequence[Tidy]
 ) -> dict[str, Any]:
     """What the next request has to bring back."""
-    state: dict[str, Any] = {HISTORY: kept([*messages, *progress.added], given)}
+    conversation: Sequence[Message] = progress.conversation
+    for tidy in tidying:
+        conversation = tidy(conversation)
+    state: dict[str, Any] = {HISTORY: kept(conversation, given)}
     for message in progress.added:
         if not message.tool_calls and MODEL_STATE in message.state:
             state[MODEL_STATE] = message.state[MODEL_STATE]

@@ -93,7 +93,7 @@ async def test_the_calls_of_an_answer_are_kept_for_the_next_question():
     assert "**City:** Riga" in text_of(again)
     assert "Oslo" not in text_of(again)
     (newer,) = [event.state for event in again if isinstance(event, StateSaved)]
-    assert [len(found["tool_execution_history"]) for found in (state, newer)] == [2, 2]
+    assert [len(found["tool_execution_history"]) for found in (state, newer)] == [4, 4]
 
 
 async def test_a_tool_that_fails_is_told_by_the_answer():

@@ -13,6 +13,7 @@ from apps.errors import (
     FileRefused,
     ModelFailed,
     NotAuthenticated,
+    ServiceFailed,
     StepLimitReached,
     Stopped,
     Unsupported,
@@ -194,3 +195,69 @@ def test_what_was_expected_is_logged_in_one_line(caplog):
     (record,) = caplog.records
     assert record.exc_info is None
     assert "\n" not in record.getMessage()
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "text", "retryable"),
+    [
+        (
+            ServiceFailed("for the log", status=401),
+            401,
+            f"Authentication failed when accessing a required service. {ADMINISTRATOR}",
+            False,
+        ),
+        (
+            ServiceFailed("for the log", status=403),
+            403,
+            f"You don't have permission to access a required service. {ADMINISTRATOR}",
+            False,
+        ),
+        (
+            ServiceFailed("for the log", status=404),
+            404,
+            f"A required service or resource could not be found. {ADMINISTRATOR}",
+            False,
+        ),
+        (
+            ServiceFailed("for the log", status=429),
+            500,
+            "A required service is currently rate-limiting requests. Please try again later.",
+            True,
+        ),
+        (
+            ServiceFailed("for the log", status=503),
+            500,
+            "A required service encountered an internal error. Please try again later.",
+            True,
+        ),
+        (
+            ServiceFailed("for the log", reason="timeout"),
+            500,
+            "A request to a required service timed out. Please try again later.",
+            True,
+        ),
+        (
+            ServiceFailed("for the log", reason="connection"),
+            500,
+            "A network error occurred while contacting a required service. Please try again later.",
+            True,
+        ),
+        (
+            ServiceFailed("for the log", status=302),
+            500,
+            "An unexpected HTTP error occurred. Please try again or contact your administrator.",
+            False,
+        ),
+        (
+            ServiceFailed("for the log", reason="answer"),
+            500,
+            "An HTTP error occurred. Please try again or contact your administrator.",
+            False,
+        ),
+    ],
+)
+def test_what_a_service_failed_with_is_told_in_words_for_people(error, status, text, retryable):
+    found = failure(error)
+
+    assert (found.status, found.is_retryable) == (status, retryable)
+    assert found.text == f"{text} (error reference: {found.reference})"

@@ -11,6 +11,7 @@ from asgiref.sync import sync_to_async
 
 from apps.accounts.caller import Caller
 from apps.agent.events import (
+    AnnotationAdded,
     AttachmentAdded,
     Event,
     Finished,
@@ -232,6 +233,7 @@ def test_every_event_has_its_chunk():
         StageClosed("y", 1.0, failed=True),
         StageDelta("z", "never opened"),
         AttachmentAdded(picture),
+        AnnotationAdded({"id": "1"}),
         StateSaved({"a": 1}),
         Finished("length", Usage(1, 2, (ModelUsage("gpt", 1, 2),))),
     ]
@@ -264,4 +266,19 @@ def test_every_event_has_its_chunk():
         Message("assistant", attachments=(picture,), state={"orchestrator": {"a": 1}}),
         "length",
         (ModelUsage("gpt", 1, 2),),
+        ({"id": "1"},),
     )
+
+
+async def test_what_a_failed_run_cost_is_told_all_the_same():
+    await make("inner", manifest=driven_by("gpt"))
+    gpt = ScriptedModel(
+        [*saying("We", prompt=9, completion=1), ModelFailed("cut", reason="stream")]
+    )
+    spent: list[ModelUsage] = []
+    model = await workspace_of(gpt=gpt).model("inner")
+
+    with pytest.raises(ModelFailed):
+        await ask(model, QUESTION, lambda event: None, name="inner", spend=spent.extend)
+
+    assert spent == [ModelUsage("gpt", 9, 1)]

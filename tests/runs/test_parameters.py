@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import logging
+
 import pytest
 
-from apps.runs.parameters import overlaid
+from apps.runs.parameters import overlaid, static_tools
 from apps.workspace.port import DeploymentInfo
 
 
@@ -39,3 +41,27 @@ def test_an_effort_that_the_deployment_does_not_know_is_left_out_and_told(place)
         "orchestrator.deployment.parameters.reasoning_effort: 'gpt' does not support 'minimal', "
         "so the model is asked without it. Write one of 'low', 'high', or leave it out."
     )
+
+
+def test_the_tools_that_a_deployment_runs_itself_stand_beside_ours_as_they_are_listed(caplog):
+    """§3.5."""
+    caplog.set_level(logging.DEBUG, logger="apps.runs.parameters")
+    search = {"type": "static_function", "static_function": {"name": "search", "own": [1]}}
+    nonsense = [
+        {"type": "function"},
+        {"type": "static_function"},
+        5,
+        {**search, "static_function": {}},
+    ]
+    deployment = info(defaults={"seed": 1, "tools": [search, *nonsense]})
+
+    assert static_tools(deployment) == (search,)
+    assert overlaid({}, deployment) == ({"seed": 1}, ())
+    assert [record.getMessage() for record in caplog.records] == [
+        f"defaults.tools.{number} of gpt is no static function" for number in range(1, 5)
+    ]
+
+
+@pytest.mark.parametrize("listed", [None, {}, "search"])
+def test_what_is_no_list_of_tools_is_as_if_nothing_was_said(listed):
+    assert static_tools(info(defaults={"tools": listed})) == ()

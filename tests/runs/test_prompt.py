@@ -37,11 +37,33 @@ async def test_an_application_without_a_prompt_has_an_empty_one():
     assert await configured_prompt(manifest_of(), WORKSPACE) == ""
 
 
+async def test_a_predefined_prompt_knows_the_locale_and_what_the_installation_adds(settings):
+    settings.PROMPT_VARIABLES = {"company": "Acme {today}"}
+    template = {"type": "predefined", "template": "x", "content": "{company} in {locale}, {x}."}
+
+    found = await configured_prompt(manifest_of(template), WORKSPACE, "de")
+
+    assert found == "Acme {today} in de, {x}."
+
+
 async def test_a_prompt_that_is_stored_in_dial_needs_dial():
     prompt = {"type": "dial", "path": "prompts/public/pirate", "variables": {}}
 
     with pytest.raises(Unsupported, match="prompts/public/pirate"):
         await configured_prompt(manifest_of(prompt), WORKSPACE)
+
+
+async def test_a_variable_that_nobody_defined_stays_and_is_warned_of(caplog):
+    prompt = {
+        "type": "custom",
+        "content": 'Be {tone}, {name}. Answer with {"a": {1}} or {name}.',
+        "variables": {"tone": "kind"},
+    }
+
+    found = await configured_prompt(manifest_of(prompt), WORKSPACE)
+
+    assert found == 'Be kind, {name}. Answer with {"a": {1}} or {name}.'
+    assert caplog.messages == ["The system prompt has undefined variables: name"]
 
 
 def test_only_known_variables_are_replaced():

@@ -12,6 +12,7 @@ from apps.agent.events import (
     Event,
     Finished,
     ModelUsage,
+    Spent,
     StageClosed,
     StageDelta,
     StageOpened,
@@ -43,7 +44,7 @@ WEATHER = tool("weather", lambda arguments: f"{arguments['city']}: 12")
 CALL = calling(("1", "weather", '{"city": "Riga"}'))
 KEPT = to_dicts(
     [
-        Message("assistant", tool_calls=(ToolCall("1", "weather", '{"city": "Riga"}'),)),
+        Message("assistant", " ", tool_calls=(ToolCall("1", "weather", '{"city": "Riga"}'),)),
         Message("tool", "Riga: 12", tool_call_id="1"),
     ]
 )
@@ -280,6 +281,81 @@ async def test_a_model_that_fails_leaves_the_state_of_what_was_done():
     assert events == [TextDelta("It"), StateSaved({"tool_execution_history": KEPT})]
 
 
+async def test_what_a_failed_run_cost_is_told_last():
+    broken = [*saying("Wait", prompt=9, completion=3), ModelFailed("cut", reason="stream")]
+    events: list[Event] = []
+
+    with pytest.raises(ModelFailed):
+        await run(
+            application(),
+            RunRequest((QUESTION,)),
+            workspace_of(ScriptedModel(broken)),
+            CALLER,
+            events.append,
+        )
+
+    assert events == [
+        TextDelta("Wait"),
+        StateSaved({"tool_execution_history": []}),
+        Spent(Usage(9, 3, (ModelUsage("gpt", 9, 3),))),
+    ]
+
+
+async def test_a_capability_mends_the_conversation_when_the_model_refuses_it():
+    async def leave_out(failure, messages):
+        return [
+            replace(message, content="Not available.") if message.role == "tool" else message
+            for message in messages
+        ]
+
+    app = application(opener(Contribution(tools=(WEATHER,), recoveries=(leave_out,))))
+    model = ScriptedModel(CALL, [ModelFailed("unsupported", status=400)], saying("Sorry."))
+
+    events = await events_of(app, model)
+
+    mended = [KEPT[0], {**KEPT[1], "content": "Not available."}]
+    assert events == [
+        TextDelta("Sorry."),
+        StateSaved({"tool_execution_history": mended}),
+        Finished(),
+    ]
+    assert model.asked[2].messages[-1].text == "Not available."
+
+
+async def test_a_hidden_tool_is_not_told_of_and_cannot_be_called(caplog):
+    app = application(opener(Contribution(hidden=(WEATHER,))))
+    model = ScriptedModel(CALL, saying("Sorry."))
+
+    await events_of(app, model)
+
+    assert [list(request.tools) for request in model.asked] == [[], []]
+    assert model.asked[1].messages[-1].text == (
+        "This tool is not available to you: the platform calls it automatically. "
+        "Do not call it; continue without it."
+    )
+    assert "hidden from it: ['weather']" in caplog.text
+    with pytest.raises(BadRequest, match="already has a tool named 'weather'"):
+        await events_of(app, ScriptedModel(), external={"weather": spec("weather")})
+
+
+async def test_without_its_prompt_an_application_says_so_and_asks_no_model(caplog):
+    caplog.set_level(logging.INFO, "apps.runs.records")
+    prompt = {"type": "dial", "path": "prompts/public/pirate"}
+    model = ScriptedModel()
+
+    events = await events_of(application(system_prompt=prompt), model)
+
+    assert events[0] == StageOpened("initialization-issues", "Initialization issues")
+    assert isinstance(events[1], StageDelta)
+    assert events[1].text.startswith(
+        "#### Application configuration\n\n- orchestrator.system_prompt: "
+    )
+    assert "prompts/public/pirate" in events[1].text
+    assert events[2:] == [StageClosed("initialization-issues", 0.0, failed=True), Finished()]
+    assert model.asked == []
+    assert "outcome=failed iterations=0" in caplog.text
+
+
 async def test_a_run_that_reaches_its_limit_leaves_its_state():
     events: list[Event] = []
     app = application(opener(Contribution(tools=(WEATHER,))), max_iterations=1)
@@ -293,7 +369,7 @@ async def test_a_run_that_reaches_its_limit_leaves_its_state():
 
 
 async def test_a_cancelled_run_closes_everything_and_saves_its_state(caplog):
-    caplog.set_level(logging.INFO, "apps.runs.run")
+    caplog.set_level(logging.INFO, "apps.runs.records")
     started, is_closed = asyncio.Event(), []
     events: list[Event] = []
 
@@ -356,6 +432,21 @@ async def test_a_tool_of_the_client_may_not_have_the_name_of_one_of_ours():
 async def test_a_tool_can_only_be_demanded_where_there_is_one(choice):
     with pytest.raises(BadRequest, match="Cannot enforce tool_choice"):
         await events_of(application(), ScriptedModel(), tool_choice=choice)
+
+
+@pytest.mark.parametrize("name", ["hidden", "wether"])
+async def test_a_tool_that_the_model_does_not_have_cannot_be_demanded(name):
+    hidden = tool("hidden", lambda arguments: "")
+    app = application(opener(Contribution(tools=(WEATHER,), hidden=(hidden,))))
+    choice = {"type": "function", "function": {"name": name}}
+
+    with pytest.raises(BadRequest) as refused:
+        await events_of(app, ScriptedModel(), tool_choice=choice)
+
+    assert str(refused.value) == (
+        f"Cannot enforce tool_choice: no tool is named '{name}'. Name one that the application "
+        "or the request has, or use tool_choice='auto'."
+    )
 
 
 @pytest.mark.parametrize("allowed", [True, False])
