@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 from apps.agent.events import (
+    AnnotationAdded,
     AttachmentAdded,
     Event,
     Finished,
+    Spent,
     StageAttachment,
     StageClosed,
     StageDelta,
@@ -51,6 +53,7 @@ class Completion:
     stages: list[ShownStage] = field(default_factory=list)
     indexes: dict[str, int] = field(default_factory=dict)
     attachments: list[dict[str, str]] = field(default_factory=list)
+    annotations: list[Mapping[str, Any]] = field(default_factory=list)
     calls: list[dict[str, Any]] = field(default_factory=list)
     state: dict[str, Any] = field(default_factory=dict)
     finished: Finished = field(default_factory=Finished)
@@ -72,10 +75,14 @@ class Completion:
                     self.feed_stage(self.stages[self.indexes[event.stage_id]], event)
             case AttachmentAdded(attachment):
                 self.attachments.append(attachment_to_dict(attachment))
+            case AnnotationAdded(annotation):
+                self.annotations.append(annotation)
             case ToolCallsRequested(calls):
                 self.calls += [call_to_dict(call) for call in calls]
             case StateSaved(state):
                 self.state = dict(state)
+            case Spent():
+                pass  # an error has no place for it
             case Finished():
                 self.finished = event
             case _:
@@ -92,6 +99,7 @@ class Completion:
             case StageAttachment(_, attachment):
                 stage.attachments.append(attachment_to_dict(attachment))
             case StageClosed(_, _, failed):
+                stage.name += event.time
                 stage.status = "failed" if failed else "completed"
             case _:
                 assert_never(event)
@@ -123,6 +131,8 @@ class Completion:
         }
         if self.calls:
             written["tool_calls"] = self.calls
+        if self.annotations:
+            written["custom_fields"] = {"annotations": self.annotations}
         custom = {
             "stages": [stage.to_dict() for stage in self.stages],
             "attachments": self.attachments,

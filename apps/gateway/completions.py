@@ -7,14 +7,17 @@ from contextlib import aclosing
 from functools import partial
 
 from django.conf import settings
+from opentelemetry.trace import SpanKind
 
-from apps.accounts.authentication import authenticate
+from apps import tracing
 from apps.accounts.caller import Caller
 from apps.agent.events import Event
 from apps.agent.streams import stream
+from apps.catalog.resolve import ResolvedApplication
 from apps.gateway import schemas, shape
+from apps.gateway.admission import visit
 from apps.gateway.body import Completion
-from apps.gateway.door import GatewayConsumer, find
+from apps.gateway.door import GatewayConsumer
 from apps.gateway.errors import ManyChoices, answer_of
 from apps.gateway.wire import DONE, ChunkEncoder, error_frame
 from apps.runs.run import RunRequest, run
@@ -22,32 +25,40 @@ from apps.streaming.consumer import EVENT_STREAM, HEARTBEAT
 from apps.workspace.port import Workspace
 
 Events = AsyncGenerator[list[Event], None]
+ROUTE = "/openai/deployments/{slug}/chat/completions"
+ATTRIBUTES = {"http.request.method": "POST", "http.route": ROUTE}
+OpenWorkspace = Callable[[Caller, ResolvedApplication], Workspace]
 
 
 class CompletionConsumer(GatewayConsumer):
-    """One completion, streamed or whole. `open_workspace` gives a caller what a run stands on."""
+    """One completion, streamed or whole. `open_workspace` gives what a caller's run stands on."""
 
     methods = ("POST",)
 
-    def __init__(self, open_workspace: Callable[[Caller], Workspace]) -> None:
+    def __init__(self, open_workspace: OpenWorkspace) -> None:
         super().__init__()
         self.open_workspace = open_workspace
         self.encoder: ChunkEncoder | None = None
 
     async def answer(self) -> None:
-        caller = await authenticate(self.scope)
+        parent = tracing.received(self.scope["headers"])
+        with tracing.span(f"POST {ROUTE}", ATTRIBUTES, SpanKind.SERVER, parent):
+            await self.complete()
+
+    async def complete(self) -> None:
+        visitor = await visit(self.scope, self.attended)
         body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
         asked = schemas.read(
             body,
             max_depth=settings.GATEWAY_MAX_DEPTH,
             max_messages=settings.GATEWAY_MAX_MESSAGES,
         )
-        application = await find(self.slug or asked.model or "", caller)
+        application = await visitor.find(self.slug or asked.model or "")
         if asked.n is not None and asked.n > 1:
             raise ManyChoices(application.slug)
         request = to_run_request(asked)
-        workspace = self.open_workspace(caller)
-        events = stream(partial(run, application, request, workspace, caller))
+        workspace = self.open_workspace(visitor.caller, application)
+        events = stream(partial(run, application, request, workspace, visitor.caller))
         async with aclosing(events):
             if asked.stream:
                 await self.send_stream(events, application.slug)
@@ -91,7 +102,7 @@ class CompletionConsumer(GatewayConsumer):
         if not self.is_started or self.encoder is None:
             await self.send_json(status, body)
             return
-        await self.write(self.encoder.take_state() + error_frame(body))
+        await self.write(self.encoder.rest() + error_frame(body))
         await self.end(DONE)
 
 

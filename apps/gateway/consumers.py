@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from apps.accounts.authentication import authenticate
 from apps.catalog.access import usable
-from apps.gateway.door import GatewayConsumer, checked, find, hidden
+from apps.gateway.admission import visit
+from apps.gateway.door import GatewayConsumer, checked, hidden
 from apps.gateway.health import troubles
 from apps.gateway.listing import configuration_form, listed, starters_of
 
@@ -34,8 +35,8 @@ class ConfigurationConsumer(GatewayConsumer):
     """`GET …/configuration`: the form with the starters."""
 
     async def answer(self) -> None:
-        caller = await authenticate(self.scope)
-        application = await find(self.slug, caller)
+        visitor = await visit(self.scope, self.attended)
+        application = await visitor.find(self.slug)
         await self.send_json(200, configuration_form(starters_of(application.manifest)))
 
 

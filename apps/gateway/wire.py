@@ -16,9 +16,11 @@ import msgspec
 from django.conf import settings
 
 from apps.agent.events import (
+    AnnotationAdded,
     AttachmentAdded,
     Event,
     Finished,
+    Spent,
     StageAttachment,
     StageClosed,
     StageDelta,
@@ -75,8 +77,8 @@ def error_frame(body: Mapping[str, Any]) -> bytes:
 class ChunkEncoder:
     """Turns events into frames. Remembers only what the wire needs: indexes, and the state.
 
-    The state leaves right before the end, so that what has nothing but a state to say can still
-    be answered with a status.
+    The state and the costs leave right before the end, so that what has nothing else to say can
+    still be answered with a status.
     """
 
     def __init__(self, model: str) -> None:
@@ -95,6 +97,7 @@ class ChunkEncoder:
         self.attachments = count()
         self.calls = count()
         self.state: Mapping[str, Any] = {}
+        self.usage = Usage()
 
     def encode(self, events: Iterable[Event]) -> bytes:
         """All frames of a batch; empty when there is nothing to show yet."""
@@ -123,15 +126,21 @@ class ChunkEncoder:
                 item = {"index": index, **attachment_to_dict(attachment)}
                 return self.stage(stage_id, attachments=[item], status=None)
             case StageClosed(stage_id, _, failed):
-                return self.stage(stage_id, status="failed" if failed else "completed")
+                named = {"name": event.time} if event.time else {}
+                return self.stage(stage_id, **named, status="failed" if failed else "completed")
             case AttachmentAdded(attachment):
                 item = {"index": next(self.attachments), **attachment_to_dict(attachment)}
                 return self.custom({"attachments": [item]})
+            case AnnotationAdded(annotation):
+                return self.chunk({"custom_fields": {"annotations": [annotation]}})
             case ToolCallsRequested(calls):
                 written = [{"index": next(self.calls), **call_to_dict(call)} for call in calls]
                 return self.chunk({"content": None, "tool_calls": written})
             case StateSaved(state):
                 self.state = state
+                return b""
+            case Spent(usage):
+                self.usage = usage
                 return b""
             case Finished(reason, usage):
                 return self.take_state() + self.last(reason, usage)
@@ -165,7 +174,12 @@ class ChunkEncoder:
         state, self.state = self.state, {}
         return self.custom({"state": state})
 
-    def last(self, reason: str, usage: Usage) -> bytes:
+    def rest(self) -> bytes:
+        """What is to be known of an answer that an error ends: its state, and what it cost."""
+        cost = self.last(None, self.usage) if self.usage.per_model else b""
+        return self.take_state() + cost
+
+    def last(self, reason: str | None, usage: Usage) -> bytes:
         written: dict[str, Any] = {
             **self.head,
             "usage": usage_to_dict(usage),

@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from typing import Any, TypeVar
 
 from channels.consumer import AsyncConsumer
 from channels.db import aclose_old_connections
@@ -20,6 +20,7 @@ from apps.errors import BadRequest
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
 Scope = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
@@ -67,6 +68,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         self.is_complete = False
         self.is_gone = False
         self.written_at = 0.0
+        self.early: list[Mapping[str, Any]] = []
         self.listening: asyncio.Task[None] | None = None
         self.beating: asyncio.TimerHandle | None = None
         self.beat: asyncio.Task[None] | None = None
@@ -97,6 +99,23 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             if key == name:
                 return str(value.decode("latin-1"))
         return ""
+
+    async def attended(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for what has to be known before the body is read, as long as the client is there."""
+        listening = asyncio.ensure_future(self.listen_early(asyncio.current_task()))
+        try:
+            return await work
+        finally:
+            listening.cancel()
+
+    async def listen_early(self, answering: asyncio.Task[Any] | None) -> None:
+        """No more than the first part of a body is taken: nobody said yet that it is wanted."""
+        message = await self.receive()
+        self.early.append(message)
+        while message["type"] == "http.request" and not message.get("more_body"):
+            message = await self.receive()
+        if message["type"] == "http.disconnect":
+            self.leave(answering)
 
     async def read_body(self, limit: int) -> bytes:
         """The whole body; from now on the client is listened to.
@@ -131,7 +150,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     async def receive_part(self, seconds: float) -> Mapping[str, Any]:
         try:
             async with asyncio.timeout(seconds):
-                message = await self.receive()
+                message = self.early.pop() if self.early else await self.receive()
         except TimeoutError:
             raise BodyTooSlow(self.body_seconds) from None
         if message["type"] == "http.disconnect":

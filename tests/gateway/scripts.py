@@ -89,7 +89,7 @@ class ScriptedWorkspace:
     async def model(self, deployment_id: str, **wishes: object) -> ScriptedModel:
         return self.scripted
 
-    def __call__(self, caller: Caller) -> Any:
+    def __call__(self, caller: Caller, application: object = None) -> Any:
         self.callers.append(caller)
         return self
 

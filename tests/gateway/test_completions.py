@@ -343,14 +343,16 @@ async def test_an_error_before_the_first_words_has_a_status(stream, caplog):
 
 async def test_an_error_after_the_first_words_is_one_more_event_and_the_stream_ends_properly():
     application = await add_application()
-    model = ScriptedModel([says("Hel"), ModelFailed("cut", reason="stream")])
+    model = ScriptedModel([says("Hel"), ends(prompt=9), ModelFailed("cut", reason="stream")])
 
     answer = await ask(application, model, question(stream=True))
 
     assert answer.status == 200
     assert answer.text() == "Hel"
-    *_, state, last = answer.chunks()
+    *_, state, cost, last = answer.chunks()
     assert "state" in state["choices"][0]["delta"]["custom_content"]
+    assert cost["usage"]["prompt_tokens"] == 9
+    assert cost["choices"] == [{"index": 0, "finish_reason": None, "delta": {}}]
     assert last["error"]["type"] == "runtime_error"
     assert last["error"]["message"].startswith(
         "The AI model service failed while responding. Please try again later. (error reference: "

@@ -6,10 +6,12 @@ import pytest
 from aidial_sdk.utils.merge_chunks import cleanup_indices, merge_chat_completion_chunks
 
 from apps.agent.events import (
+    AnnotationAdded,
     AttachmentAdded,
     Event,
     Finished,
     ModelUsage,
+    Spent,
     StageAttachment,
     StageClosed,
     StageDelta,
@@ -37,11 +39,12 @@ RUN: list[Event] = [
     StageDelta("b", "parts"),
     StageAttachment("b", PICTURE),
     StageClosed("b", 0.2, failed=True),
-    StageClosed("a", 0.5),
+    StageClosed("a", 0.25, is_timed=True),
     TextDelta("It is 12°"),
     AttachmentAdded(PICTURE),
     TextDelta('C "now"\n'),
     AttachmentAdded(NOTE),
+    AnnotationAdded({"id": "a", "pages": [1]}),
     StateSaved({"tool_execution_history": [{"role": "tool", "content": "12"}], "k": {"n": [1]}}),
     Finished("stop", USAGE),
 ]
@@ -113,7 +116,7 @@ def test_stages_are_numbered_in_one_sequence_and_know_their_parent():
             ],
         },
         {"index": 1, "status": "failed"},
-        {"index": 0, "status": "completed"},
+        {"index": 0, "name": " [0.25s]", "status": "completed"},
     ]
 
 
@@ -154,6 +157,26 @@ def test_calls_of_client_tools_are_numbered():
             ],
         }
     ]
+
+
+def test_an_annotation_leaves_as_it_came():
+    (delta,) = deltas([AnnotationAdded({"id": "a", "pages": [1]})])
+
+    assert delta == {"custom_fields": {"annotations": [{"id": "a", "pages": [1]}]}}
+
+
+def test_what_a_failed_run_cost_leaves_with_its_state_before_the_error(settings):
+    settings.SHOW_USAGE_STATISTICS = True
+    encoder = ChunkEncoder("app")
+
+    assert encoder.encode([StateSaved({"k": 1}), Spent(USAGE)]) == b""
+    state, cost = encoder.rest().decode().split("\n\n")[:2]
+
+    assert json.loads(state[6:])["choices"][0]["delta"] == {"custom_content": {"state": {"k": 1}}}
+    chunk = json.loads(cost[6:])
+    assert chunk["choices"] == [{"index": 0, "finish_reason": None, "delta": {}}]
+    assert chunk["usage"]["total_tokens"] == 15
+    assert [item["model"] for item in chunk["statistics"]["usage_per_model"]] == ["large", "small"]
 
 
 def test_the_state_leaves_whole_right_before_the_end():

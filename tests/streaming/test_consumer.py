@@ -106,6 +106,50 @@ async def test_work_is_cancelled_when_the_client_goes_away():
     await request.is_over()
 
 
+@pytest.mark.parametrize("parts", [[], [False]])
+async def test_a_client_that_goes_away_before_its_body_is_read_is_noticed(parts):
+    """The body may be here, or not yet; a server tells of both before it tells of the leaving."""
+    begun, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def vouch():
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    async def work(door):
+        await door.attended(vouch())
+
+    request = Request(work)
+    for more in parts:
+        await request.send(b"hello", more)
+    async with asyncio.timeout(PATIENCE):
+        await request.communicator.send_input({"type": "http.disconnect"})
+        await begun.wait()
+        await cancelled.wait()
+    await request.is_over()
+
+
+async def test_a_body_that_came_while_something_else_was_waited_for_is_whole():
+    async def something(door):
+        while not door.early:
+            await asyncio.sleep(0)
+        return b"said "
+
+    async def work(door):
+        known = await door.attended(something(door))
+        await door.respond(200, known + await door.read_body(100))
+
+    request = Request(work)
+    await request.send(b"one ", more=True)
+    await request.send(b"two")
+
+    await request.receive()
+    assert (await request.receive())["body"] == b"said one two"
+    await request.is_over()
+
+
 async def test_work_that_has_answered_may_finish_after_the_goodbye():
     finished, may_finish = asyncio.Event(), asyncio.Event()
 
