@@ -16,6 +16,7 @@ from apps.accounts.caller import Caller
 from apps.chat.models import Conversation
 from apps.errors import Refused
 from apps.runs.models import Run
+from apps.workspace.local.models import FormerBucket
 
 VISITOR = "visitor"
 """The session's entry with the bucket that its conversations had before its owner signed in."""
@@ -64,3 +65,4 @@ def adopt(bucket: str, caller: Caller) -> None:
     """Give somebody who signed in what they began before they did."""
     Conversation.objects.filter(owner=bucket).update(owner=caller.bucket)
     Run.objects.filter(bucket=bucket).update(bucket=caller.bucket)
+    FormerBucket.objects.update_or_create(name=bucket, defaults={"bucket": caller.bucket})

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import transaction
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Event, Finished, StateSaved
+from apps.agent.events import Event, Finished, Spent, StateSaved
 from apps.agent.messages import Message as Spoken
 from apps.catalog.resolve import ResolvedApplication
 from apps.chat.access import find, own
 from apps.chat.endings import conclude
+from apps.chat.folders import attached, folder_of
 from apps.chat.frames import Ask
 from apps.chat.models import Conversation, Message
 from apps.chat.protocol import encode, run_status, storable
@@ -47,16 +48,23 @@ class Begun:
 
 
 async def ask(
-    hub: Hub, caller: Caller, application: ResolvedApplication, workspace: Workspace, sent: Ask
+    hub: Hub,
+    caller: Caller,
+    application: ResolvedApplication,
+    open_workspace: OpenWorkspace,
+    sent: Ask,
 ) -> Begun:
     """Take a question and start its answer. Raises `Refused`.
 
-    Whoever asked may be gone before the answer has begun, so the process does both.
+    Whoever asked may be gone before the answer has begun, so the process does both. What the
+    answer makes of files stands beside those that were uploaded, and goes with the conversation.
     """
 
     async def begin_and_start() -> Begun:
         begun: Begun = await database_sync_to_async(begin)(caller, application, sent)
-        start(hub, begun, application, workspace, caller)
+        folder = folder_of(begun.conversation.pk)
+        asking = replace(caller, folder=folder, timezone=sent.timezone)
+        start(hub, begun, application, open_workspace(asking), asking)
         return begun
 
     return await asyncio.shield(hub.hold(begin_and_start()))
@@ -64,7 +72,7 @@ async def ask(
 
 def begin(caller: Caller, application: ResolvedApplication, ask: Ask) -> Begun:
     """Store the question and claim the conversation. Raises `Refused`."""
-    text = read_question(ask.text)
+    text = read_question(ask)
     try:
         with transaction.atomic():
             before = begun_before(caller, application.slug, ask.id)
@@ -89,17 +97,20 @@ def begin_now(caller: Caller, application: ResolvedApplication, ask: Ask, text: 
             "too_many_runs",
             "Too many of your answers are being written. Wait for one or stop it first.",
         )
+    attachments = attached(caller, (file.url for file in ask.attachments))
     if ask.conversation is None:
-        conversation = create(caller, application, text)
+        title = title_of(text) or title_of(attachments[0]["title"])
+        conversation = create(caller, application, ask.begin, title)
     else:
         conversation = find(caller, ask.conversation, application.slug)
         end_abandoned(conversation.pk)
-    return store_question(caller, conversation, ask.id, application.slug, text)
+    return store_question(caller, conversation, ask.id, application.slug, text, attachments)
 
 
-def read_question(text: str) -> str:
-    """Raises `Refused` for a text that cannot be asked."""
-    if not text.strip():
+def read_question(ask: Ask) -> str:
+    """Raises `Refused` for what cannot be asked."""
+    text = ask.text
+    if not text.strip() and not ask.attachments:
         raise Refused("empty_text", "Write a question first.")
     limit = settings.CHAT_MAX_QUESTION_CHARS
     if len(text) > limit:
@@ -110,20 +121,34 @@ def read_question(text: str) -> str:
     return str(storable(text))
 
 
-def create(caller: Caller, application: ResolvedApplication, text: str) -> Conversation:
+def create(
+    caller: Caller, application: ResolvedApplication, begin: UUID | None, title: str
+) -> Conversation:
+    """With the wished id, unless that is taken: a tab that was doubled has the same wish."""
+    is_free = begin is not None and not Conversation.objects.filter(pk=begin).exists()
+    chosen = begin if is_free and begin is not None else uuid4()
     return own(caller).create(
-        application_id=application.id, owner=caller.bucket, title=title_of(text)
+        id=chosen, application_id=application.id, owner=caller.bucket, title=title
     )
 
 
 def store_question(
-    caller: Caller, conversation: Conversation, request: UUID, slug: str, text: str
+    caller: Caller,
+    conversation: Conversation,
+    request: UUID,
+    slug: str,
+    text: str,
+    attachments: list[dict[str, str]],
 ) -> Begun:
     stream = conversation.pk
     claimed = Run(stream=stream, request=request, application=slug, bucket=caller.bucket)
     leases.claim(claimed)
     question = Message.objects.create(
-        conversation=conversation, run=claimed, role=Message.Role.USER, text=text
+        conversation=conversation,
+        run=claimed,
+        role=Message.Role.USER,
+        text=text,
+        attachments=attachments,
     )
     conversation.updated_at = question.created_at
     conversation.save(update_fields=["updated_at"])
@@ -142,6 +167,7 @@ def added(question: Message) -> dict[str, Any]:
             "id": str(question.uuid),
             "role": question.role,
             "text": question.text,
+            "attachments": question.attachments,
             "created_at": question.created_at.isoformat(),
         },
     }
@@ -178,5 +204,5 @@ class Answer:
             shown = storable(shown)
             self.transcript.take(shown)
             self.log.append(shown)
-        elif isinstance(event, (StateSaved, Finished)):
+        elif isinstance(event, (StateSaved, Spent, Finished)):
             self.transcript.take_unseen(event)

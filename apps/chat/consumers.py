@@ -28,6 +28,8 @@ from apps.runs.workspaces import open_workspace
 
 logger = logging.getLogger(__name__)
 
+CUT_OFF, RESTARTING = 3011, 3012
+"""Like 1011 and 1012, which daphne refuses to send: the page connects again and says what it has."""
 LONGEST_INBOX = 8
 """Frames that may wait; a page that sends faster than it is served is told so."""
 
@@ -93,9 +95,10 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.show(opened, sent.after)
 
     async def ask(self, sent: Ask) -> None:
+        if self.hub.is_closing:
+            raise Refused("server_stopping", "The server is restarting. Ask again in a moment.")
         application = await self.application()
-        workspace = self.open_workspace(self.caller)
-        begun = await answers.ask(self.hub, self.caller, application, workspace, sent)
+        begun = await answers.ask(self.hub, self.caller, application, self.open_workspace, sent)
         if begun.conversation.pk != self.conversation:
             await self.open(Open(type="open", conversation=begun.conversation.pk))
 
@@ -130,7 +133,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                         await self.send(text_data=frame(conversation, said))
         except Exception:
             logger.exception("A viewer of %s had to be cut off", conversation)
-            await self.close(1011)  # the page connects again and says what it has
+            await self.close(CUT_OFF)
+        else:
+            await self.close(RESTARTING)
 
     async def refuse(self, error: QuickAppError) -> None:
         await self.send(

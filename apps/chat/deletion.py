@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from apps.chat.folders import delete_folder
 from apps.chat.models import Conversation
 from apps.runs import journal
 
 
 def forget(sender: type[Conversation], instance: Conversation, **kwargs: Any) -> None:
-    """Delete the journal and the runs; a run that is going loses its lease and stops."""
+    """Delete the journal, the runs and the files; a run that is going loses its lease and stops."""
     journal.delete(instance.pk)
+    delete_folder(instance.owner, instance.pk)

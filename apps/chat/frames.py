@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from apps.errors import Refused
 
 LARGEST_FRAME_BYTES = 1024 * 1024
 LARGEST_NUMBER = 2**53 - 1
 """JavaScript counts exactly up to here."""
+MOST_ATTACHMENTS = 20
+"""Files of one question."""
+LONGEST_ZONE = 64
 
 
 class Frame(BaseModel):
@@ -26,13 +30,31 @@ class Open(Frame):
     after: int = Field(default=0, ge=0, le=LARGEST_NUMBER)
 
 
+class SentFile(Frame):
+    """`url` is the path of a file that was uploaded, `files/…`."""
+
+    url: str = Field(max_length=2000)
+
+
 class Ask(Frame):
-    """`id` is the page's own: a frame that was sent again is recognised by it."""
+    """`id` is the page's own: a frame that was sent again is recognised by it.
+
+    A new conversation (`conversation` is None) gets the id `begin`, under which its files were
+    uploaded. `timezone` is the browser's, "" if it is no zone that we know.
+    """
 
     type: Literal["ask"]
     id: UUID
     text: str
     conversation: UUID | None = None
+    begin: UUID | None = None
+    attachments: tuple[SentFile, ...] = Field(default=(), max_length=MOST_ATTACHMENTS)
+    timezone: str = ""
+
+    @field_validator("timezone")
+    @classmethod
+    def known(cls, name: str) -> str:
+        return name if is_zone(name) else ""
 
 
 class Stop(Frame):
@@ -64,3 +86,14 @@ def is_too_large(frame: str) -> bool:
     if len(frame) * 4 <= LARGEST_FRAME_BYTES:
         return False
     return len(frame.encode("utf-8", "surrogatepass")) > LARGEST_FRAME_BYTES
+
+
+def is_zone(name: str) -> bool:
+    """Whether it is the name of a time zone, such as Europe/Riga."""
+    if not name or len(name) > LONGEST_ZONE:
+        return False
+    try:
+        ZoneInfo(name)
+    except (ValueError, KeyError, OSError):  # a folder of zones is no zone
+        return False
+    return True

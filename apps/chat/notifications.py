@@ -35,7 +35,7 @@ STREAMS_PER_VISITOR = 32
 
 
 class NotificationsConsumer(HttpConsumer):
-    """`GET /api/notifications?conversation=…`, from after `Last-Event-ID` on, without end."""
+    """`GET /api/notifications?conversation=…`, from after `Last-Event-ID` on."""
 
     streams: ClassVar[Counter[str]] = Counter()
 
@@ -83,6 +83,7 @@ class NotificationsConsumer(HttpConsumer):
                     await self.write(b"".join(events))
                 else:
                     await database_sync_to_async(end_abandoned)(conversation)
+        await self.end()  # the process ends; a reader connects again
 
 
 @contextmanager

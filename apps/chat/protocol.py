@@ -9,9 +9,11 @@ from uuid import UUID
 import msgspec
 
 from apps.agent.events import (
+    AnnotationAdded,
     AttachmentAdded,
     Event,
     Finished,
+    Spent,
     StageAttachment,
     StageClosed,
     StageDelta,
@@ -32,6 +34,7 @@ SSE_NAMES = {
     "stage.delta": "AIToolCallProgress",
     "stage.closed": "AIToolCallCompleted",
     "attachment.added": "AIAttachmentAdded",
+    "annotation.added": "AIAnnotationAdded",
     "run.status": "AITaskStatusChanged",
     "message.added": "AIMessageComplete",
     "message.complete": "AIMessageComplete",
@@ -57,7 +60,9 @@ def encode(event: Event) -> dict[str, Any] | None:  # noqa: C901 - one case for 
             return closed_stage(stage, seconds, failed=failed)
         case AttachmentAdded(attachment):
             return {"type": "attachment.added", "attachment": attachment_to_dict(attachment)}
-        case ToolCallsRequested() | StateSaved() | Finished():
+        case AnnotationAdded(annotation):
+            return {"type": "annotation.added", "annotation": dict(annotation)}
+        case ToolCallsRequested() | StateSaved() | Spent() | Finished():
             return None
         case _:
             assert_never(event)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.agent.events import Finished, StateSaved, Usage
+from apps.agent.events import Finished, Spent, StateSaved, Usage
 from apps.chat.protocol import closed_stage
 
 
@@ -36,10 +36,12 @@ class Transcript:
             case _:
                 pass  # shown, and not part of what is kept
 
-    def take_unseen(self, event: StateSaved | Finished) -> None:
+    def take_unseen(self, event: StateSaved | Spent | Finished) -> None:
         match event:
             case StateSaved(state):
                 self.state = state
+            case Spent(usage):
+                self.usage = usage
             case Finished(reason, usage):
                 self.finish_reason = reason
                 self.usage = usage

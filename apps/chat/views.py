@@ -19,6 +19,7 @@ from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve
 from apps.chat.access import VISITOR, adopt, bucket_of, caller_of, first_language, own
+from apps.chat.frames import MOST_ATTACHMENTS
 from apps.chat.models import Conversation
 from apps.errors import ApplicationBroken, ApplicationNotFound
 from apps.manifest.starters import ConversationStarters
@@ -70,6 +71,9 @@ def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> H
         "conversation_id": None if conversation is None else str(conversation),
         "text_limit": settings.CHAT_MAX_QUESTION_CHARS,
         "socket_path": f"/ws/chat/{slug}/",
+        "upload_limit": settings.DEFAULT_FILE_LOADING_SIZE_LIMIT,
+        "upload_types": ",".join(settings.CHAT_UPLOAD_TYPES),
+        "upload_most": MOST_ATTACHMENTS,
     }
     return render(request, "chat/chat.html", context)
 

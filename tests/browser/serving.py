@@ -89,6 +89,13 @@ def site_environment(folder: Path, port: int, **settings: str) -> dict[str, str]
 @contextmanager
 def serve(folder: Path, **settings: str) -> Iterator[Site]:
     """Serve the site with a new database in `folder` for the length of the block."""
+    with serve_process(folder, **settings) as (site, _):
+        yield site
+
+
+@contextmanager
+def serve_process(folder: Path, **settings: str) -> Iterator[tuple[Site, subprocess.Popen[bytes]]]:
+    """The same with the process, for who ends it or looks at what it takes."""
     port = free_port()
     log = folder / "server.log"
     site = Site(f"http://127.0.0.1:{port}", site_environment(folder, port, **settings), log)
@@ -106,7 +113,7 @@ def serve(folder: Path, **settings: str) -> Iterator[Site]:
     ):
         try:
             wait_until_it_answers(site, process)
-            yield site
+            yield site, process
         finally:
             process.terminate()
             try:

@@ -294,7 +294,7 @@ def test_an_open_list_of_further_fields_is_in_nobodys_way(site: Site, admin_page
     page.goto(put(site, "further", {**ODD, "tool_sets": []}))
     page.get_by_role("tab", name="Form").click()
     more = page.get_by_role("button", name="More fields", exact=True)
-    further = page.get_by_text("conversation_starters")
+    further = page.get_by_label("Conversation starters")
 
     more.click()
     expect(further).to_be_visible()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -190,6 +191,64 @@ def test_what_a_model_writes_can_neither_run_nor_load_anything(
     expect(answer.locator("img, script, form, input, markdown-text svg[onload]")).to_have_count(0)
     assert [url for url in requests if "example.org" in url] == []
     assert "taken" not in chat.title()
+
+
+def test_anchors_become_numbers_that_lead_to_their_sources(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    ask(chat, socket, "Cite")
+
+    socket.write(
+        'It is warm<cit data-id="b"></cit><cit data-id="a"></cit>', ' and dry<cit data-id="x'
+    )
+    socket.write('"></cit>, they say<cit data-id="c"></cit>.\n\n<cit onclick="alert(1)">evil</cit>')
+    for annotation in (
+        {"id": "a", "title": "<b>Report</b>", "url": "https://example.org/a?b=1"},
+        {"id": "b", "url_citation": {"title": "Second", "url": "http://example.org/b"}},
+        {"id": "c", "title": "Nowhere", "url": "javascript:alert(1)"},
+    ):
+        socket.say(type="annotation.added", annotation=annotation)
+    socket.end()
+
+    answer = chat.locator("chat-answer")
+    marks = answer.locator(".citation")
+    expect(marks).to_have_text(["2", "1", "3"])
+    expect(answer.locator("markdown-text p").first).to_have_text("It is warm21 and dry, they say3.")
+    links = answer.get_by_role("link")
+    expect(links).to_have_count(2)
+    expect(links.first).to_have_attribute("href", "http://example.org/b")
+    expect(links.first).to_have_accessible_name("Source 2: Second")
+    expect(links.last).to_have_attribute("href", "https://example.org/a?b=1")
+    expect(links.last).to_have_attribute("title", "<b>Report</b>")
+    expect(answer.locator("markdown-text p").last).to_have_text('<cit onclick="alert(1)">evil')
+
+
+def test_files_of_the_reader_are_linked_to_where_they_are_shown(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    ask(chat, socket, "Where is it?")
+
+    socket.write(
+        'There<cit data-id="a"></cit><cit data-id="b"></cit>, '
+        "[in the plan](files/user-7/The%20plan.pdf), [no](files/../admin/), "
+        "![chart](files/user-7/chart.png) ![no](files/user-7/chart.exe)"
+    )
+    for annotation in (
+        {"id": "a", "url": "files/user-7/The%20plan.pdf"},
+        {"id": "b", "url": "files/user-7/../../admin/"},
+    ):
+        socket.say(type="annotation.added", annotation=annotation)
+    socket.end(attachments=[{"type": "text/plain", "url": "files/../admin/", "title": "No"}])
+
+    answer = chat.locator("chat-answer")
+    links = answer.get_by_role("link")
+    expect(links).to_have_count(2)
+    for link in links.all():
+        expect(link).to_have_attribute("href", re.compile(r"/files/user-7/The%20plan\.pdf$"))
+    expect(links.first).to_have_accessible_name("Source 1: The plan.pdf")
+    picture = answer.locator("markdown-text img")
+    expect(picture).to_have_count(1)
+    expect(picture).to_have_attribute("src", "/files/user-7/chart.png")
 
 
 def test_text_that_streamed_ends_as_the_whole_text_reads(
@@ -454,7 +513,7 @@ def test_everything_can_be_done_with_the_keyboard(chat: Page, socket: ScriptedSo
     for _ in range(6):
         reached.append(chat.evaluate("document.activeElement.innerText.trim().split('\\n')[0]"))
         chat.keyboard.press("Shift+Tab")
-    assert reached[:4] == ["Copy", "print(1)", "Copy", "A step"]
+    assert reached[:5] == ["Attach files", "Copy", "print(1)", "Copy", "A step"]
     chat.locator("summary").focus()
     chat.keyboard.press("Enter")
     expect(chat.get_by_text("What came out.")).to_be_visible()

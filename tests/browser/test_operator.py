@@ -60,9 +60,10 @@ def test_a_model_is_connected_an_application_made_and_talked_to(
     expect(answer.locator(".answer-foot")).to_be_visible()
     expect(answer.locator("markdown-text").last).to_have_text("all of this comes back")
     asked = upstream.asked[-1]
-    assert (asked["model"], asked["messages"][-1]) == (
+    questions = [message for message in asked["messages"] if message["role"] == "user"]
+    assert (asked["model"], questions) == (
         "echo-1",
-        {"role": "user", "content": "all of this comes back"},
+        [{"role": "user", "content": "all of this comes back"}],
     )
 
 

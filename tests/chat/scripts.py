@@ -128,8 +128,12 @@ class Visitor:
             return f"user-{self.user.pk}"
         return bucket_of(self.session.session_key or "")
 
+    @property
+    def open_workspace(self) -> Any:
+        return ScriptedWorkspace(self.model)
+
     async def tab(self, hub: Hub) -> Tab:
-        consumer = ChatConsumer.as_asgi(hub=hub, open_workspace=ScriptedWorkspace(self.model))
+        consumer = ChatConsumer.as_asgi(hub=hub, open_workspace=self.open_workspace)
         routes: Any = [path("ws/chat/<slug:slug>/", consumer)]
         tab = Tab(URLRouter(routes), f"/ws/chat/{self.slug}/")
         tab.scope.update(user=self.user, session=self.session)

@@ -48,6 +48,7 @@ async def test_a_question_is_answered_and_stored():
                 "id": str(messages[0].uuid),
                 "role": "user",
                 "text": "How warm is it?",
+                "attachments": [],
                 "created_at": messages[0].created_at.isoformat(),
             },
             "seq": 1,
@@ -231,7 +232,7 @@ async def test_the_next_question_brings_the_conversation_with_it():
         await tab.until_over()
         call = {"id": "call-1", "type": "function", "function": {"name": "t", "arguments": "{}"}}
         stored = [
-            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "assistant", "content": " ", "tool_calls": [call]},
             {"role": "tool", "content": "12 C", "tool_call_id": "call-1"},
         ]
         state = {"tool_execution_history": stored}

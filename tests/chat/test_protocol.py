@@ -6,8 +6,10 @@ from uuid import UUID, uuid4
 import pytest
 
 from apps.agent.events import (
+    AnnotationAdded,
     AttachmentAdded,
     Finished,
+    Spent,
     StageAttachment,
     StageClosed,
     StageDelta,
@@ -16,6 +18,7 @@ from apps.agent.events import (
     StateSaved,
     TextDelta,
     ToolCallsRequested,
+    Usage,
 )
 from apps.agent.messages import Attachment
 from apps.chat.protocol import encode, join, storable
@@ -44,6 +47,11 @@ def stage(number: int, name: str, **fields: Any) -> tuple[int, UUID, dict[str, A
             StageOpened("a", "Clock", "b"),
             {"type": "stage.opened", "stage": "a", "title": "Clock", "parent": "b"},
         ),
+        (
+            AnnotationAdded({"id": "a", "n": [1]}),
+            {"type": "annotation.added", "annotation": {"id": "a", "n": [1]}},
+        ),
+        (Spent(Usage(1, 2)), None),
         (StageRenamed("a", " (2)"), {"type": "stage.delta", "stage": "a", "title": " (2)"}),
         (StageDelta("a", "12"), {"type": "stage.delta", "stage": "a", "text": "12"}),
         (

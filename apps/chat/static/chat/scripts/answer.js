@@ -13,7 +13,7 @@ import "./markdown.js";
 
 const COPIED_FOR = 2_000;
 
-/** Dispatches `retry`, which bubbles, with the question as its detail. */
+/** Dispatches `retry`, which bubbles, with the question (`{text, attachments}`) as its detail. */
 export class ChatAnswer extends LitElement {
   static properties = {
     answer: { attribute: false },
@@ -41,16 +41,17 @@ export class ChatAnswer extends LitElement {
     const going = isGoing(answer.status);
     return html`
       <h2 class="visually-hidden">Answer</h2>
-      ${answer.parts.map((part) => this.#part(part, going))}
+      ${answer.parts.map((part) => this.#part(answer, part, going))}
       ${attachmentCards(answer.attachments)} ${going ? working(answer) : this.#outcome(answer)}
     `;
   }
 
-  /** @param {Part} part @param {boolean} going */
-  #part(part, going) {
+  /** @param {Answer} answer @param {Part} part @param {boolean} going */
+  #part(answer, part, going) {
     if (part.kind === "steps") return stepList(part.steps, () => this.requestUpdate());
-    const complete = !going || part !== this.answer?.parts.at(-1);
-    return html`<markdown-text class="answer-text" .text=${part.text} .complete=${complete}></markdown-text>`;
+    const complete = !going || part !== answer.parts.at(-1);
+    return html`<markdown-text class="answer-text" .text=${part.text} .complete=${complete}
+      .annotations=${[...answer.annotations]}></markdown-text>`;
   }
 
   /** @param {Answer} answer */
@@ -61,9 +62,9 @@ export class ChatAnswer extends LitElement {
   }
 
   /** @param {Answer} answer */
-  #failure({ error, question }) {
-    const retry = () =>
-      this.dispatchEvent(new CustomEvent("retry", { bubbles: true, detail: question }));
+  #failure({ error, question, questionFiles }) {
+    const detail = { text: question, attachments: questionFiles };
+    const retry = () => this.dispatchEvent(new CustomEvent("retry", { bubbles: true, detail }));
     return html`<div class="failure">
       ${icon("triangle-alert")}
       <div>
@@ -71,7 +72,7 @@ export class ChatAnswer extends LitElement {
         ${error?.reference
           ? html`<p class="failure-reference">Reference: <code>${error.reference}</code></p>`
           : nothing}
-        ${this.retryable && question
+        ${this.retryable && (question || questionFiles.length)
           ? html`<button type="button" class="button" @click=${retry}>${icon("refresh-cw")}Retry</button>`
           : nothing}
       </div>

@@ -1,6 +1,7 @@
 /**
  * What the events of a run make of its answer.
  *
+ * @import { Annotation } from "./citations.js"
  * @import { Attachment, Event, RunStatus, StageClosed, StageDelta, StageOpened, StoredMessage } from "./frames.js"
  *
  * @typedef {object} Step
@@ -22,9 +23,11 @@
  * @property {Part[]} parts in the order they came
  * @property {Map<string, Step>} steps
  * @property {Attachment[]} attachments
+ * @property {Annotation[]} annotations of the anchors in its text
  * @property {{text: string, reference: string} | null} error
  * @property {StoredMessage | null} message
  * @property {string} question the text that it answers
+ * @property {Attachment[]} questionFiles what came with it
  * @property {number} version grows with every change
  */
 
@@ -54,6 +57,9 @@ export function change(answer, event) {
       return closeStep(answer, event);
     case "attachment.added":
       answer.attachments.push(event.attachment);
+      return;
+    case "annotation.added":
+      answer.annotations.push(event.annotation);
       return;
     case "run.error":
       answer.error = { text: event.text, reference: event.reference };

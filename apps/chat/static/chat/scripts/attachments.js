@@ -1,7 +1,9 @@
 /** Attachments as cards. A picture is shown when it costs no request elsewhere; the rest is a link. */
 
 import { html, nothing } from "../vendor/lit.js";
+import { fileAddress, lastSegment, webAddress } from "./addresses.js";
 import { icon } from "./icons.js";
+import { isReadable } from "./preview.js";
 import "./markdown.js";
 
 /** @import { Attachment } from "./frames.js" */
@@ -24,21 +26,45 @@ function card(attachment) {
   if (picture) return pictureCard(attachment, picture);
   if (data && WORDS.test(type)) return wordsCard(attachment, data);
   if (data) return downloadCard(attachment, data);
-  return linkCard(attachment);
+  const stored = fileAddress(attachment.url ?? "");
+  return stored ? storedCard(attachment, stored.pathname) : linkCard(attachment);
+}
+
+/** @param {Attachment} attachment @param {string} address of a file of this installation */
+function storedCard(attachment, address) {
+  const { type = "" } = attachment;
+  const name = nameOf(attachment);
+  if (isReadable(type)) {
+    return html`<file-preview .address=${address} .name=${name} .type=${type}></file-preview>`;
+  }
+  const detail = type.split(";")[0];
+  if (/^(?:application\/pdf|audio\/.+|video\/.+)$/.test(type)) {
+    return html`<a class="attachment file" href=${address} target="_blank" rel="noopener">
+      ${icon("file-text")}${labels(attachment, detail)}${icon("external-link")}
+    </a>`;
+  }
+  return html`<a class="attachment file" href="${address}?download" download=${name}>
+    ${icon("file-text")}${labels(attachment, detail)}${icon("download")}
+  </a>`;
 }
 
 /** @param {Attachment} attachment @returns {string} "" for a picture that is elsewhere */
 function pictureAddress({ type, url, data }) {
   if (data) return data.startsWith("data:") ? data : `data:${type};base64,${data}`;
   if (url && /^data:image\//i.test(url)) return url;
-  return url && isOwn(url) ? url : "";
+  return url && isOwn(url) ? (webAddress(url)?.href ?? "") : "";
 }
 
 /** @param {Attachment} attachment @param {string} address */
 function pictureCard(attachment, address) {
+  const stored = fileAddress(attachment.url ?? "");
+  const name = nameOf(attachment);
   return html`<figure class="attachment picture">
-    <img src=${address} alt="" loading="lazy" />
-    <figcaption>${nameOf(attachment)} ${sourceLink(attachment)}</figcaption>
+    <img src=${address} alt="" loading="lazy" @error=${markMissing} />
+    <figcaption>
+      ${stored ? html`<a href=${stored.pathname} target="_blank" rel="noopener">${name}</a>` : name}
+      ${sourceLink(attachment)}
+    </figcaption>
   </figure>`;
 }
 
@@ -91,17 +117,14 @@ function sourceLink({ reference_url }) {
 
 /** @param {Attachment} attachment */
 function nameOf({ title, type, url }) {
-  return title || url?.split(/[?#]/)[0].split("/").at(-1) || type || "Attachment";
+  return title || lastSegment(url ?? "") || type || "Attachment";
 }
 
-/** @param {string} address @returns {URL | null} null where a browser cannot go, or must not */
-function webAddress(address) {
-  if (!/^(?:https?:\/\/|\/(?!\/))/i.test(address)) return null;
-  try {
-    return new URL(address, location.origin);
-  } catch {
-    return null;
-  }
+/** @param {Event} event of a picture that was deleted, or is none */
+function markMissing(event) {
+  const picture = /** @type {HTMLImageElement} */ (event.target);
+  picture.hidden = true;
+  picture.closest("figure")?.setAttribute("data-missing", "");
 }
 
 /** @param {string} address */

@@ -2,11 +2,15 @@
 
 import { html, ifDefined, LitElement, live, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
+import { tray } from "./tray.js";
+
+/** @import { Attachment } from "./frames.js" */
+/** @import { Uploads } from "./uploads.js" */
 
 /** From this part of the limit on, the count is shown. */
 const COUNT_FROM = 0.8;
 
-/** Dispatches `ask` (detail: the text) and `stop`. */
+/** Dispatches `ask` (detail: `{text, attachments}`) and `stop`. */
 export class ChatComposer extends LitElement {
   static properties = {
     busy: { attribute: false },
@@ -14,6 +18,7 @@ export class ChatComposer extends LitElement {
     disabled: { attribute: false },
     limit: { attribute: false },
     draftKey: { attribute: false },
+    uploads: { attribute: false },
     text: { state: true },
   };
 
@@ -26,6 +31,8 @@ export class ChatComposer extends LitElement {
     this.disabled = "";
     this.limit = 0;
     this.draftKey = "";
+    /** @type {Uploads | undefined} */
+    this.uploads = undefined;
     this.text = "";
   }
 
@@ -35,6 +42,12 @@ export class ChatComposer extends LitElement {
 
   firstUpdated() {
     this.text = sessionStorage.getItem(this.draftKey) ?? "";
+    this.uploads?.giveBack(this.#keptFiles());
+    this.uploads?.addEventListener("change", () => {
+      this.#keepFiles();
+      this.requestUpdate();
+    });
+    this.requestUpdate();
   }
 
   updated() {
@@ -57,20 +70,27 @@ export class ChatComposer extends LitElement {
     });
   }
 
-  /** Give a question back that was not taken, unless something new was written meanwhile. @param {string} text */
-  giveBack(text) {
+  /**
+   * Give a question back that was not taken, unless something new was written meanwhile.
+   * @param {string} text @param {Attachment[]} attachments
+   */
+  giveBack(text, attachments) {
     if (!this.text) this.fill(text);
+    this.uploads?.giveBack(attachments);
   }
 
   /** The draft belongs to another conversation now. @param {string} key */
   moveDraft(key) {
     sessionStorage.removeItem(this.draftKey);
+    sessionStorage.removeItem(this.#filesKey);
     this.draftKey = key;
     this.#keep(this.text);
+    this.#keepFiles();
   }
 
   render() {
     return html`<form class="composer" @submit=${this.#submit}>
+      ${this.uploads ? tray(this.uploads, () => this.focus()) : nothing} ${this.#attachButton()}
       <label class="visually-hidden" for="question">Your question</label>
       <textarea
         id="question"
@@ -83,13 +103,37 @@ export class ChatComposer extends LitElement {
         .value=${live(this.text)}
         @input=${this.#write}
         @keydown=${this.#press}
+        @paste=${this.#paste}
       ></textarea>
       ${this.#isLong ? this.#count() : nothing} ${this.busy ? this.#stopButton() : this.#sendButton()}
     </form>`;
   }
 
+  #attachButton() {
+    const choose = () => /** @type {HTMLInputElement | null} */ (this.querySelector("#files-to-send"))?.click();
+    return html`<button
+        type="button"
+        class="quiet attach"
+        title="Attach files"
+        ?disabled=${Boolean(this.disabled)}
+        @click=${choose}
+      >
+        ${icon("paperclip")}<span class="visually-hidden">Attach files</span>
+      </button>
+      <input
+        type="file"
+        id="files-to-send"
+        multiple
+        hidden
+        aria-label="Files"
+        accept=${ifDefined(this.uploads?.limits.types.join(",") || undefined)}
+        @change=${this.#choose}
+      />`;
+  }
+
   #sendButton() {
-    return html`<button type="submit" class="round" ?disabled=${!this.#canSend} title="Send (Enter)">
+    const why = this.uploads?.isPending ? "The files are being uploaded" : "Send (Enter)";
+    return html`<button type="submit" class="round" ?disabled=${!this.#canSend} title=${why}>
       ${icon("arrow-up")}<span class="visually-hidden">Send</span>
     </button>`;
   }
@@ -121,7 +165,31 @@ export class ChatComposer extends LitElement {
   }
 
   get #canSend() {
-    return this.ready && !this.busy && !this.disabled && this.text.trim() !== "" && this.#excess <= 0;
+    const items = this.uploads?.items ?? [];
+    const fits = this.#excess <= 0 && items.length <= (this.uploads?.limits.most ?? 0);
+    const hasWords = this.text.trim() !== "" || items.length > 0;
+    return this.ready && !this.busy && !this.disabled && hasWords && fits && (this.uploads?.isReady ?? true);
+  }
+
+  get #filesKey() {
+    return `files of ${this.draftKey}`;
+  }
+
+  /** @param {Event} event */
+  #choose(event) {
+    const input = /** @type {HTMLInputElement} */ (event.target);
+    this.uploads?.add(input.files ?? []);
+    input.value = ""; // the same file may be chosen again
+    this.focus();
+  }
+
+  /** @param {ClipboardEvent} event */
+  #paste(event) {
+    const { files = [], types = [] } = event.clipboardData ?? {};
+    // Office programs put a picture of the text beside it.
+    if (!files.length || types.includes("text/plain")) return;
+    event.preventDefault();
+    this.uploads?.add(files);
   }
 
   /** @param {InputEvent} event */
@@ -147,9 +215,10 @@ export class ChatComposer extends LitElement {
   #send() {
     if (!this.#canSend) return;
     const text = this.text.trim();
+    const attachments = this.uploads?.take() ?? [];
     this.#keep("");
     this.focus();
-    this.dispatchEvent(new CustomEvent("ask", { detail: text }));
+    this.dispatchEvent(new CustomEvent("ask", { detail: { text, attachments } }));
   }
 
   #stop() {
@@ -162,6 +231,18 @@ export class ChatComposer extends LitElement {
     this.text = text;
     if (text) sessionStorage.setItem(this.draftKey, text);
     else sessionStorage.removeItem(this.draftKey);
+  }
+
+  #keepFiles() {
+    const stored = this.uploads?.items.filter(({ state }) => state === "done") ?? [];
+    const written = stored.map(({ name, type, url }) => ({ title: name, type, url }));
+    if (written.length) sessionStorage.setItem(this.#filesKey, JSON.stringify(written));
+    else sessionStorage.removeItem(this.#filesKey);
+  }
+
+  /** @returns {Attachment[]} */
+  #keptFiles() {
+    return JSON.parse(sessionStorage.getItem(this.#filesKey) ?? "[]");
   }
 }
 customElements.define("chat-composer", ChatComposer);

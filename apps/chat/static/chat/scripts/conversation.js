@@ -4,12 +4,13 @@ import { change, finish, isGoing } from "./answers.js";
 
 /**
  * @import { Answer } from "./answers.js"
- * @import { Event, StoredMessage } from "./frames.js"
+ * @import { Attachment, Event, StoredMessage } from "./frames.js"
  *
  * @typedef {object} Question
  * @property {"user"} role
  * @property {string} id
  * @property {string} text
+ * @property {Attachment[]} attachments
  * @property {boolean} sending
  */
 
@@ -47,9 +48,12 @@ export class Conversation {
     return true;
   }
 
-  /** Show a question before the server has confirmed it. @param {string} id @param {string} text */
-  expect(id, text) {
-    this.turns.push({ role: "user", id, text, sending: true });
+  /**
+   * Show a question before the server has confirmed it.
+   * @param {string} id @param {string} text @param {Attachment[]} attachments
+   */
+  expect(id, text, attachments) {
+    this.turns.push({ role: "user", id, text, attachments, sending: true });
   }
 
   /** Take back a question that the server refused. @param {string} id */
@@ -65,13 +69,13 @@ export class Conversation {
   }
 
   /** @param {StoredMessage} message */
-  #add({ id, role, text }) {
+  #add({ id, role, text, attachments = [] }) {
     if (role !== "user") return;
     const known = this.turns.find(
       (turn) => turn.role === "user" && (turn.id === id || (turn.sending && turn.text === text)),
     );
-    if (known?.role === "user") Object.assign(known, { id, text, sending: false });
-    else this.turns.push({ role, id, text, sending: false });
+    if (known?.role === "user") Object.assign(known, { id, text, attachments, sending: false });
+    else this.turns.push({ role, id, text, attachments, sending: false });
   }
 
   /** @param {string} run @returns {Answer} */
@@ -87,9 +91,11 @@ export class Conversation {
       parts: [],
       steps: new Map(),
       attachments: [],
+      annotations: [],
       error: null,
       message: null,
       question: question?.role === "user" ? question.text : "",
+      questionFiles: question?.role === "user" ? question.attachments : [],
       version: 0,
     };
     this.turns.push(answer);

@@ -1,6 +1,8 @@
 /**
  * What the socket carries, as types; docs/chat.md describes it.
  *
+ * @import { Annotation } from "./citations.js"
+ *
  * @typedef {{type: string, title?: string, url?: string, data?: string, reference_url?: string}} Attachment
  *
  * @typedef {object} StoredMessage
@@ -31,11 +33,12 @@
  *   attachment?: Attachment}} StageDelta
  * @typedef {Sequenced & {type: "stage.closed", stage: string, failed: boolean, seconds: number}} StageClosed
  * @typedef {Sequenced & {type: "attachment.added", attachment: Attachment}} AttachmentAdded
+ * @typedef {Sequenced & {type: "annotation.added", annotation: Annotation}} AnnotationAdded
  * @typedef {Sequenced & {type: "run.error", text: string, reference: string}} RunError
  * @typedef {Sequenced & {type: "message.complete", message: StoredMessage}} MessageComplete
  *
  * @typedef {MessageAdded | StatusChanged | MessageDelta | StageOpened | StageDelta | StageClosed
- *   | AttachmentAdded | RunError | MessageComplete} Event
+ *   | AttachmentAdded | AnnotationAdded | RunError | MessageComplete} Event
  * @typedef {Opened | Refusal | Event} Frame
  */
 

@@ -1,6 +1,7 @@
 /** The turns of a conversation, or what there is to know before the first one. */
 
 import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
+import { attachmentCards } from "./attachments.js";
 import { icon } from "./icons.js";
 import "./answer.js";
 
@@ -104,10 +105,10 @@ export class ChatLog extends LitElement {
 customElements.define("chat-log", ChatLog);
 
 /** @param {Question} turn */
-function question({ text, sending }) {
+function question({ text, attachments, sending }) {
   return html`<div class="turn question">
     <h2 class="visually-hidden">Question</h2>
-    <p class="question-text" dir="auto">${text}</p>
+    ${text ? html`<p class="question-text" dir="auto">${text}</p>` : nothing} ${attachmentCards(attachments)}
     ${sending ? html`<p class="question-state">Sending…</p>` : nothing}
   </div>`;
 }

@@ -6,10 +6,14 @@
  */
 
 import { colourCode, copyCode, frameCode } from "./code.js";
+import { showCitations } from "./citations.js";
 import { showFormulas } from "./maths.js";
 import { blocksOf, elementsOf, htmlOf, Outline } from "./safe.js";
 
-/** @import { Token } from "./safe.js" */
+/**
+ * @import { Annotation } from "./citations.js"
+ * @import { Token } from "./safe.js"
+ */
 
 /** A tail that takes long to draw is drawn this many times its own duration apart. */
 const PAUSE_FACTOR = 4;
@@ -25,6 +29,8 @@ export class MarkdownText extends HTMLElement {
   /** Raw HTML may open in one block and close in another. */
   #spansBlocks = false;
   #outline = new Outline();
+  /** @type {Annotation[]} */
+  #annotations = [];
   /** @type {ChildNode[]} */
   #tail = [];
 
@@ -53,6 +59,12 @@ export class MarkdownText extends HTMLElement {
     this.#schedule();
   }
 
+  /** The sources that anchors in the text lead to. @param {Annotation[]} annotations */
+  set annotations(annotations) {
+    this.#annotations = annotations;
+    showCitations(this, annotations);
+  }
+
   /** Whether nothing will follow; set it after the text. @param {boolean} complete */
   set complete(complete) {
     if (complete === this.#complete) return;
@@ -64,9 +76,13 @@ export class MarkdownText extends HTMLElement {
     if (!this.isConnected || this.#frame) return;
     this.#frame = requestAnimationFrame((now) => {
       this.#frame = 0;
+      if (!this.#complete && now < this.#notBefore) {
+        this.#schedule();
+        return;
+      }
       if (this.#complete) this.#drawEnd();
-      else if (now < this.#notBefore) this.#schedule();
       else this.#drawTail();
+      if (this.#annotations.length) showCitations(this, this.#annotations);
     });
   }
 

@@ -3,14 +3,18 @@
 import { Announcer } from "./announcer.js";
 import { ChatComposer } from "./composer.js";
 import { Connection } from "./connection.js";
+import { acceptDrops } from "./dropping.js";
+import { ChatFiles } from "./files.js";
 import { Follower } from "./follower.js";
 import { ChatHistory } from "./history.js";
 import { ChatLog } from "./log.js";
-import { Session } from "./session.js";
+import { Session, uuid } from "./session.js";
+import { Uploads } from "./uploads.js";
 
 /**
  * @import { Starter, Starters } from "./log.js"
  * @import { Entry } from "./history.js"
+ * @import { Attachment } from "./frames.js"
  */
 
 const NOTICES = {
@@ -28,10 +32,17 @@ const conversations = read("conversations-data");
 const title = page.title ?? "";
 const base = page.address ?? "";
 const connection = new Connection(page.socket ?? "");
-const session = new Session(connection, page.conversation || null);
+const session = new Session(connection, page.conversation || null, beginning());
+const limits = {
+  size: Number(page.uploadLimit) || Infinity,
+  types: (page.uploadTypes ?? "").split(",").filter(Boolean),
+  most: Number(page.uploadMost) || Infinity,
+};
+const uploads = new Uploads(`${base}files/`, limits, () => session.conversation.id ?? session.begin);
 const log = element("log", ChatLog);
 const composer = element("composer", ChatComposer);
 const history = element("history", ChatHistory);
+const files = element("files", ChatFiles);
 const notice = element("notice", HTMLElement);
 const problem = element("problem", HTMLElement);
 const jump = element("jump", HTMLButtonElement);
@@ -45,9 +56,12 @@ log.description = page.description ?? "";
 log.starters = starters;
 composer.limit = Number(page.textLimit) || Infinity;
 composer.draftKey = draftKey();
+composer.uploads = uploads;
 history.base = base;
 history.entries = conversations;
 history.current = session.conversation.id;
+files.base = base;
+files.conversation = session.conversation.id;
 
 session.addEventListener("change", scheduleDraw);
 session.addEventListener("opened", (event) => opened(detailOf(event)));
@@ -55,6 +69,9 @@ session.addEventListener("event", (event) => announcer.tell(detailOf(event)));
 session.addEventListener("refused", (event) => refused(detailOf(event)));
 composer.addEventListener("ask", (event) => ask(detailOf(event)));
 composer.addEventListener("stop", () => session.stop());
+files.addEventListener("deleted", (event) => announcer.say(`${detailOf(event).name} deleted.`));
+acceptDrops(element("drop", HTMLElement), (dropped) => takeDropped(dropped), () => !composer.disabled);
+uploads.addEventListener("told", (event) => tellUpload(detailOf(event)));
 log.addEventListener("starter", (event) => start(detailOf(event)));
 log.addEventListener("retry", (event) => ask(detailOf(event)));
 history.addEventListener("renamed", (event) => renamed(detailOf(event)));
@@ -110,10 +127,10 @@ function announceConnection() {
   wasLost = isLost;
 }
 
-/** @param {string} text */
-function ask(text) {
+/** @param {{text: string, attachments?: Attachment[]}} question */
+function ask({ text, attachments }) {
   tell(problem, "");
-  session.ask(text);
+  session.ask(text, attachments);
   follower.follow();
 }
 
@@ -123,7 +140,7 @@ function start({ text }) {
     composer.fill(text);
     return;
   }
-  ask(text);
+  ask({ text });
   composer.focus();
 }
 
@@ -132,8 +149,10 @@ function opened({ isNew }) {
   const { id, title: name } = session.conversation;
   if (isNew && id) {
     window.history.replaceState(null, "", `${base}${id}/`);
+    sessionStorage.removeItem(beginKey());
     composer.moveDraft(draftKey());
     history.current = id;
+    files.conversation = id;
     history.note(id, name);
     comeBackTo(location.pathname);
   }
@@ -153,11 +172,23 @@ function entitle(name) {
   element("conversation-title", HTMLElement).textContent = name;
 }
 
-/** @param {{text: string, question: string}} refusal */
-function refused({ text, question }) {
+/** @param {{text: string, question: string, attachments: Attachment[]}} refusal */
+function refused({ text, question, attachments }) {
   tell(problem, text);
   announcer.warn(text);
-  if (question) composer.giveBack(question);
+  if (question || attachments.length) composer.giveBack(question, attachments);
+}
+
+/** @param {FileList} dropped */
+function takeDropped(dropped) {
+  uploads.add(dropped);
+  composer.focus();
+}
+
+/** @param {{text: string, isProblem: boolean}} told */
+function tellUpload({ text, isProblem }) {
+  if (isProblem) announcer.warn(text);
+  else announcer.say(text);
 }
 
 /** @param {Entry} entry */
@@ -181,6 +212,17 @@ function stopByKey(event) {
   if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
   if (document.querySelector("dialog[open], :popover-open")) return;
   session.stop();
+}
+
+/** Files are uploaded for a conversation that has yet to begin; a reload finds them again. */
+function beginning() {
+  const begin = sessionStorage.getItem(beginKey()) ?? uuid();
+  if (!page.conversation) sessionStorage.setItem(beginKey(), begin);
+  return begin;
+}
+
+function beginKey() {
+  return `begin ${page.address}`;
 }
 
 function draftKey() {

@@ -1,12 +1,13 @@
 /**
  * From Markdown of a model, which is untrusted, to elements that are safe to show.
  *
- * Nothing is loaded that a model names: an image elsewhere could carry words of the conversation in
+ * Nothing is loaded elsewhere that a model names, only the reader's own files: an image elsewhere could carry words of the conversation in
  * its address, so it becomes a link that the reader may follow.
  */
 
 import DOMPurify from "../vendor/dompurify.js";
 import { Marked } from "../vendor/marked.js";
+import { fileAddress } from "./addresses.js";
 import { iconElement } from "./icons.js";
 import { formulaBlocks, formulas } from "./maths.js";
 
@@ -19,10 +20,12 @@ const TAGS = [
   "tr", "u", "ul", "var",
 ];
 const ATTRIBUTES = [
-  "align", "alt", "colspan", "data-formula", "data-language", "dir", "href", "lang", "open", "rowspan",
+  "align", "alt", "colspan", "data-cit", "data-formula", "data-language", "dir", "href", "lang", "open", "rowspan",
   "src", "start", "title",
 ];
 const LINK = /^(?:https?:\/\/|mailto:)/i;
+const CITATION = /<cit\s+data-id=["']([\w.:-]{1,200})["']\s*>/gi;
+const STORED_PICTURE = /\.(?:png|jpe?g|gif|webp|avif|svg)$/i;
 const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|avif);base64,/i;
 
 const marked = new Marked({ gfm: true, async: false });
@@ -100,6 +103,13 @@ function holdImage(image) {
     image.loading = "lazy";
     return;
   }
+  const stored = fileAddress(address);
+  if (stored && STORED_PICTURE.test(stored.pathname)) {
+    image.src = stored.pathname;
+    if (!image.hasAttribute("alt")) image.alt = "";
+    image.loading = "lazy";
+    return;
+  }
   const words = image.alt || address || "image";
   const link = document.createElement(LINK.test(address) && !image.closest("a") ? "a" : "span");
   if (link instanceof HTMLAnchorElement) link.href = address;
@@ -110,7 +120,9 @@ function holdImage(image) {
 
 /** @param {HTMLAnchorElement} link */
 function holdLink(link) {
-  if (!LINK.test(link.getAttribute("href")?.trim() ?? "")) {
+  const stored = fileAddress(link.getAttribute("href")?.trim() ?? "");
+  if (stored) link.href = stored.pathname;
+  else if (!LINK.test(link.getAttribute("href")?.trim() ?? "")) {
     link.removeAttribute("href");
     return;
   }
@@ -131,14 +143,16 @@ function letScroll(table) {
 }
 
 /**
- * Raw HTML: tags without attributes stay, everything else is shown as the text that it is. The
+ * Raw HTML: anchors of citations and tags without attributes stay, everything else is shown as the text that it is. The
  * content policy would complain of attributes that run or style, even before they are taken away.
  * @param {string} text
  */
 function plainTags(text) {
   return text
+    .replace(CITATION, '<sup data-cit="$1">')
+    .replace(/<\/cit\s*>/gi, "</sup>")
     .replace(/<!--[\s\S]*?(?:-->|$)/g, "")
-    .replace(/<(?!\/?(?:br|b|i|u|s|em|strong|sub|sup|kbd|mark|small|ins|del|p|ul|ol|li|details|summary|hr)\s*\/?>)/gi, "&lt;");
+    .replace(/<(?!sup data-cit="[\w.:-]*">|\/?(?:br|b|i|u|s|em|strong|sub|sup|kbd|mark|small|ins|del|p|ul|ol|li|details|summary|hr)\s*\/?>)/gi, "&lt;");
 }
 
 /** @param {string} text */

@@ -4,7 +4,7 @@ import { Conversation } from "./conversation.js";
 
 /**
  * @import { Connection } from "./connection.js"
- * @import { Event, Frame, Opened, Refusal } from "./frames.js"
+ * @import { Attachment, Event, Frame, Opened, Refusal } from "./frames.js"
  *
  * @typedef {"connecting" | "open" | "lost" | "refused"} ConnectionState
  */
@@ -14,7 +14,7 @@ const PATIENCE = 10_000;
 
 /**
  * Dispatches `change` (something is to be shown), `opened`, `event` (detail: a live event that was
- * taken) and `refused` (detail: `{text, question}`, the question to give back or "").
+ * taken) and `refused` (detail: `{text, question, attachments}`: the question to give back or "").
  */
 export class Session extends EventTarget {
   /** @type {ConnectionState} */
@@ -23,15 +23,20 @@ export class Session extends EventTarget {
   /** Whether everything that was said before has been replayed. */
   loaded;
   #connection;
-  /** @type {{id: string, text: string} | null} the question that the server has not confirmed */
+  /** @type {{id: string, text: string, attachments: Attachment[]} | null} the question that the server has not confirmed */
   #pending = null;
   #patience = 0;
   #stopping = false;
   #replayedUntil = 0;
 
-  /** @param {Connection} connection @param {string | null} id of a conversation to follow */
-  constructor(connection, id) {
+  /**
+   * @param {Connection} connection
+   * @param {string | null} id of a conversation to follow
+   * @param {string} begin the id that a new one shall have
+   */
+  constructor(connection, id, begin) {
     super();
+    this.begin = begin;
     this.conversation = new Conversation(id);
     this.loaded = id === null;
     this.#connection = connection;
@@ -49,13 +54,13 @@ export class Session extends EventTarget {
     return this.#pending !== null || awaiting || running !== null;
   }
 
-  /** @param {string} written */
-  ask(written) {
+  /** @param {string} written @param {Attachment[]} [attachments] that are stored */
+  ask(written, attachments = []) {
     if (this.busy) return;
     // As it will be stored, so that it is recognised when it comes back.
     const text = written.toWellFormed().replaceAll("\0", "\uFFFD");
-    this.#pending = { id: uuid(), text };
-    this.conversation.expect(this.#pending.id, text);
+    this.#pending = { id: uuid(), text, attachments };
+    this.conversation.expect(this.#pending.id, text, attachments);
     this.#sendPending();
     this.#tell("change");
   }
@@ -75,8 +80,16 @@ export class Session extends EventTarget {
 
   #sendPending() {
     if (!this.#pending) return;
-    const { id, text } = this.#pending;
-    const sent = this.#connection.send({ type: "ask", id, text, conversation: this.conversation.id });
+    const { id, text, attachments } = this.#pending;
+    const sent = this.#connection.send({
+      type: "ask",
+      id,
+      text,
+      conversation: this.conversation.id,
+      begin: this.begin,
+      attachments: attachments.map(({ url }) => ({ url })),
+      timezone: Intl.DateTimeFormat().resolvedOptions().timeZone ?? "",
+    });
     clearTimeout(this.#patience);
     if (sent) this.#patience = setTimeout(() => this.#connection.restart(), PATIENCE);
   }
@@ -127,11 +140,11 @@ export class Session extends EventTarget {
   /** @param {Refusal} refusal */
   #refuse({ text, code }) {
     if (code === "no_run") return; // it ended while the wish to stop it was on its way
-    const question = this.#pending?.text ?? "";
+    const { text: question = "", attachments = [] } = this.#pending ?? {};
     if (this.#pending) this.conversation.withdraw(this.#pending.id);
     this.#confirm();
     this.loaded = true;
-    this.#tell("refused", { text, code, question });
+    this.#tell("refused", { text, code, question, attachments });
   }
 
   #markLoaded() {
@@ -152,7 +165,7 @@ export class Session extends EventTarget {
 }
 
 /** `crypto.randomUUID` exists on secure origins only, and a server on a local network is none. */
-function uuid() {
+export function uuid() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6] & 0x0f) | 0x40;
   bytes[8] = (bytes[8] & 0x3f) | 0x80;

@@ -1,0 +1,213 @@
+"""Files of a visitor: taken, listed, shown, deleted. What is not theirs is as if missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable
+from functools import wraps
+from typing import Any
+from urllib.parse import quote
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import get_conditional_response
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from apps.accounts.caller import Caller
+from apps.chat import folders
+from apps.chat.access import own
+from apps.chat.kinds import is_written
+from apps.chat.models import Conversation
+from apps.chat.views import find_application, visitor
+from apps.errors import FileMissing, FileRefused, QuickAppError, Refused
+from apps.workspace.local import files
+from apps.workspace.local.models import PUBLIC, StoredFile
+from apps.workspace.local.paths import write_path
+
+OVERHEAD_BYTES = 16 * 1024
+"""What a form needs around its file."""
+PIECE_BYTES = 64 * 1024
+STATUS = {"too_large": 413, "too_many_files": 409, "busy": 409, "wrong_type": 415}
+SHOWN = re.compile(
+    r"image/(png|jpeg|gif|webp|avif|svg\+xml)|application/pdf|(audio|video)/[\w.+-]+"
+)
+"""Types that a browser shows by itself; text is shown as plain text, the rest is only saved."""
+LOCKED = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; media-src 'self'"
+"""The policy of what is opened by itself: nothing runs, nothing is loaded, it is no page of ours."""
+LOCKED_PDF = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"
+"""Browsers show no PDF in a sandbox; their viewers are one."""
+
+View = Callable[..., HttpResponseBase]
+_range = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+
+
+def telling(view: View) -> View:
+    """Answer what is refused as JSON, as the scripts of the page read it."""
+
+    @wraps(view)
+    def told(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+        try:
+            return view(request, *arguments, **named)
+        except Http404:
+            return problem("conversation_not_found", "There is no such conversation.", 404)
+        except FileMissing:
+            return problem("file_missing", "There is no such file.", 404)
+        except (Refused, FileRefused) as error:
+            return problem(error.code, str(error), status_of(error))
+
+    return told
+
+
+def status_of(error: QuickAppError) -> int:
+    if isinstance(error, FileRefused):
+        return 413
+    return STATUS.get(error.code, 400)
+
+
+def problem(code: str, text: str, status: int) -> JsonResponse:
+    return JsonResponse({"error": {"message": text, "code": code}}, status=status)
+
+
+@csrf_exempt  # only until the length is known to be possible: the check reads the whole form
+@telling
+@require_POST
+def upload(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Take one file for a conversation, which may still have to begin."""
+    limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if not length.isdigit() or int(length) > limit + OVERHEAD_BYTES:
+        raise Refused("too_large", f"The file is too large; at most {limit:,} bytes are possible.")
+    return take(request, slug)
+
+
+@csrf_protect
+def take(request: HttpRequest, slug: str) -> HttpResponseBase:
+    caller = visitor(request)
+    application = find_application(caller, slug)
+    conversation = read_conversation(request.POST.get("conversation", ""))
+    sent = request.FILES.getlist("file")
+    if len(sent) != 1:
+        raise Refused("bad_request", "file: send one file.")
+    known = Conversation.objects.filter(pk=conversation).first()
+    if known is not None and not is_own(known, caller, application.pk):
+        raise Http404("There is no such conversation.")
+    folders.forget_drafts(caller.bucket)
+    stored = folders.store_upload(caller, conversation, sent[0].name or "", sent[0])
+    return JsonResponse(folders.described(stored), status=201)
+
+
+def read_conversation(text: str) -> UUID:
+    """Raises `Refused`."""
+    if not folders.is_uuid(text):
+        raise Refused("bad_request", "conversation: write the id of a conversation.")
+    return UUID(text)
+
+
+def is_own(conversation: Conversation, caller: Caller, application: int) -> bool:
+    return conversation.owner == caller.bucket and conversation.application_id == application
+
+
+@telling
+@require_GET
+def listing(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
+    """The files of a conversation. Raises Http404 for one that is not the visitor's."""
+    caller = visitor(request)
+    if not own(caller).filter(pk=conversation, application__slug=slug).exists():
+        raise Http404("There is no such conversation.")
+    found = JsonResponse({"files": folders.listed(caller, conversation)})
+    found["Cache-Control"] = "no-store"
+    return found
+
+
+@require_http_methods(["GET", "HEAD", "DELETE"])
+def file(request: HttpRequest, bucket: str, name: str) -> HttpResponseBase:
+    """Show a file or delete it. Raises Http404 for one that is not the visitor's.
+
+    What operators share with everybody is shown to everybody.
+    """
+    caller = visitor(request)
+    path = write_path(bucket, name)
+    try:
+        if request.method == "DELETE":
+            files.delete(caller.bucket, path)
+            return HttpResponse(status=204)
+        reader = PUBLIC if bucket == PUBLIC else caller.bucket
+        return show(request, files.find(reader, path))
+    except FileRefused:
+        raise Http404("There is no such file.") from None
+
+
+def show(request: HttpRequest, row: StoredFile) -> HttpResponseBase:
+    """Raises `FileMissing` when the bytes are gone."""
+    etag = f'"{row.etag}"'
+    unchanged = get_conditional_response(request, etag=etag)
+    if unchanged is not None:
+        return unchanged
+    if not default_storage.exists(row.storage_name):
+        raise files.missing(row.name)
+    first, last = wished(request.headers.get("Range", ""), row.size)
+    if first > last and row.size:
+        refused = HttpResponse(status=416)
+        refused["Content-Range"] = f"bytes */{row.size}"
+        return refused
+    response = StreamingHttpResponse(pieces(row.storage_name, first, last + 1))
+    if (first, last + 1) != (0, row.size):
+        response.status_code = 206
+        response["Content-Range"] = f"bytes {first}-{last}/{row.size}"
+    response["Content-Length"] = last + 1 - first
+    response["ETag"] = etag
+    return with_safe_headers(response, row, is_saved="download" in request.GET)
+
+
+def with_safe_headers(
+    response: StreamingHttpResponse, row: StoredFile, *, is_saved: bool
+) -> StreamingHttpResponse:
+    """However it was named, a file of somebody's is never a page of ours."""
+    content_type = row.content_type.partition(";")[0].strip().lower()
+    is_text = is_written(content_type) and content_type != "image/svg+xml"
+    is_shown = (is_text or SHOWN.fullmatch(content_type) is not None) and not is_saved
+    plain = "text/plain; charset=utf-8"
+    response["Content-Type"] = plain if is_text else content_type
+    name = row.name.rsplit("/", 1)[-1]
+    kind = "inline" if is_shown else "attachment"
+    response["Content-Disposition"] = f"{kind}; filename*=UTF-8''{quote(name, safe='')}"
+    response["Content-Security-Policy"] = (
+        LOCKED_PDF if content_type == "application/pdf" else LOCKED
+    )
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cross-Origin-Resource-Policy"] = "same-origin"
+    response["Cache-Control"] = "private, no-cache"
+    response["Accept-Ranges"] = "bytes"
+    return response
+
+
+def wished(header: str, size: int) -> tuple[int, int]:
+    """The first and the last byte; the first is greater for a part that there is not."""
+    asked = _range.fullmatch(header.strip())
+    if asked is None or asked.groups() == ("", ""):
+        return 0, size - 1
+    first, last = asked.groups()
+    if not first:
+        return max(0, size - int(last)), size - 1 if int(last) else -1
+    if int(first) >= size:
+        return size, size - 1
+    return int(first), min(int(last), size - 1) if last else size - 1
+
+
+async def pieces(storage_name: str, first: int, end: int) -> AsyncIterator[bytes]:
+    opened = await sync_to_async(default_storage.open)(storage_name, "rb")
+    try:
+        await sync_to_async(opened.seek)(first)
+        while first < end:
+            piece = await sync_to_async(opened.read)(min(PIECE_BYTES, end - first))
+            if not piece:
+                return
+            first += len(piece)
+            yield piece
+    finally:
+        await sync_to_async(opened.close)()

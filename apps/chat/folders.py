@@ -1,0 +1,214 @@
+"""The files of a conversation: where they are, what they are called, what goes with it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.files.base import File
+from django.utils import timezone
+
+from apps.accounts.caller import Caller
+from apps.chat.kinds import shown, type_of
+from apps.chat.models import Conversation, Message
+from apps.errors import FileChanged, FileRefused, Refused
+from apps.runs.models import JournalEntry
+from apps.workspace.local import files
+from apps.workspace.local.models import StoredFile
+from apps.workspace.local.paths import find_place, write_path
+from apps.workspace.port import FileInfo
+
+ROOT = "conversations"
+MOST_FILES = 200
+"""In the folder of one conversation."""
+LONGEST_NAME = 120
+"""Characters, so that a name with its folder stays within what a path may have."""
+LONGEST_NAME_BYTES = 240
+ATTEMPTS = 5
+"""To find a free name while others take names in the same folder."""
+DRAFT_HOURS = 24
+"""For so long files wait for the question that they belong to."""
+
+_unsafe = re.compile(r'[\\/:*?"<>|#%]+')
+_own_address = re.compile(r"files/[^/]+/.+")
+
+
+def folder_of(conversation: UUID) -> str:
+    return f"{ROOT}/{conversation}/"
+
+
+def store_upload(caller: Caller, conversation: UUID, written: str, content: File[Any]) -> FileInfo:
+    """Keep what a visitor sent for a conversation. Raises `Refused`, `FileRefused`."""
+    name = safe_name(written)
+    if not content.size:
+        raise Refused("empty_file", f"“{shown(name)}” is empty; there is nothing to send.")
+    files.check_size(content.size)
+    content_type = type_of(name, content)
+    check_type(name, content_type)
+    for _ in range(ATTEMPTS):
+        taken = names_in(caller.bucket, conversation)
+        if len(taken) >= MOST_FILES:
+            raise Refused(
+                "too_many_files",
+                f"This conversation has {MOST_FILES} files already. Delete some of them first.",
+            )
+        path = folder_of(conversation) + free_name(name, taken)
+        try:
+            return files.take(caller.bucket, path, content, content_type)
+        except FileChanged:
+            continue  # another upload took the name in this moment
+    raise Refused("busy", "Too many files of that name at once. Try again.")
+
+
+def check_type(name: str, content_type: str) -> None:
+    """Raises `Refused` for a type that this installation does not take."""
+    wanted = settings.CHAT_UPLOAD_TYPES
+    if not wanted or any(matches(content_type, pattern) for pattern in wanted):
+        return
+    raise Refused(
+        "wrong_type",
+        f"“{shown(name)}” is of the type {content_type}; possible are {', '.join(wanted)}.",
+    )
+
+
+def matches(content_type: str, pattern: str) -> bool:
+    """Whether a type is of a kind such as `image/*`."""
+    if pattern in ("*", "*/*"):
+        return True
+    if pattern.endswith("/*"):
+        return content_type.startswith(pattern[:-1])
+    return content_type == pattern.lower()
+
+
+def safe_name(written: str) -> str:
+    """One segment of a path that every file system takes, as close to the given name as can be."""
+    text = unicodedata.normalize("NFC", written.replace("\\", "/").rsplit("/", 1)[-1])
+    kept = "".join(c for c in text if unicodedata.category(c)[0] != "C" or c == "\u200d")
+    name = " ".join(_unsafe.sub("_", kept).split()).strip(". ") or "file"
+    stem, dot, ending = name.rpartition(".")
+    if not dot or len(ending) > 16:
+        stem, dot, ending = name, "", ""
+    while len(stem + dot + ending) > LONGEST_NAME or too_long(stem + dot + ending):
+        stem = stem[:-1]
+    return (stem.rstrip() or "file") + dot + ending
+
+
+def too_long(name: str) -> bool:
+    return len(name.encode("utf-8", "replace")) > LONGEST_NAME_BYTES
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """The name, or with a number: "report (2).pdf"."""
+    known = {other.casefold() for other in taken}
+    if name.casefold() not in known:
+        return name
+    stem, dot, ending = name.rpartition(".")
+    stem = stem or name
+    tail = f"{dot}{ending}" if dot and stem != name else ""
+    numbers = (f"{stem} ({number}){tail}" for number in range(2, len(known) + 3))
+    return next(candidate for candidate in numbers if candidate.casefold() not in known)
+
+
+def names_in(bucket: str, conversation: UUID) -> list[str]:
+    prefix = folder_of(conversation)
+    rows = StoredFile.objects.filter(bucket=bucket, name__startswith=prefix)
+    return [name[len(prefix) :] for name in rows.values_list("name", flat=True)]
+
+
+def attached(caller: Caller, paths: Iterable[str]) -> list[dict[str, str]]:
+    """Files of the caller as attachments of a question. Raises `Refused`."""
+    found = []
+    for path in dict.fromkeys(paths):
+        try:
+            info = files.info(caller.bucket, path)
+        except FileRefused:
+            raise Refused(
+                "file_missing", "One of the files is no longer there. Attach it again."
+            ) from None
+        title = title_of(info.path)
+        found.append({"type": info.content_type, "title": title, "url": info.path})
+    return found
+
+
+def title_of(path: str) -> str:
+    place = find_place(path)
+    return place[1].rsplit("/", 1)[-1] if place is not None else path
+
+
+def listed(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
+    """What was uploaded to a conversation, and what was attached in it, the newest first."""
+    uploaded = set(paths_in_folder(caller, conversation))
+    found = []
+    for path in uploaded | set(paths_said(conversation)):
+        try:
+            info = files.info(caller.bucket, path)
+        except FileRefused:
+            continue  # deleted, or never the caller's
+        found.append({**described(info), "uploaded": info.path in uploaded})
+    return sorted(found, key=lambda file: (file["updated_at"], file["name"]), reverse=True)
+
+
+def paths_in_folder(caller: Caller, conversation: UUID) -> Iterator[str]:
+    for bucket in files.buckets_of(caller.bucket):
+        for name in names_in(bucket, conversation):
+            yield write_path(bucket, folder_of(conversation) + name)
+
+
+def paths_said(conversation: UUID) -> Iterator[str]:
+    """The addresses of files in what was said and in the stages of the answers."""
+    for attachments in Message.objects.filter(conversation=conversation).values_list(
+        "attachments", flat=True
+    ):
+        yield from filter(None, map(own_path, attachments))
+    for events in JournalEntry.objects.filter(stream=conversation).values_list("events", flat=True):
+        yield from filter(None, (own_path(event.get("attachment")) for event in events))
+
+
+def own_path(attachment: Any) -> str:
+    url = attachment.get("url") if isinstance(attachment, Mapping) else None
+    return url if isinstance(url, str) and _own_address.fullmatch(url) else ""
+
+
+def described(info: FileInfo) -> dict[str, Any]:
+    return {
+        "name": title_of(info.path),
+        "url": info.path,
+        "type": info.content_type,
+        "size": info.size,
+        "updated_at": info.updated_at.isoformat() if info.updated_at else "",
+    }
+
+
+def delete_folder(bucket: str, conversation: UUID) -> None:
+    for owner in files.buckets_of(bucket):
+        files.delete_below(owner, folder_of(conversation))
+
+
+def forget_drafts(bucket: str) -> None:
+    """Delete files whose question was never asked."""
+    for owner in files.buckets_of(bucket):
+        forget_drafts_in(owner)
+
+
+def forget_drafts_in(bucket: str) -> None:
+    before = timezone.now() - timedelta(hours=DRAFT_HOURS)
+    rows = StoredFile.objects.filter(
+        bucket=bucket, name__startswith=f"{ROOT}/", updated_at__lt=before
+    )
+    ids = {name.split("/")[1] for name in rows.values_list("name", flat=True)}
+    waiting = {UUID(text) for text in ids if is_uuid(text)}
+    kept = Conversation.objects.filter(pk__in=waiting).values_list("pk", flat=True)
+    for conversation in waiting - set(kept):
+        files.delete_below(bucket, folder_of(conversation))
+
+
+def is_uuid(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False

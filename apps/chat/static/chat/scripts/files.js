@@ -1,0 +1,166 @@
+/** The files of a conversation: what was uploaded and what its tools made; download, delete. */
+
+import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
+import { fileAddress } from "./addresses.js";
+import { momentText } from "./durations.js";
+import { icon } from "./icons.js";
+import { get, remove } from "./requests.js";
+import { sizeText } from "./sizes.js";
+
+/**
+ * @typedef {{name: string, url: string, type: string, size: number, updated_at: string,
+ *   uploaded: boolean}} StoredFile
+ */
+
+/** Dispatches `deleted` (detail: the file). */
+export class ChatFiles extends LitElement {
+  static properties = {
+    base: { attribute: false },
+    conversation: { attribute: false },
+    files: { state: true },
+    problem: { state: true },
+    isOpen: { state: true },
+    asked: { state: true },
+  };
+
+  constructor() {
+    super();
+    this.base = "";
+    /** @type {string | null} */
+    this.conversation = null;
+    /** @type {StoredFile[] | null} null before they are known */
+    this.files = null;
+    this.problem = "";
+    this.isOpen = false;
+    /** @type {StoredFile | null} the one that would be deleted */
+    this.asked = null;
+  }
+
+  createRenderRoot() {
+    return this;
+  }
+
+  updated() {
+    const dialog = this.querySelector("dialog");
+    if (this.isOpen && dialog && !dialog.open) dialog.showModal();
+  }
+
+  render() {
+    return html`<button type="button" class="quiet" ?hidden=${!this.conversation} @click=${this.#open}>
+        ${icon("files")}<span class="files-word">Files</span>
+      </button>
+      ${this.isOpen ? this.#dialog() : nothing}`;
+  }
+
+  #dialog() {
+    return html`<dialog class="files" aria-labelledby="files-heading" @close=${this.#closed}>
+      <div class="files-head">
+        <h2 id="files-heading" tabindex="-1">Files of this conversation</h2>
+        <button type="button" class="quiet" title="Close" @click=${this.#close}>
+          ${icon("x")}<span class="visually-hidden">Close</span>
+        </button>
+      </div>
+      ${this.problem ? html`<p class="field-error" role="alert">${this.problem}</p>` : nothing} ${this.#list()}
+    </dialog>`;
+  }
+
+  #list() {
+    if (this.files === null) return this.problem ? nothing : html`<p class="working">Loading…</p>`;
+    if (!this.files.length) {
+      return html`<p class="files-none">None yet. What you attach and what tools make is listed here.</p>`;
+    }
+    return html`<ul class="files-list">
+      ${repeat(
+        this.files,
+        ({ url }) => url,
+        (file) => html`<li>${file.url === this.asked?.url ? this.#question(file) : this.#line(file)}</li>`,
+      )}
+    </ul>`;
+  }
+
+  /** @param {StoredFile} file */
+  #line(file) {
+    const { name, url, type, size, updated_at, uploaded } = file;
+    const address = fileAddress(url)?.pathname ?? "";
+    const origin = uploaded ? "" : " · made in the conversation";
+    return html`<div class="files-line">
+      ${icon(/^image\//.test(type) ? "image" : "file-text")}
+      <span class="attachment-words">
+        <a class="attachment-name" href=${address} target="_blank" rel="noopener" title=${name}>${name}</a>
+        <span class="attachment-detail">${kindOf(file)} · ${sizeText(size)} · ${momentText(updated_at)}${origin}</span>
+      </span>
+      <a class="quiet" href="${address}?download" download=${name} title="Download">
+        ${icon("download")}<span class="visually-hidden">Download ${name}</span>
+      </a>
+      <button type="button" class="quiet" title="Delete" @click=${() => this.#ask(file)}>
+        ${icon("trash-2")}<span class="visually-hidden">Delete ${name}</span>
+      </button>
+    </div>`;
+  }
+
+  /** @param {StoredFile} file */
+  #question(file) {
+    return html`<div class="files-question" role="group" aria-label="Delete ${file.name}">
+      <p>“${file.name}” will be gone for good, for later answers too.</p>
+      <div class="dialog-buttons">
+        <button type="button" class="button" @click=${this.#keep}>Cancel</button>
+        <button type="button" class="button danger" @click=${() => this.#delete(file)}>Delete</button>
+      </div>
+    </div>`;
+  }
+
+  async #open() {
+    this.files = null;
+    this.problem = "";
+    this.asked = null;
+    this.isOpen = true;
+    const found = await get(`${this.base}${this.conversation}/files/`);
+    this.files = found?.files ?? null;
+    if (!found) this.problem = "The files cannot be listed. Check the connection and try again.";
+  }
+
+  #close() {
+    this.querySelector("dialog")?.close();
+  }
+
+  #closed() {
+    this.isOpen = false;
+    this.querySelector("button")?.focus();
+  }
+
+  /** @param {StoredFile} file */
+  #ask(file) {
+    this.problem = "";
+    this.asked = file;
+    void this.updateComplete.then(() => this.#focusOn(".files-question .button"));
+  }
+
+  #keep() {
+    this.asked = null;
+    void this.updateComplete.then(() => this.#focusOn("#files-heading"));
+  }
+
+  /** @param {StoredFile} file */
+  async #delete(file) {
+    if (!(await remove(fileAddress(file.url)?.pathname ?? ""))) {
+      this.problem = "That did not work. Check the connection and try again.";
+      return;
+    }
+    this.files = this.files?.filter(({ url }) => url !== file.url) ?? null;
+    this.#keep();
+    this.dispatchEvent(new CustomEvent("deleted", { detail: file }));
+  }
+
+  /** @param {string} selector */
+  #focusOn(selector) {
+    const found = this.querySelector(selector);
+    if (found instanceof HTMLElement) found.focus();
+  }
+}
+customElements.define("chat-files", ChatFiles);
+
+/** @param {{name: string, type: string}} file @returns {string} such as "PDF" */
+export function kindOf({ name, type }) {
+  const ending = name.match(/\.(\w{1,8})$/)?.[1];
+  return ending?.toUpperCase() ?? type.split(";")[0];
+}

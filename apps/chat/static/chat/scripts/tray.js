@@ -1,0 +1,54 @@
+/** Files that will go with the next question: how far each one is, and what can be done about it. */
+
+import { html, nothing } from "../vendor/lit.js";
+import { icon } from "./icons.js";
+import { sizeText } from "./sizes.js";
+
+/** @import { Upload, Uploads } from "./uploads.js" */
+
+/** @param {Uploads} uploads @param {() => void} refocus what had the focus is gone */
+export function tray(uploads, refocus) {
+  if (!uploads.items.length) return nothing;
+  const { most } = uploads.limits;
+  const excess = uploads.items.length - most;
+  return html`<ul class="tray" aria-label="Files to send">
+      ${uploads.items.map((upload) => html`<li>${chip(upload, uploads, refocus)}</li>`)}
+    </ul>
+    ${excess > 0 ? html`<p class="tray-problem">At most ${most} files go with one question; remove ${excess}.</p>` : nothing}`;
+}
+
+/** @param {Upload} upload @param {Uploads} uploads @param {() => void} refocus */
+function chip(upload, uploads, refocus) {
+  const { id, name, state, isRetryable } = upload;
+  const symbol = state === "failed" ? "triangle-alert" : /^image\//.test(upload.type) ? "image" : "file-text";
+  const going = state === "sending" || state === "waiting";
+  const drop = () => {
+    uploads.drop(id);
+    refocus();
+  };
+  return html`<div class="chip" data-state=${state}>
+    ${icon(symbol)}
+    <span class="chip-words">
+      <span class="chip-name" title=${name}>${name}</span>
+      ${detail(upload)}
+    </span>
+    ${isRetryable && state === "failed"
+      ? html`<button type="button" class="quiet" title="Retry" @click=${() => uploads.retry(id)}>
+          ${icon("refresh-cw")}<span class="visually-hidden">Retry ${name}</span>
+        </button>`
+      : nothing}
+    <button type="button" class="quiet" title=${going ? "Cancel" : "Remove"} @click=${drop}>
+      ${icon("x")}<span class="visually-hidden">${going ? "Cancel" : "Remove"} ${name}</span>
+    </button>
+  </div>`;
+}
+
+/** @param {Upload} upload */
+function detail({ state, name, size, progress, problem }) {
+  if (state === "failed") return html`<span class="chip-detail">${problem}</span>`;
+  if (state === "waiting") return html`<span class="chip-detail">Waiting</span>`;
+  if (state === "sending") {
+    return html`<progress max="1" .value=${progress} aria-label="Upload of ${name}"></progress>`;
+  }
+  return html`<span class="chip-detail">${size ? sizeText(size) : "Uploaded"}</span>`;
+}
