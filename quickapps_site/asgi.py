@@ -10,7 +10,10 @@ import os
 
 from django.core.asgi import get_asgi_application
 
+from quickapps_site.tracing import set_up_tracing
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "quickapps_site.settings")
+set_up_tracing()
 django_application = get_asgi_application()
 
 # The doors import models, which needs Django to be set up.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import secrets
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -43,17 +46,20 @@ def boolean(name: str, default: bool) -> bool:
     return parsed(name, default, parse, "true or false")
 
 
-def integer(name: str, default: int, *, least: int, also: int | None = None) -> int:
-    """A whole number of at least `least`, or `also`."""
+def integer(
+    name: str, default: int, *, least: int, most: int | None = None, also: int | None = None
+) -> int:
+    """A whole number from `least` to `most`, or `also`."""
 
     def parse(raw: str) -> int:
         number = int(raw)
-        if number < least and number != also:
+        if (number < least or (most is not None and number > most)) and number != also:
             raise ValueError(raw)
         return number
 
+    end = "up" if most is None else f"to {most}"
     alternative = "" if also is None else f", or {also}"
-    return parsed(name, default, parse, f"a whole number from {least} up{alternative}")
+    return parsed(name, default, parse, f"a whole number from {least} {end}{alternative}")
 
 
 def seconds(name: str, default: float, *, most: float) -> float:
@@ -88,6 +94,71 @@ def words(name: str, default: Iterable[str] = ()) -> list[str]:
     return [word.strip() for word in raw.split(",") if word.strip()]
 
 
+def paths(name: str, *, deprecated: str = "") -> list[str]:
+    """A JSON list of directories; blanks are skipped. An older variable may name a single one."""
+
+    def parse(raw: str) -> list[str]:
+        found = json.loads(raw)
+        if not isinstance(found, list) or not all(isinstance(path, str) for path in found):
+            raise ValueError(raw)
+        return [path.strip() for path in found if path.strip()]
+
+    older = [text(deprecated)] if deprecated and text(deprecated) else []
+    if not older:
+        return parsed(name, [], parse, 'a JSON list of directories, such as ["/etc/content"]')
+    if text(name):
+        warnings.warn(f"{deprecated} is ignored, because {name} is set.", stacklevel=2)
+        return paths(name)
+    warnings.warn(f"{deprecated} is deprecated; write {name} instead.", stacklevel=2)
+    return older
+
+
+def texts(name: str) -> list[str]:
+    """A JSON list of texts."""
+
+    def parse(raw: str) -> list[str]:
+        found = json.loads(raw)
+        if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+            raise ValueError(raw)
+        return found
+
+    return parsed(name, [], parse, 'a JSON list of texts, such as ["docs_reader"]')
+
+
+def mapping(name: str, *, besides: Iterable[str] = ()) -> dict[str, str]:
+    """A JSON object of texts by names of variables, without those that have a meaning already."""
+    taken = frozenset(besides)
+
+    def parse(raw: str) -> dict[str, str]:
+        found = json.loads(raw)
+        if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
+            raise ValueError(raw)
+        if not all(key.isidentifier() and key not in taken for key in found):
+            raise ValueError(raw)
+        return found
+
+    but = f" other than {', '.join(sorted(taken))}" if taken else ""
+    return parsed(name, {}, parse, f"a JSON object of texts by names{but}")
+
+
+def groups(name: str) -> dict[str, tuple[str, ...]]:
+    """A JSON object of lists of texts, in which no text stands twice."""
+
+    def parse(raw: str) -> dict[str, tuple[str, ...]]:
+        found = json.loads(raw)
+        if not isinstance(found, dict) or not all(isinstance(v, list) for v in found.values()):
+            raise ValueError(raw)
+        members = [member for group in found.values() for member in group]
+        if not all(isinstance(member, str) for member in members):
+            raise ValueError(raw)
+        if twice := sorted({member for member in members if members.count(member) > 1}):
+            raise ImproperlyConfigured(f"{name} has {', '.join(twice)} more than once.")
+        return {key: tuple(group) for key, group in found.items()}
+
+    accepted = 'a JSON object of lists, such as {"gpt_prompt": ["gpt-4o"]}'
+    return parsed(name, {}, parse, accepted)
+
+
 def url(name: str, default: str, schemes: Iterable[str]) -> str:
     options = tuple(schemes)
 
@@ -102,6 +173,24 @@ def url(name: str, default: str, schemes: Iterable[str]) -> str:
         parse,
         "an address that begins with " + " or ".join(f"{scheme}://" for scheme in options),
     )
+
+
+ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]+)?", re.IGNORECASE)
+PATTERN = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:([0-9]+|\*))?", re.IGNORECASE)
+
+
+def origins(name: str, *, patterns: bool = False) -> list[str]:
+    """A comma-separated list of origins; with `patterns`, stars may stand for subdomains and ports."""
+    form = PATTERN if patterns else ORIGIN
+
+    def parse(raw: str) -> list[str]:
+        found = [word.strip().rstrip("/") for word in raw.split(",") if word.strip()]
+        if not all(map(form.fullmatch, found)):
+            raise ValueError(raw)
+        return found
+
+    alike = " or https://*.example.org" if patterns else ""
+    return parsed(name, [], parse, f"origins such as https://chat.example.org{alike}")
 
 
 def database(name: str, default: str) -> dict[str, Any]:

@@ -11,24 +11,36 @@ import gc
 import logging
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from quickapps_site import environment as env
-from quickapps_site.tuning import bound_bodies, keep_content_types, use_direct_writes
+from quickapps_site.backpressure import FULL, bound_buffers, transport_of, until_taken
+from quickapps_site.tuning import (
+    bound_bodies,
+    keep_content_types,
+    lift_limit_of_sent_messages,
+    use_direct_writes,
+)
 
 if TYPE_CHECKING:
     from daphne.server import Server
 
 logger = logging.getLogger(__name__)
 
+Ending = Callable[[float], Awaitable[None]]
+
 BACKLOG = 1024
 """Connections that may wait to be accepted; with Twisted's 50, a burst of 200 waits a second."""
 BODY_PIECE_BYTES = 1024 * 1024
 """A larger request body reaches the application in several messages."""
-GRACE_SECONDS = 10.0
-"""How long answers that are being given may go on after the server was told to stop."""
+GRACE_SECONDS = 3.0
+"""How long answers that are being given may go on after the server was told to stop. Containers
+are usually killed after ten seconds, and ending what does not end by itself takes its time too."""
+FAREWELL_SECONDS = 0.5
+CLEAN_UP_SECONDS = 4.0
+"""For what was cancelled to let go, and again for connections to be closed."""
 
 
 def main() -> int:
@@ -43,14 +55,46 @@ def main() -> int:
     direct = env.boolean("DAPHNE_DIRECT_WRITES", True)
     # The door itself says what is wrong with a body that is a little too large.
     bound_bodies(settings.GATEWAY_MAX_BODY_BYTES + BODY_PIECE_BYTES)
-    return serve(application, settings.HOST, settings.PORT, direct_writes=direct)
+    return serve(
+        application, settings.HOST, settings.PORT, direct_writes=direct, ending=end_answers
+    )
+
+
+async def end_answers(seconds: float) -> None:
+    """Those of the chat, which belong to no connection."""
+    from apps.runs.closing import close
+    from apps.runs.hub import HUB
+
+    await close(HUB, seconds)
+
+
+async def close_connections() -> None:
+    """Say goodbye to MCP servers and end the programs among them; close what is pooled."""
+    from apps.workspace.egress import lifetimes
+
+    await lifetimes.close()
 
 
 def tell_of_content() -> None:
-    """Read the predefined content now, so that the log tells of what is broken at once."""
-    from apps.catalog.content.installed import installed
+    """Read the predefined content now, so that the log tells of what is broken at once.
 
-    installed()
+    Raises `ImproperlyConfigured` when a whole layer is missing.
+    """
+    from django.core.exceptions import ImproperlyConfigured
+    from django.db import DatabaseError, connection
+
+    from apps.catalog.content.installed import installed
+    from apps.catalog.content.review import missing_problems
+
+    try:
+        missing = missing_problems(installed())
+    except DatabaseError as error:
+        logger.error("Predefined content cannot be read from the database: %s", error)
+        return
+    finally:
+        connection.close()
+    if missing:
+        raise ImproperlyConfigured(f"Predefined content: {' '.join(missing)}")
 
 
 def use_uvloop() -> None:
@@ -79,18 +123,31 @@ def keep_what_is_loaded() -> None:
     gc.freeze()
 
 
-def serve(application: Any, host: str, port: int, *, direct_writes: bool) -> int:
-    """Serve until SIGTERM or SIGINT; the exit status is 1 when it could not listen."""
-    server = make_server(application, host, port, direct_writes=direct_writes)
+async def end_nothing(seconds: float) -> None:
+    """All that the application does belongs to its connections."""
+
+
+def serve(
+    application: Any, host: str, port: int, *, direct_writes: bool, ending: Ending = end_nothing
+) -> int:
+    """Serve until SIGTERM or SIGINT; the exit status is 1 when it could not listen.
+
+    `ending` ends what goes on without a connection; it is told for how long that may go on.
+    """
+    server = make_server(application, host, port, direct_writes=direct_writes, ending=ending)
     if direct_writes:
         use_direct_writes()
         keep_content_types()
+    lift_limit_of_sent_messages()
+    bound_buffers()
     logger.info("Serving on http://%s:%d", host, port)
     server.run()
     return 1 if server.has_failed else 0
 
 
-def make_server(application: Any, host: str, port: int, *, direct_writes: bool) -> Any:
+def make_server(
+    application: Any, host: str, port: int, *, direct_writes: bool, ending: Ending = end_nothing
+) -> Any:
     from autobahn.exception import Disconnected
     from daphne.endpoints import (
         build_endpoint_description_strings,
@@ -115,28 +172,22 @@ def make_server(application: Any, host: str, port: int, *, direct_writes: bool) 
 
         async def handle_reply(self, protocol: Any, message: Any) -> None:
             """One more piece of an answer is by far the most frequent message."""
-            if direct_writes and goes_on(message) and self.is_answering(protocol):
+            if direct_writes and goes_on(message) and is_answering(self, protocol):
                 write(protocol, message["body"])
+                if FULL:
+                    await until_taken(transport_of(protocol))
             else:
+                transport = transport_of(protocol)  # after the last piece it is not known any more
                 # A socket that is closing takes nothing any more; who writes to it is told soon.
                 with suppress(Disconnected):
                     await super().handle_reply(protocol, message)
-
-        def is_answering(self, protocol: Any) -> bool:
-            details = self.connections.get(protocol)
-            return bool(
-                details
-                and "disconnected" not in details
-                and protocol._response_started
-                and not protocol.finished
-                and protocol.channel is not None
-            )
+                await until_taken(transport)
 
         def kill_all_applications(self) -> Any:
             """Called once on the way out; the reactor waits for what is returned."""
             for listening in getattr(self, "ports", ()):
                 listening.stopListening()
-            return Deferred.fromFuture(asyncio.ensure_future(let_finish(self, GRACE_SECONDS)))
+            return Deferred.fromFuture(asyncio.ensure_future(finish(self, ending)))
 
     endpoints = build_endpoint_description_strings(host=host, port=port)
     return GracefulServer(
@@ -147,24 +198,51 @@ def make_server(application: Any, host: str, port: int, *, direct_writes: bool) 
     )
 
 
+def is_answering(server: Server, protocol: Any) -> bool:
+    details = server.connections.get(protocol)
+    return bool(
+        details
+        and "disconnected" not in details
+        and protocol._response_started
+        and not protocol.finished
+        and protocol.channel is not None
+    )
+
+
 def goes_on(message: dict[str, Any]) -> bool:
     is_piece = message["type"] == "http.response.body"
     return is_piece and bool(message.get("more_body") and message.get("body"))
 
 
+async def finish(server: Server, ending: Ending) -> None:
+    """Let answers come to their end, cancel what does not, and close what was shared by all."""
+    waiting = [let_finish(server, GRACE_SECONDS), ending(GRACE_SECONDS)]
+    for problem in await asyncio.gather(*waiting, return_exceptions=True):
+        if problem is not None:
+            logger.error("Answers could not be ended properly", exc_info=problem)
+    if rest := running(server):  # who was told just now that it is over says goodbye
+        await asyncio.wait(rest, timeout=FAREWELL_SECONDS)
+    rest = running(server)
+    for task in rest:
+        task.cancel()
+    if rest:
+        logger.info("%d connections are cut off because the server stops", len(rest))
+        await asyncio.wait(rest, timeout=CLEAN_UP_SECONDS)
+    try:
+        async with asyncio.timeout(CLEAN_UP_SECONDS):
+            await close_connections()
+    except Exception:
+        logger.exception("Connections could not be closed")
+
+
 async def let_finish(server: Server, seconds: float) -> None:
-    """Wait for HTTP answers, then cancel what is left; WebSockets reconnect, so they need not."""
+    """Wait for HTTP answers."""
     end = time.monotonic() + seconds
     while answers := running(server, "WebRequest"):
         left = end - time.monotonic()
         if left <= 0:
             break
         await asyncio.wait(answers, timeout=left, return_when=asyncio.FIRST_COMPLETED)
-    rest = running(server)
-    for task in rest:
-        task.cancel()
-    if rest:
-        await asyncio.wait(rest, timeout=seconds)
 
 
 def running(server: Server, protocol: str = "") -> list[asyncio.Future[Any]]:

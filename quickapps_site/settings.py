@@ -10,6 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 
 from quickapps_site import environment as env
+from quickapps_site.logs import logging_of
 
 django_stubs_ext.monkeypatch()  # makes ModelAdmin[Model] work at run time
 
@@ -39,7 +40,12 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
-SESSION_COOKIE_SAMESITE = "Lax"
+COOKIES_SAMESITE = env.choice("COOKIES_SAMESITE", "Lax", ("Lax", "Strict", "None"))
+"""`None` is for a frame on a page of another site: browsers take it over TLS only."""
+if COOKIES_SAMESITE == "None" and not HTTPS:
+    raise ImproperlyConfigured("COOKIES_SAMESITE is 'None', which needs HTTPS=true.")
+SESSION_COOKIE_SAMESITE = COOKIES_SAMESITE
+CSRF_COOKIE_SAMESITE = COOKIES_SAMESITE
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 
@@ -165,11 +171,23 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+ALLOWED_FRAME_ANCESTORS = env.origins("ALLOWED_FRAME_ANCESTORS", patterns=True)
+"""Whose pages may frame the editor of applications: DIAL's chat. Nothing else can be framed."""
+ALLOWED_ORIGIN = env.origins("ALLOWED_ORIGIN") or [
+    origin for origin in ALLOWED_FRAME_ANCESTORS if "*" not in origin
+]
+"""Of the pages that the editor talks to; empty leaves it to the policy above."""
+
 CONTENT_SECURITY_POLICIES = {
     # The admin's widgets compile expressions that stand in its pages, and its theme writes styles.
     "admin:index": {
         "script-src": [SELF, NONCE, UNSAFE_EVAL],
         "style-src": [SELF, UNSAFE_INLINE],
+    },
+    # The library that the form of manifests is made with writes styles.
+    "dial-editor": {
+        "style-src": [SELF, UNSAFE_INLINE],
+        "frame-ancestors": ALLOWED_FRAME_ANCESTORS or [NONE],
     },
     # The page that shows the OpenAPI description has a style block of its own.
     "api-docs": {"style-src": [SELF, UNSAFE_INLINE]},
@@ -221,10 +239,35 @@ UNFOLD = {
                         "permission": "apps.catalog.admin.index.may_see_applications",
                     },
                     {
+                        "title": "Predefined content",
+                        "icon": "layers",
+                        "link": reverse_lazy("admin:catalog_contentitem_changelist"),
+                        "permission": "apps.catalog.admin.index.may_see_content",
+                    },
+                    {
                         "title": "Deployments",
                         "icon": "network_node",
                         "link": reverse_lazy("admin:workspace_deployment_changelist"),
                         "permission": "apps.catalog.admin.index.may_see_deployments",
+                    },
+                    {
+                        "title": "Shared files",
+                        "icon": "folder_shared",
+                        "link": reverse_lazy("admin:workspace_sharedfile_changelist"),
+                        "permission": "apps.catalog.admin.index.may_see_shared_files",
+                    },
+                    {
+                        "title": "MCP servers",
+                        "icon": "terminal",
+                        "link": reverse_lazy("admin:workspace_mcpserver_changelist"),
+                        "active": "apps.catalog.admin.index.is_about_mcp_servers",
+                        "permission": "apps.catalog.admin.mcp_sessions.may_administer",
+                    },
+                    {
+                        "title": "MCP sessions",
+                        "icon": "cable",
+                        "link": reverse_lazy("admin:workspace_mcpserver_sessions"),
+                        "permission": "apps.catalog.admin.mcp_sessions.may_administer",
                     },
                 ],
             },
@@ -308,15 +351,29 @@ SPECTACULAR_SETTINGS = {
 # --- QuickApps --------------------------------------------------------------------------------
 
 CAPABILITIES = [
+    "apps.capabilities.contexts.capability.contexts",
+    "apps.capabilities.attachments.capability.attachments",
     "apps.capabilities.clock.capability.clock",
+    "apps.capabilities.attachments.capability.attachment_contents",
     "apps.capabilities.rest.capability.rest",
     "apps.capabilities.deployment.capability.deployment",
     "apps.capabilities.interpreter.capability.interpreter",
-    "apps.capabilities.mcp.capability.mcp",
+    "apps.capabilities.files.capability.files",
+    "apps.capabilities.web.capability.web",
+    "apps.capabilities.representation.capability.representation",
+    "apps.capabilities.dial_app.capability.dial_app",  # with the toolsets of MCP servers
+    "apps.capabilities.subagents.capability.subagents",
+    "apps.capabilities.hooks.capability.hooks",  # before tools are withheld: it calls those as well
     "apps.capabilities.discovery.capability.discovery",
 ]
 
 PREDEFINED_DIR = BASE_DIR / "predefined"
+PREDEFINED_EXTRA_PATHS = env.paths("PREDEFINED_EXTRA_PATHS", deprecated="PREDEFINED_BASE_PATH")
+"""Further layers of predefined content, above the built-in one; a later one wins."""
+CONFIG_PROMPT_MAPPING = env.groups("CONFIG_PROMPT_MAPPING")
+"""Which predefined prompt is meant for which deployments; it warns of others and changes no run."""
+PROMPT_VARIABLES = env.mapping("PROMPT_VARIABLES", besides=("today", "locale"))
+"""What `{name}` in predefined prompts stands for, beside `{today}` and `{locale}`."""
 APP_SCHEMA_ID = env.url(
     "APP_SCHEMA_ID",
     "https://mydial.epam.com/custom_application_schemas/quickapps2",
@@ -327,13 +384,46 @@ ENABLE_PREVIEW_FEATURES = env.boolean("ENABLE_PREVIEW_FEATURES", False)
 DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID = env.text("DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID")
 DEFAULT_AGENT_MAX_ITERATIONS = env.integer("DEFAULT_AGENT_MAX_ITERATIONS", 15, least=1, also=-1)
 MIN_TOOLS_FOR_DEFERRAL = env.integer("MIN_TOOLS_FOR_DEFERRAL", 10, least=1)
+TOOL_DISCOVERY_SECONDS = env.seconds("TOOL_DISCOVERY_SECONDS", 30.0, most=3600)
+"""For a line of names. A model that takes longer is slower than searching by words."""
 DEFAULT_TOOL_TIMEOUT_SECONDS = env.seconds("DEFAULT_TOOL_TIMEOUT_SECONDS", 300.0, most=3600)
+TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD = env.integer(
+    "TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD", 40_000, least=1
+)
+"""Bytes of a result of a tool that are much for a model."""
+TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT = env.boolean(
+    "TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT", True
+)
+"""Whether such results go into files, in applications with file tools that do not say."""
+TOOL_CALL_RESULT_OFFLOAD__EXCLUDED_TOOLS = env.texts("TOOL_CALL_RESULT_OFFLOAD__EXCLUDED_TOOLS")
+SUBAGENT_TIMEOUT_SECONDS = env.seconds("SUBAGENT_TIMEOUT_SECONDS", 600.0, most=3600)
+"""Of one task, from when it is begun; applications can only narrow it."""
+SUBAGENT_MAX_CONCURRENT_SPAWNS = env.integer("SUBAGENT_MAX_CONCURRENT_SPAWNS", 4, least=1)
+"""Tasks that are worked on at the same time in this process; others wait for their turn."""
 DEFAULT_STAGE_DISPLAY_LEVEL = env.choice(
     "DEFAULT_STAGE_DISPLAY_LEVEL", "", ("none", "error", "info", "debug")
 )
 """Wins over every application's own level; empty leaves it to them."""
 DEFAULT_FILE_LOADING_SIZE_LIMIT = env.integer(
     "DEFAULT_FILE_LOADING_SIZE_LIMIT", 10_485_760, least=1
+)
+FILES_MAX_BYTES_PER_USER = env.integer(
+    "FILES_MAX_BYTES_PER_USER", 1024 * 1024 * 1024, least=1, also=0
+)
+"""Of all files that one owner keeps here; zero is no limit."""
+FILES_MAX_COUNT_PER_USER = env.integer("FILES_MAX_COUNT_PER_USER", 10_000, least=1, also=0)
+DOCUMENTS_SECONDS = env.seconds("DOCUMENTS_SECONDS", 30.0, most=300)
+"""For the text of one document, in a process of its own."""
+DOCUMENTS_MEMORY_MB = env.integer("DOCUMENTS_MEMORY_MB", 512, least=256)
+EXTERNAL_URL_FETCH_ENABLED = env.boolean("EXTERNAL_URL_FETCH_ENABLED", False)
+"""Whether files are loaded from the Internet, for models and users; applications can only narrow it."""
+EXTERNAL_URL_FETCH_HOST_ALLOWLIST = env.words("EXTERNAL_URL_FETCH_HOST_ALLOWLIST")
+"""`host` or `*.host`; empty means every public host."""
+EXTERNAL_URL_FETCH_MAX_REDIRECTS = env.integer(
+    "EXTERNAL_URL_FETCH_MAX_REDIRECTS", 5, least=0, most=10
+)
+EXTERNAL_URL_FETCH_CONNECT_TIMEOUT_SECONDS = env.seconds(
+    "EXTERNAL_URL_FETCH_CONNECT_TIMEOUT_SECONDS", 5.0, most=300
 )
 SHOW_USAGE_STATISTICS = env.boolean("SHOW_USAGE_STATISTICS", False)
 SHOW_EXECUTION_TIME_STAGE = env.boolean("SHOW_EXECUTION_TIME_STAGE", False)
@@ -346,9 +436,21 @@ PRIVATE_NETWORK_ALLOWLIST = env.words(
 )
 """Hosts (or `*.suffix`) on private networks that addresses written in a manifest may name."""
 
-PY_INTERPRETER_URL = env.url(
-    "PY_INTERPRETER_URL", env.url("DIAL_URL", "", ("http", "https")), ("http", "https")
+DIAL_URL = env.url("DIAL_URL", "", ("http", "https")).rstrip("/")
+"""Where DIAL Core is; empty means that there is none."""
+DIAL_API_VERSION = env.text("DIAL_API_VERSION", "2025-01-01-preview")
+DIAL_METADATA_CACHE_SECONDS = env.seconds("DIAL_METADATA_CACHE_SECONDS", 60.0, most=86_400)
+"""How old what Core said of a deployment or a toolset may be."""
+DIAL_INTERACTIVE_LOGIN_TIMEOUT_SECONDS = env.seconds(
+    "DIAL_INTERACTIVE_LOGIN_TIMEOUT_SECONDS", 120.0, most=3600
 )
+DIAL_EDITOR_API_KEY = env.text("DIAL_EDITOR_API_KEY")
+"""With it the editor reads and saves the applications that Core keeps."""
+DIAL_SKILLS_FILE_MAX_BYTES = env.integer("DIAL_SKILLS_FILE_MAX_BYTES", 262_144, least=1)
+DIAL_SKILLS_MAX_FILES = env.integer("DIAL_SKILLS_MAX_FILES", 200, least=1)
+DIAL_SKILLS_LISTING_MAX_PAGES = env.integer("DIAL_SKILLS_LISTING_MAX_PAGES", 10, least=1)
+
+PY_INTERPRETER_URL = env.url("PY_INTERPRETER_URL", DIAL_URL, ("http", "https"))
 """Where DIAL's code interpreter is; empty means the sandbox that comes with us."""
 PY_INTERPRETER_LOCAL_RUN = env.boolean("PY_INTERPRETER_LOCAL_RUN", False)
 PY_INTERPRETER_API_KEY = env.text("PY_INTERPRETER_API_KEY")
@@ -376,19 +478,21 @@ RUN_LEASE_SECONDS = env.seconds("RUN_LEASE_SECONDS", 30.0, most=3600)
 """A run of which nothing was heard for so long belongs to a process that is gone."""
 CHAT_MAX_QUESTION_CHARS = env.integer("CHAT_MAX_QUESTION_CHARS", 100_000, least=1)
 CHAT_MAX_RUNS_PER_VISITOR = env.integer("CHAT_MAX_RUNS_PER_VISITOR", 5, least=1)
+CHAT_UPLOAD_TYPES = env.words("CHAT_UPLOAD_TYPES")
+"""Types of files, such as `image/*`, that the page takes; empty means all."""
 
-LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
-    },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    # They log addresses, bodies or session ids below this level.
-    "loggers": {
-        name: {"level": "WARNING"}
-        for name in ("httpx", "httpx2", "httpcore", "httpcore2", "openai", "mcp", "daphne")
-    },
-}
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", LOG_LEVELS)
+QUICKAPP_LOG_LEVEL = env.choice("QUICKAPP_LOG_LEVEL", LOG_LEVEL, LOG_LEVELS)
+"""Of what we log ourselves."""
+LOG_PAYLOADS = env.boolean("LOG_PAYLOADS", False)
+"""Whether what was said is logged, at the level DEBUG: for finding a mistake, not for production."""
+LOG_PAYLOADS_MAX_LENGTH = env.integer("LOG_PAYLOADS_MAX_LENGTH", 2000, least=1)
+DIAL_SDK_LOG_FORMAT = env.choice("DIAL_SDK_LOG_FORMAT", "text", ("text", "json"))
+LOGGING = logging_of(
+    root=LOG_LEVEL,
+    own=QUICKAPP_LOG_LEVEL,
+    form=DIAL_SDK_LOG_FORMAT,
+    payloads=LOG_PAYLOADS,
+    longest_payload=LOG_PAYLOADS_MAX_LENGTH,
+)

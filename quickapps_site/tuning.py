@@ -80,3 +80,23 @@ def bound_bodies(most: int) -> None:
         request.channel.loseConnection()
 
     WebRequest.handleContentChunk = handle
+
+
+def lift_limit_of_sent_messages() -> None:
+    """Let WebSocket messages to clients be of any size; daphne's limit is meant for what they send.
+
+    A long answer comes in one message when it is shown as a whole.
+    """
+    from daphne.ws_protocol import WebSocketProtocol
+
+    usual: Callable[..., None] = WebSocketProtocol.serverSend
+
+    def send(protocol: Any, content: Any, binary: bool = False) -> None:
+        most = protocol.maxMessagePayloadSize
+        protocol.maxMessagePayloadSize = 0
+        try:
+            usual(protocol, content, binary)
+        finally:
+            protocol.maxMessagePayloadSize = most
+
+    WebSocketProtocol.serverSend = send

@@ -11,11 +11,13 @@ from django.views.generic import RedirectView
 urlpatterns: list[URLPattern | URLResolver] = [
     # Asked for by browsers on pages that name no icon: error pages of Django, JSON.
     path("favicon.ico", RedirectView.as_view(url=static("chat/images/icon.svg")), name="favicon"),
+    path("admin/catalog/application/<int:pk>/try/", include("apps.workbench.urls")),
     path("admin/", admin.site.urls),
     path("accounts/login/", auth.LoginView.as_view(), name="login"),
     path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
     path("api/", include("apps.catalog.urls")),
     path("v1/configuration-support/", include("apps.gateway.urls")),
+    path("dial/editor/", include("apps.catalog.admin.embedding.urls")),
     path("demo/", include("apps.workspace.demo.urls")),
     path("", include("apps.chat.urls")),
 ]

@@ -25,6 +25,11 @@ ROOT = Path(__file__).parent.parent.parent
             "X is '1.5'; write a whole number from 1 up, or -1.",
         ),
         (
+            "11",
+            partial(env.integer, "X", 5, least=0, most=10),
+            "X is '11'; write a whole number from 0 to 10.",
+        ),
+        (
             "0",
             partial(env.seconds, "X", 5.0, most=3600),
             "X is '0'; write a number of seconds above 0, at most 3600.",
@@ -43,6 +48,43 @@ ROOT = Path(__file__).parent.parent.parent
             "ftp://host",
             partial(env.url, "X", "", ("http", "https")),
             "X is 'ftp://host'; write an address that begins with http:// or https://.",
+        ),
+        (
+            '"/etc"',
+            partial(env.paths, "X"),
+            'X is \'"/etc"\'; write a JSON list of directories, such as ["/etc/content"].',
+        ),
+        (
+            '["a", 1]',
+            partial(env.texts, "X"),
+            'X is \'["a", 1]\'; write a JSON list of texts, such as ["docs_reader"].',
+        ),
+        (
+            '{"today": "x"}',
+            partial(env.mapping, "X", besides=("today",)),
+            'X is \'{"today": "x"}\'; write a JSON object of texts by names other than today.',
+        ),
+        (
+            '{"p": "x"}',
+            partial(env.groups, "X"),
+            'X is \'{"p": "x"}\'; write a JSON object of lists, such as '
+            '{"gpt_prompt": ["gpt-4o"]}.',
+        ),
+        (
+            '{"p": ["a", "b"], "q": ["b"]}',
+            partial(env.groups, "X"),
+            "X has b more than once.",
+        ),
+        (
+            "https://*.example.org",
+            partial(env.origins, "X"),
+            "X is 'https://*.example.org'; write origins such as https://chat.example.org.",
+        ),
+        (
+            "https://chat.example.org; script-src *",
+            partial(env.origins, "X", patterns=True),
+            "X is 'https://chat.example.org; script-src *'; write origins such as "
+            "https://chat.example.org or https://*.example.org.",
         ),
         (
             "mysql://host/name",
@@ -69,10 +111,16 @@ def test_a_wrong_value_stops_with_its_name_and_what_is_accepted(
         ("Yes", partial(env.boolean, "X", False), True),
         ("", partial(env.boolean, "X", True), True),
         ("-1", partial(env.integer, "X", 5, least=1, also=-1), -1),
+        ('["a", "b c"]', partial(env.texts, "X"), ["a", "b c"]),
         (" 0.5 ", partial(env.seconds, "X", 5.0, most=3600), 0.5),
         ("debug", partial(env.choice, "X", "INFO", ("DEBUG", "INFO")), "DEBUG"),
         ("a, b,,c ", partial(env.words, "X"), ["a", "b", "c"]),
         ("", partial(env.words, "X", ("a",)), []),
+        (
+            "https://chat.example.org/, http://127.0.0.1:*,",
+            partial(env.origins, "X", patterns=True),
+            ["https://chat.example.org", "http://127.0.0.1:*"],
+        ),
     ],
 )
 def test_a_good_value_is_read(
@@ -115,3 +163,13 @@ def test_every_setting_of_the_environment_is_documented():
     documented = set(re.findall(r"`([A-Z][A-Z0-9_]*)`", page))
 
     assert read - documented == set()
+
+
+def test_an_older_variable_of_layers_counts_alone_and_says_that_it_is_old(monkeypatch):
+    monkeypatch.setenv("OLD", " /etc/old ")
+    with pytest.warns(UserWarning, match="OLD is deprecated; write NEW instead"):
+        assert env.paths("NEW", deprecated="OLD") == ["/etc/old"]
+
+    monkeypatch.setenv("NEW", '["/etc/a", " ", "/etc/b"]')
+    with pytest.warns(UserWarning, match="OLD is ignored, because NEW is set"):
+        assert env.paths("NEW", deprecated="OLD") == ["/etc/a", "/etc/b"]

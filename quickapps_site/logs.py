@@ -1,0 +1,72 @@
+"""How a record of the log is written: a line of text, or one JSON object."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime
+from typing import Any
+
+
+class JsonFormatter(logging.Formatter):
+    """The fields of a named event stand in the object itself, beside what every record has."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        written: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+        }
+        event = getattr(record, "event", None)
+        if event is None:
+            written["message"] = record.getMessage()
+        else:
+            written |= {"message": event, **getattr(record, "fields", {})}
+        if record.exc_info:
+            written["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(written, default=str, ensure_ascii=False)
+
+
+class CutPayloads(logging.Filter):
+    """Shortens what was said to `length` characters."""
+
+    def __init__(self, length: int) -> None:
+        super().__init__()
+        self.length = length
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        text = record.getMessage()
+        if len(text) > self.length:
+            text = f"{text[: self.length]}… ({len(text)} characters)"
+        record.msg, record.args = text, ()
+        return True
+
+
+def logging_of(
+    *, root: str, own: str, form: str, payloads: bool, longest_payload: int
+) -> dict[str, Any]:
+    """Django's LOGGING. `own` is the level of what we log ourselves, `form` text or json."""
+    shows_payloads = payloads and own == "DEBUG"
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "text": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+            "json": {"()": JsonFormatter},
+        },
+        "filters": {"cut": {"()": CutPayloads, "length": longest_payload}},
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": form}},
+        "root": {"handlers": ["console"], "level": root},
+        "loggers": {
+            "apps": {"level": own},
+            "apps.payloads": {
+                "level": "DEBUG" if shows_payloads else "CRITICAL",
+                "filters": ["cut"],
+            },
+            # They log addresses, headers, bodies or session ids below this level.
+            **{
+                name: {"level": "WARNING"}
+                for name in ("httpx", "httpx2", "httpcore", "httpcore2", "openai", "mcp", "daphne")
+            },
+        },
+    }

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+import logging
+import logging.config
+from collections.abc import Iterator
+from io import StringIO
+
+import pytest
+
+from apps.agent.records import record
+from quickapps_site.logs import JsonFormatter, logging_of
+
+PAYLOADS = logging.getLogger("apps.payloads")
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    """The levels and filters of the loggers that a configuration touches."""
+    names = [None, *configured(own="DEBUG")["loggers"]]
+    loggers = [logging.getLogger(name) for name in names]
+    before = [(one, one.level, list(one.filters), list(one.handlers)) for one in loggers]
+    yield
+    for one, level, filters, handlers in before:
+        one.setLevel(level)
+        one.filters[:] = filters
+        one.handlers[:] = handlers
+
+
+def configured(**wanted):
+    options = {"root": "INFO", "own": "INFO", "form": "text", "payloads": False}
+    return logging_of(**{**options, "longest_payload": 20, **wanted})
+
+
+def written(configuration, log) -> list[str]:
+    """The lines that `log` leaves under a configuration."""
+    stream = StringIO()
+    configuration["handlers"]["console"]["stream"] = stream
+    PAYLOADS.filters.clear()  # a configuration adds its own
+    logging.config.dictConfig(configuration)
+    log()
+    return stream.getvalue().splitlines()
+
+
+def test_an_event_is_one_json_object_with_its_fields():
+    def log() -> None:
+        logger = logging.getLogger("apps.runs")
+        record(logger, "Request received", deployment="wéather", messages=2, tools=["a"])
+
+    (line,) = written(configured(form="json"), log)
+
+    found = json.loads(line)
+    assert found.pop("time").endswith("+00:00")
+    assert found == {
+        "level": "INFO",
+        "logger": "apps.runs",
+        "message": "Request received",
+        "deployment": "wéather",
+        "messages": 2,
+        "tools": ["a"],
+    }
+
+
+def test_other_lines_have_their_text_and_their_traceback():
+    def log() -> None:
+        try:
+            raise ValueError("no")
+        except ValueError:
+            logging.getLogger("somebody").exception("It %s", "failed")
+
+    (line,) = written(configured(form="json"), log)
+
+    found = json.loads(line)
+    assert (found["level"], found["message"]) == ("ERROR", "It failed")
+    assert found["traceback"].endswith("ValueError: no")
+
+
+def test_a_field_cannot_begin_a_line_of_its_own():
+    def log() -> None:
+        record(logging.getLogger("apps.runs"), "Request received", deployment="a\nforged: b", n=1)
+
+    (line,) = written(configured(), log)
+
+    assert line.endswith(r"Request received: deployment='a\nforged: b' n=1")
+
+
+def test_what_was_said_is_logged_cut_and_only_on_request():
+    def log() -> None:
+        PAYLOADS.debug("[payload] %s: %s", "answer", "x" * 100)
+
+    assert written(configured(own="DEBUG", payloads=False), log) == []
+    assert written(configured(own="INFO", payloads=True), log) == []
+    (line,) = written(configured(own="DEBUG", payloads=True), log)
+    assert line.endswith("[payload] answer: xx… (118 characters)")
+
+
+def test_our_own_level_is_not_that_of_the_others():
+    def log() -> None:
+        logging.getLogger("apps.agent").debug("ours")
+        logging.getLogger("somebody").debug("theirs")
+        logging.getLogger("httpx").info("HTTP Request: GET https://x/?key=secret")
+
+    lines = written(configured(own="DEBUG", root="INFO", payloads=True), log)
+
+    assert [line.rpartition(" ")[2] for line in lines] == ["ours"]
+
+
+def test_values_that_json_does_not_know_are_written_as_text():
+    entry = logging.makeLogRecord({"event": "X", "fields": {"path": object}, "levelname": "INFO"})
+
+    assert json.loads(JsonFormatter().format(entry))["path"] == "<class 'object'>"

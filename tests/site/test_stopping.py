@@ -1,0 +1,150 @@
+"""What becomes of answers when the server is told to stop in the middle of them."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+
+from tests.browser.serving import Site, serve_process
+from tests.capabilities.mcp.servers import MISBEHAVING
+from tests.peers.upstream import Upstream, serve_upstream
+from tests.websocket import PATIENCE, PageSocket, visitor_cookie
+
+SLUG = "steady"
+MANIFEST = {
+    "orchestrator": {"deployment": {"deployment_id": "upstream"}},
+    "contexts": [],
+    "tool_sets": [
+        {
+            "type": "mcp",
+            "name": "desk",
+            "mcp_server_info": {"protocol": "stdio", "server": "hangs"},
+        }
+    ],
+}
+PREPARE = """
+from apps.catalog.models import Application
+from apps.workspace.local.models import Deployment, McpServer
+Deployment.objects.create(
+    deployment_id="upstream", display_name="Upstream", base_url=url, model_name="m", api_key="k"
+)
+McpServer.objects.create(name="hangs", command=command, arguments=arguments)
+Application.objects.create(slug=slug, title="Steady", manifest=manifest, is_public=True)
+"""
+STORED = """
+from apps.chat.models import Message
+from apps.runs.models import Run
+answers = {str(m.conversation_id): [m.text, m.finish_reason] for m in Message.objects.filter(role="assistant")}
+result = {"runs": sorted(Run.objects.values_list("status", flat=True)), "answers": answers}
+"""
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[tuple[Site, subprocess.Popen[bytes], Upstream]]:
+    with serve_upstream() as upstream, serve_process(folder) as (site, process):
+        site.shell(
+            PREPARE,
+            url=upstream.url,
+            slug=SLUG,
+            manifest=MANIFEST,
+            command=sys.executable,
+            arguments=[MISBEHAVING, "hangs"],
+        )
+        yield site, process, upstream
+
+
+def children(pid: int) -> list[int]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            after_name = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(after_name[1]) == pid:
+            found.append(int(stat.parent.name))
+    return found
+
+
+def is_running(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+def wait_for(event: Event) -> None:
+    assert event.wait(PATIENCE)
+
+
+@pytest.mark.xdist_group("site")
+def test_answers_that_are_being_given_are_ended_told_and_stored(tmp_path: Path):
+    with serving(tmp_path) as (site, process, upstream):
+        cookie = visitor_cookie(site.url, SLUG)
+        first = PageSocket(site.url, SLUG, cookie)
+        asking = first.ask("hang")
+        first.until("message.delta")
+        wait_for(upstream.is_asked)
+        second = PageSocket(site.url, SLUG, cookie)
+        calling = second.ask("call desk_act")
+        second.until("stage.opened")
+        programs = children(process.pid)
+        feed = urlopen(
+            Request(
+                f"{site.url}/api/notifications?conversation={asking}", headers={"cookie": cookie}
+            ),
+            timeout=PATIENCE,
+        )
+        assert feed.readline() == b": open\n"
+
+        started = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        told = [socket.rest() for socket in (first, second)]
+        streamed = feed.read().decode()
+        status = process.wait(PATIENCE)
+        seconds = time.monotonic() - started
+        wait_for(upstream.is_left)
+        stored: dict[str, Any] = site.shell(STORED)
+        codes = first.code, second.code
+        for closable in (first, second, feed):
+            closable.close()
+
+    assert status == 0, site.log.read_text()
+    assert seconds < 9
+    assert len(programs) == 1
+    assert not any(map(is_running, programs))
+    endings = [[frame["type"] for frame in frames][-3:] for frames in told]
+    assert endings == [["run.error", "message.complete", "run.status"]] * 2
+    assert [frames[-1]["status"] for frames in told] == ["failed", "failed"]
+    assert "The server stopped while it was answering" in told[0][-3]["text"]
+    assert codes == (3012, 3012)
+    assert "event: AITaskStatusChanged" in streamed.rpartition("id: ")[2]
+    assert stored == {
+        "runs": ["failed", "failed"],
+        "answers": {asking: ["Well", "error"], calling: ["", "error"]},
+    }
+
+
+@pytest.mark.xdist_group("site")
+def test_a_server_with_nothing_to_do_stops_at_once_although_it_is_watched(tmp_path: Path):
+    with serving(tmp_path) as (site, process, _):
+        cookie = visitor_cookie(site.url, SLUG)
+        tab = PageSocket(site.url, SLUG, cookie)
+        tab.ask("a word")
+        tab.until("run.status", status="done")
+
+        started = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        rest = tab.rest()
+        status = process.wait(PATIENCE)
+        seconds = time.monotonic() - started
+        tab.close()
+
+    assert (status, rest, tab.code) == (0, [], 3012)
+    assert seconds < 3

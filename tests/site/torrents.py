@@ -1,0 +1,59 @@
+"""A model service that says more than anybody wants to read, as fast as it is let."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+PIECE = "x" * 16_384
+
+
+@dataclass
+class Torrent:
+    """`pieces` is what one answer has; `said` counts those that were handed to the network."""
+
+    pieces: int
+    url: str = ""
+    said: int = 0
+    is_over: threading.Event = field(default_factory=threading.Event)
+    """The answer has ended, or whoever wanted it has left."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    torrent: Torrent
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.end_headers()
+        choice = {"index": 0, "delta": {"content": PIECE}, "finish_reason": None}
+        piece = b"data: %b\n\n" % json.dumps({"choices": [choice]}).encode()
+        try:
+            for _ in range(self.torrent.pieces):
+                self.wfile.write(piece)
+                self.torrent.said += 1
+            self.wfile.write(b"data: [DONE]\n\n")
+        except ConnectionError:
+            pass
+        finally:
+            self.torrent.is_over.set()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def serve_torrent(pieces: int) -> Iterator[Torrent]:
+    torrent = Torrent(pieces)
+    handler = type("BoundHandler", (Handler,), {"torrent": torrent})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        torrent.url = f"http://127.0.0.1:{server.server_port}/v1"
+        yield torrent
+        server.shutdown()
