@@ -1,0 +1,94 @@
+"""§10 what a person sees of a call."""
+
+from __future__ import annotations
+
+from tests.contract.rules import Table, Tests, rule
+
+stages = Tests("capabilities/wrappers/test_stages.py")
+results = Tests("capabilities/wrappers/test_results.py")
+rest = Tests("capabilities/rest/test_capability.py")
+
+TABLE: Table = {
+    "10.1": (
+        rule(
+            "the configured name if the stage is shown, else the localised name",
+            stages["the_title_is_the_configured_or_the_localized_name_and_one_value"],
+        ),
+        rule(
+            "each kind has a name where the toolset has none",
+            rest["the_stage_is_called_like_the_toolset_or_the_function"],
+            Tests("capabilities/deployment/test_calls.py")[
+                "the_stage_is_called_like_the_toolset_or_the_application"
+            ],
+            Tests("capabilities/interpreter/test_capability.py")[
+                "a_call_is_shown_with_its_title_its_code_and_its_result"
+            ],
+        ),
+        rule(
+            "the value of the first parameter with show_value_in_stage_title follows",
+            stages["the_title_is_the_configured_or_the_localized_name_and_one_value"],
+        ),
+        rule(
+            "what of the title is known before the arguments opens the stage",
+            stages["only_what_is_sure_to_be_shown_begins_early"],
+        ),
+        rule(
+            "the execution time of a call is appended to the name, where titles alone are shown",
+            stages["the_stage_of_a_call_tells_how_long_it_took_to_those_who_show_titles_alone"],
+            Tests("gateway/test_wire.py")[
+                "stages_are_numbered_in_one_sequence_and_know_their_parent"
+            ],
+        ),
+    ),
+    "10.2": (
+        rule(
+            "labels, prefix, suffix, format, order, ignore, replaced value",
+            stages["the_request_shows_each_argument_as_the_manifest_says"],
+        ),
+        rule(
+            "a configured body stands in for the request",
+            stages["a_configured_body_stands_in_for_the_request"],
+        ),
+        rule(
+            "fences are longer than those inside",
+            stages["a_fence_is_longer_than_any_inside_and_its_language_cannot_end_it"],
+        ),
+        rule("long values are cut with a notice", stages["a_long_argument_is_cut_with_a_notice"]),
+        rule(
+            "attachments that survive are added to the stage",
+            Tests("capabilities/rest/test_answers.py")[
+                "an_answer_becomes_a_file_where_that_is_wished"
+            ],
+        ),
+        rule(
+            "a stage fails only if the failure leaves the wrapper",
+            stages["a_failure_that_leaves_the_wrapper_closes_the_stage_as_failed"],
+            stages["a_call_is_shown_always_or_when_it_fails_or_never"],
+        ),
+    ),
+    "10.3": (
+        rule(
+            "none, error, info, debug; the installation's level wins; show=false hides successes",
+            stages["the_installations_level_wins_over_the_applications"],
+        ),
+        rule(
+            "at error the stage appears when the call fails",
+            stages["a_call_is_shown_always_or_when_it_fails_or_never"],
+        ),
+        rule(
+            "stages inside a hidden call are hidden",
+            stages["stages_inside_a_hidden_call_are_hidden_too"],
+        ),
+    ),
+    "10.4": (
+        rule(
+            "names are in the language of the request, else English, else any",
+            stages["the_title_is_in_the_language_of_the_caller"],
+            Tests("manifest/test_naming.py")["text_is_told_in_the_nearest_language"],
+        ),
+        rule(
+            "the first language of the header is the request's",
+            Tests("accounts/test_authentication.py")["the_first_language_is_the_locale"],
+        ),
+    ),
+}

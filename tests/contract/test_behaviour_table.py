@@ -1,0 +1,85 @@
+"""Which test proves which behaviour, section by section.
+
+To find the test for a rule, open the module of its chapter beside this one. Whoever renames or
+removes a test hears it here, and whoever adds a behaviour adds a row.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.contract import (
+    deployments,
+    failures,
+    internal_tools,
+    loop,
+    manifest_tools,
+    mcp,
+    rest,
+    stages,
+    tools,
+)
+from tests.contract.rules import Rule, Table
+
+TESTS = Path(__file__).parent.parent
+CHAPTERS = (loop, tools, deployments, rest, mcp, stages, failures, internal_tools, manifest_tools)
+TABLE: Table = {section: rules for chapter in CHAPTERS for section, rules in chapter.TABLE.items()}
+SECTIONS = (
+    *("4", "5", "6.1", "6.2", "6.3", "7", "7.1", "7.2", "7.3", "7.4", "7.5", "8"),
+    *("9.1", "9.2", "9.3", "9.4", "9.5", "9.6", "9.7", "10.1", "10.2", "10.3", "10.4"),
+    *("13.1", "13.2", "13.3", "14.1", "14.9", "m1.8", "m1.9", "m1.10", "m1.11", "m1.12"),
+)
+
+
+@cache
+def names_in(path: str) -> frozenset[str]:
+    """The tests of a file, read and not run; none where there is no such file."""
+    file = TESTS / path
+    if not file.is_file():
+        return frozenset()
+    return frozenset(
+        node.name
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+
+
+def missing(rule: Rule) -> list[str]:
+    return [name for name in rule.tests if name.partition("::")[2] not in names_in(path_of(name))]
+
+
+def path_of(name: str) -> str:
+    return name.partition("::")[0]
+
+
+def test_every_section_has_its_rows():
+    assert tuple(TABLE) == SECTIONS
+    assert sum(len(chapter.TABLE) for chapter in CHAPTERS) == len(SECTIONS)
+    assert [section for section, rules in TABLE.items() if not rules] == []
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_behaviour_is_proved_by_tests_that_exist(section: str):
+    rules = TABLE[section]
+
+    assert [rule.says for rule in rules if not rule.tests] == []
+    assert [name for rule in rules for name in missing(rule)] == []
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_behaviour_is_told_once_and_shortly(section: str):
+    said = [rule.says for rule in TABLE[section]]
+
+    assert sorted(set(said)) == sorted(said)
+    assert [says for says in said if len(says) > 100] == []
+
+
+def test_a_test_that_is_gone_is_missed():
+    assert missing(Rule("x", ("contract/rules.py::test_nothing", "nowhere.py::test_it"))) == [
+        "contract/rules.py::test_nothing",
+        "nowhere.py::test_it",
+    ]

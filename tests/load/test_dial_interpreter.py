@@ -1,0 +1,35 @@
+"""DIAL's interpreter is left like everything else that is called."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.capabilities.interpreter.dial_interpreter import dial_interpreter
+from tests.capabilities.interpreter.tools import python
+
+AT_ONCE = 1.0
+PATIENCE = 20.0
+
+
+@pytest.mark.parametrize("operation", ["open_session", "execute_code"])
+async def test_the_interpreter_is_left_within_a_second_of_being_cancelled(
+    operation: str, settings: Any
+):
+    async with dial_interpreter(settings, scripted={operation: [None]}) as dial, python() as tool:
+        assert dial.service is not None
+        calling = asyncio.ensure_future(tool.call("1 + 1"))
+        async with asyncio.timeout(PATIENCE):
+            while operation not in dial.operations:
+                dial.service.asked.clear()
+                await dial.service.asked.wait()
+        assert not dial.service.left.is_set()
+
+        calling.cancel()
+        async with asyncio.timeout(AT_ONCE):
+            await dial.service.left.wait()
+        await asyncio.wait([calling])
+
+    assert calling.cancelled()

@@ -1,0 +1,98 @@
+"""Many answers at a time of the real site over HTTP, a third of their tools failing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.browser.serving import Site, serve_process
+from tests.load.applications import OUTER, mcp_server
+from tests.load.processes import children, connections, memory, until
+from tests.load.test_cancellation import PREPARE
+from tests.load.test_runs import check_results, manifests, question
+from tests.load.world import serve_world
+
+ANSWERS = 60
+MOST_ROUNDS = 3
+MCP_SESSIONS = 2
+"""Of the one caller who asks: with the server that answers and, until it died, the other one."""
+
+pytestmark = [pytest.mark.xdist_group("load"), pytest.mark.timeout(180)]
+
+
+async def answer(site: Site, key: str, text: str) -> bytes:
+    parts = urlsplit(site.url)
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+    body = json.dumps({"stream": True, "messages": [{"role": "user", "content": text}]}).encode()
+    head = (
+        f"POST /openai/deployments/{OUTER}/chat/completions HTTP/1.0\r\nhost: {parts.netloc}\r\n"
+        f"api-key: {key}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+    )
+    writer.write(head.encode() + body)
+    whole = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    return whole
+
+
+def check(number: int, whole: bytes) -> None:
+    """It ended, closed what it opened, and speaks of nobody else."""
+    lines = [line for line in whole.split(b"\n") if line.startswith(b"data: ")]
+    assert lines[-1] == b"data: [DONE]", whole[-2000:]
+    chunks: list[dict[str, Any]] = [json.loads(line[6:]) for line in lines[:-1]]
+    deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
+    text = "".join(delta.get("content") or "" for delta in deltas)
+    customs = [delta["custom_content"] for delta in deltas if "custom_content" in delta]
+    stages = [stage for custom in customs for stage in custom.get("stages", ())]
+    opened = {stage["index"] for stage in stages}
+    closed = Counter(stage["index"] for stage in stages if stage.get("status"))
+    assert chunks[-1]["choices"][0]["finish_reason"] == "stop"
+    assert closed == dict.fromkeys(opened, 1)
+    assert len(opened) >= 3
+    check_results(number, text)
+
+
+async def all_at_once(site: Site, key: str, url: str) -> None:
+    asking = [answer(site, key, question(number, url)) for number in range(ANSWERS)]
+    for number, whole in enumerate(await asyncio.gather(*asking)):
+        check(number, whole)
+
+
+async def test_answers_whose_tools_fail_are_whole_and_leave_nothing(tmp_path: Path):
+    with (
+        serve_world() as world,
+        mcp_server("http") as web,
+        mcp_server("http") as frail,
+        serve_process(tmp_path) as (site, process),
+    ):
+        written = manifests(world, web, frail)
+        key = site.shell(
+            PREPARE, url=f"{world.url}/v1", manifests=written, command="true", arguments=[]
+        )
+        before_all = connections(process.pid)
+        await all_at_once(site, key, world.url)
+        programs, before = children(process.pid), memory("VmRSS", process.pid)
+
+        # What a burst takes from the system comes back in part and late; what leaks never does.
+        grown_to = []
+        for _ in range(MOST_ROUNDS):
+            await all_at_once(site, key, world.url)
+            grown_to.append(memory("VmRSS", process.pid))
+            if grown_to[-1] < before * 1.1:
+                break
+        is_quiet = until(
+            5.0, lambda: connections(process.pid) <= before_all + len(programs) + MCP_SESSIONS * 2
+        )
+        sockets = connections(process.pid)
+        held, open_, grown = world.held, world.open, children(process.pid)
+
+    assert is_quiet, (before_all, sockets)
+    assert (held, open_) == (0, 0)
+    assert len(grown) == len(programs)
+    assert grown_to[-1] < before * 1.1, (before, grown_to)

@@ -1,0 +1,177 @@
+"""Many runs at a time, a third of their tools failing: each ends with its own, nothing stays."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import re
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+
+from apps.accounts.caller import Caller
+from apps.agent.events import Event, Finished, StageClosed, StageOpened, TextDelta
+from apps.agent.messages import Message
+from apps.capabilities.mcp.pool import current_pool
+from apps.catalog.resolve import resolve
+from apps.runs.run import RunRequest, run
+from apps.runs.workspaces import open_workspace
+from tests.capabilities.mcp.servers import nothing_left_over
+from tests.catalog.rows import make_application, make_deployment
+from tests.load.applications import (
+    INNER,
+    MODEL,
+    OUTER,
+    PYTHON,
+    deployments,
+    document,
+    interpreter_tools,
+    mcp_server,
+    mcp_tools,
+    program,
+    rest_tools,
+)
+from tests.load.processes import children, memory_in_use
+from tests.load.world import RESULT, World, serve_world
+
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("load")]
+
+RUNS = 200
+TOOL_SECONDS = 6.0
+"""What hangs is waited for so long. What answers may be late too, on cores that others use."""
+WARM_UP = 100
+MARK = re.compile(r"m\d+x")
+Call = tuple[str, dict[str, Any]]
+
+
+def calls_of(number: int, url: str) -> list[Call]:
+    """Two calls that bring the mark of the run, and one that fails; of every kind in turn."""
+    mark = mark_of(number)
+    inner = program(mark, ("shop_answer", {"mark": mark}), ("shop_error", {}))
+    good: list[Call] = [
+        ("shop_answer", {"mark": mark}),
+        ("web_echo", {"mark": mark}),
+        (MODEL, {"query": program(mark)}),
+        (INNER, {"query": inner}),
+        (PYTHON, {"title": mark, "code": f"print({mark!r})"}),
+    ]
+    bad: list[Call] = [
+        ("shop_error", {}),
+        ("shop_drop", {}),
+        ("shop_flood", {}),
+        ("shop_stall", {"name": mark}),
+        ("web_hold", {"url": f"{url}/hold?name={mark}"}),
+        ("frail_die", {}),
+        (MODEL, {"query": program(mark, **{"break": True})}),
+        (PYTHON, {"title": mark, "code": "1 / 0"}),
+    ]
+    chosen = [good[number % 5], good[(number + 1 + number // 5 % 4) % 5], bad[number % 8]]
+    return chosen[number % 3 :] + chosen[: number % 3]
+
+
+def mark_of(number: int) -> str:
+    return f"m{number}x"
+
+
+def question(number: int, url: str) -> str:
+    return program(mark_of(number), *calls_of(number, url), before=RESULT)
+
+
+def manifests(world: World, web: str, frail: str) -> dict[str, dict[str, Any]]:
+    inner = document(rest_tools(world.url), seconds=TOOL_SECONDS)
+    outer = document(
+        rest_tools(world.url),
+        mcp_tools("web", protocol="streamable_http", url=web),
+        mcp_tools("frail", protocol="streamable_http", url=frail),
+        deployments(),
+        interpreter_tools(),
+        seconds=TOOL_SECONDS,
+    )
+    return {INNER: inner, OUTER: outer}
+
+
+@asynccontextmanager
+async def applications(settings: Any) -> AsyncIterator[World]:
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+    with serve_world() as world, mcp_server("http") as web, mcp_server("http") as frail:
+        service = {"provider": "openai", "base_url": f"{world.url}/v1", "model_name": "m"}
+        await sync_to_async(make_deployment)(MODEL, api_key="k", **service)
+        for slug, manifest in manifests(world, web, frail).items():
+            await sync_to_async(make_application)(slug, manifest=manifest)
+        yield world
+
+
+async def answer(number: int, url: str) -> list[Event]:
+    caller = Caller(f"user-{number % 20}", "user", user_id=number % 20)
+    events: list[Event] = []
+    asked = RunRequest((Message("user", question(number, url)),))
+    await run(await resolve(OUTER), asked, open_workspace(caller), caller, events.append)
+    return events
+
+
+def check(number: int, events: Sequence[Event]) -> None:
+    """It ended, closed what it opened, and speaks of nobody else."""
+    text = "".join(event.text for event in events if isinstance(event, TextDelta))
+    opened = Counter(event.stage_id for event in events if isinstance(event, StageOpened))
+    closed = Counter(event.stage_id for event in events if isinstance(event, StageClosed))
+    assert events[-1] == Finished("stop"), (number, events[-1])
+    assert opened == closed, number
+    assert len(opened) >= 3, number
+    check_results(number, text)
+
+
+def check_results(number: int, text: str) -> None:
+    """What its tools brought is its own; what failed brought nothing."""
+    mark = mark_of(number)
+    own, *results = text.split(RESULT)
+    expected = [{mark}, {mark}, set()]
+    assert own == f"<{mark}>"
+    assert len(results) == 3, (number, text)
+    for wanted, result in zip(
+        expected[number % 3 :] + expected[: number % 3], results, strict=True
+    ):
+        is_late = "timed out after" in result
+        assert set(MARK.findall(result)) == (set() if is_late else wanted), (number, result)
+
+
+async def all_at_once(runs: int, url: str) -> None:
+    async with asyncio.timeout(60):
+        answers = await asyncio.gather(*(answer(number, url) for number in range(runs)))
+    for number, events in enumerate(answers):
+        check(number, events)
+
+
+@pytest.fixture
+def without_log() -> Iterator[None]:
+    """Captured lines would be counted as memory of the runs."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.mark.timeout(180)
+async def test_runs_whose_tools_fail_end_with_their_own_answers_and_leave_nothing(
+    settings: Any, without_log: None
+):
+    async with applications(settings) as world:
+        await all_at_once(WARM_UP, world.url)  # what is loaded once, and the sandbox's workers
+        await current_pool().aclose()
+        gc.collect()
+        processes, before = children(os.getpid()), memory_in_use()
+
+        async with nothing_left_over() as sessions:
+            await all_at_once(RUNS, world.url)
+            users = [contact.users for contact in sessions.contacts.values()]
+        gc.collect()
+        after = memory_in_use()
+
+    assert users == [0] * len(users)
+    assert (world.held, world.open) == (0, 0)
+    assert len(children(os.getpid())) <= len(processes)
+    assert after < before * 1.1, (before, after)
