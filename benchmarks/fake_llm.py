@@ -7,6 +7,9 @@ What it does is written in the request, so it passes through every system unchan
 Every token carries the time it was sent at (`<19 digits of CLOCK_MONOTONIC>`), so a client on
 the same machine can tell how long it was under way. With a tool, the first turn calls it (its
 arguments in eight pieces) and the turn after its result answers.
+
+It also answers what DIAL Core is asked before that, so the site can be reached as Core reaches it:
+any key is the application's, and the application is the one that the site has itself.
 """
 
 from __future__ import annotations
@@ -59,6 +62,27 @@ def end(reason: str) -> bytes:
     return event({}, reason) + written({**COMMON, "choices": [], "usage": usage}) + done
 
 
+def document(value: object, status: str = "200 OK") -> bytes:
+    body = json.dumps(value).encode()
+    head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
+    return head.encode() + b"\r\n\r\n" + body
+
+
+APPLICATION = {
+    "id": "kept",
+    "display_name": "Kept",
+    "application_properties": {
+        "orchestrator": {"deployment": {"deployment_id": "bench"}},
+        "contexts": [],
+        "tool_sets": [],
+    },
+}
+DOCUMENTS = {
+    b"/v1/bucket": document({"bucket": "app", "appdata": "user/appdata/kept"}),
+    b"/openai/applications/kept": document(APPLICATION),
+    b"/openai/models/bench": document({"id": "bench", "display_name": "Bench"}),
+}
+MISSING = document("", "404 Not Found")
 ROLE = event({"role": "assistant", "content": ""})
 BEFORE, _, AFTER = event({"content": "<0000000000000000000>"}).partition(b"0000000000000000000")
 END = end("stop")
@@ -91,6 +115,9 @@ class Upstream(asyncio.Protocol):
 
     def answer(self, request: bytes) -> None:
         assert self.transport is not None
+        if request.startswith(b"GET "):
+            self.transport.write(DOCUMENTS.get(request.split(b" ", 2)[1], MISSING))
+            return
         wish = WISH.search(request)
         tokens, delay, first, tool = wish.groups() if wish else (b"1", b"0", b"0", b"")
         if tool and not TOOL_RESULT.search(request):

@@ -25,7 +25,8 @@ class Question:
     first_ms: float = 0
     tool: str = ""
 
-    def write(self, path: str, key: str) -> bytes:
+    def write(self, path: str, key: str, application: str = "") -> bytes:
+        """`application` is the one that DIAL Core would name."""
         wish = (
             f"tokens={self.tokens} delay_ms={self.delay_ms} "
             f"first_ms={self.first_ms} tool={self.tool}"
@@ -35,9 +36,10 @@ class Question:
         body = json.dumps(fields).encode()
         head = (
             f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-            f"Api-Key: {key}\r\nContent-Length: {len(body)}\r\n\r\n"
+            f"Api-Key: {key}\r\nContent-Length: {len(body)}\r\n"
         )
-        return head.encode() + body
+        named = f"X-DIAL-APPLICATION-ID: {application}\r\n" if application else ""
+        return f"{head}{named}\r\n".encode() + body
 
 
 @dataclass
@@ -152,12 +154,12 @@ async def ask_all(
 
 
 async def load(
-    port: int, path: str, key: str, question: Question, *, clients: int, times: int
+    port: int, request: bytes, question: Question, *, clients: int, times: int
 ) -> Outcome:
     """Connect, ask, leave."""
     connected = await connect(port, clients)
     try:
-        return await ask_all(connected, question.write(path, key), question, times)
+        return await ask_all(connected, request, question, times)
     finally:
         for client in connected:
             client.transport.close()

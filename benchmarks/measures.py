@@ -13,12 +13,16 @@ WARM_UP = 20
 
 @dataclass(frozen=True)
 class System:
-    """A running server and how it is asked."""
+    """A running server and how it is asked; `application` as DIAL Core would name it."""
 
     name: str
     process: Process
     path: str
     key: str
+    application: str = ""
+
+    def write(self, question: Question) -> bytes:
+        return question.write(self.path, self.key, self.application)
 
 
 @dataclass(frozen=True)
@@ -84,9 +88,8 @@ async def cpu(system: System, question: Question, clients: int, times: int) -> f
 
 
 async def ask(system: System, question: Question, clients: int, times: int) -> Outcome:
-    outcome = await load(
-        system.process.port, system.path, system.key, question, clients=clients, times=times
-    )
+    request = system.write(question)
+    outcome = await load(system.process.port, request, question, clients=clients, times=times)
     if outcome.errors:
         raise Failed(f"{system.name}: {len(outcome.errors)} errors, first: {outcome.errors[0]}")
     return outcome
@@ -100,9 +103,8 @@ async def warm_up(system: System, tool: str) -> None:
 
 async def direct(port: int, effort: Effort) -> float:
     """Milliseconds to the first token when the model is asked directly."""
-    outcome = await load(
-        port, "/v1/chat/completions", "", Question(), clients=1, times=effort.alone
-    )
+    request = Question().write("/v1/chat/completions", "")
+    outcome = await load(port, request, Question(), clients=1, times=effort.alone)
     return percentile(outcome.first, 0.5)
 
 
@@ -115,7 +117,7 @@ async def hold(system: System, streams: int, held_ms: int) -> float:
     clients = await connect(system.process.port, streams)
     idle = system.process.memory()
     question = Question(tokens=2, delay_ms=held_ms)
-    request = question.write(system.path, system.key)
+    request = system.write(question)
     asking = []
     for begin in range(0, streams, HELD_TOGETHER):
         group = clients[begin : begin + HELD_TOGETHER]

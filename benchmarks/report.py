@@ -9,6 +9,8 @@ from statistics import median
 PEER = "peer"
 CONTROL = "peer again"
 FLOOR = "floor"
+BEHIND = "site behind DIAL Core"
+"""Asks Core who is calling, for which application, and what its model is, in every request."""
 BAND = (0.85, 1.15)
 MEASURES = {
     "request": "us/request",

@@ -28,6 +28,8 @@ from benchmarks.systems import shipped
 
 TOOL = "internal_timeawareness_current_timestamp"
 PATH = "/openai/deployments/bench/chat/completions"
+DIAL_PATH = "/openai/deployments/quick_apps2/chat/completions"
+DIAL_KEY = "0123456789abcdefghijABCDEFGHIJ-_"
 CORES = sorted(os.sched_getaffinity(0))
 SERVER_CORE, LOAD_CORE = CORES[0], CORES[-1]
 
@@ -136,15 +138,18 @@ def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
         )
         return System(report.FLOOR, process, "/v1/chat/completions", "")
 
-    def site(name: str, daphne: bool) -> System:
+    def site(name: str, *, daphne: bool, core: str = "") -> System:
+        """`core` is where DIAL Core is: then the site is asked as Core asks it."""
         port = free_port()
         command = ["-m", "quickapps_site.serve"]
         process = start(
             command if daphne else uvicorn("quickapps_site.asgi:application", port),
             port=port,
             core=SERVER_CORE,
-            environment=shipped.environment(folder, upstream, port),
+            environment={**shipped.environment(folder, upstream, port), **shipped.behind(core)},
         )
+        if core:
+            return System(name, process, DIAL_PATH, DIAL_KEY, application="kept")
         return System(name, process, PATH, key)
 
     return {
@@ -153,6 +158,9 @@ def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
         report.FLOOR: floor,
         "site, daphne": lambda: site("site, daphne", daphne=True),
         "site, uvicorn": lambda: site("site, uvicorn", daphne=False),
+        report.BEHIND: lambda: site(
+            report.BEHIND, daphne=True, core=f"http://127.0.0.1:{upstream_port}"
+        ),
     }
 
 

@@ -28,6 +28,14 @@ def environment(folder: Path, upstream: str, port: int) -> dict[str, str]:
     }
 
 
+def behind(core: str) -> dict[str, str]:
+    """Settings of a site that this Core calls.
+
+    Real keys are new for each request, so nothing that Core said before may be of use.
+    """
+    return {"DIAL_URL": core, "DIAL_METADATA_CACHE_SECONDS": "0.000001"}
+
+
 def prepare(settings: dict[str, str]) -> str:
     """Create the database; return the key."""
     run(["manage.py", "migrate", "--verbosity", "0"], settings)
