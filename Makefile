@@ -11,7 +11,7 @@ TEMPLATES = $(shell git ls-files 'templates/*.html' 'apps/*.html')
 export HOST PORT
 
 .DEFAULT_GOAL := help
-.PHONY: help run admin-password test test-postgres check lint fix bench coverage lock
+.PHONY: help run run-dial dial-core admin-password test test-postgres check lint fix bench coverage lock
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -34,17 +34,35 @@ help: ## Show this
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-peers.txt
 	@touch $@
 
+# An MCP server that runs in Node; its tests are skipped where there is no Node.
+tests/peers/node_modules/stamp: tests/peers/package-lock.json
+	@if command -v npm > /dev/null; then \
+		npm ci --prefix tests/peers --ignore-scripts --no-audit --no-fund --silent && touch $@; \
+	else echo "Without Node, the tests of an MCP server are skipped."; fi
+
 run: .venv/run.stamp ## Set everything up and serve on http://127.0.0.1:8000 (HOST, PORT)
 	@DEBUG=$(DEBUG) $(BIN)/python manage.py migrate --verbosity 0
 	@DEBUG=$(DEBUG) $(BIN)/python manage.py import_content
 	@DEBUG=$(DEBUG) $(BIN)/python manage.py admin_account
 	@DEBUG=$(DEBUG) $(BIN)/python -m quickapps_site.serve
 
+dial-core: .venv/dev.stamp ## Serve a stand-in for DIAL Core on http://127.0.0.1:8080, for development
+	$(BIN)/python -m tests.dial_core --port 8080 --config tests/dial_core/example.json
+
+run-dial: .venv/dev.stamp ## The same as run, together with the stand-in for DIAL Core, which calls it
+	@DEBUG=$(DEBUG) $(BIN)/python manage.py migrate --verbosity 0
+	@DEBUG=$(DEBUG) $(BIN)/python manage.py import_content
+	@DEBUG=$(DEBUG) $(BIN)/python manage.py admin_account
+	@trap 'kill $$core $$site 2>/dev/null; wait' EXIT INT TERM; \
+	  $(BIN)/python -m tests.dial_core --port 8080 --config tests/dial_core/example.json & core=$$!; \
+	  DIAL_URL=http://127.0.0.1:8080 DEBUG=$(DEBUG) $(BIN)/python -m quickapps_site.serve & site=$$!; \
+	  wait $$site
+
 admin-password: .venv/run.stamp ## Set a new random password for the account `admin` and print it
 	@DEBUG=$(DEBUG) $(BIN)/python manage.py migrate --verbosity 0
 	@DEBUG=$(DEBUG) $(BIN)/python manage.py admin_account --new-password
 
-test: .venv/dev.stamp .venv-peers/stamp ## Set everything up and run all tests
+test: .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp ## Set everything up and run all tests
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 	@if $(BIN)/python -m tests.services postgres; then $(MAKE) --no-print-directory test-postgres; fi
 
@@ -70,7 +88,7 @@ fix: .venv/dev.stamp ## Repair what can be repaired
 bench: .venv/dev.stamp ## Measure against the peer; prints ratios
 	$(BIN)/python -m benchmarks.run $(BENCH)
 
-coverage: .venv/dev.stamp .venv-peers/stamp ## Which lines no test runs
+coverage: .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp ## Which lines no test runs
 	$(BIN)/coverage run -m pytest
 	$(BIN)/coverage report
 

@@ -10,10 +10,10 @@ const root = join(here, "..", "..");
 const modules = join(here, "node_modules");
 
 const icons = [
-  "arrow-down", "arrow-up", "check", "chevron-right", "circle-alert", "copy", "external-link",
-  "file-text", "image", "loader-circle", "log-in", "log-out", "monitor", "moon", "panel-left",
-  "pencil", "plus", "refresh-cw", "settings", "square", "sun", "trash-2", "triangle-alert",
-  "wifi-off", "x",
+  "arrow-down", "arrow-up", "check", "chevron-right", "circle-alert", "copy", "download",
+  "external-link", "file-text", "files", "image", "loader-circle", "log-in", "log-out", "monitor",
+  "moon", "panel-left", "paperclip", "pencil", "plus", "refresh-cw", "settings", "square", "sun",
+  "trash-2", "triangle-alert", "wifi-off", "x",
 ];
 
 const targets = [
