@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.contract.rules import Table, Tests, rule
+from tests.contract.rules import Table, Tests, otherwise, rule
 
 stages = Tests("capabilities/wrappers/test_stages.py")
 results = Tests("capabilities/wrappers/test_results.py")
@@ -64,6 +64,14 @@ TABLE: Table = {
             "a stage fails only if the failure leaves the wrapper",
             stages["a_failure_that_leaves_the_wrapper_closes_the_stage_as_failed"],
             stages["a_call_is_shown_always_or_when_it_fails_or_never"],
+        ),
+        otherwise(
+            "a stage is completed whenever a strategy took the failure",
+            "One that shows a part of an answer that broke off reads failed, so that nobody takes "
+            "the part for the whole.",
+            Tests("capabilities/deployment/test_calls.py")[
+                "the_stage_of_an_answer_that_broke_off_reads_failed"
+            ],
         ),
     ),
     "10.3": (

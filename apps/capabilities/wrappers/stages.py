@@ -15,6 +15,7 @@ from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.display import Display
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import shortened, written
+from apps.errors import ToolError
 
 
 class HeldBack:
@@ -36,12 +37,29 @@ class HeldBack:
             self.emit(event)
 
 
+class BrokenOff(Exception):
+    """Leaves the block of a stage, which so reads failed, with a result for the model."""
+
+    def __init__(self, result: ToolResult) -> None:
+        self.result = result
+
+
 def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
-    """Show the call as the display says; the inner work finds the stage in its invocation."""
+    """Show the call as the display says; the inner work finds the stage in its invocation.
+
+    A failure that a strategy made into a result leaves the stage completed, unless a part of the
+    answer stands in it: nobody may take that for the whole.
+    """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
-        with shown(display, opening, invocation) as visible:
-            return await tool.work(opening, visible)
+        try:
+            with shown(display, opening, invocation) as visible:
+                result = await tool.work(opening, visible)
+                if isinstance(result.failure, ToolError) and result.failure.has_answered:
+                    raise BrokenOff(result)
+                return result
+        except BrokenOff as broken:
+            return broken.result
 
     return replace(tool, work=work, announce=partial(announcement, display, tool.streams))
 

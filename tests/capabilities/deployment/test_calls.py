@@ -261,6 +261,26 @@ async def test_a_deployment_that_fails_is_told_to_the_model(failure, told):
     assert told in stage_text(events)
 
 
+@pytest.mark.parametrize(
+    ("script", "is_failed"),
+    [
+        ([text("Half of "), ModelFailed("The stream broke.", reason="stream")], True),
+        ([text("Half of "), ModelFailed("silent", reason="timeout")], True),
+        ([ModelFailed("The service answered with status 500.", status=500)], False),
+        (saying("All of it."), False),
+    ],
+)
+@pytest.mark.parametrize("display", [{}, {"stage": {"name": "Ask", "defer_close": True}}])
+async def test_the_stage_of_an_answer_that_broke_off_reads_failed(script, is_failed, display):
+    workspace, _ = echo(script)
+    events: list[Event] = []
+
+    async with one_tool(workspace, written(display=display)) as tool:
+        await use(tool, events.append, query="Hi")
+
+    assert [e.failed for e in events if isinstance(e, StageClosed)] == [is_failed]
+
+
 async def test_the_strategies_of_the_manifest_decide_over_failures():
     workspace, _ = echo([ModelFailed("no")])
     item = written(fallback_configuration={"strategies": [{"type": "hard_stop"}]})
