@@ -383,6 +383,9 @@ CATALOG_MAX_AGE_SECONDS = 1.0
 ENABLE_PREVIEW_FEATURES = env.boolean("ENABLE_PREVIEW_FEATURES", False)
 DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID = env.text("DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID")
 DEFAULT_AGENT_MAX_ITERATIONS = env.integer("DEFAULT_AGENT_MAX_ITERATIONS", 15, least=1, also=-1)
+ANSWER_MAX_CHARS = env.integer("ANSWER_MAX_CHARS", 4_000_000, least=1000)
+"""Of all that a model says in one run: text, thinking and arguments of calls. Some million tokens;
+models are known to answer with up to 128,000 at a time."""
 MIN_TOOLS_FOR_DEFERRAL = env.integer("MIN_TOOLS_FOR_DEFERRAL", 10, least=1)
 TOOL_DISCOVERY_SECONDS = env.seconds("TOOL_DISCOVERY_SECONDS", 30.0, most=3600)
 """For a line of names. A model that takes longer is slower than searching by words."""

@@ -24,6 +24,7 @@ from apps.agent.model_stages import ModelStages
 from apps.agent.records import payload
 from apps.agent.replies import Assembly, Reply, ids_of, show_once
 from apps.agent.retries import Persistence
+from apps.agent.room import Room
 from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
 from apps.errors import ModelFailed, StepLimitReached, Stopped, ToolError
 
@@ -63,6 +64,8 @@ class Progress:
     tool_calls: int = 0
     said_text: bool = False
     has_recovered: bool = False
+    room: Room = field(default_factory=Room)
+    """What the model may still say, in all its answers together."""
     shown: set[str] = field(default_factory=set)
     """URLs of the attachments that the answer already has."""
     timings: list[Timing] = field(default_factory=list)
@@ -203,6 +206,7 @@ class AgentLoop:
             stages=ModelStages(turn.emit, prefix) if self.show_stages else None,
             shown=progress.shown,
             early=turn.early,
+            room=progress.room,
         )
 
     async def act(self, turn: Turn, reply: Reply) -> str:

@@ -29,6 +29,7 @@ from apps.agent.model import (
     ToolCallDelta,
 )
 from apps.agent.model_stages import ModelStages
+from apps.agent.room import Room
 from apps.agent.tools import Spend, unpaid
 from apps.errors import ModelFailed, QuickAppError
 
@@ -36,6 +37,8 @@ logger = logging.getLogger(__name__)
 
 MODEL_STATE = "orchestrator"
 """The key under which the state of the model itself is kept beside ours."""
+CUT = "length"
+"""The finish reason of an answer that is not complete because it is too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,8 @@ class Assembly:
     """Collects the chunks of one answer and emits what can be shown at once.
 
     `lead` is emitted before the first text: what separates it from an earlier answer. `shown`
-    are the URLs of attachments that need not be shown again.
+    are the URLs of attachments that need not be shown again. An answer that outgrows the `room` is
+    cut, and asks for no tools.
     """
 
     def __init__(
@@ -76,8 +80,10 @@ class Assembly:
         stages: ModelStages | None = None,
         shown: set[str] | None = None,
         early: EarlyStages | None = None,
+        room: Room | None = None,
     ) -> None:
         self.emit = emit
+        self.room = Room() if room is None else room
         self.early = early
         self.lead = lead
         self.stages = stages
@@ -115,15 +121,21 @@ class Assembly:
         if delta.custom_content is not None:
             self.feed_custom(delta.custom_content)
         if delta.custom_fields is not None:
-            self.annotations += annotations_of(delta.custom_fields)
-        if delta.content:
-            if not self.text:
-                self.begin_text()
-            self.text.append(delta.content)
-            self.emit(TextDelta(delta.content))
+            found = annotations_of(delta.custom_fields)
+            self.room.take_data(found)
+            self.annotations += found
+        if text := delta.content:
+            self.room.left -= len(text)
+            self.say(text if self.room.left >= 0 else self.room.fitting(text))
         if delta.tool_calls:
             for call in delta.tool_calls:
                 self.feed_call(call)
+
+    def say(self, text: str) -> None:
+        if not self.text:
+            self.begin_text()
+        self.text.append(text)
+        self.emit(TextDelta(text))
 
     def begin_text(self) -> None:
         if self.stages is not None:
@@ -133,6 +145,7 @@ class Assembly:
 
     def feed_custom(self, custom: CustomContent) -> None:
         self.has_custom = True
+        self.room.take_custom(custom)
         for written in custom.attachments or ():
             attachment = attachment_from_dict(written)
             self.attachments.append(attachment)
@@ -148,7 +161,9 @@ class Assembly:
             call = self.find_call(delta)
         call.id = call.id or delta.id or ""
         if delta.function is not None:
-            call.name += delta.function.name or ""
+            name = delta.function.name or ""
+            call.name += name
+            self.room.left -= 1 + len(name) + len(delta.function.arguments or "")
             if delta.function.arguments:
                 call.arguments.append(delta.function.arguments)
                 if self.early is not None:
@@ -165,6 +180,17 @@ class Assembly:
             self.calls.append(call)
         self.growing[delta.index] = call
         return call
+
+    def cut(self) -> None:
+        """End the answer where it is, and say so; calls that may be incomplete are left out."""
+        logger.warning(
+            "The answer of a model was cut: it has more than %d characters or too much data",
+            self.room.most,
+        )
+        self.calls.clear()
+        self.growing.clear()
+        self.finish_reason = CUT
+        self.say(f"\n\n{self.room.notice}" if self.text else self.room.notice)
 
     def closing(self) -> AbstractContextManager[None]:
         """The model's own stages do not outlive the block."""
@@ -234,6 +260,7 @@ async def ask(
     stage_prefix: str | None = None,
     stage_parent: str | None = None,
     spend: Spend = unpaid,
+    room: Room | None = None,
 ) -> Reply:
     """Ask once and show the answer while it arrives.
 
@@ -242,7 +269,7 @@ async def ask(
     are; `spend` is told what an answer cost that breaks off. Raises `ModelFailed`.
     """
     stages = ModelStages(emit, stage_prefix, stage_parent) if stage_prefix is not None else None
-    assembly = Assembly(emit, stages=stages)
+    assembly = Assembly(emit, stages=stages, room=room)
     try:
         await receive(model, request, assembly)
     except BaseException:
@@ -262,6 +289,9 @@ async def receive(model: Model, request: ModelRequest, assembly: Assembly) -> No
                 async for batch in batches:
                     for chunk in batch:
                         assembly.feed(chunk)
+                    if assembly.room.is_full:
+                        assembly.cut()
+                        break
         except QuickAppError:
             raise
         except Exception as error:

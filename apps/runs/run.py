@@ -20,6 +20,7 @@ from apps.agent.loop import AgentLoop, Progress
 from apps.agent.messages import Message
 from apps.agent.model import Model
 from apps.agent.replies import MODEL_STATE
+from apps.agent.room import Room
 from apps.agent.tools import Toolbox, ToolSpec
 from apps.capabilities.registry import Completed, Completion, Opening, Prepared, Tidy
 from apps.catalog.resolve import ResolvedApplication
@@ -80,7 +81,7 @@ async def run(
     delegate = partial(delegated, application, workspace, caller)
     workspace = workspace.inside(application.slug)
     given = expand(request.messages)
-    progress = Progress()
+    progress = Progress(room=Room(settings.ANSWER_MAX_CHARS))
     loading = Loading(rules_of(application.manifest))
     opening = Opening(
         workspace,

@@ -27,6 +27,7 @@ from apps.agent.model import (
     ToolCallDelta,
 )
 from apps.agent.replies import Assembly, Reply, ask, receive
+from apps.agent.room import MOST_DATA, Room
 from apps.errors import ModelFailed
 from tests.fakes import ScriptedModel, call_delta, calls, finish, saying, text, timeless
 
@@ -317,3 +318,82 @@ async def test_an_answer_closes_the_stream_it_came_from():
     await ask(model, REQUEST, lambda event: None, name="gpt")
 
     assert model.closed.is_set()
+
+
+NOTICE = "[The answer was cut here: it may have 10 characters at most.]"
+
+
+async def test_an_answer_that_is_too_long_is_cut_and_says_so():
+    events: list[Event] = []
+    model = ScriptedModel([text("Hello "), text("world"), ScriptedModel.never])
+
+    reply = await ask(model, REQUEST, events.append, name="gpt", room=Room(10))
+
+    told = f"Hello worl\n\n{NOTICE}"
+    assert reply == Reply(Message("assistant", told), "length", ())
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == told
+    assert model.closed.is_set()
+
+
+async def test_an_answer_that_just_fits_is_whole():
+    reply = await reply_to(*saying("0123456789"), room=Room(10))
+
+    assert (reply.message.text, reply.finish_reason) == ("0123456789", "stop")
+
+
+async def test_several_answers_of_one_run_share_the_room():
+    room = Room(10)
+
+    first = await reply_to(*saying("01234567"), room=room)
+    second = await reply_to(*saying("89 and more"), room=room)
+
+    assert first.message.text == "01234567"
+    assert second.message.text == f"89\n\n{NOTICE}"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        calls(call_delta(0, "a", "write", '{"content": "and so on')),
+        calls(*[call_delta(n, f"call-{n}", "w", "") for n in range(6)]),
+        stages(StageDeltaPart(0, "Thinking", "and so on")),
+        stages(*[StageDeltaPart(n, "", "") for n in range(11)]),
+    ],
+)
+async def test_arguments_and_thinking_take_room_as_well_and_no_call_is_made(piece):
+    events: list[Event] = []
+
+    reply = await ask(
+        ScriptedModel([piece, ScriptedModel.never]),
+        REQUEST,
+        events.append,
+        name="gpt",
+        stage_prefix="model-",
+        room=Room(10),
+    )
+
+    assert reply == Reply(Message("assistant", NOTICE), "length", ())
+    opened = [event.stage_id for event in events if isinstance(event, StageOpened)]
+    assert opened == [event.stage_id for event in events if isinstance(event, StageClosed)][::-1]
+
+
+@pytest.mark.parametrize(
+    "custom",
+    [
+        {"attachments": [{"type": "image/png", "data": "x" * 5_000_000}]},
+        {"state": {"kept": "x" * 5_000_000}},
+        {"stages": [StageDeltaPart(0, "Draw", attachments=[{"data": "x" * 5_000_000}])]},
+    ],
+)
+async def test_files_and_state_have_room_of_their_own_which_ends_as_well(custom):
+    chunk = Chunk([Choice(Delta(custom_content=CustomContent(**custom)))])
+    most = MOST_DATA // 5_000_000
+
+    fits = await reply_to(*[chunk] * most, text("Look."), finish())
+    cut = await reply_to(*[chunk] * (most + 1), text("Look."), finish())
+
+    assert (fits.message.text, fits.finish_reason) == ("Look.", "stop")
+    assert (cut.message.text, cut.finish_reason) == (
+        "[The answer was cut here: too much data came with it.]",
+        "length",
+    )

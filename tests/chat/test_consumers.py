@@ -80,6 +80,22 @@ async def test_a_question_is_answered_and_stored():
     assert (await Conversation.objects.aget()).owner == on.visitor.bucket
 
 
+async def test_an_answer_that_never_ends_is_cut_and_stored_so(settings):
+    settings.ANSWER_MAX_CHARS = 1000
+    async with scene() as on:
+        on.model.put(says("x" * 800), says("x" * 800))
+        tab = await on.visitor.tab(on.hub)
+
+        await tab.ask("Go on for ever.")
+        frames = await tab.until_over()
+
+    told = "x" * 1000 + "\n\n[The answer was cut here: it may have 1,000 characters at most.]"
+    answer = await Message.objects.aget(role="assistant")
+    assert text_of(frames) == told
+    assert (answer.text, answer.finish_reason) == (told, "length")
+    assert frames[-1]["status"] == "done"
+
+
 async def test_stop_ends_the_request_to_the_model_and_keeps_what_there_was():
     async with scene() as on:
         on.model.put(says("It is "), thinks("hm"))

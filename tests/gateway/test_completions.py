@@ -79,6 +79,22 @@ async def test_an_answer_is_given_whole():
     ]
 
 
+@pytest.mark.parametrize("stream", [True, False])
+async def test_an_answer_that_never_ends_is_cut_and_says_so(settings, stream):
+    settings.ANSWER_MAX_CHARS = 1000
+    model = ScriptedModel([says("x" * 800), says("x" * 800), asyncio.Event()])
+
+    answer = await ask(await add_application(), model, question(stream=stream))
+
+    told = "x" * 1000 + "\n\n[The answer was cut here: it may have 1,000 characters at most.]"
+    if stream:
+        assert answer.text() == told
+        assert answer.chunks()[-1]["choices"][0]["finish_reason"] == "length"
+    else:
+        (choice,) = answer.json()["choices"]
+        assert (choice["message"]["content"], choice["finish_reason"]) == (told, "length")
+
+
 async def test_the_first_words_leave_before_the_answer_is_complete():
     application = await add_application()
     rest = asyncio.Event()

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from django.conf import settings
+
 from apps.agent.events import AttachmentAdded, Event, TextDelta
 from apps.agent.messages import Attachment, Message
 from apps.agent.model import ModelRequest
 from apps.agent.replies import MODEL_STATE, Reply, ask
+from apps.agent.room import Room
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.deployment.attachments import Dispatch
 from apps.capabilities.deployment.conversations import (
@@ -55,6 +58,7 @@ async def call(target: Target, opening: Opening, invocation: Invocation) -> Tool
             stage_prefix=f"{invocation.id}-" if target.shows_stages else None,
             stage_parent=invocation.id,
             spend=invocation.spend,
+            room=Room(settings.ANSWER_MAX_CHARS),
         )
     return result_of(target, reply, invocation)
 
