@@ -23,6 +23,7 @@ from tests.dial.installation import (
     manifest,
 )
 from tests.dial_core import Core, Faults
+from tests.dial_core.mcp_server import serve_mcp
 from tests.dial_core.models import Answer
 
 
@@ -156,3 +157,22 @@ async def test_everything_that_core_is_asked_is_asked_before_the_answer_ends(
     assert reply.status == 200
     assert asked_with(core, first) != []
     assert [hop.path for hop in core.requests[count:] if hop.headers.get("api-key") == first] == []
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_a_session_with_a_toolset_is_ended_before_the_answer_is(
+    core: Core, installation: Installation, stream: bool
+):
+    """§8.9: Core does not pass on a goodbye with a dead key, and the server would keep the session."""
+    name = f"polite-{stream}"
+    core.add_model(f"lead-{name}", [[{"text": "x"}]])
+    with serve_mcp() as desk:
+        core.add_toolset(f"desk-{name}", desk)
+        installation.add(
+            name, f"lead-{name}", {"type": "dial-mcp", "deployment_id": f"desk-{name}"}
+        )
+
+        reply = await core.call_application(name, asking("Go"), stream=stream)
+
+        assert reply.status == 200
+        assert [hop.method for hop in core.sent if hop.url == desk].count("DELETE") == 1

@@ -118,7 +118,8 @@ def title_of(server: McpServer) -> str:
 async def list_tools(server: McpServer, bucket: str, seconds: float = 30.0) -> list[ServerTool]:
     """The server's tools as it tells them now. Raises `ToolError`, `Unsupported`."""
     endpoint = await find_endpoint(server)
-    async with current_pool().lease(endpoint, bucket) as contact:
+    async with current_pool().leases() as leases:
+        contact = leases.take(endpoint, bucket)
         contact.forget_lists()
         try:
             listing = await contact.known("listing", Errand(seconds=seconds), read_listing)
@@ -145,7 +146,8 @@ async def call_tool(
     async def question(client: Client) -> types.CallToolResult:
         return await ask_tool(client, name, dict(arguments), ignore)
 
-    async with current_pool().lease(endpoint, bucket) as contact:
+    async with current_pool().leases() as leases:
+        contact = leases.take(endpoint, bucket)
         try:
             async with asyncio.timeout(seconds):
                 answer = await contact.ask(Errand(seconds=seconds), question)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from django.conf import settings
 
 from apps.capabilities.mcp.endpoints import endpoint_problem
 from apps.capabilities.mcp.opened import PreparableToolset, joined, open_all
+from apps.capabilities.mcp.pool import current_pool
 from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.access import is_usable, usable_ids
@@ -70,9 +71,9 @@ def prepare(manifest: Manifest) -> Open | None:
 
     @asynccontextmanager
     async def open_mcp(opening: Opening) -> AsyncIterator[Contribution]:
-        async with AsyncExitStack() as stack:
+        async with current_pool().leases() as leases:
             toolsets = await allowed(written.toolsets, manifest, opening)
-            opened = await open_all(toolsets, opening, stack)
+            opened = await open_all(toolsets, opening, leases)
             yield joined(opened, written.issues, opening)
 
     return open_mcp

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
@@ -14,7 +13,7 @@ from apps.agent.tools import Tool
 from apps.capabilities.mcp.failures import ConnectionFailed
 from apps.capabilities.mcp.lines import Line, find_line, reached
 from apps.capabilities.mcp.listings import Listing, read_listing
-from apps.capabilities.mcp.pool import current_pool
+from apps.capabilities.mcp.pool import Leases
 from apps.capabilities.mcp.resources import (
     EagerText,
     Shelf,
@@ -60,12 +59,12 @@ class PreparableToolset:
         self.toolset = toolset
         self.prepared: OrderedDict[tuple[str, str], PreparedTools] = OrderedDict()
 
-    async def open(self, opening: Opening, stack: AsyncExitStack) -> OpenedToolset:
+    async def open(self, opening: Opening, leases: Leases) -> OpenedToolset:
         """Never raises for what a server does: that becomes an issue."""
         opened = OpenedToolset()
         label = self.toolset.label
         try:
-            await self.fill(opened, opening, stack)
+            await self.fill(opened, opening, leases)
         except ConnectionFailed as failure:
             opened.refusal = failure if failure.needs_sign_in else None
             opened.issues.append(failure.issue(label))
@@ -79,14 +78,14 @@ class PreparableToolset:
         return opened
 
     async def open_again(
-        self, refused: OpenedToolset, outcome: SignIn, opening: Opening, stack: AsyncExitStack
+        self, refused: OpenedToolset, outcome: SignIn, opening: Opening, leases: Leases
     ) -> OpenedToolset:
         """Once more after its server wanted a sign-in and the person was asked for it."""
         refusal = refused.refusal
         if outcome == "success":
             if refused.line is not None:
                 refused.line.contact.forgive()
-            opened = await self.open(opening, stack)
+            opened = await self.open(opening, leases)
             if opened.refusal is None:
                 return opened
             refusal = opened.refusal
@@ -94,11 +93,9 @@ class PreparableToolset:
         text = told(outcome, self.toolset.label)
         return OpenedToolset(issues=[InitializationIssue(text, details=details)])
 
-    async def fill(self, opened: OpenedToolset, opening: Opening, stack: AsyncExitStack) -> None:
+    async def fill(self, opened: OpenedToolset, opening: Opening, leases: Leases) -> None:
         opened.line = line = await find_line(self.toolset, opening)
-        contact = await stack.enter_async_context(
-            current_pool().lease(line.endpoint, line.bucket, alone=line.is_private)
-        )
+        contact = leases.take(line.endpoint, line.bucket, alone=line.is_private)
         listing = await contact.known("listing", line.errand(), read_listing)
         opened.tools = await self.tools(line.toolset, listing)
         if line.toolset.tells_instructions and listing.instructions.strip():
@@ -121,11 +118,11 @@ class PreparableToolset:
 
 
 async def open_all(
-    toolsets: Sequence[PreparableToolset], opening: Opening, stack: AsyncExitStack
+    toolsets: Sequence[PreparableToolset], opening: Opening, leases: Leases
 ) -> list[OpenedToolset]:
     """All at once, in their order; the person is asked at most once to sign in, to all of them."""
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one.open(opening, stack)) for one in toolsets]
+        tasks = [group.create_task(one.open(opening, leases)) for one in toolsets]
     opened = [task.result() for task in tasks]
     refused = {
         index: toolset.toolset.kept_as
@@ -139,7 +136,7 @@ async def open_all(
     async with asyncio.TaskGroup() as group:
         for index, id in refused.items():
             outcome = outcomes.get(id, "error")
-            again = toolsets[index].open_again(opened[index], outcome, opening, stack)
+            again = toolsets[index].open_again(opened[index], outcome, opening, leases)
             tasks[index] = group.create_task(again)
     return [task.result() for task in tasks]
 

@@ -20,6 +20,8 @@ MOST_SESSIONS = 2_000
 """In use at once: keys of DIAL Core are new for each request, so no two requests share any."""
 MOST_PROGRAMS = 32
 """Each is a process of its own."""
+GOODBYE_SECONDS = 2.0
+"""That the end of an answer waits for its sessions to end; more than a service far away takes."""
 FORGET_SECONDS = 3_600.0
 """How long a server that nobody uses stays in the administrator's list."""
 
@@ -43,22 +45,20 @@ class Pool:
         return found
 
     @asynccontextmanager
-    async def lease(
-        self, endpoint: Endpoint, bucket: str, *, alone: bool = False
-    ) -> AsyncIterator[Contact]:
-        """Use a contact: its session stays open for the block.
+    async def leases(self) -> AsyncIterator[Leases]:
+        """Sessions for the block. Those that are its alone have ended with it.
 
-        `alone` ends it with the block, or with the last of several at once.
+        Ended in the background, a session of DIAL's would outlive the key that its goodbye needs,
+        and stay at the server. Who is stopped, with a key that is dead by then, is not held up.
         """
-        contact = self.contact(endpoint, bucket)
-        contact.users += 1
+        taken = Leases(self)
         try:
-            yield contact
+            yield taken
         finally:
-            contact.users -= 1
-            contact.used_at = time.monotonic()
-            if alone and not contact.users:
-                self.drop((endpoint, bucket))
+            ending = taken.give_back()
+            task = asyncio.current_task()
+            if ending and not (task is not None and task.cancelling()):
+                await asyncio.wait(ending, timeout=GOODBYE_SECONDS)
 
     def make_room(self, endpoint: Endpoint) -> None:
         """Drop what was not used for longest if there are too many. Raises `ConnectionFailed`."""
@@ -76,15 +76,16 @@ class Pool:
         elif len(keys) >= most:
             raise ConnectionFailed("too many servers are in use at once; try again later.")
 
-    def drop(self, key: Key) -> None:
+    def drop(self, key: Key) -> asyncio.Task[None] | None:
+        """End a session soon; None when it is gone already."""
         contact = self.contacts.pop(key, None)
-        if contact is not None:
-            self.close_later(contact)
+        return None if contact is None else self.close_later(contact)
 
-    def close_later(self, contact: Contact) -> None:
+    def close_later(self, contact: Contact) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(contact.close())
         self.closing.add(task)
         task.add_done_callback(self.closing.discard)
+        return task
 
     def sweep_later(self) -> None:
         if self.sweeper is None:
@@ -112,6 +113,34 @@ class Pool:
             self.drop(key)
         if self.closing:
             await asyncio.wait(self.closing)
+
+
+class Leases:
+    """What one run uses of a pool."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self.taken: list[tuple[Contact, bool]] = []
+
+    def take(self, endpoint: Endpoint, bucket: str, *, alone: bool = False) -> Contact:
+        """A session that nobody ends meanwhile; `alone`: nobody else can use it afterwards.
+
+        Raises `ConnectionFailed` when the pool is full.
+        """
+        contact = self.pool.contact(endpoint, bucket)
+        contact.users += 1
+        self.taken.append((contact, alone))
+        return contact
+
+    def give_back(self) -> list[asyncio.Task[None]]:
+        """The sessions that end now: of several runs at once, the last one ends what they share."""
+        ending = []
+        for contact, alone in self.taken:
+            contact.users -= 1
+            contact.used_at = time.monotonic()
+            if alone and not contact.users:
+                ending.append(self.pool.drop((contact.endpoint, contact.bucket)))
+        return [task for task in ending if task is not None]
 
 
 def current_pool() -> Pool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -27,6 +27,8 @@ class Core:
     signed_in: set[str] = field(default_factory=set)
     services: set[str] = field(default_factory=set)
     seen: list[Seen] = field(default_factory=list)
+    hold: Callable[[Seen], Awaitable[None]] | None = None
+    """Comes before each answer."""
 
     def asked(self, method: str) -> int:
         """How often the server behind was asked for that."""
@@ -39,6 +41,8 @@ async def core_before(server: str, *signed_in: str) -> AsyncIterator[Core]:
 
     async def answer(seen: Seen) -> Reply:
         core.seen.append(seen)
+        if core.hold is not None:
+            await core.hold(seen)
         found = _place.fullmatch(seen.target)
         if found is None:
             return Reply(404)

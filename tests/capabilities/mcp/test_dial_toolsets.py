@@ -14,6 +14,7 @@ from apps.accounts.caller import Caller
 from apps.agent.events import Event, StageOpened
 from apps.agent.stages import silent
 from apps.agent.tools import Tool
+from apps.capabilities.mcp import pool
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.registry import Contribution, Opening
 from apps.errors import DeploymentNotFound, ServiceFailed
@@ -22,10 +23,11 @@ from apps.workspace.port import SignIn
 from tests.capabilities.manifests import manifest, use
 from tests.capabilities.mcp.core import CALLER, KEY, Core, CoreWorkspace, core_before
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
-from tests.capabilities.service import Reply, serving
+from tests.capabilities.service import Reply, Seen, serving
 
 DESK = "toolsets/public/desk%20one"
 MAIL = "toolsets/public/mail"
+PATIENCE_SECONDS = 30.0
 ONLY_ADD: dict[str, Any] = {"allowed_tools": ["add"]}
 
 
@@ -293,7 +295,7 @@ async def test_servers_that_the_manifest_names_are_never_filtered(http_url: str)
 
 
 async def test_sessions_end_with_the_run_and_differ_by_the_key(http_url: str):
-    async with nothing_left_over() as pool, core_before(http_url, DESK) as core:
+    async with nothing_left_over() as sessions, core_before(http_url, DESK) as core:
         first = CoreWorkspace(core)
         second = CoreWorkspace(core, replace(CALLER, api_key=f"{KEY}-2"))
         toolset = kept(name="desk")
@@ -302,9 +304,9 @@ async def test_sessions_end_with_the_run_and_differ_by_the_key(http_url: str):
                 (await use(named(contribution, "desk_count"))).content
                 for contribution in (one, one, two)
             ]
-            during = len(pool.contacts)
-            assert KEY not in repr(list(pool.contacts))
-        assert pool.contacts == {}
+            during = len(sessions.contacts)
+            assert KEY not in repr(list(sessions.contacts))
+        assert sessions.contacts == {}
         async with opened(first, toolset) as three:
             counts.append((await use(named(three, "desk_count"))).content)
 
@@ -313,17 +315,70 @@ async def test_sessions_end_with_the_run_and_differ_by_the_key(http_url: str):
 
 
 async def test_a_session_that_two_runs_share_ends_with_the_later_one(http_url: str):
-    async with nothing_left_over() as pool, core_before(http_url, DESK) as core:
+    async with nothing_left_over() as sessions, core_before(http_url, DESK) as core:
         workspace = CoreWorkspace(core)
         async with opened(workspace, kept(name="desk")) as outer:
             async with opened(workspace, kept(name="desk")):
-                assert len(pool.contacts) == 1
+                assert len(sessions.contacts) == 1
             result = await use(named(outer, "desk_count"))
-            (contact,) = pool.contacts.values()
+            (contact,) = sessions.contacts.values()
             assert contact.opened == 1
-        assert pool.contacts == {}
+        assert sessions.contacts == {}
 
     assert result.content == "1"
+
+
+def goodbyes(core: Core) -> int:
+    """How many sessions were ended at the server, not left to it."""
+    return sum(seen.method == "DELETE" for seen in core.seen)
+
+
+async def test_sessions_have_ended_when_the_run_has(http_url: str):
+    """Core forgets the key with the answer: a goodbye that comes later is refused."""
+    async with nothing_left_over(), core_before(http_url, DESK, MAIL) as core:
+        workspace = CoreWorkspace(core)
+        async with opened(workspace, kept(name="a"), kept(MAIL, name="b")):
+            assert goodbyes(core) == 0
+        assert goodbyes(core) == 2
+
+        with pytest.raises(ServiceFailed):
+            async with opened(workspace, kept(name="a")):
+                raise ServiceFailed("The model is gone.")
+        assert goodbyes(core) == 3
+
+
+@pytest.mark.parametrize("how", ["ends", "is stopped"])
+async def test_a_server_that_hears_no_goodbye_holds_nobody_up(
+    how: str, http_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    """A run that is over waits for a moment; one that is stopped, whose key is dead, not at all."""
+    monkeypatch.setattr(pool, "GOODBYE_SECONDS", 0.1 if how == "ends" else PATIENCE_SECONDS)
+    saying, is_heard = asyncio.Event(), asyncio.Event()
+
+    async def run(core: Core) -> None:
+        async with opened(CoreWorkspace(core), kept(name="desk")):
+            if how == "is stopped":
+                is_open.set()
+                await asyncio.Event().wait()
+
+    async def hold(seen: Seen) -> None:
+        if seen.method == "DELETE":
+            saying.set()
+            await is_heard.wait()
+
+    is_open = asyncio.Event()
+    async with nothing_left_over() as sessions, core_before(http_url, DESK) as core:
+        core.hold = hold
+        running = asyncio.create_task(run(core))
+        if how == "is stopped":
+            await is_open.wait()
+            running.cancel()
+        await asyncio.wait([running], timeout=PATIENCE_SECONDS / 2)
+
+        assert running.done()
+        assert len(sessions.closing) == 1
+        await asyncio.wait_for(saying.wait(), PATIENCE_SECONDS)
+        is_heard.set()
 
 
 async def test_no_log_line_has_the_key(http_url: str, caplog: pytest.LogCaptureFixture):
