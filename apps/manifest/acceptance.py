@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Union
 
 from pydantic import BaseModel
 
+from apps.manifest.secrets import Credential
 from apps.manifest.shapes import Choice, Shape
 
 Failure = Mapping[str, Any]
@@ -65,6 +66,7 @@ _TYPES: dict[Any, str] = {
     list: "a list",
     tuple: "a list",
     frozenset: "a list",
+    Credential: "a string or a secret",
 }
 
 _ACCEPTED: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
@@ -76,6 +78,7 @@ _ACCEPTED: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
     **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
     **dict.fromkeys(("tuple_type", "list_type", "frozen_set_type"), "a list"),
     "dict_type": "an object",
+    "credential_type": "a string or a secret",
     "literal_error": lambda context: str(context["expected"]).replace("'", '"'),
     "greater_than": lambda context: f"more than {context['gt']:g}",
     "greater_than_equal": lambda context: f"{context['ge']:g} or more",

@@ -6,36 +6,42 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from apps.manifest.nodes import Node
+from apps.manifest.nodes import Marks, Node
+
+CREDENTIAL = Marks(credential=True)
 
 
-class BasicAuthorization(Node):
+class Authorization(Node):
+    """What a document says here in vain may be a credential all the same."""
+
+
+class BasicAuthorization(Authorization):
     type: Literal["basic"] = "basic"
     username: str
-    password: str
+    password: str = Field(json_schema_extra=CREDENTIAL)
 
 
-class BearerAuthorization(Node):
+class BearerAuthorization(Authorization):
     type: Literal["bearer"] = "bearer"
-    token: str
+    token: str = Field(json_schema_extra=CREDENTIAL)
 
 
-class ClientIdSecretAuthorization(Node):
+class ClientIdSecretAuthorization(Authorization):
     """OAuth client credentials: a token is fetched from `token_url`."""
 
     type: Literal["client_id_secret"] = "client_id_secret"
     client_id: str
-    client_secret: str
+    client_secret: str = Field(json_schema_extra=CREDENTIAL)
     token_url: str
     scope: str | None = None
     aud: str | None = None
 
 
-class McpApiKeyAuthorization(Node):
+class McpApiKeyAuthorization(Authorization):
     """A key in the header `name`."""
 
     type: Literal["api_key"] = "api_key"
-    key: str
+    key: str = Field(json_schema_extra=CREDENTIAL)
     name: str
 
 
@@ -45,7 +51,7 @@ class ApiKeyAuthorization(McpApiKeyAuthorization):
     location: Literal["header", "query", "body"]
 
 
-class ForwardAuthTokenAuthorization(Node):
+class ForwardAuthTokenAuthorization(Authorization):
     """The caller's own bearer token is sent on."""
 
     type: Literal["forward_auth_token"] = "forward_auth_token"

@@ -25,13 +25,15 @@ PREVIEW: dict[str, Any] = {"x-preview": True}
 class Marks:
     """`json_schema_extra` of a field.
 
-    `advice` says what to write instead of a field that should no longer be written.
+    `advice` says what to write instead of a field that should no longer be written; `credential`
+    tells a field with a secret, which the schema then marks as `x-credential`.
     """
 
     preview: bool = False
     resource: bool = False
     file: bool = False
     deprecated: bool = False
+    credential: bool = False
     advice: str = ""
 
     def __call__(self, schema: dict[str, Any]) -> None:
@@ -43,6 +45,8 @@ class Marks:
             schema |= {"dial:file": True, "format": "dial-file-encoded"}
         if self.deprecated:
             schema["deprecated"] = True
+        if self.credential:
+            schema["x-credential"] = True
 
 
 NO_MARKS = Marks()

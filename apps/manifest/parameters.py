@@ -6,11 +6,13 @@ the request they go.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from apps.manifest.nodes import Node
+from apps.manifest.secrets import reads_as_credential
 
 SimpleType = Literal["string", "number", "integer", "boolean"]
 
@@ -107,6 +109,19 @@ class RestSimpleParameter(SimpleParameter, Placed): ...
 
 
 class RestConstParameter(ConstParameter, Placed): ...
+
+
+def is_credential(parameter: Mapping[str, Any]) -> bool:
+    """Whether a constant, as it is written, is a text that goes where credentials go."""
+    place = parameter.get("parameter_info")
+    return (
+        isinstance(parameter.get("const"), str)
+        and parameter["const"] != ""
+        and isinstance(place, Mapping)
+        and place.get("type") in {"header", "query", "body"}
+        and isinstance(place.get("key"), str)
+        and reads_as_credential(place["key"])
+    )
 
 
 class RestObjectParameter(ObjectParameter, Placed): ...

@@ -48,6 +48,7 @@ def manifest_schema(*, preview: bool = True, default_deployment: str = "") -> Sc
     definitions: dict[str, Schema] = schema["$defs"]
     if default_deployment:
         offer_deployment(definitions["Orchestrator"], default_deployment)
+    settle_credentials(schema)
     if not preview:
         drop_preview(schema, {DEFINITION + name for name in preview_models(definitions)})
     properties = {
@@ -98,6 +99,13 @@ def drop_required(schema: Schema, names: set[str]) -> None:
     schema.pop("required", None)
     if required:
         schema["required"] = required
+
+
+def settle_credentials(schema: Schema) -> None:
+    """Say of credentials what a document of DIAL Core's may hold: a text."""
+    schema.pop("x-credential", None)
+    for inner in subschemas(schema):
+        settle_credentials(inner)
 
 
 def preview_models(definitions: dict[str, Schema]) -> list[str]:

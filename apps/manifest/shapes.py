@@ -98,6 +98,11 @@ def fields(model: type[BaseModel]) -> dict[str, Shape]:
     }
 
 
+def shape_of(annotation: Any) -> Shape:
+    """The shape of a value of that type."""
+    return _shape(annotation)
+
+
 def _shape(annotation: Any, discriminator: str | Discriminator | None = None) -> Shape:
     origin = typing.get_origin(annotation)
     arguments = typing.get_args(annotation)

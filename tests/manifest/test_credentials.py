@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from apps.manifest.credentials import (
+    Place,
+    Unmasked,
+    credential_places,
+    masked,
+    replaced,
+    servers_of,
+    unmasked,
+)
+from apps.manifest.problems import Problem
+
+
+def seal(text: str) -> str:
+    return f"<{len(text)}>"
+
+
+def bearer(token: Any, url: str = "https://api.example.org/items") -> dict[str, Any]:
+    return {
+        "type": "rest-api",
+        "name": "shop",
+        "authorization": {"type": "bearer", "token": token},
+        "tools": [{"type": "restapi-tool", "rest_api_method_info": {"method_url": url}}],
+    }
+
+
+def manifest(*toolsets: Any) -> dict[str, Any]:
+    return {
+        "orchestrator": {"deployment": {"deployment_id": "m"}},
+        "contexts": [],
+        "tool_sets": list(toolsets),
+    }
+
+
+def found(document: Any) -> list[tuple[str, str]]:
+    return [(place.path, place.kind) for place in credential_places(document)]
+
+
+MCP: dict[str, Any] = {
+    "type": "mcp",
+    "name": "desk",
+    "mcp_server_info": {
+        "url": "https://mcp.example.org/",
+        "protocol": "sse",
+        "authorization": {
+            "type": "client_id_secret",
+            "client_id": "svc",
+            "client_secret": "hush",
+            "token_url": "https://id.example.org/token",
+        },
+    },
+}
+
+
+def constant(key: str, const: Any, place: str = "header") -> dict[str, Any]:
+    parameters = {
+        "k": {"type": None, "const": const, "parameter_info": {"type": place, "key": key}}
+    }
+    return {
+        "type": "restapi-tool",
+        "rest_api_method_info": {"method_url": "https://api.example.org/x", "method_type": "get"},
+        "open_ai_tool": {
+            "function": {
+                "name": "f",
+                "description": "d",
+                "parameters": {"type": "object", "properties": parameters},
+            }
+        },
+    }
+
+
+CONST = "open_ai_tool.function.parameters.properties.k.const"
+
+
+def test_every_kind_of_authorization_has_its_place():
+    key = {"type": "api_key", "name": "X-Key", "key": "k", "location": "header"}
+    basic = {"type": "basic", "username": "u", "password": {"$secret": "shop"}}
+    document = manifest(
+        bearer("t"),
+        {**bearer("t"), "authorization": key},
+        {**bearer(""), "authorization": basic},
+        MCP,
+    )
+
+    places = credential_places(document)
+
+    assert places == (
+        Place(("tool_sets", 0, "authorization", "token"), "plain"),
+        Place(("tool_sets", 1, "authorization", "key"), "plain"),
+        Place(("tool_sets", 2, "authorization", "password"), "reference", "shop"),
+        Place(("tool_sets", 3, "mcp_server_info", "authorization", "client_secret"), "plain"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("document", "places"),
+    [
+        (MCP, [("mcp_server_info.authorization.client_secret", "plain")]),
+        (constant("Authorization", "Bearer x"), [(CONST, "plain")]),
+        (constant("X-Track-Key", "x"), [(CONST, "plain")]),
+        (constant("api_key", "x", "query"), [(CONST, "plain")]),
+        (constant("X-Api-Version", "2"), []),
+        (constant("X-Api-Version", {"$secret": "s"}), [(CONST, "reference")]),
+        (constant("lines", {"$secret": "s", "more": 1}), [(CONST, "plain")]),
+    ],
+)
+def test_an_item_of_predefined_content_is_read_as_a_manifest_is(document: Any, places: Any):
+    assert found(document) == places
+
+
+def test_a_patch_of_a_template_may_hold_credentials():
+    toolset = {"authorization": {"token": "t"}}
+    tool = constant("X", {"$secret": "s"})
+    document = manifest(
+        {"type": "predefined", "template_name": "shop", "override": toolset},
+        {
+            "type": "rest-api",
+            "name": "n",
+            "tools": [{"template_name": "pay", "override": {"open_ai_tool": tool["open_ai_tool"]}}],
+        },
+    )
+
+    assert found(document) == [
+        ("tool_sets[0].override.authorization.token", "plain"),
+        (f"tool_sets[1].tools[0].override.{CONST}", "reference"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("toolset", "places"),
+    [
+        # Misspelt, misplaced, of no kind, of the wrong type: a credential is one all the same.
+        (
+            {"type": "rest-api", "authorization": {"type": "bearer", "tokn": "t"}},
+            [("tool_sets[0].authorization.tokn", "plain")],
+        ),
+        (
+            {"type": "rest-api", "authorization": "Bearer t"},
+            [("tool_sets[0].authorization", "plain")],
+        ),
+        (
+            {"type": "rest", "authorization": {"type": "x", "password": 5}},
+            [("tool_sets[0].authorization.password", "plain")],
+        ),
+        (
+            {"type": "mcp", "authorization": {"type": "bearer", "token": "t"}},
+            [("tool_sets[0].authorization.token", "plain")],
+        ),
+        (
+            {"type": "mcp", "mcp_server": {"url": "u", "authorization": {"token": ["t"]}}},
+            [("tool_sets[0].mcp_server.authorization.token", "plain")],
+        ),
+        ({"type": "mcp", "api_key": "t"}, [("tool_sets[0].api_key", "plain")]),
+        ({"type": "rest-api", "authorization": {"type": "bearer", "token": ""}}, []),
+        ({"type": "rest-api", "authorization": None}, []),
+        (
+            ["nonsense", {"authorization": {"token": "t"}}],
+            [("tool_sets[0][1].authorization.token", "plain")],
+        ),
+    ],
+)
+def test_broken_documents_hide_their_credentials_too(toolset: Any, places: Any):
+    assert found(manifest(toolset)) == places
+
+
+def test_what_belongs_to_others_is_left_alone():
+    fields = {"custom_fields": {"configuration": {"password": "field", "authorization": "x"}}}
+    document = {"orchestrator": {"deployment": {"deployment_id": "m", "parameters": fields}}}
+
+    assert found(document) == []
+
+
+@pytest.mark.parametrize("document", [None, 5, "text", [], [[]], {}, {"tool_sets": 5}])
+def test_what_is_no_document_has_no_credentials(document: Any):
+    assert credential_places(document) == ()
+
+
+def test_a_deep_document_is_walked_to_its_end():
+    document: Any = {"authorization": {"token": "t"}}
+    for _ in range(5_000):
+        document = [document]
+
+    assert len(credential_places(document)) == 1
+
+
+def test_a_masked_document_tells_only_whether_credentials_are_equal():
+    document = manifest(bearer("four"), bearer({"$secret": "s"}), MCP)
+    before = copy.deepcopy(document)
+
+    hidden = masked(document, seal)
+
+    assert document == before
+    assert hidden["tool_sets"][0]["authorization"]["token"] == {"$hidden": "<4>"}
+    assert hidden["tool_sets"][1] == document["tool_sets"][1]
+    assert "hush" not in json.dumps(hidden)
+    assert masked(hidden, seal) == hidden
+    assert unmasked(hidden, document, [seal]) == Unmasked(document, ())
+
+
+def test_a_credential_goes_back_along_with_what_was_moved():
+    document = manifest(bearer("four"), MCP)
+    hidden = masked(document, seal)
+    moved = {**hidden, "tool_sets": hidden["tool_sets"][::-1]}
+
+    back = unmasked(moved, document, [seal])
+
+    assert back == Unmasked({**document, "tool_sets": document["tool_sets"][::-1]}, ())
+
+
+def test_a_credential_does_not_go_back_for_another_server():
+    document = manifest(bearer("four"))
+    stolen = masked(manifest(bearer("four", "https://mine.example.net/items")), seal)
+
+    back = unmasked(stolen, document, [seal])
+
+    assert back.problems == (
+        Problem(
+            "tool_sets[0].authorization.token",
+            "is a hidden credential that was stored for other servers; type it again, or name a "
+            "secret",
+        ),
+    )
+    assert "four" not in repr(back)
+
+
+def test_a_credential_that_is_not_stored_is_asked_for():
+    stale = masked(manifest(bearer("longer")), seal)
+
+    back = unmasked(stale, manifest(bearer("four")), [seal])
+
+    assert [problem.path for problem in back.problems] == ["tool_sets[0].authorization.token"]
+
+
+def test_an_older_key_is_tried_too():
+    document = manifest(bearer("four"))
+
+    back = unmasked(masked(document, seal), document, [lambda text: "new", seal])
+
+    assert back == Unmasked(document, ())
+
+
+def test_a_toolset_is_sent_to_all_of_its_servers():
+    document = manifest(bearer("t", "HTTPS://Api.Example.org:443/a/{b}"), MCP)
+
+    assert servers_of(document, ("tool_sets", 0, "authorization", "token")) == {
+        "https://api.example.org"
+    }
+    assert servers_of(document, ("tool_sets", 1)) == {
+        "https://mcp.example.org",
+        "https://id.example.org",
+    }
+
+
+def test_values_are_replaced_in_a_copy():
+    document = {"a": [{"b": 1}, 2], "c": 3}
+
+    assert replaced(document, {("a", 0, "b"): 9, ("c",): 8}) == {"a": [{"b": 9}, 2], "c": 8}
+    assert document == {"a": [{"b": 1}, 2], "c": 3}
