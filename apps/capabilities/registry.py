@@ -169,7 +169,7 @@ def prepare(manifest: Manifest) -> Prepared:
     return Prepared(tuple(openers), tuple(issues))
 
 
-SERVED_BY_THE_RUN = frozenset({"contexts.user-defined"})
+SERVED_BY_THE_RUN = frozenset({"contexts.user-defined", "orchestrator.system_prompt.dial"})
 TOLD_BY_THE_CATALOG = frozenset({"tool_sets.predefined", "tools.predefined-tool"})
 """References that are still there could not be resolved, and the catalog has told why."""
 
