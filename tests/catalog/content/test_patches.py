@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Any
 
@@ -90,6 +91,29 @@ def test_a_patch_does_nothing_the_second_time(target: Any, patch: Any):
     once = merge(target, patch)
 
     assert merge(once, patch) == once
+
+
+@given(values, values)
+def test_a_patch_changes_neither_what_it_patches_nor_itself(target: Any, patch: Any):
+    before = copy.deepcopy((target, patch))
+
+    merge(target, patch)
+
+    assert (target, patch) == before
+
+
+@given(patches, patches)
+def test_no_null_of_a_patch_is_left_in_an_object(first: Any, second: Any):
+    """In lists they stay: the RFC takes those as they are."""
+    merged = merge(merge({}, first), second)
+
+    assert not has_null(merged)
+
+
+def has_null(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return any(member is None or has_null(member) for member in value.values())
 
 
 @given(values)
