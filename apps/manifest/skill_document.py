@@ -86,6 +86,18 @@ class SkillDocument:
     warnings: tuple[Problem, ...] = ()
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class InstalledSkill:
+    """A skill that every application of this installation is offered.
+
+    `text` is its document as it was written, `files` are the texts beside it by their paths.
+    """
+
+    document: SkillDocument
+    text: str
+    files: Mapping[str, str]
+
+
 # --- The document -----------------------------------------------------------------------------
 
 

@@ -21,12 +21,13 @@ from apps.catalog.admin.content_form import ContentForm
 from apps.catalog.admin.theme import Admin
 from apps.catalog.content.folders import FOLDERS
 from apps.catalog.content.installed import installed, look_again
-from apps.catalog.content.items import SKILL_FILE, Item, Kind
+from apps.catalog.content.items import Item, Kind
 from apps.catalog.content.models import ContentItem, files_problem
 from apps.catalog.content.previews import preview
 from apps.catalog.content.review import item_problems, with_item
 from apps.catalog.content.texts import LARGEST_FILE
 from apps.catalog.content.uses import NOBODY, Reference
+from apps.manifest.skill_document import SKILL_FILE
 
 PAGE = "admin:catalog_contentitem_item"
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from apps.catalog.content.items import CONFIGURATION, SKILL_FILE, Item, Kind, item_of, reason
+from apps.catalog.content.items import CONFIGURATION, Item, Kind, item_of, reason
 from apps.catalog.content.texts import read_text
+from apps.manifest.skill_document import MOST_FILES, SKILL_FILE, is_offered
 
 FOLDERS: Mapping[Kind, str] = {
     "prompt": "prompt",
@@ -17,9 +18,6 @@ FOLDERS: Mapping[Kind, str] = {
     "skill": "skills",
 }
 SUFFIXES: Mapping[Kind, str] = {"prompt": ".md", "tool": ".json", "toolset": ".json"}
-
-MOST_FILES = 200
-"""Of one skill, beside its SKILL.md; as many as of a skill that DIAL keeps."""
 
 Mark = tuple[int, int, int]
 """Time of change, size and inode of a file: what differs when it has changed."""
@@ -36,11 +34,11 @@ def paths_of(kind: Kind, directory: Path) -> list[Path]:
 
 
 def files_of(skill: Path) -> list[Path]:
-    """Every file of a skill but hidden ones."""
+    """Of the files of a skill those that a model may read."""
     return sorted(
         path
         for path in skill.rglob("*")
-        if path.is_file() and not any(p.startswith(".") for p in path.relative_to(skill).parts)
+        if is_offered(path.relative_to(skill).as_posix()) and path.is_file()
     )
 
 
@@ -66,9 +64,8 @@ def read_skill(directory: Path, layer: str) -> Item:
 
 
 def texts_beside(skill: Path) -> Iterator[tuple[str, str]]:
-    """The texts of a skill by their paths in it; pictures and the like are no texts."""
-    beside = (path for path in files_of(skill) if path != skill / SKILL_FILE)
-    for _, path in zip(range(MOST_FILES), beside, strict=False):
+    """The texts of a skill by their paths in it, one more than there may be at most."""
+    for _, path in zip(range(MOST_FILES + 1), files_of(skill), strict=False):
         try:
             yield path.relative_to(skill).as_posix(), read_text(path)
         except (OSError, ValueError):

@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 from apps.catalog.json_text import parse
 from apps.manifest.documents import document_problems
+from apps.manifest.skill_document import SKILL_FILE
 
 Kind = Literal["prompt", "tool", "toolset", "skill"]
 
 CONFIGURATION = "default_configuration.json"
-SKILL_FILE = "SKILL.md"
 DATABASE = "database"
 
 

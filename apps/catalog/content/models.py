@@ -9,8 +9,9 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
 
-from apps.catalog.content.items import DATABASE, SKILL_FILE, Item, Kind, item_of
+from apps.catalog.content.items import DATABASE, Item, Kind, item_of
 from apps.catalog.json_text import unstorable
+from apps.manifest.skill_document import bundled
 from apps.workspace.versions import Versioned
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?")
@@ -82,10 +83,6 @@ def files_problem(kind: str, files: Any) -> str:
         return "Write an object of texts by their paths."
     if files and kind != "skill":
         return "Only skills have files."
-    for path in files:
-        parts = path.split("/")
-        if path == SKILL_FILE or not all(map(NAME.fullmatch, parts)):
-            return f"{path!r} cannot be the path of a file beside {SKILL_FILE}."
     if found := next(unstorable(files), None):
         return f"{found[0]}: {found[1]}"
-    return ""
+    return "; ".join(f"{p.path}: {p.message}" for p in bundled(files).problems)

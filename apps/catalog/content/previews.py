@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from difflib import unified_diff
 from typing import Any, Literal, NamedTuple
 
-from apps.catalog.content.items import SKILL_FILE, Item
+from apps.catalog.content.items import Item
 from apps.catalog.content.layers import Content
 from apps.catalog.content.references import Resolver, Unresolved
 from apps.catalog.content.review import item_problems
 from apps.catalog.content.slots import slot_of_tool
 from apps.catalog.content.variables import template_variables
 from apps.manifest.prompts import fill
+from apps.manifest.skill_document import SKILL_FILE
 from apps.manifest.tools import PredefinedTool
 from apps.manifest.toolsets import PredefinedToolSet
 

@@ -11,6 +11,7 @@ from django.conf import settings
 from apps.catalog.content.items import Item, Kind
 from apps.catalog.content.layers import Content
 from apps.catalog.content.references import ReferenceProblem, Resolver, Unresolved
+from apps.catalog.content.skills import skill_problems
 from apps.catalog.content.slots import slot_of_tool
 from apps.manifest.tools import PredefinedTool
 from apps.manifest.toolsets import PredefinedToolSet
@@ -65,6 +66,8 @@ def mapping_problems(content: Content) -> list[str]:
 def item_problems(content: Content, item: Item) -> Iterator[str]:
     if item.problem:
         yield item.problem
+    elif item.kind == "skill":
+        yield from skill_problems(item)
     elif item.kind == "toolset":
         resolver = Resolver(content)
         resolver.toolset(PredefinedToolSet(template_name=item.name), "")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 from django.conf import settings
 
 from apps.errors import FileRefused, ServiceFailed
+from apps.manifest.skill_document import SKILL_FILE, is_offered
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import encoded
 from apps.workspace.dial.failures import AnswerTooLarge, CoreRefused
@@ -16,29 +16,6 @@ from apps.workspace.dial.resources import get_pages, refusal_of, resource_path, 
 from apps.workspace.port import StoredSkill
 
 logger = logging.getLogger(__name__)
-
-MANIFEST = "SKILL.md"
-TEXT_ENDINGS = frozenset(
-    [
-        ".md",
-        ".markdown",
-        ".txt",
-        ".json",
-        ".yaml",
-        ".yml",
-        ".csv",
-        ".tsv",
-        ".xml",
-        ".html",
-        ".toml",
-        ".ini",
-        ".sql",
-        ".py",
-        ".sh",
-        ".js",
-        ".ts",
-    ]
-)
 
 
 class Skills:
@@ -54,7 +31,7 @@ class Skills:
         Raises `FileRefused`, `ServiceFailed`.
         """
         place = self.place(path)
-        text = await self.text(place, MANIFEST)
+        text = await self.text(place, SKILL_FILE)
         files, problem = await self.files(place)
         return StoredSkill(text, files, problem)
 
@@ -119,11 +96,3 @@ def name_in(place: str, url: str) -> str:
     prefix = f"{unquote(place)}/files/"
     plain = unquote(url)
     return plain.removeprefix(prefix) if plain.startswith(prefix) else ""
-
-
-def is_offered(name: str) -> bool:
-    """Text files by their ending; what is hidden stays so."""
-    parts = PurePosixPath(name).parts
-    if not parts or name == MANIFEST or any(part.startswith(".") for part in parts):
-        return False
-    return PurePosixPath(name).suffix.lower() in TEXT_ENDINGS

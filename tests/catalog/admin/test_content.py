@@ -19,6 +19,7 @@ pytestmark = pytest.mark.django_db
 
 LIST = "/admin/catalog/contentitem/"
 ADD = f"{LIST}add/"
+SAIL = "---\nname: sail\ndescription: How to sail.\n---\nHoist."
 PREVIEW = f"{LIST}preview/"
 SHIP = rest_tool("ship", type="restapi-tool")
 HARBOUR = rest_tools({"template_name": "ship"}, name="Harbour")
@@ -237,7 +238,7 @@ def test_nobody_overwrites_what_somebody_else_saved_meanwhile(client):
     ("typed", "problems", "titles"),
     [
         ({"kind": "prompt", "text": "On {locale}"}, [], ["What the model is told"]),
-        ({"kind": "skill", "text": "Hoist.", "files": '{"a.md": "A"}'}, [], ["SKILL.md", "a.md"]),
+        ({"kind": "skill", "name": "sail", "text": SAIL, "files": '{"a.md": "A"}'}, [], ["SKILL.md", "a.md"]),
         ({"kind": "skill", "text": "Hoist.", "files": "{"}, ["Enter a valid JSON."], []),
         ({"kind": "skill", "text": "Hoist.", "files": "[1]"},
          ["Write an object of texts by their paths."], []),

@@ -1,0 +1,58 @@
+"""Predefined skills: what is wrong with them, and which ones every application is offered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from apps.catalog.content.items import Item
+from apps.catalog.content.layers import Content
+from apps.manifest.skill_document import (
+    SKILL_FILE,
+    InstalledSkill,
+    SkillInvalid,
+    bundled,
+    read_skill_document,
+)
+
+
+@lru_cache(maxsize=2)
+def installed_skills(content: Content) -> tuple[InstalledSkill, ...]:
+    """Those in force that can be used, by name; read once, because content never changes."""
+    return tuple(found for item in content.items["skill"].values() if (found := installed(item)))
+
+
+def installed(item: Item) -> InstalledSkill | None:
+    """None for a skill that cannot be used; what is wrong with it was told when it was read."""
+    if item.problem:
+        return None
+    try:
+        document = read_skill_document(item.text)
+    except SkillInvalid:
+        return None
+    if document.name != item.name:
+        return None
+    return InstalledSkill(document, item.text, bundled(beside(item)).files)
+
+
+def skill_problems(item: Item) -> Iterator[str]:
+    """One line for each mistake: the file, the key in it, what is wrong."""
+    try:
+        document = read_skill_document(item.text)
+    except SkillInvalid as error:
+        for problem in error.problems:
+            place = SKILL_FILE if problem.path == SKILL_FILE else f"{SKILL_FILE}: {problem.path}"
+            yield f"{place}: {problem.message}"
+    else:
+        if document.name != item.name:
+            where = "row" if item.is_row else "directory"
+            yield (
+                f"{SKILL_FILE}: name: is '{document.name}', but its {where} is named "
+                f"'{item.name}'; give both the same name"
+            )
+    for problem in bundled(beside(item)).problems:
+        yield f"{problem.path}: {problem.message}"
+
+
+def beside(item: Item) -> Mapping[str, str | bytes]:
+    return {path: text for path, text in item.value.items() if path != SKILL_FILE}
