@@ -10,6 +10,7 @@ import os
 
 from django.core.asgi import get_asgi_application
 
+from quickapps_site.bodies import BoundedBodies, most_of
 from quickapps_site.tracing import set_up_tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "quickapps_site.settings")
@@ -20,15 +21,19 @@ django_application = get_asgi_application()
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
+from django.conf import settings  # noqa: E402
 
 from apps.chat import routing as chat  # noqa: E402
 from apps.gateway import routing as gateway  # noqa: E402
 
+pages = BoundedBodies(
+    URLRouter([*chat.http_urlpatterns, *gateway.otherwise(django_application)]),
+    most_of(settings.BODY_LIMITS),
+    settings.BODY_SECONDS,
+)
 application = ProtocolTypeRouter(
     {
-        "http": URLRouter(
-            [*gateway.urlpatterns, *chat.http_urlpatterns, *gateway.otherwise(django_application)]
-        ),
+        "http": URLRouter([*gateway.urlpatterns, *gateway.otherwise(pages)]),
         "websocket": AllowedHostsOriginValidator(
             AuthMiddlewareStack(URLRouter(chat.websocket_urlpatterns))
         ),

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from quickapps_site import environment as env
 from quickapps_site.backpressure import FULL, bound_buffers, transport_of, until_taken
+from quickapps_site.bodies import most_of
 from quickapps_site.tuning import (
-    bound_bodies,
     keep_content_types,
     lift_limit_of_sent_messages,
     use_direct_writes,
 )
+from quickapps_site.uploads import bound_bodies
 
 if TYPE_CHECKING:
     from daphne.server import Server
@@ -53,8 +54,7 @@ def main() -> int:
     allow_many_connections()
     keep_what_is_loaded()
     direct = env.boolean("DAPHNE_DIRECT_WRITES", True)
-    # The door itself says what is wrong with a body that is a little too large.
-    bound_bodies(settings.GATEWAY_MAX_BODY_BYTES + BODY_PIECE_BYTES)
+    bound_bodies(most_of(settings.BODY_LIMITS), settings.BODY_SECONDS)
     return serve(
         application, settings.HOST, settings.PORT, direct_writes=direct, ending=end_answers
     )

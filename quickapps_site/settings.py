@@ -473,6 +473,19 @@ PY_INTERPRETER_SANDBOX_PROCESSES = env.integer(
 """Snippets that run at the same time; zero means one for each processor, at least two."""
 
 GATEWAY_MAX_BODY_BYTES = env.integer("GATEWAY_MAX_BODY_BYTES", 32 * 1024 * 1024, least=1024)
+REQUEST_MAX_BODY_BYTES = env.integer("REQUEST_MAX_BODY_BYTES", 2_621_440, least=1024)
+"""Of a form or a document that comes with a request; as much as Django reads by itself."""
+DATA_UPLOAD_MAX_MEMORY_SIZE = REQUEST_MAX_BODY_BYTES
+BODY_ROOM = 1024 * 1024
+"""What a form needs around its file, and for doors that say themselves what is a little too large."""
+BODY_LIMITS = (
+    (r"/openai/", GATEWAY_MAX_BODY_BYTES + BODY_ROOM),
+    (r"/admin/|/chat/[^/]+/files/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
+    (r"", REQUEST_MAX_BODY_BYTES),
+)
+"""Patterns of paths, and the most bytes that are sent to them. The first that matches counts."""
+BODY_SECONDS = env.seconds("BODY_SECONDS", 300.0, most=3600)
+"""For a body to arrive: the largest takes four and a half minutes at a million bits a second."""
 GATEWAY_MAX_DEPTH = 64
 GATEWAY_MAX_MESSAGES = 10_000
 HEARTBEAT_SECONDS = 15.0

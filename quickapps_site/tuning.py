@@ -6,12 +6,6 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-TOO_LARGE = (
-    b"HTTP/1.1 413 Content Too Large\r\n"
-    b"content-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%b"
-)
-TOO_LARGE_BODY = b'{"error":{"message":"The request body is too large.","code":"413"}}'
-
 
 def use_direct_writes() -> None:
     """Send what the socket takes at once.
@@ -56,30 +50,6 @@ def keep_content_types() -> None:
     from twisted.web import http
 
     http._parseContentType = functools.lru_cache(maxsize=256)(http._parseContentType)
-
-
-def bound_bodies(most: int) -> None:
-    """Cut off a request whose body grows beyond `most` bytes.
-
-    Twisted keeps a whole body, on disk if need be, before any application hears of it: without
-    this, one client could fill the disk.
-    """
-    from daphne.http_protocol import WebRequest
-
-    usual: Callable[[Any, bytes], None] = WebRequest.handleContentChunk
-
-    def handle(request: Any, data: bytes) -> None:
-        if request.channel is None or getattr(request, "is_cut_off", False):
-            return
-        if request.content.tell() + len(data) <= most:
-            usual(request, data)
-            return
-        request.is_cut_off = True
-        request.content.truncate(0)
-        request.channel.transport.write(TOO_LARGE % (len(TOO_LARGE_BODY), TOO_LARGE_BODY))
-        request.channel.loseConnection()
-
-    WebRequest.handleContentChunk = handle
 
 
 def lift_limit_of_sent_messages() -> None:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import socket
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 
@@ -15,8 +16,8 @@ import asyncio, sys
 from quickapps_site.serve import serve, use_uvloop
 
 use_uvloop()
-from quickapps_site.tuning import bound_bodies
-bound_bodies(4_000_000)
+from quickapps_site.uploads import bound_bodies
+bound_bodies(lambda path: 1000 if path == "/sm\u00e4ll" else 4_000_000, float(sys.argv[3]))
 
 errors = []
 
@@ -78,16 +79,25 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-async def start(port: int, writes: str) -> asyncio.subprocess.Process:
+async def start(port: int, writes: str, seconds: float = 60.0) -> asyncio.subprocess.Process:
+    """`seconds` are for the body of a request to arrive."""
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-c", APPLICATION, str(port), writes, stderr=asyncio.subprocess.PIPE
+        sys.executable,
+        "-c",
+        APPLICATION,
+        str(port),
+        writes,
+        str(seconds),
+        stderr=asyncio.subprocess.PIPE,
     )
 
 
 @asynccontextmanager
-async def server(writes: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, int]]:
+async def server(
+    writes: str, seconds: float = 60.0
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, int]]:
     port = free_port()
-    process = await start(port, writes)
+    process = await start(port, writes, seconds)
     try:
         async with asyncio.timeout(60):
             await until_it_listens(process, port)
@@ -267,3 +277,55 @@ async def test_a_body_that_never_ends_is_cut_off_and_nobody_else_is_harmed():
         assert (await head.readline()).startswith(b"HTTP/1.1 413")
         writer.close()
         assert await answer(port, "/echo", b"x" * 4_000_000) == b"4000000"
+
+
+def refused(status: int, phrase: str, message: str, code: str) -> bytes:
+    body = json.dumps({"error": {"message": message, "code": code}}).encode()
+    head = f"HTTP/1.1 {status} {phrase}\r\ncontent-type: application/json\r\n"
+    return f"{head}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body
+
+
+async def test_a_body_that_says_it_is_too_large_for_its_path_is_refused_before_it_comes():
+    head = b"POST %b HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1001\r\n\r\n"
+
+    async with server("direct") as (_, port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(head % b"/sm%C3%A4ll?x=/")
+        told = await reader.read()
+        writer.close()
+        reader, writer = await ask(port, "/echo", b"x" * 1001)
+        whole = await reader.read()
+        writer.close()
+
+    message = "The request is too large; at most 1,000 bytes are possible."
+    assert told == refused(413, "Request Entity Too Large", message, "too_large")
+    assert whole.endswith(b"1001")
+
+
+async def test_who_sends_all_before_reading_still_hears_that_it_was_too_much():
+    async with server("direct") as (_, port):
+        reader, writer = await ask(port, "/sm%C3%A4ll", b"x" * 3_000_000)
+        told = await reader.read()
+        writer.close()
+
+    assert told.startswith(b"HTTP/1.1 413 ")
+    assert told.endswith(b'"code": "too_large"}}')
+
+
+@pytest.mark.parametrize("length", [b"content-length: 900", b"transfer-encoding: chunked"])
+async def test_a_body_that_drips_is_ended(length):
+    async with server("direct", 0.2) as (_, port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"POST /echo HTTP/1.1\r\nhost: localhost\r\n" + length + b"\r\n\r\n")
+        answering = asyncio.create_task(reader.read())
+        while not answering.done():
+            with suppress(ConnectionError):
+                writer.write(b"1\r\nx\r\n" if b"chunked" in length else b"x")
+                await writer.drain()
+            await asyncio.wait([answering], timeout=0.01)
+        told = await answering
+        writer.close()
+        assert await answer(port, "/loop") == b"uvloop"  # who is quick has all the time
+
+    message = "The request did not arrive within 0.2 seconds."
+    assert told == refused(408, "Request Timeout", message, "too_slow")
