@@ -88,6 +88,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "apps.catalog.history.actors.remember_request",
 ]
 
 ROOT_URLCONF = "quickapps_site.urls"
@@ -380,6 +381,8 @@ APP_SCHEMA_ID = env.url(
     ("http", "https"),
 )
 CATALOG_MAX_AGE_SECONDS = 1.0
+HISTORY_DAYS = env.integer("HISTORY_DAYS", 365, least=1, also=0)
+"""How long `clean_history` leaves changes of definitions; zero is for ever."""
 ENABLE_PREVIEW_FEATURES = env.boolean("ENABLE_PREVIEW_FEATURES", False)
 DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID = env.text("DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID")
 DEFAULT_AGENT_MAX_ITERATIONS = env.integer("DEFAULT_AGENT_MAX_ITERATIONS", 15, least=1, also=-1)

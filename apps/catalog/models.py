@@ -11,11 +11,12 @@ from rest_framework_api_key.models import AbstractAPIKey
 
 from apps.catalog.content.models import ContentItem
 from apps.catalog.cycles import cycle_problems
+from apps.catalog.history.models import Change
 from apps.catalog.review import review_manifest
 from apps.manifest.reading import Review
 from apps.workspace.versions import Versioned
 
-__all__ = ["Application", "ContentItem", "OperatorKey", "empty_manifest"]
+__all__ = ["Application", "Change", "ContentItem", "OperatorKey", "empty_manifest"]
 
 
 def empty_manifest() -> dict[str, Any]:

@@ -16,7 +16,8 @@ from typing import Any, Literal
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 
-from apps.catalog.models import Application
+from apps.catalog.history.actors import Actor, acting
+from apps.catalog.models import Application, Change
 from apps.catalog.row_files import (
     ContentInvalid,
     Item,
@@ -62,7 +63,8 @@ def import_items(items: Sequence[Item], *, overwrite: bool) -> Report:
     with transaction.atomic():
         for item in items:
             try:
-                row, action = import_item(item, overwrite=overwrite)
+                with acting(Actor(None, Change.Via.IMPORT, item.file)):
+                    row, action = import_item(item, overwrite=overwrite)
             except ValidationError as error:
                 problems += validation_problems(item, error)
             else:

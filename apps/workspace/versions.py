@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import models
+from django.db import models, router, transaction
 from django.db.models import F
 
 
 class Versioned(models.Model):
-    """`version` grows with each save, in the database: two at once give two versions."""
+    """`version` grows with each save, in the database: two at once give two versions.
+
+    Saving is a transaction, so that what is written about a change is written with it, or neither.
+    """
 
     version = models.PositiveIntegerField(default=0, editable=False)
 
@@ -18,11 +21,13 @@ class Versioned(models.Model):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         is_new, before = self._state.adding, self.version
-        self.version = 1 if is_new else F("version") + 1
+        self.version = before + 1 if is_new else F("version") + 1
         if kwargs.get("update_fields") is not None:
             kwargs["update_fields"] = {*kwargs["update_fields"], "version"}
+        database = kwargs.get("using") or router.db_for_write(type(self), instance=self)
         try:
-            super().save(*args, **kwargs)
+            with transaction.atomic(database):
+                super().save(*args, **kwargs)
         except BaseException:
             self.version = before
             raise

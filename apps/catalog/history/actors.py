@@ -1,0 +1,113 @@
+"""On whose behalf something is changed just now: known without handing it through every save."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from asgiref.sync import iscoroutinefunction
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+from django.utils.decorators import sync_and_async_middleware
+
+from apps.catalog.history.models import Change
+from apps.catalog.models import OperatorKey
+
+WAYS = {"admin": Change.Via.ADMIN, "api": Change.Via.API, "dial": Change.Via.EDITOR}
+"""By the first part of the address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """`through` names the key or the command, where one acts."""
+
+    user: User | None
+    via: Change.Via
+    through: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a change is beside what it looks like. `restored_from` is the number of a change."""
+
+    reason: str = ""
+    restored_from: int | None = None
+
+
+_request: ContextVar[HttpRequest | None] = ContextVar("history_request", default=None)
+_actor: ContextVar[Actor | None] = ContextVar("history_actor", default=None)
+_note: ContextVar[Note] = ContextVar("history_note", default=Note())  # noqa: B039 it is frozen
+
+
+@sync_and_async_middleware
+def remember_request(get_response: Any) -> Any:
+    """Middleware. Who it is is asked only if something changes: most requests change nothing."""
+    if iscoroutinefunction(get_response):
+
+        async def asynchronous(request: HttpRequest) -> Any:
+            token = _request.set(request)
+            try:
+                return await get_response(request)
+            finally:
+                _request.reset(token)
+
+        return asynchronous
+
+    def synchronous(request: HttpRequest) -> Any:
+        token = _request.set(request)
+        try:
+            return get_response(request)
+        finally:
+            _request.reset(token)
+
+    return synchronous
+
+
+@contextmanager
+def acting(actor: Actor) -> Iterator[None]:
+    token = _actor.set(actor)
+    try:
+        yield
+    finally:
+        _actor.reset(token)
+
+
+@contextmanager
+def noting(note: Note) -> Iterator[None]:
+    token = _note.set(note)
+    try:
+        yield
+    finally:
+        _note.reset(token)
+
+
+def present_note() -> Note:
+    return _note.get()
+
+
+def present_actor() -> Actor:
+    if (actor := _actor.get()) is not None:
+        return actor
+    request = _request.get()
+    return program() if request is None else actor_of(request)
+
+
+def actor_of(request: HttpRequest) -> Actor:
+    user = getattr(request, "user", None)
+    key = getattr(request, "auth", None)
+    way = WAYS.get(request.path_info.split("/")[1], Change.Via.SERVER)
+    through = f"operator key {key.name}" if isinstance(key, OperatorKey) else ""
+    return Actor(user if user is not None and user.is_authenticated else None, way, through)
+
+
+def program() -> Actor:
+    """Nobody asked for it over the network: a command, or the server by itself."""
+    name = PurePath(sys.argv[0]).name
+    if name in {"manage.py", "django-admin", "__main__.py"} and len(sys.argv) > 1:
+        return Actor(None, Change.Via.COMMAND, f"{name} {sys.argv[1]}"[:300])
+    return Actor(None, Change.Via.SERVER)

@@ -1,0 +1,147 @@
+"""Which rows are recorded, and what a snapshot has of them.
+
+A snapshot is JSON, by columns: `{"title": "Travel", "manifest": {…}, "owner": "anna"}`. It never
+holds a credential: where one is, it has `{"$hidden": "…"}`, which differs when the credential does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+
+from apps.catalog.json_text import JSONTextInvalid, parse
+from apps.catalog.masking import masked, seal
+from apps.catalog.models import Application, ContentItem
+from apps.manifest.secrets import HIDDEN
+from apps.workspace.local.models import PUBLIC, Deployment, McpServer, SharedFile, StoredFile
+from apps.workspace.local.secrets import UnreadableSecret
+
+Snapshot = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`documents` are columns of JSON with credentials, `secrets` encrypted ones, `people` users.
+
+    `json_text` is a column of text that is JSON where the snapshot's `kind` is one of DOCUMENTS.
+    `senders` are the models whose signals tell of it. What is not `restorable` has more to it than
+    its row.
+    """
+
+    model: type[models.Model]
+    columns: tuple[str, ...]
+    documents: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+    json_text: str = ""
+    restorable: bool = True
+    senders: tuple[type[models.Model], ...] = ()
+    is_meant: Callable[[Any], bool] = lambda row: True
+
+    @property
+    def label(self) -> str:
+        return str(self.model._meta.label_lower)
+
+    def snapshot(self, row: models.Model) -> Snapshot:
+        return {column: self.value(row, column) for column in self.columns}
+
+    def value(self, row: models.Model, column: str) -> Any:
+        value = getattr(row, column)
+        if column in self.secrets:
+            return hidden(value)
+        if column in self.documents:
+            return masked(value)
+        if column in self.people:
+            return None if value is None else value.get_username()
+        if column == self.json_text and has_document(row.__dict__):
+            return masked_text(value)
+        return value
+
+    def readable(self, snapshot: Snapshot) -> Snapshot:
+        """With what is JSON written as text taken apart, so that it has places."""
+        if not self.json_text or not has_document(snapshot):
+            return snapshot
+        try:
+            return {**snapshot, self.json_text: parse(snapshot[self.json_text])}
+        except JSONTextInvalid:
+            return snapshot
+
+
+DOCUMENTS = frozenset({"tool", "toolset"})
+
+
+def has_document(columns: Mapping[str, Any]) -> bool:
+    return columns.get("kind") in DOCUMENTS
+
+
+def hidden(secret: str) -> Any:
+    text = secret.encrypted if isinstance(secret, UnreadableSecret) else secret
+    return {HIDDEN: seal(text, settings.SECRET_KEY)} if text else ""
+
+
+def masked_text(text: str) -> str:
+    """The text as it was written, unless there is a credential in it."""
+    try:
+        document = parse(text)
+    except JSONTextInvalid:
+        return text
+    safe = masked(document)
+    return text if safe is document else json.dumps(safe, indent=2, ensure_ascii=False)
+
+
+def is_shared(file: StoredFile) -> bool:
+    return file.bucket == PUBLIC
+
+
+KINDS = (
+    Kind(
+        Application,
+        ("title", "slug", "description", "manifest", "is_enabled", "is_public", "owner"),
+        documents=("manifest",),
+        people=("owner",),
+    ),
+    Kind(ContentItem, ("kind", "name", "text", "files"), json_text="text"),
+    Kind(
+        Deployment,
+        (
+            "deployment_id",
+            "display_name",
+            "description",
+            "provider",
+            "base_url",
+            "model_name",
+            "api_key",
+            "api_key_env",
+            "features",
+            "input_attachment_types",
+            "context_window",
+            "parameters",
+            "is_enabled",
+        ),
+        documents=("features", "parameters"),
+        secrets=("api_key",),
+    ),
+    Kind(
+        McpServer,
+        ("name", "command", "arguments", "environment", "working_directory", "is_enabled"),
+        secrets=("environment",),
+    ),
+    Kind(
+        SharedFile,
+        ("name", "content_type", "size", "etag"),
+        restorable=False,  # the bytes are gone
+        senders=(SharedFile, StoredFile),
+        is_meant=is_shared,
+    ),
+)
+
+BY_SENDER = {sender: kind for kind in KINDS for sender in kind.senders or (kind.model,)}
+
+
+def kind_of(model: type[models.Model]) -> Kind:
+    return BY_SENDER[model]

@@ -1,0 +1,105 @@
+"""What others did to a row since somebody read it, and how that goes together with their own edit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import models
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
+
+from apps.catalog.history.differences import MISSING, Difference, differences
+from apps.catalog.history.kinds import Kind, Snapshot
+from apps.catalog.history.merging import Clash, Merge
+from apps.catalog.history.models import Change
+
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Meanwhile:
+    """`changes` the oldest first. `base` is what was read, None if that was not recorded."""
+
+    changes: Sequence[Change]
+    base: Snapshot | None
+
+    @property
+    def sentences(self) -> str:
+        """ "anna on 3 May 2027 at 12:30 (UTC): title, manifest.contexts[0]." for each change."""
+        return " ".join(map(sentence, self.changes))
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """`incoming` is what a merge brings into the edit, `own` what the edit brings to the row.
+
+    Both are without the `clashes`. `incomparable` are columns in which something is typed that
+    cannot be read.
+    """
+
+    changes: Sequence[Change]
+    incoming: Sequence[Difference]
+    own: Sequence[Difference]
+    clashes: Sequence[Clash]
+    incomparable: Sequence[str]
+
+
+def since(kind: Kind, number: Any, version: int) -> Meanwhile:
+    later = Change.objects.filter(kind=kind.label, object_id=number, version__gt=version)
+    changes = list(later.defer("before", "after").order_by("pk"))
+    base = later.order_by("pk").values_list("before", flat=True).first() if changes else None
+    return Meanwhile(changes, base)
+
+
+def last_deletion(kind: Kind, number: Any) -> Change | None:
+    deleted = Change.objects.filter(kind=kind.label, object_id=number, what=Change.What.DELETED)
+    return deleted.defer("before", "after").first()
+
+
+def merge(
+    kind: Kind,
+    base: Snapshot | None,
+    mine: Snapshot,
+    theirs: Snapshot,
+    choices: Mapping[str, str] = {},
+) -> tuple[Snapshot, Merge]:
+    """The two as one, both read as documents. Without a base, whatever differs is a clash."""
+    merging = Merge(choices)
+    began = MISSING if base is None else kind.readable(base)
+    merged: Snapshot = merging.merged(began, kind.readable(mine), kind.readable(theirs))
+    return merged, merging
+
+
+def conflict(
+    kind: Kind, meanwhile: Meanwhile, mine: Snapshot, theirs: Snapshot, unread: Sequence[str]
+) -> Conflict:
+    """`unread` are the columns of `mine` that cannot be compared."""
+    typed = {**mine, **{column: theirs[column] for column in unread if column in theirs}}
+    base = meanwhile.base
+    if base is not None:
+        base = {**base, **{column: theirs[column] for column in unread if column in theirs}}
+    merged, merging = merge(kind, base, typed, theirs)
+    clashing = {clash.path for clash in merging.clashes}
+    own = differences(kind.readable(theirs), merged)
+    return Conflict(
+        meanwhile.changes,
+        list(differences(kind.readable(typed), merged)),
+        [difference for difference in own if difference.path not in clashing],
+        merging.clashes,
+        unread,
+    )
+
+
+def sentence(change: Change) -> str:
+    named = [*change.places[:MOST_NAMED]]
+    if change.count > len(named):
+        named.append(f"and {change.count - len(named)} more")
+    when = date_format(localtime(change.at), "j F Y, H:i")
+    places = ", ".join(named)
+    return f"{change.who}, {when}: {change.what}{f' {places}' if places else ''}."
+
+
+def present(kind: Kind, number: Any) -> models.Model | None:
+    return kind.model._default_manager.filter(pk=number).first()
