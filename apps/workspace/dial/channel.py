@@ -6,6 +6,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
 
 import msgspec
@@ -13,15 +14,15 @@ import msgspec
 from apps import tracing
 from apps.errors import EgressRefused
 from apps.workspace.dial.calls import Calls
-from apps.workspace.dial.headers import CHANNEL, credentials, written
-from apps.workspace.egress.bodies import stream_body
-from apps.workspace.egress.clients import (
-    CONNECT_SECONDS,
+from apps.workspace.dial.headers import CHANNEL, credentials
+from apps.workspace.dial.wire import TooLarge, read_pieces, send
+from apps.workspace.egress.clients import CONNECT_SECONDS
+from apps.workspace.egress.sdk_clients import (
     HTTPError,
     InvalidURL,
     Response,
+    Timeout,
     TimeoutException,
-    core_client,
 )
 from apps.workspace.openai.events import read_block, unify
 from apps.workspace.port import SignIn
@@ -65,7 +66,7 @@ async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) 
     except (TimeoutError, TimeoutException):
         logger.warning("Nobody signed in within %g seconds", seconds)
         return ["timeout"] * len(questions)
-    except (EgressRefused, HTTPError, InvalidURL) as error:
+    except (EgressRefused, HTTPError, InvalidURL, TooLarge) as error:
         logger.warning("The client could not be asked to sign in: %s", type(error).__name__)
         return ["error"] * len(questions)
     return [answers.get(str(request["id"]), "error") for request in batch]
@@ -81,13 +82,10 @@ async def interact(
         CHANNEL: calls.caller.client_channel,
         "Accept": "text/event-stream",
     }
-    async with core_client().stream(
-        "POST",
-        calls.core.address(PATH),
-        json=batch,
-        headers=written(headers),
-        timeout=(min(CONNECT_SECONDS, seconds), seconds, seconds, seconds),
-    ) as response:
+    limits = Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
+    # However many people think at once, nobody waits for another one's connection.
+    response = await send("POST", calls.core.address(PATH), headers, limits, json=batch)
+    async with aclosing(response):
         if not response.is_success:
             logger.warning("DIAL Core refused to ask for a sign-in: %d", response.status_code)
             return {}
@@ -97,7 +95,7 @@ async def interact(
 async def first_event(response: Response) -> bytes:
     """The data of the first event that has some; b"" when there is none."""
     rest = b""
-    async for piece in stream_body(response, MOST_BYTES):
+    async for piece in read_pieces(response, MOST_BYTES):
         *blocks, rest = unify(rest + piece).split(b"\n\n")
         for block in blocks:
             data, _ = read_block(block)

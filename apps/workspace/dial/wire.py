@@ -5,7 +5,7 @@ Who asks is told in the headers of each request, so nothing is kept for a key on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, cast
 
 from apps.workspace.dial.headers import written
@@ -53,15 +53,18 @@ def find_client() -> StreamClient:
 
 async def read_whole(response: Response, limit: int) -> bytes:
     """The body, of at most `limit` bytes. Raises `HTTPError`, `TooLarge`."""
+    return b"".join([piece async for piece in read_pieces(response, limit)])
+
+
+async def read_pieces(response: Response, limit: int) -> AsyncIterator[bytes]:
+    """The same as it comes."""
     announced = response.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > limit:
         raise TooLarge(limit)
     body = cast(Body, response.stream)
-    pieces: list[bytes] = []
     size = 0
     while piece := await body.read_piece():
         size += len(piece)
         if size > limit:
             raise TooLarge(limit)
-        pieces.append(piece)
-    return b"".join(pieces)
+        yield piece

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,23 +14,30 @@ from tests.workspace.dial.callers import scripted, workspace
 
 STREAM = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
 HEARTBEAT = b": heartbeat\n\n"
+CROWD = 300
 ERROR = {"jsonrpc": "2.0", "error": {"code": -32000, "message": "Channel is not found"}}
 
 
 @dataclass
 class Channel:
-    """A Core that asks a person; `tell` makes the pieces of its answer, which it never ends."""
+    """A Core that asks a person; `tell` makes the pieces of its answer, which it never ends.
+
+    `waits` comes between the head of an answer and the rest.
+    """
 
     tell: Callable[[Any], Iterable[bytes]]
     seen: list[Seen] = field(default_factory=list)
     left: asyncio.Event = field(default_factory=asyncio.Event)
     ends: bool = False
+    waits: Callable[[], Awaitable[Any]] | None = None
 
     async def serve(self, reader, writer):
         try:
             seen = await read_request(reader)
             self.seen.append(seen)
             writer.write(STREAM)
+            if self.waits is not None:
+                await self.waits()
             for piece in self.tell(json.loads(seen.body)):
                 writer.write(piece)
                 await writer.drain()
@@ -47,7 +54,7 @@ class Channel:
 @asynccontextmanager
 async def channel(settings, tell, *, ends=False, **fields):
     running = Channel(tell, ends=ends)
-    server = await asyncio.start_server(running.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(running.serve, "127.0.0.1", 0, backlog=CROWD)
     settings.DIAL_URL = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
         yield running, workspace(settings.DIAL_URL, client_channel="ch7", **fields)
@@ -162,6 +169,16 @@ async def test_a_person_has_only_so_much_time(settings):
     async with channel(settings, lambda batch: [HEARTBEAT], sign_in_seconds=0.2) as (running, own):
         assert await own.sign_in(["a"]) == {"a": "timeout"}
         await asyncio.wait_for(running.left.wait(), 5)
+
+
+async def test_however_many_people_think_at_once_nobody_waits_for_another_one(settings):
+    tell = answers(a={"result": "success"})
+    async with channel(settings, tell, sign_in_seconds=60.0) as (running, own):
+        running.waits = asyncio.Barrier(CROWD).wait  # nobody answers before everybody was asked
+
+        found = await asyncio.gather(*(own.sign_in(["a"]) for _ in range(CROWD)))
+
+    assert found == [{"a": "success"}] * CROWD
 
 
 async def test_without_a_channel_there_is_nobody_to_ask(fake):
