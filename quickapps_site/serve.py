@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from quickapps_site import environment as env
+from quickapps_site import housekeeping
 from quickapps_site.backpressure import FULL, bound_buffers, transport_of, until_taken
 from quickapps_site.bodies import most_of
 from quickapps_site.tuning import (
@@ -51,6 +52,7 @@ def main() -> int:
     from quickapps_site.asgi import application  # sets Django up, which imports the reactor
 
     tell_of_content()
+    housekeeping.start()
     allow_many_connections()
     keep_what_is_loaded()
     direct = env.boolean("DAPHNE_DIRECT_WRITES", True)

@@ -19,7 +19,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.accounts.caller import Caller
-from apps.chat import folders
+from apps.chat import drafts, folders
 from apps.chat.access import own
 from apps.chat.kinds import is_written
 from apps.chat.models import Conversation
@@ -96,7 +96,7 @@ def take(request: HttpRequest, slug: str) -> HttpResponseBase:
     known = Conversation.objects.filter(pk=conversation).first()
     if known is not None and not is_own(known, caller, application.pk):
         raise Http404("There is no such conversation.")
-    folders.forget_drafts(caller.bucket)
+    drafts.forget(files.buckets_of(caller.bucket), but=conversation)
     stored = folders.store_upload(caller, conversation, sent[0].name or "", sent[0])
     return JsonResponse(folders.described(stored), status=201)
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.core.files.base import File
-from django.utils import timezone
 
 from apps.accounts.caller import Caller
 from apps.chat.kinds import shown, type_of
-from apps.chat.models import Conversation, Message
+from apps.chat.models import Message
 from apps.errors import FileChanged, FileRefused, Refused
 from apps.runs.models import JournalEntry
 from apps.workspace.local import files
@@ -31,8 +29,6 @@ LONGEST_NAME = 120
 LONGEST_NAME_BYTES = 240
 ATTEMPTS = 5
 """To find a free name while others take names in the same folder."""
-DRAFT_HOURS = 24
-"""For so long files wait for the question that they belong to."""
 
 _unsafe = re.compile(r'[\\/:*?"<>|#%]+')
 _own_address = re.compile(r"files/[^/]+/.+")
@@ -187,24 +183,6 @@ def described(info: FileInfo) -> dict[str, Any]:
 def delete_folder(bucket: str, conversation: UUID) -> None:
     for owner in files.buckets_of(bucket):
         files.delete_below(owner, folder_of(conversation))
-
-
-def forget_drafts(bucket: str) -> None:
-    """Delete files whose question was never asked."""
-    for owner in files.buckets_of(bucket):
-        forget_drafts_in(owner)
-
-
-def forget_drafts_in(bucket: str) -> None:
-    before = timezone.now() - timedelta(hours=DRAFT_HOURS)
-    rows = StoredFile.objects.filter(
-        bucket=bucket, name__startswith=f"{ROOT}/", updated_at__lt=before
-    )
-    ids = {name.split("/")[1] for name in rows.values_list("name", flat=True)}
-    waiting = {UUID(text) for text in ids if is_uuid(text)}
-    kept = Conversation.objects.filter(pk__in=waiting).values_list("pk", flat=True)
-    for conversation in waiting - set(kept):
-        files.delete_below(bucket, folder_of(conversation))
 
 
 def is_uuid(text: str) -> bool:

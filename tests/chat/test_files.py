@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -12,7 +11,6 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from django.utils import timezone
 
 from apps.chat.access import bucket_of
 from apps.chat.models import Conversation, Message
@@ -381,20 +379,6 @@ def test_a_deleted_conversation_takes_its_files_with_it(
     [left] = StoredFile.objects.all()
     assert left.name == f"conversations/{second.pk}/weather.csv"
     assert stored_bytes(tmp_path) == 1
-
-
-def test_files_whose_question_was_never_asked_are_deleted_after_a_day():
-    application, client = add_application(), visiting()
-    conversation = add_conversation(application, client)
-    send(client, application.slug, conversation=conversation.pk)
-    send(client, application.slug)
-    old = timezone.now() - timedelta(hours=25)
-    StoredFile.objects.update(updated_at=old)
-
-    kept = send(client, application.slug)[1]["url"]
-
-    names = {row.name.split("/")[1] for row in StoredFile.objects.all()}
-    assert names == {str(conversation.pk), kept.split("/")[3]}
 
 
 def test_files_follow_their_owner_who_signs_in():

@@ -1,0 +1,36 @@
+"""What the server tidies up beside its work, in a thread of its own."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+logger = logging.getLogger(__name__)
+
+PAUSE_SECONDS = 3600.0
+
+
+def start() -> None:
+    """Now and every hour, for as long as the process lives. Several processes do no harm."""
+    threading.Thread(target=go_on, name="housekeeping", daemon=True).start()
+
+
+def go_on() -> None:
+    while True:
+        tidy_up()
+        time.sleep(PAUSE_SECONDS)
+
+
+def tidy_up() -> None:
+    from django.db import connection
+
+    from apps.chat import drafts
+
+    try:
+        if given_up := drafts.forget():
+            logger.info("Deleted the files of questions that were never asked: %d", given_up)
+    except Exception:
+        logger.exception("Files of questions that were never asked could not be deleted")
+    finally:
+        connection.close()
