@@ -1,13 +1,19 @@
 """A stored key goes to the server that it was typed for, and nowhere else.
 
 Otherwise whoever may edit a deployment could read its key: by having it sent to a server of theirs.
+What stands for a key in a document is reviewed here by the same rule.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Any
 from urllib.parse import urlsplit
 
-from apps.workspace.local.models import Deployment
+from apps.manifest.credentials import Place, credential_places, servers_of
+from apps.manifest.problems import Problem
+from apps.workspace.local.models import Deployment, Secret
+from apps.workspace.local.stored_secrets import find_all, server_problem, unknown_secret
 
 TYPE_AGAIN = "The key was stored for another server. Type it again, or remove it."
 
@@ -23,3 +29,40 @@ def server(url: str) -> tuple[str, str]:
     except ValueError:
         return "", url
     return parts.scheme.lower(), parts.netloc.lower()
+
+
+PLAIN = "is a plain credential, which everybody reads who may read the row. Move it to a secret."
+
+Problems = tuple[Problem, ...]
+
+
+def review_credentials(document: Any) -> tuple[Problems, Problems]:
+    """Of a manifest or an item: names of secrets that there are not, and what is doubtful."""
+    places = credential_places(document)
+    named = [place for place in places if place.kind == "reference"]
+    found = find_all({place.secret for place in named}) if named else {}
+    missing = [place for place in named if place.secret not in found]
+    known = set(Secret.objects.values_list("name", flat=True)) if missing else set()
+    return (
+        tuple(Problem(p.path, unknown_secret(p.secret, known)) for p in missing),
+        (
+            *(Problem(place.path, PLAIN) for place in places if place.kind == "plain"),
+            *elsewhere(document, [place for place in named if place.secret in found], found),
+        ),
+    )
+
+
+def elsewhere(
+    document: Any, places: Collection[Place], secrets: dict[str, Secret]
+) -> list[Problem]:
+    """Secrets at places from where they would be sent to servers that they are not meant for."""
+    found = []
+    for place in places:
+        urls = [server for server in servers_of(document, place.keys) if is_address(server)]
+        if problem := server_problem(secrets[place.secret], sorted(urls)):
+            found.append(Problem(place.path, f"{problem} Add the server to the secret."))
+    return found
+
+
+def is_address(server: str) -> bool:
+    return server.startswith(("http://", "https://", "/"))

@@ -14,6 +14,7 @@ import msgspec
 
 from apps.catalog.content.installed import installed_now
 from apps.catalog.content.layers import Content
+from apps.catalog.content.skills import installed_skills
 from apps.catalog.resolve import ResolvedApplication, prepare_document
 
 MOST_KEPT = 256
@@ -33,7 +34,7 @@ async def resolve_document(name: str, title: str, document: Any) -> ResolvedAppl
     if kept is not None and kept[0] is content:
         _kept.move_to_end(key)
         return kept[1]
-    manifest, prepared = prepare_document(name, document, content)
+    manifest, prepared = prepare_document(name, document, content, is_foreign=True)
     resolved = ResolvedApplication(
         id=0,
         slug=name,
@@ -43,6 +44,7 @@ async def resolve_document(name: str, title: str, document: Any) -> ResolvedAppl
         version=0,
         manifest=manifest,
         prepared=prepared,
+        skills=installed_skills(content),
     )
     _kept[key] = content, resolved
     while len(_kept) > MOST_KEPT:

@@ -54,6 +54,9 @@ class Application(Versioned):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
+    secrets_may_be_missing = False
+    """Whether it is saved although it names secrets that there are not yet, as files are."""
+
     class Meta:
         ordering = ("title",)
 
@@ -71,7 +74,7 @@ class Application(Versioned):
 
     def review(self) -> Review:
         """What is wrong with the manifest, and what is worth a warning."""
-        return review_manifest(self.manifest)
+        return review_manifest(self.manifest, secrets_may_be_missing=self.secrets_may_be_missing)
 
 
 class OperatorKey(AbstractAPIKey):

@@ -81,6 +81,8 @@ def import_item(item: Item, *, overwrite: bool) -> tuple[models.Model, Action]:
     rows = item.kind.model._default_manager
     row: Any = rows.select_for_update().filter(**{item.kind.key: item.key}).first()
     offered = item.kind.model(**{item.kind.key: item.key}, **item.fields)
+    if isinstance(offered, Application):
+        offered.secrets_may_be_missing = True
     if row is not None:
         offered.pk, offered._state.adding = row.pk, False
     offered.full_clean()
@@ -126,6 +128,7 @@ def validation_problems(item: Item, error: ValidationError) -> Iterator[str]:
 
 def row_warnings(item: Item, row: models.Model) -> Iterator[str]:
     if isinstance(row, Application):
+        row.secrets_may_be_missing = True
         for problem in row.review().warnings:
             yield line(item, "manifest", f"{problem.path}: {problem.message}")
 

@@ -20,10 +20,12 @@ from apps.capabilities.registry import Prepared, prepare
 from apps.catalog.content.installed import installed, look_again, looked_at
 from apps.catalog.content.layers import Content
 from apps.catalog.content.references import Resolved, resolve_references
+from apps.catalog.content.skills import installed_skills
 from apps.catalog.models import Application
 from apps.errors import ApplicationBroken, ApplicationNotFound
 from apps.manifest.manifest import Manifest
 from apps.manifest.reading import ManifestInvalid, read
+from apps.manifest.skill_document import InstalledSkill
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class ResolvedApplication:
     version: int
     manifest: Manifest
     prepared: Prepared
+    skills: tuple[InstalledSkill, ...] = ()
+    """The predefined ones."""
 
     @property
     def is_ours(self) -> bool:
@@ -133,11 +137,15 @@ def prepare_application(application: Application, content: Content) -> ResolvedA
         version=application.version,
         manifest=manifest,
         prepared=prepared,
+        skills=installed_skills(content),
     )
 
 
-def prepare_document(name: str, document: Any, content: Content) -> tuple[Manifest, Prepared]:
-    """Read a manifest, resolve its references and prepare its capabilities.
+def prepare_document(
+    name: str, document: Any, content: Content, *, is_foreign: bool = False
+) -> tuple[Manifest, Prepared]:
+    """Read a manifest, resolve its references and prepare its capabilities. One that others keep
+    (`is_foreign`) cannot name or turn round secrets of ours.
 
     Raises `ApplicationBroken`, also without a prompt that it refers to: an agent that has lost
     its instructions must not answer.
@@ -147,11 +155,14 @@ def prepare_document(name: str, document: Any, content: Content) -> tuple[Manife
             document,
             preview=settings.ENABLE_PREVIEW_FEATURES,
             default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
+            is_foreign=is_foreign,
         )
     except ManifestInvalid as error:
         lines = tuple(f"{problem.path}: {problem.message}" for problem in error.problems)
         raise ApplicationBroken(name, lines) from error
-    resolved = resolve_references(manifest, content, preview=settings.ENABLE_PREVIEW_FEATURES)
+    resolved = resolve_references(
+        manifest, content, preview=settings.ENABLE_PREVIEW_FEATURES, is_foreign=is_foreign
+    )
     fatal = tuple(f"{p.path}: {p.sentence}" for p in resolved.problems if p.is_fatal)
     if fatal:
         raise ApplicationBroken(name, fatal)

@@ -18,6 +18,7 @@ from django.conf import settings
 from apps.catalog.content.installed import installed
 from apps.catalog.content.mapping import other_prompts
 from apps.catalog.content.references import Resolved, resolve_references
+from apps.catalog.credentials import review_credentials
 from apps.catalog.json_text import JSONTextInvalid, locate, parse, unstorable
 from apps.manifest.duplicates import duplicate_problems
 from apps.manifest.paths import join
@@ -28,10 +29,13 @@ from apps.workspace.local.models import Deployment
 MOST_UNSTORABLE = 20
 
 
-def review_manifest(manifest: Any, *, is_ours: bool = True) -> Review:
+def review_manifest(
+    manifest: Any, *, is_ours: bool = True, secrets_may_be_missing: bool = False
+) -> Review:
     """Errors keep it from being saved, warnings do not.
 
-    What DIAL Core keeps (not `is_ours`) names deployments of Core, which are not known here.
+    What DIAL Core keeps (not `is_ours`) names deployments of Core, which are not known here, and
+    cannot name secrets. Where `secrets_may_be_missing`, they come after what names them.
     """
     if refused := [Problem(*found) for found in islice(unstorable(manifest), MOST_UNSTORABLE)]:
         return Review(errors=tuple(refused), warnings=())
@@ -39,16 +43,21 @@ def review_manifest(manifest: Any, *, is_ours: bool = True) -> Review:
         manifest,
         preview=settings.ENABLE_PREVIEW_FEATURES,
         default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
+        is_foreign=not is_ours,
     )
     unknown = tuple(unknown_deployments(manifest)) if is_ours else ()
+    missing, doubtful = review_credentials(manifest) if is_ours else ((), ())
+    if secrets_may_be_missing:
+        missing, doubtful = (), (*missing, *doubtful)
+    warnings = (*found.warnings, *unknown, *doubtful)
     if found.errors:
-        return Review(errors=found.errors, warnings=(*found.warnings, *unknown))
-    resolved = with_content(manifest)
+        return Review(errors=(*found.errors, *missing), warnings=warnings)
+    resolved = with_content(manifest, is_foreign=not is_ours)
     unresolved = (Problem(problem.path, problem.sentence) for problem in resolved.problems)
     return Review(
         # Of two tools that have one name, predefined content may have brought one.
-        errors=tuple(duplicate_problems(resolved.manifest)),
-        warnings=(*found.warnings, *unresolved, *other_prompts(resolved.manifest), *unknown),
+        errors=(*duplicate_problems(resolved.manifest), *missing),
+        warnings=(*warnings, *unresolved, *other_prompts(resolved.manifest)),
     )
 
 
@@ -82,14 +91,14 @@ def find(severity: Literal["error", "warning"], problem: Problem, text: str) -> 
     return Finding(severity, problem.path, problem.message, place.line, place.column)
 
 
-def with_content(manifest: Any) -> Resolved:
+def with_content(manifest: Any, *, is_foreign: bool = False) -> Resolved:
     """A valid manifest with predefined content in the place of what refers to it."""
     checked = read(
         manifest,
         preview=settings.ENABLE_PREVIEW_FEATURES,
         default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
     )
-    return resolve_references(checked, installed())
+    return resolve_references(checked, installed(), is_foreign=is_foreign)
 
 
 def unknown_deployments(manifest: Any) -> Iterator[Problem]:

@@ -105,6 +105,7 @@ async def validate(request: ASGIRequest) -> JsonResponse:
         document,
         preview=settings.ENABLE_PREVIEW_FEATURES,
         default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
+        is_foreign=True,
     )
     return JsonResponse({"errors": written(found.errors), "warnings": written(found.warnings)})
 

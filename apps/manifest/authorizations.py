@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from apps.manifest.nodes import Marks, Node
+from apps.manifest.secrets import Credential
 
 CREDENTIAL = Marks(credential=True)
 
@@ -18,12 +19,12 @@ class Authorization(Node):
 class BasicAuthorization(Authorization):
     type: Literal["basic"] = "basic"
     username: str
-    password: str = Field(json_schema_extra=CREDENTIAL)
+    password: Credential = Field(json_schema_extra=CREDENTIAL)
 
 
 class BearerAuthorization(Authorization):
     type: Literal["bearer"] = "bearer"
-    token: str = Field(json_schema_extra=CREDENTIAL)
+    token: Credential = Field(json_schema_extra=CREDENTIAL)
 
 
 class ClientIdSecretAuthorization(Authorization):
@@ -31,7 +32,7 @@ class ClientIdSecretAuthorization(Authorization):
 
     type: Literal["client_id_secret"] = "client_id_secret"
     client_id: str
-    client_secret: str = Field(json_schema_extra=CREDENTIAL)
+    client_secret: Credential = Field(json_schema_extra=CREDENTIAL)
     token_url: str
     scope: str | None = None
     aud: str | None = None
@@ -41,7 +42,7 @@ class McpApiKeyAuthorization(Authorization):
     """A key in the header `name`."""
 
     type: Literal["api_key"] = "api_key"
-    key: str = Field(json_schema_extra=CREDENTIAL)
+    key: Credential = Field(json_schema_extra=CREDENTIAL)
     name: str
 
 
@@ -70,3 +71,11 @@ McpAuthorization = Annotated[
     BearerAuthorization | McpApiKeyAuthorization | ClientIdSecretAuthorization | BasicAuthorization,
     Field(discriminator="type"),
 ]
+
+
+def credentials_in(
+    how: RestAuthorization | McpAuthorization | None,
+) -> list[tuple[str, Credential]]:
+    """The credentials of an authorization, by the names of their fields."""
+    found = ((name, value) for name, value in how or ())
+    return [(name, value) for name, value in found if isinstance(value, Credential)]

@@ -9,10 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_serializer, field_validator, model_validator
 
 from apps.manifest.nodes import Node
-from apps.manifest.secrets import reads_as_credential
+from apps.manifest.secrets import (
+    HIDDEN,
+    SECRET,
+    Credential,
+    dumped,
+    read_credential,
+    reads_as_credential,
+)
 
 SimpleType = Literal["string", "number", "integer", "boolean"]
 
@@ -108,7 +115,25 @@ class Placed(Node):
 class RestSimpleParameter(SimpleParameter, Placed): ...
 
 
-class RestConstParameter(ConstParameter, Placed): ...
+class RestConstParameter(ConstParameter, Placed):
+    """A constant that is a credential is held as one, so that nothing shows it."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _holds_credential(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or not is_credential(value):
+            return value
+        return {**value, "const": Credential(value["const"])}
+
+    @field_validator("const", mode="before")
+    @classmethod
+    def _reads_reference(cls, value: Any, info: ValidationInfo) -> Any:
+        is_meant = isinstance(value, dict) and (SECRET in value or HIDDEN in value)
+        return read_credential(value, info) if is_meant else value
+
+    @field_serializer("const")
+    def _keeps_to_itself(self, value: Any) -> Any:
+        return dumped(value) if isinstance(value, Credential) else value
 
 
 def is_credential(parameter: Mapping[str, Any]) -> bool:

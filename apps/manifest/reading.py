@@ -8,12 +8,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from apps.manifest.advice import warning_problems
+from apps.manifest.credentials import credential_places
 from apps.manifest.documents import document_problems
 from apps.manifest.duplicates import duplicate_problems
 from apps.manifest.failures import failure_problems
 from apps.manifest.manifest import Manifest
 from apps.manifest.preview import without_preview
 from apps.manifest.problems import Problem, cut
+from apps.manifest.secrets import FOREIGN, FOREIGN_REFERENCE
 
 __all__ = ["ManifestInvalid", "Problem", "Review", "read", "review"]
 
@@ -32,30 +34,54 @@ class Review:
     warnings: tuple[Problem, ...]
 
 
-def read(document: object, *, preview: bool = True, default_deployment: str = "") -> Manifest:
+def read(
+    document: object,
+    *,
+    preview: bool = True,
+    default_deployment: str = "",
+    is_foreign: bool = False,
+) -> Manifest:
     """Validate a document. Raises `ManifestInvalid` with all of its problems.
 
     `default_deployment` drives an orchestrator that names none. Without `preview`, what belongs
-    to preview features is null or left out.
+    to preview features is null or left out. A document that others keep (`is_foreign`) may not
+    name secrets of this installation.
     """
     if problems := document_problems(document):
         raise ManifestInvalid(cut(problems))
     assert isinstance(document, dict)  # noqa: S101 document_problems refuses everything else
     try:
-        manifest = Manifest.model_validate(with_deployment(document, default_deployment))
+        filled = with_deployment(document, default_deployment)
+        manifest = Manifest.model_validate(filled, context={FOREIGN: is_foreign})
     except ValidationError as error:
         problems = failure_problems(error, document, Manifest)
         raise ManifestInvalid(cut(problems)) from None
-    if problems := duplicate_problems(manifest):
+    if problems := duplicate_problems(manifest) + (patch_problems(document) if is_foreign else []):
         raise ManifestInvalid(cut(problems))
     return manifest if preview else without_preview(manifest)
 
 
-def review(document: object, *, preview: bool, default_deployment: str = "") -> Review:
+def patch_problems(document: dict[str, Any]) -> list[Problem]:
+    """Names of secrets in patches, which are looked into only when they are applied."""
+    return [
+        Problem(place.path, FOREIGN_REFERENCE)
+        for place in credential_places(document)
+        if place.kind == "reference" and "override" in place.keys
+    ]
+
+
+def review(
+    document: object, *, preview: bool, default_deployment: str = "", is_foreign: bool = False
+) -> Review:
     """All mistakes of a document at once, and what is worth a warning."""
     errors: tuple[Problem, ...] = ()
     try:
-        read(document, preview=preview, default_deployment=default_deployment)
+        read(
+            document,
+            preview=preview,
+            default_deployment=default_deployment,
+            is_foreign=is_foreign,
+        )
     except ManifestInvalid as error:
         errors = error.problems
     if not isinstance(document, dict) or (errors and document_problems(document)):

@@ -18,7 +18,7 @@ SECRET = "$secret"  # noqa: S105 - a key of documents
 """`{"$secret": "name"}` stands for the secret of that name."""
 HIDDEN = "$hidden"
 """`{"$hidden": "…"}` stands for a credential that is not shown; see `apps.manifest.credentials`."""
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", re.ASCII)
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 FOREIGN = "foreign"
 """In the context of a validation: the document is not this installation's own."""
@@ -80,9 +80,11 @@ FOREIGN_REFERENCE = (
 )
 
 
-def dumped(credential: Credential) -> dict[str, str]:
+def dumped(credential: Credential) -> dict[str, str] | str:
     """What a dump shows in its place: not enough to read it back."""
-    return {SECRET: credential.secret} if credential.secret else {HIDDEN: ""}
+    if credential.secret:
+        return {SECRET: credential.secret}
+    return {HIDDEN: ""} if credential.text else ""
 
 
 def is_reference(value: object) -> bool:

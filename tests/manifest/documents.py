@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from apps.manifest.credentials import credential_places, replaced, value_at
+from apps.manifest.manifest import Manifest
+
 DATA = Path(__file__).parent.parent / "data"
 EXAMPLES = sorted(path.stem for path in (DATA / "manifests").glob("*.json"))
 
@@ -49,3 +52,10 @@ def rest_tools(*tools: Any, **members: Any) -> dict[str, Any]:
 def internal_tools(*names: str, **members: Any) -> dict[str, Any]:
     tools = [{"open_ai_tool": function(name)} for name in names]
     return {"type": "internal", "name": "inside", "tools": tools, **members}
+
+
+def with_credentials(manifest: Manifest, document: Any) -> Any:
+    """What a manifest dumps, with the credentials of the document that it was read from."""
+    dumped = manifest.model_dump(mode="json", exclude_unset=True)
+    places = [place.keys for place in credential_places(dumped) if place.kind == "hidden"]
+    return replaced(dumped, {keys: value_at(document, keys) for keys in places})

@@ -243,6 +243,7 @@ def test_what_is_no_tool_is_told_with_its_place(tool: dict[str, Any], found: lis
     assert problems(rest_tools(tool)) == [(f"{place}.{path}", text) for path, text in found]
 
 
+CREDENTIALS_IN = {"password", "token", "client_secret", "key"}
 KEY = {"type": "api_key", "key": "s3", "name": "X-Key"}
 CREDENTIALS = {
     "type": "client_id_secret",
@@ -278,7 +279,8 @@ def test_who_is_calling_is_told_in_ways_that_differ_by_the_kind(
             continue
         found = toolset(**document)
         read_back = found.get("authorization") or found["mcp_server_info"]["authorization"]
-        expected = {**authorization, **added}
+        hidden = {k: {"$hidden": ""} for k in CREDENTIALS_IN & authorization.keys()}
+        expected = {**authorization, **hidden, **added}
         assert read_back == {k: v for k, v in expected.items() if v is not ...}
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from apps.manifest.manifest import Manifest
 from apps.manifest.parts import parts_in_use
 from apps.manifest.reading import Review, read, review
-from tests.manifest.documents import DATA, EXAMPLES, example
+from tests.manifest.documents import DATA, EXAMPLES, example, with_credentials
 from tests.manifest.variations import variations
 
 REFERENCE = json.loads((DATA / "app-schema.json").read_text())
@@ -72,4 +72,4 @@ def test_what_the_reference_accepts_loads(document: dict[str, Any], preview: boo
     assert isinstance(manifest, Manifest)
     assert isinstance(parts_in_use(manifest), tuple)
     assert review(document, preview=preview).errors == ()
-    assert read(manifest.model_dump(mode="json", exclude_unset=True), preview=preview) == manifest
+    assert read(with_credentials(manifest, document), preview=preview) == manifest

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
+from apps.errors import Unsupported
 from apps.manifest.authorizations import (
     BasicAuthorization,
     BearerAuthorization,
     ClientIdSecretAuthorization,
     McpApiKeyAuthorization,
     McpAuthorization,
+    credentials_in,
 )
 from apps.manifest.toolsets import McpServer
 from apps.workspace.egress.errands import Authorize
@@ -21,6 +23,7 @@ from apps.workspace.egress.tokens import find_tokens
 from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local import mcp_servers
 from apps.workspace.local.mcp_servers import RegisteredServer
+from apps.workspace.local.stored_secrets import Need, refusals, reveal, versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,8 @@ class Endpoint:
     """Hashable: two toolsets with equal endpoints may share a connection.
 
     `program` is set with the protocol `stdio`, `url` with the others. `carried` is a hash of the
-    headers that a run brings along, "" for none.
+    headers that a run brings along, "" for none. `secrets` are those that the authorization names,
+    each with its version: a session that was opened with an older one is another.
     """
 
     protocol: Literal["sse", "streamable_http", "stdio"]
@@ -37,6 +41,7 @@ class Endpoint:
     authorization: McpAuthorization | None = field(default=None, repr=False)
     program: RegisteredServer | None = None
     carried: str = ""
+    secrets: tuple[tuple[str, int], ...] = ()
 
     @property
     def title(self) -> str:
@@ -45,17 +50,32 @@ class Endpoint:
 
     @property
     def authorize(self) -> Authorize:
-        return partial(authorize, self.authorization)
+        return partial(authorize, self.authorization, self.url)
 
 
 async def find_endpoint(info: McpServer) -> Endpoint:
-    """Raises `Unsupported` for a registered server that there is not, `AddressInvalid`."""
+    """Raises `AddressInvalid`, and `Unsupported` for a registered server or a secret that there is
+    not, and for a secret that is not meant for the server.
+    """
     if info.protocol == "stdio":
         return Endpoint("stdio", program=await mcp_servers.find(info.server))
     address = read_url(info.url)
     trust = Trust.SITE if address.is_site else Trust.OPERATOR
     url = address.parts._replace(fragment="").geturl()
-    return Endpoint(info.protocol, url, trust, info.authorization)
+    how = info.authorization
+    for place, problem in (await refusals(needs_of(info))).items():
+        raise Unsupported(f"{place}: {problem}")
+    secrets = await versions({credential.secret for _, credential in credentials_in(how)} - {""})
+    return Endpoint(info.protocol, url, trust, how, secrets=secrets)
+
+
+def needs_of(info: McpServer) -> list[Need]:
+    how = info.authorization
+    tokens = (how.token_url,) if isinstance(how, ClientIdSecretAuthorization) else ()
+    return [
+        Need(f"mcp_server_info.authorization.{name}", credential, (info.url, *tokens))
+        for name, credential in credentials_in(how)
+    ]
 
 
 def endpoint_problem(info: McpServer) -> tuple[str, str]:
@@ -67,9 +87,9 @@ def endpoint_problem(info: McpServer) -> tuple[str, str]:
             return "url", str(error)
     how = info.authorization
     if isinstance(how, BearerAuthorization):
-        return "authorization", header_value_problem(how.token)
+        return "authorization", header_value_problem(how.token.text)
     if isinstance(how, McpApiKeyAuthorization):
-        return "authorization", header_name_problem(how.name) or header_value_problem(how.key)
+        return "authorization", header_name_problem(how.name) or header_value_problem(how.key.text)
     if isinstance(how, ClientIdSecretAuthorization):
         try:
             read_url(how.token_url)
@@ -78,20 +98,24 @@ def endpoint_problem(info: McpServer) -> tuple[str, str]:
     return "", ""
 
 
-async def authorize(how: McpAuthorization | None, refused: str) -> tuple[dict[str, str], str]:
-    """Headers with the credentials, and the token among them if another can be fetched.
+async def authorize(
+    how: McpAuthorization | None, url: str, refused: str
+) -> tuple[dict[str, str], str]:
+    """Headers with the credentials for that address, and the token among them if another can be fetched.
 
     Raises `ToolError` when there are none to add.
     """
     match how:
         case BasicAuthorization():
-            return {"Authorization": basic(how.username, how.password)}, ""
+            return {
+                "Authorization": basic(how.username, (await reveal(how.password, url)).text)
+            }, ""
         case BearerAuthorization():
-            return {"Authorization": f"Bearer {how.token}"}, ""
+            return {"Authorization": f"Bearer {(await reveal(how.token, url)).text}"}, ""
         case McpApiKeyAuthorization():
-            return {how.name: how.key}, ""
+            return {how.name: (await reveal(how.key, url)).text}, ""
         case ClientIdSecretAuthorization():
-            token = await find_tokens(how).current(refused)
+            token = await find_tokens(how).current(url, refused)
             return {"Authorization": f"Bearer {token}"}, token
         case None:
             return {}, ""

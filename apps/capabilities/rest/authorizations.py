@@ -15,26 +15,29 @@ from apps.manifest.authorizations import (
 )
 from apps.workspace.egress.headers import basic, header_name_problem, header_value_problem
 from apps.workspace.egress.tokens import find_tokens
+from apps.workspace.local.stored_secrets import reveal
 
 
 async def authorize(
-    draft: Draft, how: RestAuthorization | None, caller: Caller, refused_token: str = ""
+    draft: Draft, how: RestAuthorization | None, caller: Caller, url: str, refused_token: str = ""
 ) -> str:
-    """Add credentials to the draft; return the token if it was fetched and so can be renewed.
+    """Add credentials for that address to the draft; return the token if it was fetched and so
+    can be renewed.
 
     Raises `ToolError` when there are none to add.
     """
     match how:
         case BasicAuthorization():
-            draft.headers["authorization"] = basic(how.username, how.password)
+            password = (await reveal(how.password, url)).text
+            draft.headers["authorization"] = basic(how.username, password)
         case BearerAuthorization():
-            draft.headers["authorization"] = f"Bearer {how.token}"
+            draft.headers["authorization"] = f"Bearer {(await reveal(how.token, url)).text}"
         case ApiKeyAuthorization():
-            add_key(draft, how)
+            add_key(draft, how, (await reveal(how.key, url)).text)
         case ForwardAuthTokenAuthorization():
             draft.headers["authorization"] = f"Bearer {own_token(caller)}"
         case ClientIdSecretAuthorization():
-            token = await find_tokens(how).current(refused_token)
+            token = await find_tokens(how).current(url, refused_token)
             draft.headers["authorization"] = f"Bearer {token}"
             return token
         case None:
@@ -51,20 +54,20 @@ def own_token(caller: Caller) -> str:
     return caller.bearer
 
 
-def add_key(draft: Draft, how: ApiKeyAuthorization) -> None:
+def add_key(draft: Draft, how: ApiKeyAuthorization, key: str) -> None:
     match how.location:
         case "header":
-            draft.headers[how.name.lower()] = how.key
+            draft.headers[how.name.lower()] = key
         case "query":
-            draft.query[how.name] = how.key
+            draft.query[how.name] = key
         case _:
-            draft.body[how.name] = how.key
+            draft.body[how.name] = key
 
 
 def authorization_problem(how: RestAuthorization | None) -> str:
     """Why credentials cannot be sent; "" when they can. They are not repeated."""
     if isinstance(how, BearerAuthorization):
-        return header_value_problem(how.token)
+        return header_value_problem(how.token.text)
     if isinstance(how, ApiKeyAuthorization) and how.location == "header":
-        return header_name_problem(how.name) or header_value_problem(how.key)
+        return header_name_problem(how.name) or header_value_problem(how.key.text)
     return ""

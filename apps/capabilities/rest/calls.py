@@ -10,6 +10,7 @@ from apps.capabilities.rest.drafts import Draft, add_forwarded
 from apps.capabilities.rest.exchanges import exchange
 from apps.capabilities.rest.operations import Operation
 from apps.capabilities.rest.results import result_of
+from apps.workspace.local.stored_secrets import reveal
 
 UNAUTHORIZED = 401
 
@@ -17,13 +18,15 @@ UNAUTHORIZED = 401
 async def call(operation: Operation, opening: Opening, invocation: Invocation) -> ToolResult:
     """Raises `ToolError`, `InvalidParameter`, `ToolTimedOut`, `FileRefused`."""
     draft = Draft(operation.method)
-    operation.places.fill(draft, operation.address, invocation.arguments)
-    token = await authorize(draft, operation.authorization, opening.caller)
+    url = operation.address.origin
+    constants = {name: (await reveal(c, url)).text for name, c in operation.credentials.items()}
+    operation.places.fill(draft, operation.address, {**invocation.arguments, **constants})
+    token = await authorize(draft, operation.authorization, opening.caller, url)
     add_forwarded(draft, opening.caller.headers, operation.forwarded)
     draft.headers |= {**tracing.headers(), **draft.headers}
     answer = await exchange(operation, draft)
     if answer.status == UNAUTHORIZED and token:
         # The token may have been withdrawn before its time: once, ask with another one.
-        await authorize(draft, operation.authorization, opening.caller, refused_token=token)
+        await authorize(draft, operation.authorization, opening.caller, url, refused_token=token)
         answer = await exchange(operation, draft)
     return await result_of(operation, answer, opening, invocation.stage)

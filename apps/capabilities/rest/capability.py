@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -24,14 +24,21 @@ from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import written
 from apps.errors import InitializationIssue
 from apps.manifest.attachments import ResponseAsAttachment
-from apps.manifest.authorizations import ClientIdSecretAuthorization
+from apps.manifest.authorizations import (
+    ClientIdSecretAuthorization,
+    ForwardAuthTokenAuthorization,
+    credentials_in,
+)
 from apps.manifest.manifest import Manifest
 from apps.manifest.naming import localized, visible_name
 from apps.manifest.parameters import RestConstParameter, RestFunctionParameters, RestParameter
+from apps.manifest.paths import join
+from apps.manifest.secrets import Credential
 from apps.manifest.tools import RestTool
 from apps.manifest.toolsets import RestToolSet
 from apps.workspace.egress.headers import header_name_problem, header_value_problem
 from apps.workspace.egress.urls import AddressInvalid
+from apps.workspace.local.stored_secrets import Need, refusals
 
 logger = logging.getLogger(__name__)
 
@@ -41,28 +48,61 @@ REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
 
 def prepare(manifest: Manifest) -> Open | None:
     """Read every REST toolset; what cannot be used becomes an issue and the rest goes on."""
-    tools: list[PreparedTool] = []
+    tools: list[tuple[str, PreparedTool]] = []
     issues: list[InitializationIssue] = []
+    needs: list[Need] = []
     for path, toolset in toolsets(manifest):
         try:
             check_authorization(path, toolset)
         except InitializationIssue as issue:
             issues.append(issue)
             continue
+        needs += needs_of_toolset(path, toolset)
         for place, tool in tools_of(path, toolset):
             try:
                 prepared = prepare_tool(place, tool, toolset, manifest)
-                tools.append(replace(prepared, toolset=path))
             except InitializationIssue as issue:
                 issues.append(issue)
+                continue
+            needs += needs_of_tool(place, tool)
+            tools.append((place, replace(prepared, toolset=path)))
     if not tools and not issues:
         return None
 
-    def open_rest(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
-        bound = tuple(tool.bind(opening) for tool in tools)
-        return nullcontext(Contribution(tools=bound, issues=tuple(issues)))
+    @asynccontextmanager
+    async def open_rest(opening: Opening) -> AsyncIterator[Contribution]:
+        refused = await refusals(needs)
+        usable = (tool for place, tool in tools if not any(is_below(place, p) for p in refused))
+        told = (InitializationIssue(f"{path}: {problem}") for path, problem in refused.items())
+        bound = tuple(tool.bind(opening) for tool in usable)
+        yield Contribution(tools=bound, issues=(*issues, *told))
 
     return open_rest
+
+
+def is_below(place: str, path: str) -> bool:
+    """Whether a tool needs the credential at a path: its own, or that of its toolset."""
+    toolset = path.partition(".authorization")[0]
+    return path.startswith(f"{place}.") or place.startswith(f"{toolset}.")
+
+
+def needs_of_toolset(path: str, toolset: RestToolSet) -> Iterator[Need]:
+    """The credential of the toolset goes to all of its services, and to the one with the tokens."""
+    how = toolset.authorization
+    if how is None or isinstance(how, ForwardAuthTokenAuthorization):
+        return
+    urls = [tool.rest_api_method_info.method_url for _, tool in tools_of(path, toolset)]
+    if isinstance(how, ClientIdSecretAuthorization):
+        urls.append(how.token_url)
+    for name, credential in credentials_in(how):
+        yield Need(f"{path}.authorization.{name}", credential, tuple(urls))
+
+
+def needs_of_tool(path: str, tool: RestTool) -> Iterator[Need]:
+    parameters = tool.open_ai_tool.function.parameters
+    for name, credential in credentials_of(parameters).items():
+        place = join(f"{path}.open_ai_tool.function.parameters.properties", name)
+        yield Need(f"{place}.const", credential, (tool.rest_api_method_info.method_url,))
 
 
 def toolsets(manifest: Manifest) -> Iterator[tuple[str, RestToolSet]]:
@@ -93,7 +133,8 @@ def prepare_tool(
     """Raises `InitializationIssue`."""
     function = tool.open_ai_tool.function
     name = visible_name(toolset.name, function.name)
-    arguments = read_arguments(function.parameters)
+    parameters = without_credentials(function.parameters)
+    arguments = read_arguments(parameters)
     seconds = manifest.tool_defaults.timeout_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
     operation = read_operation(path, tool, toolset, name, seconds, most_bytes(manifest))
     title = toolset.name if localized(toolset.name) else f"Calling {function.name}"
@@ -103,7 +144,7 @@ def prepare_tool(
         ),
         Wishes(
             arguments,
-            display_of(manifest, title, tool=tool.display, parameters=function.parameters),
+            display_of(manifest, title, tool=tool.display, parameters=parameters),
             seconds,
             tool.attachment,
             tool.fallback_configuration,
@@ -136,8 +177,27 @@ def read_operation(
         attachment=wanted or ResponseAsAttachment(),
         most_seconds=seconds,
         most_bytes=size,
+        credentials=credentials_of(function.parameters),
         forwarded=frozenset(name.lower() for name in toolset.forward_headers or ()),
     )
+
+
+def credentials_of(parameters: RestFunctionParameters) -> dict[str, Credential]:
+    return {
+        name: parameter.const
+        for name, parameter in parameters.properties.items()
+        if isinstance(parameter, RestConstParameter) and isinstance(parameter.const, Credential)
+    }
+
+
+def without_credentials(parameters: RestFunctionParameters) -> RestFunctionParameters:
+    """What models and stages are told of: constants that are credentials are not arguments."""
+    hidden = credentials_of(parameters)
+    if not hidden:
+        return parameters
+    shown = {n: p for n, p in parameters.properties.items() if n not in hidden}
+    required = tuple(name for name in parameters.required or () if name not in hidden)
+    return parameters.model_copy(update={"properties": shown, "required": required or None})
 
 
 def most_bytes(manifest: Manifest) -> int:
@@ -171,6 +231,9 @@ def parameter_problem(parameter: RestParameter) -> str:
     """Why no call could ever send the parameter; "" when there is no such reason."""
     place = parameter.parameter_info
     constant = parameter.const if isinstance(parameter, RestConstParameter) else None
+    if isinstance(constant, Credential):
+        named = header_name_problem(place.key) if place.type == "header" else ""
+        return named or header_value_problem(constant.text)
     if place.type == "header":
         return header_name_problem(place.key) or header_value_problem(written(constant))
     if place.type == "url" and isinstance(parameter, RestConstParameter):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from apps.capabilities.rest.addresses import Address
 from apps.capabilities.rest.parameters import Places
 from apps.manifest.attachments import ResponseAsAttachment
 from apps.manifest.authorizations import RestAuthorization
+from apps.manifest.secrets import Credential
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
     """`name` is what the model calls it, `function` the operator's; limits in seconds, bytes.
 
+    `credentials` are constants by the names of their parameters, which nothing else knows of.
     `forwarded` are the names of the caller's headers that go along, in lower case.
     """
 
@@ -26,4 +29,5 @@ class Operation:
     attachment: ResponseAsAttachment
     most_seconds: float
     most_bytes: int
+    credentials: Mapping[str, Credential] = field(default_factory=dict)
     forwarded: frozenset[str] = frozenset()

@@ -7,6 +7,7 @@ capabilities pass it over, and its problem says why.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from apps.catalog.content.items import Item, Kind
 from apps.catalog.content.layers import Content
 from apps.catalog.content.slots import Slot, ToolSetSlot, is_reference, slot_of_toolset
 from apps.errors import InitializationIssue
+from apps.manifest.credentials import credential_places
 from apps.manifest.failures import failure_problems
 from apps.manifest.manifest import Manifest
 from apps.manifest.orchestrator import Orchestrator
@@ -39,6 +41,8 @@ REFERENCES: Mapping[Kind, type[Reference]] = {
 }
 
 MOST_DETAILS = 20
+HARMLESS = frozenset({"name", "description", "enabled", "deferred", "display"})
+"""What may be said of a template with credentials by those who must not have them."""
 
 
 class Unresolved(Exception):
@@ -75,9 +79,14 @@ class Resolved:
     problems: tuple[ReferenceProblem, ...]
 
 
-def resolve_references(manifest: Manifest, content: Content, *, preview: bool = True) -> Resolved:
-    """The manifest with its references replaced. Without `preview`, templates have none either."""
-    resolver = Resolver(content)
+def resolve_references(
+    manifest: Manifest, content: Content, *, preview: bool = True, is_foreign: bool = False
+) -> Resolved:
+    """The manifest with its references replaced. Without `preview`, templates have none either.
+
+    One that others keep (`is_foreign`) cannot change where credentials of templates go.
+    """
+    resolver = Resolver(content, is_foreign=is_foreign)
     changes = {
         "orchestrator": resolver.orchestrator(manifest.orchestrator),
         "tool_sets": tuple(
@@ -93,8 +102,9 @@ def resolve_references(manifest: Manifest, content: Content, *, preview: bool = 
 class Resolver:
     """Replaces references by what `content` has for them; collects the problems."""
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: Content, *, is_foreign: bool = False) -> None:
         self.content = content
+        self.is_foreign = is_foreign
         self.problems: list[ReferenceProblem] = []
 
     def orchestrator(self, orchestrator: Orchestrator) -> Orchestrator:
@@ -179,8 +189,23 @@ class Resolver:
         document: dict[str, Any] = self.find(kind, name).value
         if is_reference(kind, document):
             document = self.inner(kind, name, document, passed)
-        patched: dict[str, Any] = merge(document, reference.override or {})
+        patch = reference.override or {}
+        if self.is_foreign and not passed and patch.keys() - HARMLESS:
+            self.keep_credentials(kind, name, document)
+        patched: dict[str, Any] = merge(document, patch)
         return patched
+
+    def keep_credentials(self, kind: Kind, name: str, document: dict[str, Any]) -> None:
+        """Raises `Unresolved` for a template that has any, its tools included."""
+        documents = [document]
+        for tool in tools_in(document):
+            with suppress(Unresolved, ValidationError):  # told when it is expanded
+                documents.append(self.document("tool", PredefinedTool.model_validate(tool), ("",)))
+        if any(credential_places(one) for one in documents):
+            raise Unresolved(
+                f"The predefined {kind} '{name}' has credentials, so an application that is not "
+                f"kept here can change nothing of it but {', '.join(sorted(HARMLESS))}."
+            )
 
     def inner(
         self, kind: Kind, name: str, document: dict[str, Any], passed: tuple[str, ...]
@@ -207,6 +232,13 @@ class Resolver:
         if item.problem:
             raise Unresolved(f"The predefined {kind} '{name}' cannot be read.", (item.problem,))
         return item
+
+
+def tools_in(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The tools of a toolset that are references themselves."""
+    tools = document.get("tools")
+    found = tools if isinstance(tools, list) else []
+    return [tool for tool in found if isinstance(tool, dict) and "template_name" in tool]
 
 
 def inside(path: str) -> str:

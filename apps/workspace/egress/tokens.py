@@ -18,6 +18,7 @@ from apps.workspace.egress.clients import HTTPError, InvalidURL, TimeoutExceptio
 from apps.workspace.egress.headers import header_value_problem
 from apps.workspace.egress.lifetimes import shared
 from apps.workspace.egress.urls import AddressInvalid, read_url
+from apps.workspace.local.stored_secrets import reveal
 
 MARGIN_SECONDS = 30.0
 """A token is renewed this long before it expires: a call takes time to arrive."""
@@ -34,19 +35,28 @@ class Token:
 
 
 class Tokens:
-    """The token of one pair of credentials. Whoever comes while it is fetched waits for it."""
+    """The token of one pair of credentials. Whoever comes while it is fetched waits for it.
+
+    `version` is that of the secret which the token was fetched with: another one wants another.
+    """
 
     def __init__(self, how: ClientIdSecretAuthorization) -> None:
         self.how = how
         self.lock = asyncio.Lock()
         self.token: Token | None = None
+        self.version = 0
 
-    async def current(self, refused: str = "") -> str:
-        """A token that is good, and is not the `refused` one. Raises `ToolError`."""
+    async def current(self, url: str, refused: str = "") -> str:
+        """A token for that address that is good, and is not the `refused` one.
+
+        What a secret may not be sent to may not have its tokens either. Raises `ToolError`.
+        """
         async with self.lock:
-            token = self.token
+            secret = await reveal(self.how.client_secret, self.how.token_url, url)
+            token = self.token if secret.version == self.version else None
             if token is None or token.value == refused or time.monotonic() >= token.good_until:
-                token = self.token = await fetch(self.how)
+                token = self.token = await fetch(self.how, secret.text)
+                self.version = secret.version
             return token.value
 
     async def aclose(self) -> None:
@@ -58,7 +68,7 @@ def find_tokens(how: ClientIdSecretAuthorization) -> Tokens:
     return shared((Tokens, how), partial(Tokens, how))
 
 
-async def fetch(how: ClientIdSecretAuthorization) -> Token:
+async def fetch(how: ClientIdSecretAuthorization, secret: str) -> Token:
     """Ask the token service. Raises `ToolError`; what the service wrote is not repeated."""
     form = {"grant_type": "client_credentials", "scope": how.scope, "audience": how.aud}
     try:
@@ -67,7 +77,7 @@ async def fetch(how: ClientIdSecretAuthorization) -> Token:
             "POST",
             address.parts._replace(fragment="").geturl(),
             data={key: value for key, value in form.items() if value},
-            auth=(how.client_id, how.client_secret),
+            auth=(how.client_id, secret),
             headers={"Accept": "application/json"},
         ) as response:
             if response.status_code != HTTPStatus.OK:

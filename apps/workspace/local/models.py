@@ -6,11 +6,15 @@ import json
 import re
 from typing import ClassVar
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
 
+from apps.manifest.secrets import NAME
+from apps.workspace.egress.headers import header_value_problem
 from apps.workspace.local.secrets import SecretField
+from apps.workspace.local.servers import MOST_SERVERS, read_server
 from apps.workspace.versions import Versioned
 
 KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_(API_KEY|TOKEN)")
@@ -87,6 +91,86 @@ class Deployment(Versioned):
             problems["input_attachment_types"] = 'Write a JSON list, such as [] or ["image/*"].'
         if problems:
             raise ValidationError(problems)
+
+
+class Secret(Versioned):
+    """A credential under a name, which manifests and predefined content write in its place.
+
+    It is sent to its `servers` only: else whoever may edit an application could have it sent to a
+    server of theirs.
+    """
+
+    name = models.CharField(
+        max_length=100,
+        unique=True,
+        validators=[
+            RegexValidator(
+                re.compile(rf"^(?:{NAME.pattern})\Z"),
+                "Write letters, digits, hyphens and underscores.",
+            )
+        ],
+        help_text='What manifests write: {"$secret": "name"}.',
+    )
+    value = SecretField()
+    description = models.TextField(blank=True, help_text="What it opens, and who gave it.")
+    servers = models.JSONField(default=list, blank=True)
+    is_for_any_server = models.BooleanField(
+        "for any server",
+        default=False,
+        help_text="Whoever may edit applications can then read it: by having it sent to a server "
+        "of theirs.",
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="+",
+    )
+    changed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="+",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    rotated_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        ordering = ("name",)
+        permissions = (("send_secret_anywhere", "Can let a secret be sent to any server"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        problems = {}
+        try:
+            self.servers = read_servers(self.servers)
+        except ValueError as error:
+            problems["servers"] = str(error)
+        else:
+            if not self.servers and not self.is_for_any_server:
+                problems["servers"] = "Name the servers that it may be sent to."
+            if self.servers and self.is_for_any_server:
+                problems["is_for_any_server"] = "Either name servers, or allow all of them."
+        if problem := header_value_problem(self.value or ""):
+            problems["value"] = f"It is sent in headers, and {problem}"
+        if problems:
+            raise ValidationError(problems)
+
+
+def read_servers(servers: object) -> list[str]:
+    """Raises ValueError."""
+    if not isinstance(servers, list) or not all(isinstance(server, str) for server in servers):
+        raise ValueError("Write a list of servers.")
+    if len(servers) > MOST_SERVERS:
+        raise ValueError(f"Write at most {MOST_SERVERS} servers.")
+    return list(dict.fromkeys(map(read_server, servers)))
 
 
 class StoredFile(models.Model):
