@@ -18,11 +18,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.catalog.admin import content_pages as pages
 from apps.catalog.admin.content_form import ContentForm
+from apps.catalog.admin.skill_files import FilesField, FilesWidget
 from apps.catalog.admin.theme import Admin
 from apps.catalog.content.folders import FOLDERS
 from apps.catalog.content.installed import installed, look_again
 from apps.catalog.content.items import Item, Kind
-from apps.catalog.content.models import ContentItem, files_problem
+from apps.catalog.content.models import ContentItem
 from apps.catalog.content.previews import preview
 from apps.catalog.content.review import item_problems, with_item
 from apps.catalog.content.texts import LARGEST_FILE
@@ -30,6 +31,14 @@ from apps.catalog.content.uses import NOBODY, Reference
 from apps.manifest.skill_document import SKILL_FILE
 
 PAGE = "admin:catalog_contentitem_item"
+NEW_SKILL = """\
+---
+name: {name}
+description:
+---
+
+"""
+"""What the text of a skill begins with."""
 
 
 @admin.register(ContentItem)
@@ -45,7 +54,10 @@ class ContentAdmin(Admin[ContentItem]):
 
     class Media:
         css = {"all": ("catalog/workbench.css", "catalog/content.css")}
-        js = (forms.Script("catalog/content-preview.js", type="module"),)
+        js = (
+            forms.Script("catalog/content-preview.js", type="module"),
+            forms.Script("catalog/skill-files.js", type="module"),
+        )
 
     def get_fieldsets(self, request: HttpRequest, obj: ContentItem | None = None) -> Any:
         kind = obj.kind if obj is not None else request.GET.get("kind", "")
@@ -62,7 +74,8 @@ class ContentAdmin(Admin[ContentItem]):
         kind, name = request.GET.get("kind", ""), request.GET.get("name", "")
         item = found(kind, name)
         if item is None:
-            return {"kind": kind, "name": name}
+            text = NEW_SKILL.format(name=name) if kind == "skill" else ""
+            return {"kind": kind, "name": name, "text": text}
         beside = {k: v for k, v in item.value.items() if k != SKILL_FILE} if is_skill(item) else {}
         return {"kind": kind, "name": name, "text": item.text, "files": beside}
 
@@ -178,11 +191,13 @@ class ContentAdmin(Admin[ContentItem]):
         if len(text) > LARGEST_FILE:
             return JsonResponse({"problems": ["The text is too long."], "blocks": []})
         try:
-            files = forms.JSONField(required=False).clean(request.POST.get("files", "")) or {}
+            files = FilesField(required=False).clean(
+                FilesWidget().value_from_datadict(request.POST, {}, "files")
+            )
         except forms.ValidationError as error:
             return JsonResponse({"problems": error.messages, "blocks": []})
-        if problem := files_problem(kind, files):
-            return JsonResponse({"problems": [problem], "blocks": []})
+        if files and kind != "skill":
+            return JsonResponse({"problems": ["Only skills have files."], "blocks": []})
         item = ContentItem(kind=kind, name=name, text=text, files=files).item
         content = with_item(installed(), item)
         return JsonResponse(

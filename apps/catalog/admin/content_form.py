@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django import forms
 
+from apps.catalog.admin.skill_files import FilesField, with_line_feeds
 from apps.catalog.admin.theme import LowTextarea
 from apps.catalog.content.installed import installed
 from apps.catalog.content.models import ContentItem
 from apps.catalog.content.review import item_problems, with_item
+from apps.catalog.content.texts import LARGEST_FILE
+from apps.manifest.skill_document import MOST_BYTES, MOST_FILES, TEXT_ENDINGS
 
 MOST_MISTAKES = 20
+
+TEXTS = {
+    "prompt": ("Text", "Markdown. {today} and {locale} are filled in, and PROMPT_VARIABLES."),
+    "tool": ("Text", "A JSON object: one tool, as it stands in a manifest."),
+    "toolset": ("Text", "A JSON object: one toolset, as it stands in a manifest."),
+    "skill": (
+        "SKILL.md",
+        "Between two lines of hyphens the name (that of the item) and the description, by which "
+        "models decide whether to read it; below them the instructions, in Markdown.",
+    ),
+}
+"""Label and help of the text, by kind."""
 
 
 class HighTextarea(LowTextarea):
@@ -30,25 +44,17 @@ class Text(forms.CharField):
         super().__init__(strip=False, **kwargs)
 
     def to_python(self, value: Any) -> str:
-        return str(super().to_python(value) or "").replace("\r\n", "\n").replace("\r", "\n")
-
-
-class Files(forms.JSONField):
-    def prepare_value(self, value: Any) -> Any:
-        if isinstance(value, dict):
-            return json.dumps(value, indent=2, ensure_ascii=False)
-        return super().prepare_value(value)
-
-    def clean(self, value: Any) -> Any:
-        return super().clean(value) or {}
+        return with_line_feeds(str(super().to_python(value) or ""))
 
 
 class ContentForm(forms.ModelForm[ContentItem]):
     text = Text(help_text=ContentItem._meta.get_field("text").help_text)
-    files = Files(  # type: ignore[assignment]  # Django takes fields out of the class
+    files = FilesField(  # type: ignore[assignment]  # Django takes fields out of the class
         required=False,
-        widget=LowTextarea,
-        help_text="Of a skill: an object of texts by their paths beside SKILL.md.",
+        label="Files beside SKILL.md",
+        help_text=f"Of a skill, for what is too long to be read every time: at most {MOST_FILES} "
+        f"texts of {MOST_BYTES:,} bytes, and {LARGEST_FILE:,} with SKILL.md. SKILL.md has to say "
+        "when to read which. Their names end with " + ", ".join(sorted(TEXT_ENDINGS)) + ".",
     )
     seen_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
@@ -59,9 +65,17 @@ class ContentForm(forms.ModelForm[ContentItem]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["seen_version"].initial = self.instance.version
+        if "text" in self.fields and self.kind in TEXTS:
+            self.fields["text"].label, self.fields["text"].help_text = TEXTS[self.kind]
+
+    @property
+    def kind(self) -> str:
+        """ "" while it has not been chosen."""
+        return str(self.instance.kind or self.data.get("kind") or self.initial.get("kind") or "")
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
+        self.check_size()
         seen = self.cleaned_data.get("seen_version")
         if self.instance._state.adding or seen is None:
             return cleaned
@@ -75,6 +89,15 @@ class ContentForm(forms.ModelForm[ContentItem]):
                 "another tab; saving again overwrites it with what stands here."
             )
         return cleaned
+
+    def check_size(self) -> None:
+        """All of it comes in one request, which the server takes up to a limit."""
+        texts = (self.cleaned_data.get("text", ""), *self.cleaned_data.get("files", {}).values())
+        size = sum(len(text.encode(errors="replace")) for text in texts)
+        if size > LARGEST_FILE:
+            wrong = "files" if self.cleaned_data.get("files") else "text"
+            message = f"It has {size:,} bytes altogether; at most {LARGEST_FILE:,} are possible."
+            self.add_error(wrong, message)
 
     def _post_clean(self) -> None:
         """After the model's own checks: what it refers to has to be there and to fit."""

@@ -11,6 +11,7 @@ from django.test import Client
 
 from apps.catalog.content.installed import installed
 from apps.catalog.content.models import ContentItem
+from apps.manifest.skill_document import TEXT_ENDINGS
 from tests.catalog.content.files import write
 from tests.catalog.rows import make_application, make_operator, manifest_with
 from tests.manifest.documents import rest_tool, rest_tools
@@ -238,10 +239,12 @@ def test_nobody_overwrites_what_somebody_else_saved_meanwhile(client):
     ("typed", "problems", "titles"),
     [
         ({"kind": "prompt", "text": "On {locale}"}, [], ["What the model is told"]),
-        ({"kind": "skill", "name": "sail", "text": SAIL, "files": '{"a.md": "A"}'}, [], ["SKILL.md", "a.md"]),
-        ({"kind": "skill", "text": "Hoist.", "files": "{"}, ["Enter a valid JSON."], []),
-        ({"kind": "skill", "text": "Hoist.", "files": "[1]"},
-         ["Write an object of texts by their paths."], []),
+        ({"kind": "skill", "name": "sail", "text": SAIL, "files-path": "a.md", "files-text": "A"},
+         [], ["SKILL.md", "a.md"]),
+        ({"kind": "skill", "name": "sail", "text": SAIL, "files-path": "a.exe", "files-text": "A"},
+         [f"a.exe: has none of the possible endings: {' '.join(sorted(TEXT_ENDINGS))}."], []),
+        ({"kind": "prompt", "text": "x", "files-path": "a.md", "files-text": ""},
+         ["Only skills have files."], []),
         ({"kind": "prompt", "text": "x" * 2_097_153}, ["The text is too long."], []),
         ({"kind": "", "text": "x"}, ["Choose a kind first."], []),
         ({"kind": "prompt", "text": ""}, ["the file is empty."], []),

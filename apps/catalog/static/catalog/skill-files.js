@@ -1,0 +1,150 @@
+// The files of a skill: added, taken from this computer, renamed and removed without a reload.
+// The server checks them again; what is told here is told sooner.
+
+const place = document.querySelector("[data-skill-files]");
+if (place) {
+  const list = place.querySelector("[data-files]");
+  const blank = place.querySelector("template").content;
+  const none = place.querySelector("[data-none]");
+  const status = place.querySelector("[data-status]");
+  const undo = place.querySelector("[data-undo]");
+  const picker = place.querySelector("input[type=file]");
+  const { mostFiles, mostBytes, endings } = place.dataset;
+  const encoder = new TextEncoder();
+  let made = 0;
+  let removed = null;
+
+  place.querySelector("[data-actions]").hidden = false;
+  for (const file of files()) prepare(file);
+  refresh();
+
+  place.querySelector("[data-add]").addEventListener("click", () => {
+    const file = add("", "");
+    pathOf(file).focus();
+    refresh();
+  });
+  picker.addEventListener("change", take);
+  list.addEventListener("input", refresh);
+  list.addEventListener("click", (event) => {
+    if (event.target.matches("[data-remove]")) remove(event.target.closest("[data-file]"));
+  });
+  undo.addEventListener("click", () => {
+    list.insertBefore(removed.file, removed.before);
+    pathOf(removed.file).focus();
+    forget();
+    refresh();
+  });
+  showForKind();
+
+  function files() {
+    return [...list.querySelectorAll("[data-file]")];
+  }
+
+  function pathOf(file) {
+    return file.querySelector("input");
+  }
+
+  function textOf(file) {
+    return file.querySelector("textarea");
+  }
+
+  function prepare(file) {
+    file.querySelector("[data-remove]").hidden = false;
+  }
+
+  function add(path, text) {
+    const file = blank.cloneNode(true).querySelector("[data-file]");
+    const problem = file.querySelector("[data-problem]");
+    made += 1;
+    problem.id = `new-file-${made}-problem`;
+    pathOf(file).setAttribute("aria-describedby", problem.id);
+    pathOf(file).value = path;
+    textOf(file).value = text;
+    prepare(file);
+    list.append(file);
+    return file;
+  }
+
+  function remove(file) {
+    const before = file.nextElementSibling;
+    removed = { file, before };
+    file.remove();
+    refresh();
+    status.textContent = `Removed ${pathOf(file).value || "a file"}.`;
+    undo.hidden = false;
+    undo.focus();
+  }
+
+  function forget() {
+    removed = null;
+    undo.hidden = true;
+    status.textContent = "";
+  }
+
+  // Each file is read as text; what is none is told and left out.
+  async function take() {
+    const told = [];
+    for (const chosen of picker.files) {
+      const same = files().find((file) => pathOf(file).value.trim() === chosen.name);
+      try {
+        if (chosen.size > mostBytes) throw new Error(tooLarge(chosen.size));
+        const text = new TextDecoder("utf-8", { fatal: true }).decode(await chosen.arrayBuffer());
+        if (same) textOf(same).value = text;
+        else add(chosen.name, text);
+        told.push(`${chosen.name} was ${same ? "replaced" : "added"}.`);
+      } catch (error) {
+        const why = error instanceof TypeError ? "is not UTF-8 text" : error.message;
+        told.push(`${chosen.name} ${why}, and was left out.`);
+      }
+    }
+    picker.value = "";
+    forget();
+    refresh();
+    status.textContent = told.join(" ");
+  }
+
+  function refresh() {
+    const all = files();
+    const paths = all.map((file) => pathOf(file).value.trim());
+    all.forEach((file, index) => show(file, paths[index], paths));
+    none.hidden = all.length > 0;
+  }
+
+  function show(file, path, paths) {
+    const size = encoder.encode(textOf(file).value).length;
+    const wrong = problem(path, size, paths);
+    file.querySelector("[data-shown]").textContent = path || "a new file";
+    file.querySelector("[data-size]").textContent = `${size.toLocaleString("en")} bytes`;
+    file.querySelector("[data-problem]").textContent = wrong ? `${path} ${wrong}.` : "";
+    pathOf(file).toggleAttribute("aria-invalid", false);
+    if (wrong) pathOf(file).setAttribute("aria-invalid", "true");
+  }
+
+  function problem(path, size, paths) {
+    if (paths.length > mostFiles) return `is one of ${paths.length} files; at most ${mostFiles} are possible`;
+    if (size > mostBytes) return tooLarge(size);
+    if (path && paths.filter((other) => other === path).length > 1) return "is there twice";
+    const ending = path.slice(path.lastIndexOf(".")).toLowerCase();
+    if (path.includes(".") && !endings.split(" ").includes(ending)) {
+      return `has none of the possible endings: ${endings}`;
+    }
+    return "";
+  }
+
+  function tooLarge(size) {
+    const most = Number(mostBytes).toLocaleString("en");
+    return `has ${size.toLocaleString("en")} bytes; at most ${most} are possible`;
+  }
+
+  // Only skills have files. What was typed stays, should the kind be chosen again.
+  function showForKind() {
+    const kind = document.querySelector("select[name=kind]");
+    const row = place.closest(".form-row, .field-line") ?? place;
+    if (!kind) return;
+    const follow = () => {
+      row.hidden = kind.value !== "skill" && files().length === 0;
+    };
+    kind.addEventListener("change", follow);
+    follow();
+  }
+}
