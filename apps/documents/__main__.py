@@ -6,9 +6,10 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from io import BytesIO
-from typing import Any
+from typing import Any, Literal
 
 from apps.documents.problems import Unreadable
 
@@ -20,22 +21,34 @@ Parts = Callable[[BytesIO, dict[str, Any]], Iterator[str]]
 """The text of a document, piece by piece. Raises `Unreadable`."""
 
 
+@dataclass
+class Answer:
+    """`cut` is why there may be more parts than these."""
+
+    parts: list[str] = field(default_factory=list)
+    problem: str = ""
+    cut: Literal["", "room", "time"] = ""
+
+
 def main() -> None:
     started = time.monotonic()
     order: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
     limit(order["memory"], order["seconds"])
-    text, problem = "", ""
+    answer = Answer()
     try:
-        text = read(BytesIO(sys.stdin.buffer.read()), order, started + order["seconds"] * SOFT)
+        content = BytesIO(sys.stdin.buffer.read())
+        read(content, order, started + order["seconds"] * SOFT, answer)
     except Unreadable as error:
-        problem = str(error)
+        answer.problem = str(error)
     except MemoryError:
-        problem = f"it needs more than the {order['memory'] // 2**20:,} MB that are possible."
+        answer.problem = (
+            f"it needs more than the {order['memory'] // 2**20:,} MB that are possible."
+        )
     except RecursionError:
-        problem = "things are nested too deeply in it."
+        answer.problem = "things are nested too deeply in it."
     except Exception as error:  # noqa: BLE001 - whatever the libraries raise on bad bytes
-        problem = f"it is damaged, or no {order['title']} file ({type(error).__name__})."
-    sys.stdout.write(json.dumps({"text": text, "problem": problem}))
+        answer.problem = f"it is damaged, or no {order['title']} file ({type(error).__name__})."
+    sys.stdout.write(json.dumps({"total": order.get("total", 0), **asdict(answer)}))
     sys.stdout.flush()
 
 
@@ -56,21 +69,19 @@ def limit(memory: int, seconds: float) -> None:
         resource.setrlimit(what, (most, most))
 
 
-def read(content: BytesIO, order: dict[str, Any], deadline: float) -> str:
-    """As much of the text as there is time and room for; a last line tells when that is not all."""
+def read(content: BytesIO, order: dict[str, Any], deadline: float, answer: Answer) -> None:
+    """As much of the text as there is time and room for. Raises `Unreadable`."""
     parts: Parts = import_module(f"apps.documents.{order['kind']}").parts
-    found: list[str] = []
     room: int = order["characters"]
     for part in parts(content, order):
-        found.append(part[:room])
-        room -= len(part)
+        answer.parts.append(part[:room])
+        room -= len(part) + 1
         if room < 0:
-            found.append("[cut: the rest is left out, because the text is too long]")
+            answer.cut = "room"
             break
         if time.monotonic() > deadline:
-            found.append("[cut: the rest may be left out, because reading took too long]")
+            answer.cut = "time"
             break
-    return "\n".join(found)
 
 
 if __name__ == "__main__":

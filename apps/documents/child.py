@@ -52,7 +52,26 @@ class Order:
     base_url: str = ""
 
 
-async def extract(content: bytes, order: Order, bounds: Bounds) -> str:
+CUTS = {
+    "room": "[cut: the rest is left out, because the text is too long]",
+    "time": "[cut: the rest may be left out, because reading took too long]",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """`total` is the number of pages or sheets there are; `cut` why there may be more parts."""
+
+    parts: tuple[str, ...]
+    total: int = 0
+    cut: str = ""
+
+    @property
+    def text(self) -> str:
+        return "\n".join((*self.parts, CUTS[self.cut]) if self.cut else self.parts)
+
+
+async def extract(content: bytes, order: Order, bounds: Bounds) -> Extract:
     """Raises `Unreadable`. A cancellation ends the child at once."""
     job = Job(content, order, bounds)
     future = asyncio.get_running_loop().run_in_executor(threads(), job.run)
@@ -78,7 +97,7 @@ class Job:
     process: subprocess.Popen[bytes] | None = None
     is_stopped: bool = False
 
-    def run(self) -> str:
+    def run(self) -> Extract:
         """Raises `Unreadable`."""
         with tempfile.TemporaryFile() as given:
             header = {**asdict(self.order), **asdict(self.bounds)}
@@ -113,7 +132,7 @@ class Job:
             )
             return self.process
 
-    def read(self, answer: bytes) -> str:
+    def read(self, answer: bytes) -> Extract:
         """Raises `Unreadable`."""
         try:
             told = json.loads(answer)
@@ -124,7 +143,7 @@ class Job:
             ) from None
         if told["problem"]:
             raise Unreadable(str(told["problem"]))
-        return str(told["text"])
+        return Extract(tuple(told["parts"]), told["total"], told["cut"])
 
     def stop(self) -> None:
         with self.lock:

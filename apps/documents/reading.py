@@ -33,10 +33,10 @@ async def read_document(
             return await html_to_markdown(text_of(content), bounds=bounds)
         case _:
             order = Order(kind, TITLES[kind], pages=pages)
-            return await extract(content, order, bounds or Bounds())
+            return (await extract(content, order, bounds or Bounds())).text
 
 
 async def html_to_markdown(text: str, base_url: str = "", *, bounds: Bounds | None = None) -> str:
     """What a person would read of a page, with its links in full. Raises `Unreadable`."""
     order = Order("html", TITLES["html"], base_url=base_url)
-    return await extract(text.encode("utf-8", "replace"), order, bounds or Bounds())
+    return (await extract(text.encode("utf-8", "replace"), order, bounds or Bounds())).text

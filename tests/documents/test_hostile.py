@@ -100,7 +100,7 @@ async def test_elements_inside_each_other_without_end_are_read_as_text():
 
 
 async def test_a_text_that_is_too_long_is_cut_and_says_so():
-    text = await read_document(pdf("First", "Second"), bounds=Bounds(seconds=20, characters=30))
+    text = await read_document(pdf("First", "Second"), bounds=Bounds(seconds=20, characters=31))
 
     assert text == (
         "[page 1 of 2]\nFirst\n[page 2 of \n"

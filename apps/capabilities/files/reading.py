@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
-
 from apps.agent.tools import ToolResult
 from apps.capabilities.files.desk import Arguments, Desk, counted, plain
 from apps.capabilities.files.paths import check_file, told, whole
-from apps.capabilities.files.texts import lines_of, text_of
+from apps.capabilities.files.texts import document_of
+from apps.documents.growing import Document
 from apps.errors import InvalidParameter
 
 MOST_CHARACTERS = 100_000
@@ -24,20 +22,22 @@ async def read_lines(desk: Desk, arguments: Arguments) -> ToolResult:
         raise InvalidParameter("end_line", "it is the line after the last, so above start_line.")
     home = await desk.home()
     place = whole(home, path)
-    lines = await asyncio.to_thread(lines_of, await text_of(desk, "path", place))
-    name = told(home, place)
-    if not lines:
+    document = await document_of(desk, "path", place, until=end)
+    name, count = told(home, place), len(document.lines)
+    if start < count:
+        return plain(excerpt(name, document, start, min(end, count)))
+    if not document.is_complete:
+        return plain(f"{name}: so far there are {counted(count, 'line')}, {progress(document)}.")
+    if not count:
         return plain(f"{name} is empty.")
-    if start >= len(lines):
-        raise InvalidParameter("start_line", f"{name} has {counted(len(lines), 'line')}.")
-    return plain(excerpt(name, lines, start, min(end, len(lines))))
+    raise InvalidParameter("start_line", f"{name} has {counted(count, 'line')}.")
 
 
-def excerpt(name: str, lines: Sequence[str], start: int, end: int) -> str:
+def excerpt(name: str, document: Document, start: int, end: int) -> str:
     shown: list[str] = []
     room = MOST_CHARACTERS
     for number in range(start, end):
-        line = lines[number]
+        line = document.lines[number]
         if len(line) + 1 > room and shown:
             break
         if len(line) > room:
@@ -45,6 +45,16 @@ def excerpt(name: str, lines: Sequence[str], start: int, end: int) -> str:
         shown.append(line)
         room -= len(line) + 1
     after = start + len(shown)
-    head = f"{name}, lines {start} to {after - 1} of {len(lines):,}:"
+    head = f"{name}, lines {start} to {after - 1} of {size(document)}:"
     more = [f"… (cut: go on with start_line={after})"] if after < end else []
     return "\n".join((head, *shown, *more))
+
+
+def size(document: Document) -> str:
+    count = f"{len(document.lines):,}"
+    return count if document.is_complete else f"at least {count} ({progress(document)})"
+
+
+def progress(document: Document) -> str:
+    """Of one that was not read to its end."""
+    return f"{document.pages:,} of {document.total:,} pages are read; later lines read on"

@@ -18,7 +18,8 @@ from apps.capabilities.files.paths import (
     whole,
     whole_folder,
 )
-from apps.capabilities.files.texts import lines_of, text_of
+from apps.capabilities.files.texts import document_of
+from apps.documents.growing import Document
 from apps.errors import InvalidParameter
 
 MOST_CHARACTERS = 40_000
@@ -28,6 +29,7 @@ LONGEST_LINE = 400
 MOST_CONTEXT = 50
 AT_ONCE = 4
 """Files of a folder that are searched at the same time, so that few are in memory."""
+AGAIN = "Search again to go on where that ended."
 MOST_UNREAD = 10
 """Files that could not be read and are named."""
 
@@ -50,7 +52,7 @@ class Query:
 class Found:
     """A file, named as the model knows it; `problem` is why it could not be read.
 
-    `shown` are the lines to show, of `hits` that have what was looked for.
+    `rest` tells how far it was read, if not to its end; `shown` are the lines to show, of `hits` that have what was looked for.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Found:
     hits: int = 0
     shown: tuple[str, ...] = ()
     problem: str = ""
+    rest: str = ""
 
 
 async def search(desk: Desk, arguments: Arguments) -> ToolResult:
@@ -68,22 +71,24 @@ async def search(desk: Desk, arguments: Arguments) -> ToolResult:
     check_file("path", path)
     home = await desk.home()
     found = await look(desk, home, whole(home, path), query)
+    rest = f"\nOnly {found.rest} were read in time. {AGAIN}" if found.rest else ""
     if not found.hits:
-        return plain(f"{found.name}: not found in {counted(found.lines, 'line')}.")
+        return plain(f"{found.name}: not found in {counted(found.lines, 'line')}.{rest}")
     head = f"{found.name}: {counted(found.hits, 'line')} of {found.lines:,}"
-    return plain(bounded([head, *found.shown]))
+    return plain(bounded([head, *found.shown]) + rest)
 
 
 async def look(desk: Desk, home: str, place: str, query: Query) -> Found:
     """Raises `InvalidParameter`."""
-    text = await text_of(desk, "path", place)
-    return await asyncio.to_thread(examine, told(home, place), text, query)
+    document = await document_of(desk, "path", place)
+    return await asyncio.to_thread(examine, told(home, place), document, query)
 
 
-def examine(name: str, text: str, query: Query) -> Found:
-    lines = lines_of(text)
+def examine(name: str, document: Document, query: Query) -> Found:
+    lines = document.lines
     hits = query.hits(lines)
-    return Found(name, len(lines), len(hits), enough(shown_lines(lines, hits, query)))
+    rest = "" if document.is_complete else f"{document.pages:,} of {document.total:,} pages"
+    return Found(name, len(lines), len(hits), enough(shown_lines(lines, hits, query)), rest=rest)
 
 
 def read_query(arguments: Arguments) -> Query:
@@ -191,6 +196,8 @@ def notices(found: Sequence[Found], total: int) -> Iterator[str]:
             f"Only the first {len(found)} of {total:,} files were searched. "
             "Name a folder below this one, or set name_filter."
         )
+    if begun := [f"{one.name} ({one.rest})" for one in found if one.rest]:
+        yield f"Not read to the end in time: {', '.join(begun)}. {AGAIN}"
     unread = [one for one in found if one.problem]
     if unread:
         names = ", ".join(one.name for one in unread[:MOST_UNREAD])

@@ -1,49 +1,62 @@
-"""The text of a file, whatever kind it is of, and its lines."""
+"""The text of a file, whatever kind it is of, as far as it was wanted in a run."""
 
 from __future__ import annotations
 
 import hashlib
-import re
-from functools import partial
+from dataclasses import dataclass, field
 
 from django.conf import settings
 
 from apps.capabilities.files.desk import Desk
+from apps.documents.growing import Document
 from apps.documents.problems import Unreadable
-from apps.documents.reading import Bounds, read_document
+from apps.documents.reading import Bounds
 from apps.errors import InvalidParameter
 from apps.workspace.loading.files import Loaded
-from apps.workspace.loading.once import Once
 
 KEPT_CHARACTERS = 16_000_000
 """Of the texts of one run that are kept for the next call that wants them."""
 KNOWN = "file_texts"
 
-_line_end = re.compile(r"\r\n|\n|\r")
+
+@dataclass(slots=True)
+class Texts:
+    """Documents by what they are; what was not used for longest is read anew."""
+
+    kept: dict[str, Document] = field(default_factory=dict)
+
+    def get(self, file: Loaded) -> Document:
+        key = f"{hashlib.sha256(file.content).hexdigest()} {file.type} {file.name}"
+        found = self.kept.pop(key, None) or Document(file.content, file.name, file.type, bounds())
+        self.kept[key] = found
+        return found
+
+    def tidy(self) -> None:
+        """Called when one has grown."""
+        used = sum(document.characters for document in self.kept.values())
+        while used > KEPT_CHARACTERS and self.kept:
+            used -= self.kept.pop(next(iter(self.kept))).characters
 
 
-async def text_of(desk: Desk, parameter: str, path: str) -> str:
-    """Raises `InvalidParameter`."""
+def bounds() -> Bounds:
+    memory = int(settings.DOCUMENTS_MEMORY_MB) * 1024 * 1024
+    return Bounds(float(settings.DOCUMENTS_SECONDS), memory)
+
+
+async def document_of(
+    desk: Desk, parameter: str, path: str, *, until: int | None = None
+) -> Document:
+    """The document with so many lines, or all without; as far as there was time for.
+
+    Raises `InvalidParameter`.
+    """
     file = await desk.load(parameter, path)
-    empty: Once[str] = Once(KEPT_CHARACTERS, len)
-    texts: Once[str] = desk.opening.known.setdefault(KNOWN, empty)
-    key = f"{hashlib.sha256(file.content).hexdigest()} {file.type} {file.name}"
-    return await texts.get(key, partial(extract, parameter, file))
-
-
-async def extract(parameter: str, file: Loaded) -> str:
-    bounds = Bounds(
-        float(settings.DOCUMENTS_SECONDS), int(settings.DOCUMENTS_MEMORY_MB) * 1024 * 1024
-    )
+    texts: Texts = desk.opening.known.setdefault(KNOWN, Texts())
+    document = texts.get(file)
     try:
-        return await read_document(
-            file.content, name=file.name, media_type=file.type, bounds=bounds
-        )
+        await document.until(until)
     except Unreadable as error:
         raise InvalidParameter(parameter, f"{file.name!r} cannot be read: {error}") from error
-
-
-def lines_of(text: str) -> list[str]:
-    """Without their ends; one that ends the text begins no further line."""
-    lines = _line_end.split(text)
-    return lines[:-1] if not lines[-1] else lines
+    finally:
+        texts.tidy()
+    return document

@@ -11,8 +11,12 @@ import pytest
 from apps.agent.events import Event, StageOpened
 from apps.agent.messages import Attachment
 from apps.agent.tools import ToolResult
+from apps.capabilities.files import texts
 from apps.capabilities.files.capability import files
+from apps.capabilities.files.texts import KNOWN
 from apps.capabilities.files.tools import KINDS
+from apps.documents.child import Bounds, Extract, Order, extract
+from apps.workspace.loading.files import Loaded
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.port import Workspace
 from tests.capabilities.files.agents import CALLER, agent_on
@@ -363,3 +367,71 @@ def test_titles_and_names_are_those_that_clients_know():
 @pytest.mark.parametrize("features", [None, {}, {"dial_files": None}])
 def test_applications_that_do_not_ask_have_no_file_tools(features: Any):
     assert files.prepare(manifest(features=features)) is None
+
+
+async def test_of_a_long_pdf_the_pages_that_are_needed_are_read_and_no_more(own: LocalWorkspace):
+    agent = await agent_on(own)
+    await agent.keep("long.pdf", pdf(*(f"Text {n}" for n in range(1, 41))))
+
+    assert await agent.use("read_lines", path="long.pdf", start_line=2, end_line=4) == (
+        "long.pdf, lines 2 to 3 of at least 32 (16 of 40 pages are read; later lines read on):\n"
+        "[page 2 of 40]\nText 2"
+    )
+    assert await agent.use("search", path="long.pdf", pattern="Text 39") == (
+        "long.pdf: 1 line of 80\n77: Text 39"
+    )
+    assert await agent.use("read_lines", path="long.pdf", start_line=78, end_line=99) == (
+        "long.pdf, lines 78 to 79 of 80:\n[page 40 of 40]\nText 40"
+    )
+    assert await agent.refused("read_lines", path="long.pdf", start_line=80, end_line=90) == (
+        "Parameter start_line is invalid: long.pdf has 80 lines."
+    )
+
+
+async def test_what_could_not_be_read_in_time_is_told_and_read_on_later(own: LocalWorkspace):
+    agent = await agent_on(own)
+    await agent.keep("slow.pdf", pdf("One", "Two"))
+    await agent.use("read_lines", path="slow.pdf", start_line=0, end_line=1)
+    # As if the time had been over after the first page, and again whenever it is asked for more.
+    (found,) = agent.opening.known[KNOWN].kept.values()
+    found.lines, found.pages, found.is_complete = found.lines[:2], 1, False
+    found.extract = nothing_in_time
+
+    assert await agent.use("read_lines", path="slow.pdf", start_line=2, end_line=4) == (
+        "slow.pdf: so far there are 2 lines, 1 of 2 pages are read; later lines read on."
+    )
+    rest = "Only 1 of 2 pages were read in time. Search again to go on where that ended."
+    assert await agent.use("search", path="slow.pdf", pattern="One") == (
+        f"slow.pdf: 1 line of 2\n1: One\n{rest}"
+    )
+    assert await agent.use("search", path="slow.pdf", pattern="Two") == (
+        f"slow.pdf: not found in 2 lines.\n{rest}"
+    )
+    assert await agent.use("search", path="", pattern="Two") == (
+        "Not found in 1 file.\nNot read to the end in time: slow.pdf (1 of 2 pages). "
+        "Search again to go on where that ended."
+    )
+    found.extract = extract
+    assert await agent.use("search", path="slow.pdf", pattern="Two") == (
+        "slow.pdf: 1 line of 4\n3: Two"
+    )
+
+
+async def nothing_in_time(content: bytes, order: Order, bounds: Bounds) -> Extract:
+    """So little time is left afterwards that no other process is started."""
+    return Extract((), 2, "time")
+
+
+async def test_texts_are_kept_while_there_is_room_for_them(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(texts, "KEPT_CHARACTERS", 10)
+    kept = texts.Texts()
+    files = [Loaded(name, "text/plain", b"12345") for name in "abc"]
+
+    found = [kept.get(file) for file in files]
+    for document in found:
+        await document.until()
+    again = kept.get(files[0])
+    kept.tidy()
+
+    assert again is found[0]
+    assert list(kept.kept.values()) == [found[2], found[0]]
