@@ -10,6 +10,8 @@ from django.templatetags.static import static
 from django.urls import reverse
 
 from apps.accounts.models import ApiKey
+from apps.catalog.content.installed import installed
+from apps.catalog.content.review import problems_by_item
 from apps.catalog.models import Application
 from apps.workspace.local.models import Deployment
 
@@ -24,6 +26,7 @@ def may_see(permission: str) -> Callable[[HttpRequest], bool]:
 may_see_applications = may_see("catalog.view_application")
 may_see_content = may_see("catalog.view_contentitem")
 may_see_deployments = may_see("workspace.view_deployment")
+may_see_secrets = may_see("workspace.view_secret")
 may_see_keys = may_see("accounts.view_apikey")
 may_see_operator_keys = may_see("catalog.view_operatorkey")
 may_see_users = may_see("auth.view_user")
@@ -55,6 +58,8 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     cards = []
     if may_see_applications(request):
         cards.append(application_card())
+    if may_see_content(request):
+        cards.append(content_card())
     if may_see_deployments(request):
         cards.append(deployment_card())
     if may_see_keys(request):
@@ -78,6 +83,22 @@ def application_card() -> dict[str, str]:
         reverse("admin:catalog_application_changelist"),
         f"{count} in all, {enabled} enabled. What people talk to: model, prompt, tools.",
     )
+
+
+def content_card() -> dict[str, str]:
+    """What is broken is told here, before anybody asks an application that uses it."""
+    content = installed()
+    count = sum(map(len, content.items.values()))
+    broken = len(problems_by_item(content))
+    lost = len(content.missing) + len(content.problems)
+    url = reverse("admin:catalog_contentitem_changelist")
+    state = f"{broken} broken" if broken else "none broken"
+    if lost:
+        state += ", and a layer that cannot be read whole"
+    elif broken:
+        url += "?state=broken"
+    text = f"{count} in all, {state}. Prompts, tools, toolsets and skills that manifests refer to."
+    return card("Predefined content", "layers", url, text)
 
 
 def deployment_card() -> dict[str, str]:

@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
+from tests.catalog.content.files import write
 from tests.catalog.rows import make_application, make_operator
 
 pytestmark = pytest.mark.django_db
@@ -19,6 +20,7 @@ def test_the_first_page_leads_everywhere(client):
 
     assert titles(client) == [
         "Applications",
+        "Predefined content",
         "Deployments",
         "API keys",
         "Chat page",
@@ -32,6 +34,35 @@ def test_the_first_page_offers_what_the_person_may_see(client):
     client.force_login(reader)
 
     assert titles(client) == ["Deployments", "Chat page", "API description"]
+
+
+@pytest.mark.parametrize(
+    ("files", "path", "state"),
+    [
+        ({"prompt__polite": "Be polite."}, "", "1 in all, none broken. "),
+        ({"prompt__polite": "Be polite.", "tool__bad": b"{"}, "?state=broken", "2 in all, 1 broken. "),
+    ],
+)  # fmt: skip
+def test_the_first_page_tells_of_broken_content_before_anybody_uses_it(
+    client, settings, tmp_path, files, path, state
+):
+    settings.PREDEFINED_DIR = write(tmp_path, **files)
+    client.force_login(make_operator())
+
+    [card] = [c for c in client.get("/admin/").context["cards"] if c["icon"] == "layers"]
+
+    assert card["url"] == f"/admin/catalog/contentitem/{path}"
+    assert card["text"].startswith(state)
+
+
+def test_the_first_page_tells_of_a_layer_that_is_missing(client, settings, tmp_path):
+    settings.PREDEFINED_DIR = write(tmp_path)
+    settings.PREDEFINED_EXTRA_PATHS = [str(tmp_path / "gone")]
+    client.force_login(make_operator())
+
+    [card] = [c for c in client.get("/admin/").context["cards"] if c["icon"] == "layers"]
+
+    assert "a layer that cannot be read whole" in card["text"]
 
 
 @pytest.mark.parametrize("path", ["auth/user/", "auth/user/add/", "auth/group/add/"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -74,13 +73,9 @@ def test_descriptions_are_short_enough_for_every_model(name):
 
 
 async def ask(toolset: str, models: dict[str, ScriptedModel]) -> ScriptedModel:
-    return await run_with(models, tool_sets=[{"type": "predefined", "template_name": toolset}])
-
-
-async def run_with(models: dict[str, ScriptedModel], **members: Any) -> ScriptedModel:
-    """An application with these members answers; the model that led it."""
-    orchestrator = {"deployment": {"deployment_id": "gpt"}, **members.pop("orchestrator", {})}
-    document = manifest_with(orchestrator=orchestrator, features=None, **members)
+    reference = {"type": "predefined", "template_name": toolset}
+    orchestrator = {"deployment": {"deployment_id": "gpt"}}
+    document = manifest_with(orchestrator=orchestrator, tool_sets=[reference], features=None)
     await Application.objects.acreate(slug="it", title="It", manifest=document)
     workspace = FakeWorkspace(CALLER)
     workspace.models = models
@@ -89,20 +84,6 @@ async def run_with(models: dict[str, ScriptedModel], **members: Any) -> Scripted
     async with asyncio.timeout(60):
         await run(await resolve("it"), request, workspace, CALLER, events.append)
     return models["gpt"]
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("name", CONTENT.items["prompt"])
-async def test_every_prompt_is_told_with_its_day(name):
-    prompt = {"type": "predefined", "template": name}
-    model = ScriptedModel(saying("Fine."))
-
-    await run_with({"gpt": model}, orchestrator={"system_prompt": prompt}, tool_sets=[])
-
-    told, question = model.asked[0].messages
-    day = datetime.now(UTC).date().isoformat()
-    assert told.text == CONTENT.items["prompt"][name].value.replace("{today}", day)
-    assert (told.role, question.text) == ("system", "Please.")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -150,17 +131,6 @@ async def test_the_built_in_location_works_as_it_is(settings, live_server):
 
     found = json.loads(model.asked[1].messages[-1].text)
     assert (found["latitude"], found["time_zone"]) == (59.9, "Europe/Oslo")
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_the_built_in_weather_works_as_it_is(settings, live_server):
-    settings.SITE_URL = live_server.url
-    settings.ALLOWED_HOSTS = ["localhost"]
-    model = ScriptedModel(calling(("1", "Weather_now", {"city": "Oslo"})), saying("Fine."))
-
-    await ask("weather", {"gpt": model})
-
-    assert json.loads(model.asked[1].messages[-1].text)["city"] == "Oslo"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -13,6 +13,7 @@ from apps.agent.events import Event, StageClosed, StageDelta, StageOpened
 from apps.agent.messages import Message
 from apps.catalog import resolve as catalog
 from apps.catalog.content.installed import look_again
+from apps.catalog.content.models import ContentItem
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve
 from apps.errors import ApplicationBroken
@@ -144,6 +145,21 @@ async def test_the_built_in_prompts_know_the_day_and_leave_nothing_to_fill_in(na
     text = model.asked[0].messages[0].text
     assert "Today is 2026-03-24 (UTC)." in text
     assert not set("{}") & set(text)
+
+
+async def test_a_prompt_of_the_database_is_filled_in_as_one_of_a_file_is(tmp_path, settings):
+    settings.PREDEFINED_DIR = write(tmp_path)
+    settings.PROMPT_VARIABLES = {"company": "Harbour Ltd"}
+    text = "{company}, {today}, {locale}: {unknown} {}"
+    await ContentItem.objects.acreate(kind="prompt", name="greeting", text=text)
+    prompt = {"type": "predefined", "template": "greeting"}
+    await make(orchestrator={"deployment": MODEL, "system_prompt": prompt})
+    model = ScriptedModel(saying("Fine."))
+
+    with time_machine.travel("2026-03-24T12:00:00Z", tick=False):
+        await ask(model)
+
+    assert model.asked[0].messages[0].text == "Harbour Ltd, 2026-03-24, en: {unknown} {}"
 
 
 def test_the_built_in_content_names_no_service_of_others():
