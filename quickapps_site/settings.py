@@ -252,6 +252,12 @@ UNFOLD = {
                         "permission": "apps.catalog.admin.index.may_see_deployments",
                     },
                     {
+                        "title": "Secrets",
+                        "icon": "lock",
+                        "link": reverse_lazy("admin:workspace_secret_changelist"),
+                        "permission": "apps.catalog.admin.index.may_see_secrets",
+                    },
+                    {
                         "title": "Shared files",
                         "icon": "folder_shared",
                         "link": reverse_lazy("admin:workspace_sharedfile_changelist"),

@@ -5,7 +5,7 @@ See `apps.manifest.credentials` for what is found and what is put back.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -32,6 +32,15 @@ def unmasked(document: Any, current: Any) -> Unmasked:
     """
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     return credentials.unmasked(document, current, [sealing(key) for key in keys])
+
+
+def put_back(document: Any, sources: Iterable[Any]) -> Unmasked:
+    """The document with what any of the sources has; problems are told once none has it."""
+    found = unmasked(document, None)
+    for source in sources:
+        if found.problems:
+            found = unmasked(found.document, source)
+    return found
 
 
 def sealing(key: str) -> Callable[[str], str]:

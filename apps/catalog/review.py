@@ -6,7 +6,7 @@ what the names in it stand for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
@@ -20,6 +20,7 @@ from apps.catalog.content.mapping import other_prompts
 from apps.catalog.content.references import Resolved, resolve_references
 from apps.catalog.credentials import review_credentials
 from apps.catalog.json_text import JSONTextInvalid, locate, parse, unstorable
+from apps.catalog.masking import put_back
 from apps.manifest.duplicates import duplicate_problems
 from apps.manifest.paths import join
 from apps.manifest.problems import Problem
@@ -72,16 +73,22 @@ class Finding:
     column: int
 
 
-def review_text(text: str, *, is_ours: bool = True) -> list[Finding]:
-    """The review of a manifest as it was typed; errors come first."""
+def review_text(text: str, *, is_ours: bool = True, sources: Sequence[Any] = ()) -> list[Finding]:
+    """The review of a manifest as it was typed; errors come first.
+
+    What is hidden in it is looked for in the `sources`.
+    """
     try:
         manifest = parse(text)
     except JSONTextInvalid as error:
         place = (max(error.line, 1), max(error.column, 1))
         return [Finding("error", "", str(error), *place)]
-    reviewed = review_manifest(manifest, is_ours=is_ours)
+    found = put_back(manifest, sources)
+    reviewed = review_manifest(found.document, is_ours=is_ours)
+    hidden = {problem.path for problem in found.problems}
+    errors = (*found.problems, *(p for p in reviewed.errors if p.path not in hidden))
     return [
-        *(find("error", problem, text) for problem in reviewed.errors),
+        *(find("error", problem, text) for problem in errors),
         *(find("warning", problem, text) for problem in reviewed.warnings),
     ]
 

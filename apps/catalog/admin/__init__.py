@@ -9,6 +9,7 @@ from apps.catalog.admin import (
     keys,
     mcp_servers,
     people,
+    secrets,
     shared_files,
 )
 
@@ -19,5 +20,6 @@ __all__ = [
     "keys",
     "mcp_servers",
     "people",
+    "secrets",
     "shared_files",
 ]

@@ -13,6 +13,7 @@ from apps.catalog.review import review_text
 
 class ApplicationForm(forms.ModelForm[Application]):
     manifest = ManifestField(initial=empty_manifest)
+    copied: Application | None = None
     seen_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     class Meta:
@@ -22,8 +23,17 @@ class ApplicationForm(forms.ModelForm[Application]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["seen_version"].initial = self.instance.version
+        self.find_sources()
         if not self.is_bound and self.instance.pk:
             self.show_findings()
+
+    def find_sources(self) -> None:
+        """What is hidden in the manifest is in the row, or in the one that is copied."""
+        field: Any = self.fields.get("manifest")
+        original = self.copied or self.instance
+        if isinstance(field, ManifestField) and original.pk:
+            field.sources = [original.manifest]
+            field.widget.row = original.pk
 
     def full_clean(self) -> None:
         """Replace the lines at the manifest by the findings, which know where they are."""
@@ -32,10 +42,11 @@ class ApplicationForm(forms.ModelForm[Application]):
             self.show_findings()
 
     def show_findings(self) -> None:
-        editor = self.fields["manifest"].widget if "manifest" in self.fields else None
-        if not isinstance(editor, ManifestEditor):
+        field = self.fields.get("manifest")
+        if not isinstance(field, ManifestField) or not isinstance(field.widget, ManifestEditor):
             return
-        editor.findings = review_text(str(self["manifest"].value()))
+        editor = field.widget
+        editor.findings = review_text(str(self["manifest"].value()), sources=field.sources)
         count = sum(finding.severity == "error" for finding in editor.findings)
         if self.is_bound and count:
             editor.refused = True

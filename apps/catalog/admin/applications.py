@@ -92,11 +92,10 @@ class ApplicationAdmin(Admin[Application]):
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         """A copy starts as the row that it copies; it becomes a row when it is saved."""
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
-        number = initial.pop("copy", "")
-        if not number:
+        if not initial.pop("copy", ""):
             return {"owner": request.user.pk, **initial}
-        original = self.get_object(request, str(number))
-        if original is None or not self.has_view_permission(request, original):
+        original = self.copied(request)
+        if original is None:
             return initial
         return {
             "title": f"{original.title} (copy)"[:200],
@@ -107,6 +106,25 @@ class ApplicationAdmin(Admin[Application]):
             "is_public": original.is_public,
             "owner": request.user.pk,
         }
+
+    def copied(self, request: HttpRequest) -> Application | None:
+        """The row that a new one is to be a copy of."""
+        number = request.GET.get("copy", "")
+        original: Application | None = self.get_object(request, number) if number else None
+        if original is None or not self.has_view_permission(request, original):
+            return None
+        return original
+
+    def get_form(
+        self,
+        request: HttpRequest,
+        obj: Application | None = None,
+        change: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        form = super().get_form(request, obj, change=change, **kwargs)
+        original = self.copied(request) if obj is None else None
+        return type(form.__name__, (form,), {"copied": original}) if original else form
 
     def save_related(
         self, request: HttpRequest, form: ModelForm[Application], formsets: Any, change: bool

@@ -1,7 +1,8 @@
 """The field that a manifest is edited in.
 
 It is a text area that works without JavaScript; the script puts a form and a code editor over it.
-What was typed comes back exactly as it was typed, also when it is no JSON.
+What was typed comes back exactly as it was typed, also when it is no JSON. What is stored comes
+without its plain credentials.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from django.utils.safestring import SafeString
 
 from apps.catalog.admin.theme import TEXT_INPUT
 from apps.catalog.json_text import JSONTextInvalid, parse
+from apps.catalog.masking import masked, put_back
 from apps.catalog.review import Finding
 
 MODULE = {"type": "module"}
@@ -26,13 +28,15 @@ MODULE = {"type": "module"}
 class ManifestEditor(forms.Textarea):
     """`findings` are shown with the text that they are about; `refused` leads there at once.
 
-    `check` is the name of the address that finds them while somebody types.
+    `check` is the name of the address that finds them while somebody types, and `row` the number of
+    the application whose hidden credentials are meant.
     """
 
     template_name = "admin/catalog/application/manifest_editor.html"
     findings: Sequence[Finding] = ()
     refused = False
     check = "admin:catalog_application_check"
+    row: int | None = None
 
     class Media:
         css = {"all": ("catalog/manifest-editor.css",)}
@@ -44,7 +48,12 @@ class ManifestEditor(forms.Textarea):
 
     def get_context(self, name: str, value: Any, attrs: Mapping[str, Any] | None) -> dict[str, Any]:
         context = super().get_context(name, value, dict(attrs or {}))
-        shown = {"findings": self.findings, "refused": self.refused, "check": self.check}
+        shown = {
+            "findings": self.findings,
+            "refused": self.refused,
+            "check": self.check,
+            "row": self.row,
+        }
         return {**context, **shown}
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
@@ -53,18 +62,35 @@ class ManifestEditor(forms.Textarea):
 
 
 class ManifestField(forms.JSONField):
+    """`sources` are the documents that have what is hidden in the one that is typed."""
+
     widget = ManifestEditor
+    sources: Sequence[Any] = ()
 
     def to_python(self, value: Any) -> Any:
         if value in self.empty_values:
             return None
         try:
-            return parse(value)
+            document = parse(value)
         except JSONTextInvalid as error:
             raise ValidationError(str(error), code="invalid") from error
+        found = put_back(document, self.sources)
+        if found.problems:
+            lines = [f"{problem.path}: {problem.message}." for problem in found.problems]
+            raise ValidationError(lines, code="invalid")
+        return found.document
 
     def bound_data(self, data: Any, initial: Any) -> Any:
         return None if data is None else InvalidJSONInput(data)
+
+    def prepare_value(self, value: Any) -> Any:
+        if isinstance(value, InvalidJSONInput):
+            return value
+        return json.dumps(masked(value), indent=2, ensure_ascii=False)
+
+
+class KeptManifestField(ManifestField):
+    """Of a document that is kept elsewhere: what is hidden here could not be told from it."""
 
     def prepare_value(self, value: Any) -> Any:
         if isinstance(value, InvalidJSONInput):

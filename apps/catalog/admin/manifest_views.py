@@ -10,6 +10,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_GET, require_POST
 
 from apps.catalog.admin.form_schema import form_schema
+from apps.catalog.models import Application
 from apps.catalog.review import review_text
 from apps.manifest.schema import manifest_schema
 
@@ -18,10 +19,16 @@ VIEW = "catalog.view_application"
 
 @require_POST
 def check_manifest(request: HttpRequest) -> JsonResponse:
-    """The findings for the text in the field `manifest`, as in `apps.catalog.review`."""
+    """The findings for the text in the field `manifest`, as in `apps.catalog.review`.
+
+    `row` is the number of the application that has what is hidden in the text.
+    """
     if not request.user.has_perm(VIEW):
         raise PermissionDenied
-    findings = review_text(request.POST.get("manifest", ""))
+    row = request.GET.get("row", "")
+    stored = Application.objects.filter(pk=row) if row.isascii() and row.isdecimal() else ()
+    sources = [application.manifest for application in stored]
+    findings = review_text(request.POST.get("manifest", ""), sources=sources)
     return JsonResponse({"findings": [asdict(finding) for finding in findings]})
 
 

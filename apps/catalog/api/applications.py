@@ -11,8 +11,9 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
 
-from apps.catalog.api.problems import problems_of_row
+from apps.catalog.api.problems import Refused, problems_of_row
 from apps.catalog.api.rows import RowSerializer, RowViewSet
+from apps.catalog.masking import masked, unmasked
 from apps.catalog.models import Application
 from apps.manifest.paths import ROOT
 from apps.manifest.problems import Problem
@@ -78,10 +79,25 @@ class ApplicationSerializer(ListedApplicationSerializer):
 
 @extend_schema_field(OpenApiTypes.OBJECT)
 class ManifestField(serializers.JSONField):
-    """Anything, also null: what is wrong with it is the review's to say."""
+    """Anything, also null: what is wrong with it is the review's to say.
+
+    Its plain credentials are not handed out; one that comes back hidden is the stored one.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_null=True, **options)
+
+    def to_representation(self, value: Any) -> Any:
+        return masked(value)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Raises `Refused`."""
+        stored = getattr(self.root, "instance", None)
+        current = stored.manifest if isinstance(stored, Application) else None
+        found = unmasked(super().to_internal_value(data), current)
+        if found.problems:
+            raise Refused([Problem(at_manifest(p.path), p.message) for p in found.problems])
+        return found.document
 
 
 def at_manifest(path: str) -> str:

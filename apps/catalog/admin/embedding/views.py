@@ -24,7 +24,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.catalog.admin.embedding import kept
 from apps.catalog.admin.embedding.edits import Refused, Saved, read_edit
 from apps.catalog.admin.embedding.own import OwnForm, may_change, save_own
-from apps.catalog.admin.manifest_editor import ManifestEditor, ManifestField
+from apps.catalog.admin.manifest_editor import KeptManifestField, ManifestEditor
 from apps.catalog.models import Application
 from apps.catalog.review import review_text
 from apps.manifest.schema import TYPE_NAME
@@ -42,7 +42,7 @@ class KeptEditor(ManifestEditor):
 class KeptForm(forms.Form):
     """The manifest of an application that DIAL Core keeps."""
 
-    manifest = ManifestField(widget=KeptEditor)
+    manifest = KeptManifestField(widget=KeptEditor)
     seen_version = forms.CharField(widget=forms.HiddenInput)
 
 

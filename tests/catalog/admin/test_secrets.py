@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from apps.catalog.content.installed import look_again
+from apps.catalog.models import Application, ContentItem, empty_manifest
+from apps.workspace.local.models import Secret
+from tests.catalog.rows import make_operator
+
+LIST = "/admin/workspace/secret/"
+MARK = "sk-marked-0123456789"
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def operator() -> Client:
+    client = Client()
+    client.force_login(make_operator())
+    return client
+
+
+def fields(**changes: str) -> dict[str, str]:
+    valid = {
+        "name": "shop",
+        "description": "",
+        "new_value": MARK,
+        "servers": "api.example.org\nhttp://localhost:8080",
+        "seen_version": "",
+    }
+    return {**valid, **changes}
+
+
+def make_secret(**values: Any) -> Secret:
+    fields = {"name": "shop", "value": MARK, "servers": ["https://api.example.org"], **values}
+    return Secret.objects.create(**fields)
+
+
+def toolset(secret: str = "shop", url: str = "https://api.example.org/items") -> dict[str, Any]:
+    return {
+        "type": "mcp",
+        "name": "shop",
+        "mcp_server_info": {
+            "url": url,
+            "protocol": "sse",
+            "authorization": {"type": "bearer", "token": {"$secret": secret}},
+        },
+    }
+
+
+def use_in_application(title: str = "Shop") -> Application:
+    manifest = {**empty_manifest(), "tool_sets": [toolset()]}
+    return Application.objects.create(slug=title.lower(), title=title, manifest=manifest)
+
+
+def errors(answer: Any) -> list[str]:
+    return list(answer.context["adminform"].form.errors)
+
+
+def staff(*codenames: str) -> Client:
+    user = get_user_model().objects.create_user("sam", password="x", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_a_value_goes_in_and_is_never_shown(operator):
+    operator.post(f"{LIST}add/", fields())
+
+    secret = Secret.objects.get()
+    page = operator.get(f"{LIST}{secret.pk}/change/").content.decode()
+    assert secret.value == MARK
+    assert secret.servers == ["https://api.example.org", "http://localhost:8080"]
+    assert str(secret.created_by) == str(secret.changed_by) == "operator"
+    assert "A value is stored." in page
+    assert MARK not in page
+    assert MARK not in operator.get(LIST).content.decode()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT value FROM workspace_secret")
+        assert MARK not in cursor.fetchone()[0]
+
+
+def test_a_form_that_is_shown_again_does_not_hold_the_value(operator):
+    answer = operator.post(f"{LIST}add/", fields(servers=""))
+
+    assert errors(answer) == ["servers"]
+    assert MARK not in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("changes", "wrong"),
+    [
+        ({"new_value": ""}, "new_value"),
+        ({"new_value": "two\tlines\x07"}, "new_value"),
+        ({"name": "a b"}, "name"),
+        ({"servers": "*"}, "servers"),
+        ({"servers": "*.com"}, "servers"),
+        ({"servers": "https://user@api.example.org"}, "servers"),
+        ({"servers": "api.example.org/path"}, "servers"),
+        ({"servers": "ftp://api.example.org"}, "servers"),
+        ({"is_for_any_server": "on"}, "is_for_any_server"),
+        ({"servers": "\n".join(f"a{n}.example.org" for n in range(51))}, "servers"),
+    ],
+)
+def test_mistakes_stand_at_their_fields(operator, changes, wrong):
+    answer = operator.post(f"{LIST}add/", fields(**changes))
+
+    assert errors(answer) == [wrong]
+    assert not Secret.objects.exists()
+
+
+def test_a_rotated_value_is_told_with_who_uses_it(operator):
+    secret = make_secret()
+    use_in_application()
+
+    answer = operator.post(
+        f"{LIST}{secret.pk}/change/",
+        fields(new_value="sk-new", servers="api.example.org"),
+        follow=True,
+    )
+
+    secret.refresh_from_db()
+    assert (secret.value, secret.version) == ("sk-new", 2)
+    assert secret.rotated_at is not None
+    assert "used by 1 of the applications" in answer.content.decode()
+
+
+def test_a_value_stays_while_only_its_description_changes(operator):
+    secret = make_secret()
+
+    operator.post(
+        f"{LIST}{secret.pk}/change/",
+        fields(new_value="", servers="api.example.org", description="From the shop."),
+    )
+
+    secret.refresh_from_db()
+    assert (secret.value, secret.description) == (MARK, "From the shop.")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"servers": "api.example.org\nmine.example.net"},
+        {"servers": "*.example.org"},
+        {"servers": "http://api.example.org"},
+        {"servers": "", "is_for_any_server": "on"},
+    ],
+)
+def test_a_stored_value_is_not_let_out_to_further_servers(operator, changes):
+    secret = make_secret()
+
+    answer = operator.post(f"{LIST}{secret.pk}/change/", fields(new_value="", **changes))
+
+    assert errors(answer) == ["new_value"]
+    assert Secret.objects.get().servers == ["https://api.example.org"]
+
+
+def test_servers_are_taken_away_without_the_value(operator):
+    secret = make_secret(servers=["https://*.example.org", "https://other.example.net"])
+
+    operator.post(f"{LIST}{secret.pk}/change/", fields(new_value="", servers="api.example.org"))
+
+    assert Secret.objects.get().servers == ["https://api.example.org"]
+
+
+def test_any_server_takes_a_permission_of_its_own():
+    client = staff("add_secret", "view_secret")
+    anywhere = fields(servers="", is_for_any_server="on")
+
+    refused = client.post(f"{LIST}add/", anywhere)
+
+    assert errors(refused) == ["servers"]
+    user = get_user_model().objects.get(username="sam")
+    user.user_permissions.add(Permission.objects.get(codename="send_secret_anywhere"))
+    client.post(f"{LIST}add/", anywhere)
+    assert Secret.objects.get().is_for_any_server is True
+
+
+def test_who_may_not_see_secrets_sees_none():
+    secret = make_secret()
+    client = staff("view_application")
+
+    assert client.get(LIST).status_code == 403
+    assert client.get(f"{LIST}{secret.pk}/change/").status_code == 403
+
+
+def test_who_may_only_look_is_shown_no_value():
+    secret = make_secret()
+
+    page = staff("view_secret").get(f"{LIST}{secret.pk}/change/")
+
+    assert page.status_code == 200
+    assert MARK not in page.content.decode()
+
+
+def test_a_secret_lists_who_names_it_and_cannot_be_deleted_while_anybody_does(operator):
+    secret = make_secret()
+    application = use_in_application()
+    text = '{"type": "rest-api", "name": "r", "tools": [], "authorization": {"token": {"$secret": "shop"}}}'
+    ContentItem.objects.create(kind="toolset", name="desk", text=text)
+    look_again()
+
+    page = operator.get(f"{LIST}{secret.pk}/change/").content.decode()
+    refused = operator.post(f"{LIST}{secret.pk}/delete/", {"post": "yes"})
+
+    assert f"/admin/catalog/application/{application.pk}/change/" in page
+    assert "/admin/catalog/contentitem/item/toolset/desk/" in page
+    assert "application Shop" in refused.content.decode()
+    assert Secret.objects.filter(pk=secret.pk).exists()
+
+    application.delete()
+    ContentItem.objects.all().delete()
+    look_again()
+    operator.post(f"{LIST}{secret.pk}/delete/", {"post": "yes"})
+    assert not Secret.objects.exists()
+
+
+def test_the_list_asks_the_same_number_of_questions_however_many_there_are(operator):
+    for number in range(12):
+        make_secret(name=f"s{number}")
+        use_in_application(f"Shop{number}")
+
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        operator.get(LIST)
+
+    assert len(queries) <= 15
+
+
+def test_two_editors_at_once_are_told(operator):
+    secret = make_secret()
+    stale = fields(new_value="sk-mine", servers="api.example.org", seen_version="1")
+    secret.save()
+
+    answer = operator.post(f"{LIST}{secret.pk}/change/", stale)
+
+    assert "Somebody saved this secret" in answer.content.decode()
+    assert Secret.objects.get().value == MARK
