@@ -14,6 +14,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.serving import Site
+from tests.workbench.test_leaving import slow_service
+from tests.workbench.test_views import shop
 
 SERVER = str(Path(__file__).parent / "many_tools.py")
 APPLICATION: dict[str, Any] = {
@@ -38,6 +40,9 @@ APPLICATION: dict[str, Any] = {
         },
     ],
 }
+
+
+SLOW = 'result = Application.objects.create(slug="slow", title="Slow", manifest=manifest).pk'
 
 
 @pytest.fixture(scope="module")
@@ -127,15 +132,22 @@ def test_a_form_is_corrected_and_taken_over_as_json(admin_page: Page, tries: str
     expect(raw).not_to_have_attribute("aria-invalid", "true")
 
 
-def test_nobody_has_to_wait_for_a_slow_tool(admin_page: Page, tries: str):
+def test_nobody_has_to_wait_for_a_slow_tool(admin_page: Page, site: Site, tries: str):
     page = admin_page
-    page.goto(f"{tries}1/many_sleep/")
-    page.get_by_role("button", name="Call").click()
+    with slow_service() as (url, told):
+        number = site.shell(SLOW, manifest={**APPLICATION, "tool_sets": [shop(url)]})
+        page.goto(f"/admin/catalog/application/{number}/try/0/shop_look_up/")
+        page.get_by_label("item").fill("tea")
+        page.get_by_role("button", name="Call").click()
+        assert told.get(timeout=60) == "GET"
 
-    page.get_by_role("button", name="Stop waiting").click()
+        page.get_by_role("button", name="Stop").click()
 
-    expect(page.get_by_role("status")).to_contain_text("The tool goes on")
-    expect(page.get_by_role("button", name="Call")).to_be_enabled()
+        assert told.get(timeout=30) == "gone"
+        expect(page.get_by_role("status")).to_have_text(
+            "Stopped. What the tool had done until then stays done."
+        )
+        expect(page.get_by_role("button", name="Call")).to_be_enabled()
 
 
 def test_tools_are_tried_without_scripts(

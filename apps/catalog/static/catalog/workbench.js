@@ -78,7 +78,7 @@ function tryOut(form) {
     } catch (error) {
       status.textContent =
         error.name === "AbortError"
-          ? "Not waiting any more. The tool goes on until it is done, or its time is over."
+          ? "Stopped. What the tool had done until then stays done."
           : told(error);
     } finally {
       clearInterval(clock);
