@@ -102,8 +102,8 @@ class ContentForm(forms.ModelForm[ContentItem]):
     def _post_clean(self) -> None:
         """After the model's own checks: what it refers to has to be there and to fit."""
         super()._post_clean()  # type: ignore[misc]
-        if self.errors or "text" not in self.fields:
-            return
+        if "text" not in self.fields or self.errors.keys() - {"files"}:
+            return  # mistakes in files are no reason to keep those of the text for later
         item = self.instance.item
         for problem in list(item_problems(with_item(installed(), item), item))[:MOST_MISTAKES]:
             self.add_error("text", problem)

@@ -152,6 +152,12 @@ def test_a_document_that_is_no_skill_is_told_at_the_text(client, text, problem):
     assert (form["text"].value(), form["files"].value()) == (text, [File("a.md", "A")])
 
 
+def test_mistakes_in_the_document_and_in_files_are_told_at_once(client):
+    form = client.post(ADD, typed(("a.png", "A"), text="Hoist.")).context["adminform"].form
+
+    assert sorted(form.errors) == ["files", "text"]
+
+
 def test_other_kinds_have_no_files(client):
     answer = client.post(ADD, {**typed(("a.md", "A"), text="Be kind."), "kind": "prompt"})
 

@@ -11,11 +11,15 @@ if (place) {
   const picker = place.querySelector("input[type=file]");
   const { mostFiles, mostBytes, endings } = place.dataset;
   const encoder = new TextEncoder();
+  const told = new Map(); // what was typed when the server said what is wrong with a file
   let made = 0;
   let removed = null;
 
   place.querySelector("[data-actions]").hidden = false;
-  for (const file of files()) prepare(file);
+  for (const file of files()) {
+    prepare(file);
+    if (file.querySelector("[data-problem]").textContent) told.set(file, typed(file));
+  }
   refresh();
 
   place.querySelector("[data-add]").addEventListener("click", () => {
@@ -23,7 +27,16 @@ if (place) {
     pathOf(file).focus();
     refresh();
   });
-  picker.addEventListener("change", take);
+  // Before the theme hears of it, which would write the file's name into the first path.
+  place.addEventListener(
+    "change",
+    (event) => {
+      if (event.target !== picker) return;
+      event.stopPropagation();
+      take();
+    },
+    true,
+  );
   list.addEventListener("input", refresh);
   list.addEventListener("click", (event) => {
     if (event.target.matches("[data-remove]")) remove(event.target.closest("[data-file]"));
@@ -46,6 +59,10 @@ if (place) {
 
   function textOf(file) {
     return file.querySelector("textarea");
+  }
+
+  function typed(file) {
+    return JSON.stringify([files().map((one) => pathOf(one).value), textOf(file).value]);
   }
 
   function prepare(file) {
@@ -83,7 +100,7 @@ if (place) {
 
   // Each file is read as text; what is none is told and left out.
   async function take() {
-    const told = [];
+    const outcomes = [];
     for (const chosen of picker.files) {
       const same = files().find((file) => pathOf(file).value.trim() === chosen.name);
       try {
@@ -91,16 +108,16 @@ if (place) {
         const text = new TextDecoder("utf-8", { fatal: true }).decode(await chosen.arrayBuffer());
         if (same) textOf(same).value = text;
         else add(chosen.name, text);
-        told.push(`${chosen.name} was ${same ? "replaced" : "added"}.`);
+        outcomes.push(`${chosen.name} was ${same ? "replaced" : "added"}.`);
       } catch (error) {
         const why = error instanceof TypeError ? "is not UTF-8 text" : error.message;
-        told.push(`${chosen.name} ${why}, and was left out.`);
+        outcomes.push(`${chosen.name} ${why}, and was left out.`);
       }
     }
     picker.value = "";
     forget();
     refresh();
-    status.textContent = told.join(" ");
+    status.textContent = outcomes.join(" ");
   }
 
   function refresh() {
@@ -115,9 +132,11 @@ if (place) {
     const wrong = problem(path, size, paths);
     file.querySelector("[data-shown]").textContent = path || "a new file";
     file.querySelector("[data-size]").textContent = `${size.toLocaleString("en")} bytes`;
-    file.querySelector("[data-problem]").textContent = wrong ? `${path} ${wrong}.` : "";
-    pathOf(file).toggleAttribute("aria-invalid", false);
+    if (told.get(file) === typed(file)) return;
+    told.delete(file);
+    file.querySelector("[data-problem]").textContent = wrong ? `${path}: ${wrong}.` : "";
     if (wrong) pathOf(file).setAttribute("aria-invalid", "true");
+    else pathOf(file).removeAttribute("aria-invalid");
   }
 
   function problem(path, size, paths) {
