@@ -6,13 +6,14 @@ DIAL wants the properties of the root written out and numbered. What depends on 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from apps.manifest.manifest import Manifest
+from apps.manifest.secrets import HIDDEN, SECRET
 
 Schema = dict[str, Any]
 
@@ -39,16 +40,24 @@ class Generator(GenerateJsonSchema):
         return result
 
 
-def manifest_schema(*, preview: bool = True, default_deployment: str = "") -> Schema:
+def manifest_schema(
+    *,
+    preview: bool = True,
+    default_deployment: str = "",
+    secrets: Collection[str] | None = None,
+) -> Schema:
     """The schema of a manifest, new for each call; without `preview`, only what then exists.
 
-    With a `default_deployment` an orchestrator need not name one.
+    With a `default_deployment` an orchestrator need not name one. With names of `secrets`, these
+    may stand for credentials; documents of DIAL Core know none.
     """
     schema = Manifest.model_json_schema(schema_generator=Generator)
     definitions: dict[str, Schema] = schema["$defs"]
     if default_deployment:
         offer_deployment(definitions["Orchestrator"], default_deployment)
-    settle_credentials(schema)
+    settle_credentials(schema, is_choice=secrets is not None)
+    if secrets is not None:
+        definitions |= standing_in(secrets)
     if not preview:
         drop_preview(schema, {DEFINITION + name for name in preview_models(definitions)})
     properties = {
@@ -101,11 +110,43 @@ def drop_required(schema: Schema, names: set[str]) -> None:
         schema["required"] = required
 
 
-def settle_credentials(schema: Schema) -> None:
-    """Say of credentials what a document of DIAL Core's may hold: a text."""
-    schema.pop("x-credential", None)
+def settle_credentials(schema: Schema, *, is_choice: bool) -> None:
+    """Say of credentials that they are texts, or that they can be chosen."""
+    if schema.pop("x-credential", False) and is_choice:
+        names = (SECRET_REFERENCE, HIDDEN_CREDENTIAL)
+        references = [{"$ref": DEFINITION + name} for name in names]
+        schema["anyOf"] = [{"type": schema.pop("type")}, *references]
     for inner in subschemas(schema):
-        settle_credentials(inner)
+        settle_credentials(inner, is_choice=is_choice)
+
+
+SECRET_REFERENCE = "SecretReference"  # noqa: S105 - of a definition
+HIDDEN_CREDENTIAL = "HiddenCredential"
+
+
+def standing_in(names: Collection[str]) -> dict[str, Schema]:
+    """What may stand in the place of a credential."""
+    name: Schema = {"title": "Name", "type": "string"}
+    if names:
+        name["enum"] = sorted(names)
+    return {
+        SECRET_REFERENCE: only(SECRET, name, "A secret, by its name."),
+        HIDDEN_CREDENTIAL: only(
+            HIDDEN,
+            {"title": "Stands for it", "type": "string", "readOnly": True},
+            "The credential that is stored here, which is not shown.",
+        ),
+    }
+
+
+def only(key: str, value: Schema, description: str) -> Schema:
+    return {
+        "type": "object",
+        "description": description,
+        "properties": {key: value},
+        "required": [key],
+        "additionalProperties": False,
+    }
 
 
 def preview_models(definitions: dict[str, Schema]) -> list[str]:

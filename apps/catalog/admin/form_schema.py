@@ -11,7 +11,7 @@ from typing import Any
 
 Schema = dict[str, Any]
 
-KEPT = ("title", "description", "properties", "items", "enum", "const", "type", "$ref")
+KEPT = ("title", "description", "properties", "items", "enum", "const", "type", "$ref", "readOnly")
 LONG_TEXTS = frozenset({"content", "description", "system_prompt", "instructions", "intro_text"})
 SHOWN = frozenset(
     {"content", "deployment_id", "description", "name", "system_prompt", "type", "url"}

@@ -29,7 +29,8 @@ class ManifestEditor(forms.Textarea):
     """`findings` are shown with the text that they are about; `refused` leads there at once.
 
     `check` is the name of the address that finds them while somebody types, and `row` the number of
-    the application whose hidden credentials are meant.
+    the application whose hidden credentials are meant. With `moves`, one that is plain can be moved
+    to a secret, which the page around is asked for.
     """
 
     template_name = "admin/catalog/application/manifest_editor.html"
@@ -37,6 +38,7 @@ class ManifestEditor(forms.Textarea):
     refused = False
     check = "admin:catalog_application_check"
     row: int | None = None
+    moves = False
 
     class Media:
         css = {"all": ("catalog/manifest-editor.css",)}
@@ -53,6 +55,7 @@ class ManifestEditor(forms.Textarea):
             "refused": self.refused,
             "check": self.check,
             "row": self.row,
+            "moves": self.moves,
         }
         return {**context, **shown}
 

@@ -13,6 +13,7 @@ from apps.catalog.admin.form_schema import form_schema
 from apps.catalog.models import Application
 from apps.catalog.review import review_text
 from apps.manifest.schema import manifest_schema
+from apps.workspace.local.models import Secret
 
 VIEW = "catalog.view_application"
 
@@ -40,5 +41,6 @@ def describe_manifest(request: HttpRequest) -> JsonResponse:
     schema = manifest_schema(
         preview=settings.ENABLE_PREVIEW_FEATURES,
         default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
+        secrets=list(Secret.objects.values_list("name", flat=True)),
     )
     return JsonResponse({"schema": schema, "form": form_schema(schema)})

@@ -23,7 +23,7 @@ def read_server(text: str) -> str:
     text = text.strip()
     if text == "/":
         return text
-    written = text.lower().rstrip("/")
+    written = text.lower().removesuffix("/")
     origin = origin_of(written if "://" in written else f"https://{written}")
     found = _server.fullmatch(origin)
     if found is None or not _is_server_alone(written):

@@ -5,6 +5,7 @@ export class Findings {
   constructor(root, onChoose) {
     this.section = root.querySelector("[data-findings]");
     this.url = root.dataset.checkUrl;
+    this.moves = root.dataset.moves !== undefined;
     this.onChoose = onChoose;
     this.all = [...this.section.querySelectorAll("li")].map(read);
     this.section.addEventListener("click", (event) => this.choose(event));
@@ -45,7 +46,7 @@ export class Findings {
     this.all = findings;
     this.section.hidden = findings.length === 0;
     const list = document.createElement("ul");
-    list.append(...findings.map(write));
+    list.append(...findings.map((finding) => write(finding, this.moves)));
     this.section.querySelector("ul").replaceWith(list);
   }
 
@@ -63,10 +64,11 @@ function read(item) {
   const { path, line, column } = item.querySelector("a").dataset;
   const message = item.querySelector("span").textContent;
   const severity = item.dataset.severity;
-  return { severity, path: path ?? "", message, line: Number(line), column: Number(column) };
+  const remedy = item.querySelector("button")?.dataset.remedy ?? "";
+  return { severity, path: path ?? "", message, line: Number(line), column: Number(column), remedy };
 }
 
-function write(finding) {
+function write(finding, moves) {
   const item = document.createElement("li");
   item.className = `manifest-editor-${finding.severity}`;
   const kind = document.createElement("strong");
@@ -78,5 +80,16 @@ function write(finding) {
   const message = document.createElement("span");
   message.textContent = finding.message;
   item.append(kind, " ", link, " ", message);
+  if (moves && finding.remedy === "move") item.append(" ", moveButton(finding.path));
   return item;
+}
+
+// Submits the form as it stands, which then comes back as a draft with the name of the secret.
+function moveButton(path) {
+  const button = document.createElement("button");
+  Object.assign(button, { name: "_move", value: path, formNoValidate: true });
+  button.dataset.remedy = "move";
+  button.setAttribute("aria-label", `Move ${path} to a secret`);
+  button.textContent = "Move to a secret";
+  return button;
 }

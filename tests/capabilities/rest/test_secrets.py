@@ -1,0 +1,200 @@
+"""Secrets in REST toolsets: where they go, where they never go, and what is told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from apps.agent.events import Event
+from apps.capabilities.rest.capability import rest
+from apps.workspace.local.models import Secret
+from tests.capabilities.manifests import (
+    manifest,
+    opened,
+    parameter,
+    stage_text,
+    tool,
+    tool_set,
+    use,
+)
+from tests.capabilities.rest.test_authorizations import Accounts, credentials, encoded
+from tests.capabilities.service import Reply, json_reply, serving
+
+MARK = "sk-marked-0123456789"
+NAMED = {"$secret": "shop"}
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _loopback_is_allowed(settings):
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+
+
+async def store(url: str, **values: Any) -> Secret:
+    return await Secret.objects.acreate(name="shop", **{"value": MARK, "servers": [url], **values})
+
+
+@pytest.mark.parametrize(
+    ("authorization", "header", "value"),
+    [
+        ({"type": "bearer", "token": NAMED}, "authorization", f"Bearer {MARK}"),
+        (
+            {"type": "basic", "username": "ann", "password": NAMED},
+            "authorization",
+            f"Basic {encoded(f'ann:{MARK}')}",
+        ),
+        ({"type": "api_key", "name": "X-K", "location": "header", "key": NAMED}, "x-k", MARK),
+    ],
+)
+async def test_a_secret_is_sent_in_the_place_of_a_credential(authorization, header, value):
+    async with serving(json_reply("{}"), json_reply("{}")) as service:
+        secret = await store(service.url)
+        document = manifest(tool_set(tool(f"{service.url}/a"), authorization=authorization))
+
+        async with opened(rest, document) as contribution:
+            await use(contribution.tools[0])
+            secret.value = "sk-new"
+            await secret.asave()
+            await use(contribution.tools[0])
+
+    first, second = (seen.headers[header] for seen in service.seen)
+    assert first == value
+    assert second in {value.replace(MARK, "sk-new"), f"Basic {encoded('ann:sk-new')}"}
+    assert MARK not in repr(document)
+    assert MARK not in repr(contribution)
+
+
+async def test_a_constant_can_be_a_secret_anywhere_in_the_request_and_is_not_shown():
+    properties = {
+        "q": parameter("query", "k", None, const=NAMED),
+        "h": parameter("header", "X-Lines", None, const=NAMED),
+        "u": parameter("url", "bot", None, const=NAMED),
+        "b": parameter("body", "k", None, const=NAMED),
+        "plain": parameter("header", "X-Api-Key", None, const="sk-typed"),
+        "word": parameter("body", "word"),
+    }
+    events: list[Event] = []
+    async with serving(json_reply("{}")) as service:
+        await store(service.url)
+        item = tool(f"{service.url}/{{bot}}/a", "post", properties)
+
+        async with opened(rest, manifest(tool_set(item))) as contribution:
+            (used,) = contribution.tools
+            result = await use(used, events.append, word="yes", q="mine", b="mine")
+
+    (seen,) = service.seen
+    assert seen.target == f"/{MARK}/a?k={MARK}"
+    assert seen.told("x-lines", "x-api-key") == {"x-lines": MARK, "x-api-key": "sk-typed"}
+    assert json.loads(seen.body) == {"k": MARK, "word": "yes"}
+    assert list(used.spec.parameters["properties"]) == ["word"]
+    for said in (repr(events), stage_text(events), repr(result), repr(contribution)):
+        assert MARK not in said
+        assert "sk-typed" not in said
+
+
+async def test_a_secret_does_not_follow_a_redirect_to_another_server():
+    bearer = {"type": "bearer", "token": NAMED}
+    async with serving(json_reply("{}")) as thief:
+        moved = Reply(307, {"Location": f"{thief.url}/take"}, b"")
+        async with serving(moved) as service:
+            await store(service.url)
+            document = manifest(tool_set(tool(f"{service.url}/a"), authorization=bearer))
+
+            async with opened(rest, document) as contribution:
+                await use(contribution.tools[0])
+
+    assert len(service.seen) == 1
+    assert thief.seen == []
+
+
+@pytest.mark.parametrize(
+    ("how", "path"),
+    [
+        ({"authorization": {"type": "bearer", "token": NAMED}}, "authorization.token"),
+        ({}, "tools[0].open_ai_tool.function.parameters.properties.k.const"),
+    ],
+)
+async def test_a_tool_of_another_server_is_left_out_with_the_place_of_the_secret(how, path):
+    own = tool("https://api.example.org/a")
+    constant = {} if how else {"k": parameter("query", "k", None, const=NAMED)}
+    async with serving(json_reply("{}")) as thief:
+        await store("https://api.example.org")
+        stolen = tool(f"{thief.url}/a", properties=constant)
+        own["open_ai_tool"]["function"]["name"] = "other"
+
+        async with opened(rest, manifest(tool_set(stolen, own, **how))) as contribution:
+            names = [one.spec.name for one in contribution.tools]
+
+    assert names == ([] if how else ["shop_other"])
+    assert [issue.message for issue in contribution.issues] == [
+        f"tool_sets[0].{path}: The secret 'shop' is not meant for {thief.url}. "
+        "An administrator of this installation can mend it."
+    ]
+    assert thief.seen == []
+
+
+async def test_a_secret_that_is_not_there_is_an_issue_and_the_other_toolsets_go_on():
+    bearer = {"type": "bearer", "token": NAMED}
+    missing = tool_set(tool("https://api.example.org/a"), authorization=bearer, name="gone")
+    present = tool_set(tool("https://api.example.org/a"))
+
+    async with opened(rest, manifest(missing, present)) as contribution:
+        names = [one.spec.name for one in contribution.tools]
+
+    assert names == ["shop_look_up"]
+    assert [issue.message for issue in contribution.issues] == [
+        "tool_sets[0].authorization.token: there is no secret 'shop'. "
+        "An administrator of this installation can mend it."
+    ]
+
+
+async def test_a_secret_that_goes_in_the_middle_of_a_run_fails_the_call():
+    bearer = {"type": "bearer", "token": NAMED}
+    async with serving(json_reply("{}")) as service:
+        secret = await store(service.url)
+        document = manifest(tool_set(tool(f"{service.url}/a"), authorization=bearer))
+
+        async with opened(rest, document) as contribution:
+            await secret.adelete()
+            result = await use(contribution.tools[0])
+
+    assert service.seen == []
+    assert result.content == (
+        "There is no secret 'shop'. An administrator of this installation can mend it."
+    )
+
+
+async def test_a_token_is_fetched_anew_with_a_rotated_secret():
+    accounts = Accounts()
+    async with serving(answer=accounts.answer) as service:
+        secret = await store(service.url)
+        how = {**credentials(f"{service.url}/token"), "client_secret": NAMED}
+        document = manifest(tool_set(tool(f"{service.url}/a"), authorization=how))
+
+        async with opened(rest, document) as contribution:
+            await use(contribution.tools[0])
+            await use(contribution.tools[0])
+            secret.value = "sk-new"
+            await secret.asave()
+            await use(contribution.tools[0])
+
+    assert service.targets == ["POST /token", "GET /a", "GET /a", "POST /token", "GET /a"]
+    asked = [s.headers["authorization"] for s in service.seen if s.method == "POST"]
+    assert asked == [f"Basic {encoded(f'me:{MARK}')}", f"Basic {encoded('me:sk-new')}"]
+
+
+async def test_a_token_that_a_secret_bought_does_not_go_to_another_server():
+    """Whoever edits a manifest could else have the token sent to a server of theirs."""
+    accounts = Accounts()
+    async with serving(answer=accounts.answer) as service, serving(json_reply("{}")) as thief:
+        await store(service.url)
+        how = {**credentials(f"{service.url}/token"), "client_secret": NAMED}
+        document = manifest(tool_set(tool(f"{thief.url}/a"), authorization=how))
+
+        async with opened(rest, document) as contribution:
+            assert contribution.tools == ()
+
+    assert (service.seen, thief.seen) == ([], [])
