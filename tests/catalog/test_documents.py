@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from apps.catalog import documents
+from apps.catalog.content.installed import look_again
 from apps.catalog.documents import forget_documents, resolve_document
+from apps.catalog.models import ContentItem
 from apps.errors import ApplicationBroken
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -14,8 +18,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def nothing_kept():
     forget_documents()
+    look_again()
     yield
     forget_documents()
+    look_again()
 
 
 def document(prompt: str = "Be brief.") -> dict[str, object]:
@@ -84,3 +90,86 @@ async def test_a_wrong_document_is_told_by_its_paths():
         await resolve_document("helper", "Helper", wrong)
 
     assert [line.split(":")[0] for line in caught.value.problems] == ["tool_sets[0].type"]
+
+
+def tracking(token: object, **more: object) -> dict[str, object]:
+    return {
+        "type": "rest-api",
+        "name": "tracking",
+        "authorization": {"type": "bearer", "token": token},
+        "tools": [],
+        **more,
+    }
+
+
+async def test_a_document_that_others_keep_names_no_secret_of_ours():
+    named = {**document(), "tool_sets": [tracking({"$secret": "shop"})]}
+
+    with pytest.raises(ApplicationBroken) as broken:
+        await resolve_document("helper", "Helper", named)
+
+    assert broken.value.problems == (
+        "tool_sets[0].authorization.token: names a secret of this installation, and only "
+        "applications that are kept here may; type the credential",
+    )
+
+
+async def test_nor_in_a_patch_of_a_template():
+    patch = {"authorization": {"token": {"$secret": "shop"}}}
+    reference = {"type": "predefined", "template_name": "weather", "override": patch}
+
+    with pytest.raises(ApplicationBroken) as broken:
+        await resolve_document("helper", "Helper", {**document(), "tool_sets": [reference]})
+
+    assert broken.value.problems == (
+        "tool_sets[0].override.authorization.token: names a secret of this installation, and only "
+        "applications that are kept here may; type the credential",
+    )
+
+
+@pytest.mark.parametrize("token", [{"$secret": "shop"}, "sk-typed"])
+@pytest.mark.parametrize(
+    ("patch", "is_refused"),
+    [
+        ({"name": "parcels", "description": "Where is it?"}, False),
+        ({"authorization": {"type": "basic"}}, True),
+        ({"tools": []}, True),
+    ],
+)
+async def test_a_document_that_others_keep_cannot_turn_the_credentials_of_a_template_round(
+    token, patch, is_refused
+):
+    text = json.dumps(tracking(token))
+    await ContentItem.objects.acreate(kind="toolset", name="tracking", text=text)
+    look_again()
+    reference = {"type": "predefined", "template_name": "tracking", "override": patch}
+
+    found = await resolve_document("helper", "Helper", {**document(), "tool_sets": [reference]})
+
+    told = [issue.message for issue in found.prepared.issues]
+    assert [line.partition(" has ")[0] for line in told] == (
+        ["tool_sets[0]: The predefined toolset 'tracking'"] if is_refused else []
+    )
+
+
+async def test_a_patch_of_a_toolset_cannot_turn_the_credentials_of_its_templates_round():
+    place = {"type": "header", "key": "X-Key"}
+    parameters = {"k": {"type": None, "const": {"$secret": "shop"}, "parameter_info": place}}
+    function = {
+        "name": "look",
+        "description": "Looks.",
+        "parameters": {"type": "object", "properties": parameters},
+    }
+    method = {"method_url": "https://track.example.org/", "method_type": "get"}
+    tool = {"rest_api_method_info": method, "open_ai_tool": {"function": function}}
+    toolset = {"type": "rest-api", "name": "t", "tools": [{"template_name": "look"}]}
+    await ContentItem.objects.acreate(kind="tool", name="look", text=json.dumps(tool))
+    await ContentItem.objects.acreate(kind="toolset", name="track", text=json.dumps(toolset))
+    look_again()
+    patch = {"tools": [{"template_name": "look", "override": {"enabled": True, "attachment": {}}}]}
+    patched = {"type": "predefined", "template_name": "track", "override": patch}
+
+    found = await resolve_document("helper", "Helper", {**document(), "tool_sets": [patched]})
+
+    [told] = [issue.message for issue in found.prepared.issues]
+    assert told.startswith("tool_sets[0]: The predefined toolset 'track' has credentials")

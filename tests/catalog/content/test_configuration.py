@@ -50,3 +50,26 @@ def test_a_file_that_is_no_object_counts_as_empty(tmp_path, written):
         (tmp_path / "default_configuration.json").write_bytes(written)
 
     assert default_configuration(content(tmp_path)) == {}
+
+
+KEYED = rest_tools(SHIP, name="Keyed", authorization={"type": "bearer", "token": "sk-marked-0123"})
+
+
+@pytest.mark.parametrize("token", ["sk-marked-0123", {"$secret": "shop"}])
+def test_what_has_credentials_stays_a_reference(tmp_path, token):
+    reference = {"type": "predefined", "template_name": "keyed", "override": {"name": "Mine"}}
+    configuration = {"tool_sets": [reference]}
+    (tmp_path / "default_configuration.json").write_text(json.dumps(configuration))
+    keyed = {**KEYED, "authorization": {"type": "bearer", "token": token}}
+
+    found = default_configuration(content(tmp_path, toolset__keyed=keyed))
+
+    assert found == configuration
+
+
+@pytest.mark.parametrize("tool_sets", [[KEYED], [KEYED, 5], {"a": KEYED}])
+def test_a_plain_credential_of_the_configuration_is_not_given(tmp_path, tool_sets):
+    found = configured(tmp_path, {"tool_sets": tool_sets})
+
+    assert "sk-marked-0123" not in json.dumps(found)
+    assert "$hidden" in json.dumps(found)
