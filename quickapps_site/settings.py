@@ -69,7 +69,6 @@ INSTALLED_APPS = [
     "rest_framework",
     "rest_framework_api_key",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     "csp",
     "apps.accounts",
     "apps.workspace.local",
@@ -190,8 +189,6 @@ CONTENT_SECURITY_POLICIES = {
         "style-src": [SELF, UNSAFE_INLINE],
         "frame-ancestors": ALLOWED_FRAME_ANCESTORS or [NONE],
     },
-    # The page that shows the OpenAPI description has a style block of its own.
-    "api-docs": {"style-src": [SELF, UNSAFE_INLINE]},
 }
 """What pages below an address (by the name of its URL) may load in exception."""
 
@@ -347,9 +344,6 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "QuickApps",
     "DESCRIPTION": "Applications and deployments, for the scripts of an operator.",
     "VERSION": "1.0",
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "COMPONENT_SPLIT_REQUEST": True,
@@ -369,6 +363,7 @@ CAPABILITIES = [
     "apps.capabilities.web.capability.web",
     "apps.capabilities.representation.capability.representation",
     "apps.capabilities.dial_app.capability.dial_app",  # with the toolsets of MCP servers
+    "apps.capabilities.skills.capability.skills",
     "apps.capabilities.subagents.capability.subagents",
     "apps.capabilities.hooks.capability.hooks",  # before tools are withheld: it calls those as well
     "apps.capabilities.discovery.capability.discovery",
@@ -461,6 +456,8 @@ DIAL_EDITOR_API_KEY = env.text("DIAL_EDITOR_API_KEY")
 DIAL_SKILLS_FILE_MAX_BYTES = env.integer("DIAL_SKILLS_FILE_MAX_BYTES", 262_144, least=1)
 DIAL_SKILLS_MAX_FILES = env.integer("DIAL_SKILLS_MAX_FILES", 200, least=1)
 DIAL_SKILLS_LISTING_MAX_PAGES = env.integer("DIAL_SKILLS_LISTING_MAX_PAGES", 10, least=1)
+SKILL_INVOCATION_MAX_SKILLS = env.integer("SKILL_INVOCATION_MAX_SKILLS", 10, least=1)
+"""Different skills that users pick in one conversation; the newest ones count."""
 
 PY_INTERPRETER_URL = env.url("PY_INTERPRETER_URL", DIAL_URL, ("http", "https"))
 """Where DIAL's code interpreter is; empty means the sandbox that comes with us."""

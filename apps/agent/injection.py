@@ -42,12 +42,22 @@ class Injection:
     def prefix(self) -> str:
         """With what the ids of all its versions begin."""
         identity = written(self.arguments) if self.identity is None else self.identity
-        room = LONGEST_ID - 2 * DIGITS - 2
-        return f"{f'synth_{self.tool}'[:room]}_{digest(identity)}_"
+        return f"{prefix_of(self.tool)}{digest(identity)}_"
 
 
-def inject(messages: Sequence[Message], injection: Injection) -> Sequence[Message]:
-    """The messages with the pair in its place; the very same object when nothing is to be said."""
+def prefix_of(tool: str) -> str:
+    """With what the ids of all that is said once for a tool begin."""
+    room = LONGEST_ID - 2 * DIGITS - 2
+    return f"{f'synth_{tool}'[:room]}_"
+
+
+def inject(
+    messages: Sequence[Message], injection: Injection, place: int | None = None
+) -> Sequence[Message]:
+    """The messages with the pair in its place; the very same object when nothing is to be said.
+
+    What was never said before stands at `place`, or after the first question.
+    """
     content = injection.content
     if content is None:
         return messages
@@ -60,7 +70,8 @@ def inject(messages: Sequence[Message], injection: Injection) -> Sequence[Messag
         if call.id.startswith(injection.prefix)
     ]
     if not earlier:
-        return insert(messages, after_first_question(messages), injection, content, 0)
+        first = after_first_question(messages) if place is None else place
+        return insert(messages, first, injection, content, 0)
     newest = earlier[-1]
     if result_of(messages, newest) == content:
         return messages
@@ -68,6 +79,17 @@ def inject(messages: Sequence[Message], injection: Injection) -> Sequence[Messag
         rest = [*messages[:newest], *messages[newest + 2 :]]
         return insert(rest, newest, injection, content, 0)
     return insert(messages, len(messages), injection, content, len(earlier))
+
+
+def without_pairs(messages: Sequence[Message], tool: str) -> Sequence[Message]:
+    """The messages without what was put in for a tool, but for what is said each time."""
+    prefix = prefix_of(tool)
+    return [
+        message
+        for message in messages
+        if not (message.tool_call_id or "").startswith(prefix)
+        and not any(call.id.startswith(prefix) for call in message.tool_calls)
+    ]
 
 
 def insert(

@@ -25,6 +25,7 @@ from apps.agent.tools import Spend, Tool, Toolbox, unpaid
 from apps.errors import InitializationIssue, Unsupported
 from apps.manifest.manifest import Manifest
 from apps.manifest.parts import parts_in_use
+from apps.manifest.skill_document import InstalledSkill
 from apps.workspace.loading.loader import Loader, Loading
 from apps.workspace.port import Workspace
 
@@ -88,6 +89,8 @@ class Opening:
     delegate: Delegate = nobody
     messages: Sequence[Message] = ()
     """The conversation as it was given, with the tool calls of earlier answers."""
+    skills: tuple[InstalledSkill, ...] = ()
+    """Those that every application of this installation is offered."""
 
     @property
     def loader(self) -> Loader:

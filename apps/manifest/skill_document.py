@@ -101,9 +101,9 @@ class InstalledSkill:
 # --- The document -----------------------------------------------------------------------------
 
 
-def read_skill_document(text: str) -> SkillDocument:
+def read_skill_document(text: str, most_bytes: int = MOST_BYTES) -> SkillDocument:
     """Raises `SkillInvalid` with all that is wrong."""
-    if problem := size_problem(text):
+    if problem := size_problem(text, most_bytes):
         raise SkillInvalid((Problem(SKILL_FILE, problem),))
     try:
         front = read_front_matter(text)
@@ -223,10 +223,10 @@ def kind_of(value: Value) -> str:
     return "a list" if isinstance(value, list) else "an object"
 
 
-def size_problem(text: str) -> str:
+def size_problem(text: str, most_bytes: int) -> str:
     """Why this text is none of a skill, "" if it can be."""
     try:
-        read_text(text)
+        read_text(text, most_bytes)
     except ValueError as error:
         return str(error)
     return "" if text.strip() else "is empty; write front matter and instructions"
@@ -281,13 +281,13 @@ def bundled(files: Mapping[str, str | bytes]) -> Bundled:
     return Bundled(texts, cut(problems))
 
 
-def read_text(content: str | bytes) -> str:
+def read_text(content: str | bytes, most_bytes: int = MOST_BYTES) -> str:
     """A file's text, which may be empty. Raises ValueError with why a model cannot be given it."""
     try:
         encoded = content if isinstance(content, bytes) else content.encode()
         text = encoded.decode("utf-8-sig")
     except UnicodeError:
         raise ValueError("is not UTF-8; save it in this encoding") from None
-    if len(encoded) > MOST_BYTES:
-        raise ValueError(f"has {len(encoded):,} bytes; at most {MOST_BYTES:,} are possible")
+    if len(encoded) > most_bytes:
+        raise ValueError(f"has {len(encoded):,} bytes; at most {most_bytes:,} are possible")
     return text

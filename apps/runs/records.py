@@ -86,6 +86,6 @@ def tell_initialized(application: ResolvedApplication, opened: Opened) -> None:
         "Request initialized",
         tools=len(opened.toolbox.names),
         tool_types=sorted({toolset.type for toolset in manifest.tool_sets}),
-        skills=len(manifest.skills or ()),
+        skills=len(application.skills) + len(manifest.skills or ()),
         contexts=len(manifest.contexts),
     )

@@ -47,6 +47,8 @@ from apps.workspace.port import Workspace
 
 logger = logging.getLogger(__name__)
 
+OF_THE_PLATFORM = "internal_"
+"""Begins the names of tools that no manifest makes."""
 CALLS = "tool_calls"
 """The finish reason of an answer that waits for the client's own tools."""
 
@@ -93,6 +95,7 @@ async def run(
         spend=progress.usage.extend,
         delegate=delegate,
         messages=given,
+        skills=application.skills,
     )
     with recorded(application.slug, request.messages, progress) as ending:
         try:
@@ -138,6 +141,7 @@ async def answer(
 ) -> str | None:
     """The finish reason; None if there is no prompt, without which no model is asked."""
     workspace, emit = opening.workspace, opening.emit
+    request = without_own_tools(request, opened.toolbox)
     check_client_tools(request, opened.toolbox)
     deployment_id = application.manifest.orchestrator.deployment.id
     info = await workspace.deployment(deployment_id)
@@ -207,6 +211,15 @@ def demanded(choice: Any) -> str:
     function = choice.get("function") if isinstance(choice, Mapping) else None
     name = function.get("name") if isinstance(function, Mapping) else None
     return name if isinstance(name, str) else ""
+
+
+def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
+    """Where one application drives another, both have the platform's tools: each uses its own."""
+    own = {name for name in request.external if name.startswith(OF_THE_PLATFORM)} & toolbox.names
+    if not own:
+        return request
+    rest = {name: spec for name, spec in request.external.items() if name not in own}
+    return replace(request, external=rest)
 
 
 def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:

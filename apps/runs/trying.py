@@ -104,7 +104,8 @@ async def opened(
     workspace = outside.inside(application.slug)
     loading = Loading(rules_of(application.manifest))
     delegate = partial(delegated, application, outside, caller)
-    opening = Opening(workspace, caller, emit, loading=loading, delegate=delegate)
+    skills = application.skills
+    opening = Opening(workspace, caller, emit, loading=loading, delegate=delegate, skills=skills)
     async with open_capabilities(application, opening) as found:
         yield found
 

@@ -123,7 +123,7 @@ async def test_what_a_client_wishes_reaches_the_model():
     await ask(application, model, question(**wishes))
 
     (asked,) = model.asked
-    assert [spec.name for spec in asked.tools] == ["weather"]
+    assert [spec.name for spec in asked.tools] == ["internal_skills_read_skill", "weather"]
     assert asked.parameters["tool_choice"] == "auto"
     assert asked.parameters["response_format"] == {"type": "json_object"}
 
@@ -155,7 +155,7 @@ async def test_calls_of_the_clients_tools_are_the_clients_to_answer(stream):
     second = {**first, "messages": [*first["messages"], said, result]}
     await ask(application, model, second)
 
-    assert model.asked[1].messages[1:] == [
+    assert model.asked[1].messages[-2:] == [
         Message("assistant", tool_calls=(ToolCall(call["id"], "weather", '{"city":"Oslo"}'),)),
         Message("tool", "2", tool_call_id=call["id"]),
     ]
@@ -481,5 +481,5 @@ async def test_a_slow_start_opens_the_stream(settings):
     while not rest.endswith(b"data: [DONE]\n\n"):
         rest += (await client.communicator.receive_output(PATIENCE))["body"]
     assert b"timed out" in rest
-    assert rest.count(b'"role"') == 0
+    assert rest.count(b'{"role":"assistant"}') == 0
     await client.is_over()

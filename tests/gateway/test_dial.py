@@ -16,6 +16,7 @@ import pytest
 from tests.browser.serving import Site, serve
 from tests.dial_core import Core, Faults, serve_core
 from tests.dial_core.core import Reply
+from tests.dial_core.models import Model
 
 TYPE = "https://mydial.epam.com/custom_application_schemas/quickapps2"
 HELLO = {"messages": [{"role": "user", "content": "Hello"}]}
@@ -101,6 +102,12 @@ def said(reply: Reply) -> str:
     return "".join(delta.get("content") or "" for delta in deltas)
 
 
+def prompts(model: Model) -> list[str]:
+    """What each call was told first; the list of skills follows it."""
+    told = [body["messages"][0]["content"] for body in model.asked]
+    return [text.partition("\n\nSkills are")[0] for text in told]
+
+
 def refusal(reply: Reply) -> tuple[int, str]:
     return reply.status, reply.json()["error"]["message"]
 
@@ -111,11 +118,9 @@ async def test_the_manifest_of_an_application_that_core_keeps_is_fetched_with_it
     reply = await core.call_application("kept", HELLO)
 
     assert (reply.status, said(reply)) == (200, "Hello yourself.")
+    assert prompts(model) == ["Be brief."]
     [asked] = model.asked
-    assert asked["messages"] == [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "Hello"},
-    ]
+    assert asked["messages"][1] == {"role": "user", "content": "Hello"}
     assert {hop.headers.get("api-key") for hop in core.requests[1:]} == {
         core.sent[0].headers["api-key"]
     }
@@ -127,7 +132,7 @@ async def test_an_application_in_a_bucket_is_found_under_its_name_with_spaces(co
     reply = await core.call_application(KEPT, HELLO)
 
     assert (reply.status, said(reply)) == (200, "Hello.")
-    assert model.asked[0]["messages"][0]["content"] == "Kept by somebody."
+    assert prompts(model) == ["Kept by somebody."]
     assert "/openai/applications/applications/public/my%20helper__1" in {
         hop.path for hop in core.requests
     }
@@ -176,7 +181,7 @@ async def test_properties_in_a_header_are_not_read(core: Core, installation: Ins
 
     await core.call_application("kept", HELLO, X_DIAL_APPLICATION_PROPERTIES=forged)
 
-    assert model.asked[0]["messages"][0]["content"] == "Be brief."
+    assert prompts(model) == ["Be brief."]
 
 
 async def test_a_key_that_was_made_for_another_application_opens_nothing(core: Core):
@@ -267,7 +272,7 @@ async def test_a_changed_manifest_is_used_at_once(core: Core):
 
     await core.call_application("changing", HELLO)
 
-    assert [body["messages"][0]["content"] for body in model.asked] == ["First.", "Second."]
+    assert prompts(model) == ["First.", "Second."]
 
 
 async def test_the_starters_of_an_application_that_core_keeps_are_its_configuration(core: Core):

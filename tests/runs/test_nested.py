@@ -91,7 +91,8 @@ async def test_an_application_answers_as_a_model_does():
         "stop",
         (ModelUsage("gpt", 9, 3),),
     )
-    assert [message.text for message in gpt.asked[0].messages] == ["You help.", "How warm is it?"]
+    prompt, asked, *_ = gpt.asked[0].messages
+    assert (prompt.text.partition("\n")[0], asked.text) == ("You help.", "How warm is it?")
 
 
 async def test_an_application_can_drive_another_one_and_is_shown_its_tools():

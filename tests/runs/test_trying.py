@@ -25,6 +25,7 @@ pytestmark = pytest.mark.django_db
 
 OPERATOR = Caller("user-7", "user", user_id=7)
 CLOCK = "internal_timeawareness_current_timestamp"
+READ_SKILL = "internal_skills_read_skill"
 ITEM = parameter("query", "item", description="What to look up.")
 
 
@@ -65,7 +66,7 @@ async def test_a_toolset_is_opened_without_its_siblings():
 
     found = await offer(application, OPERATOR, 1)
 
-    assert (names(found.tools), names(found.others)) == (["shop_look_up"], [CLOCK])
+    assert (names(found.tools), names(found.others)) == (["shop_look_up"], [CLOCK, READ_SKILL])
     assert found.issues == ()
     schema = found.tools[0].spec.parameters
     assert schema["properties"] == {"item": {"type": "string", "description": "What to look up."}}
@@ -92,7 +93,7 @@ async def test_the_issues_are_those_that_a_run_would_report():
         "tool_sets[0].mcp_server_info.url",
         "tool_sets[2]",
     ]
-    assert names(every.tools) == [CLOCK, "shop_look_up"]
+    assert names(every.tools) == [CLOCK, "shop_look_up", READ_SKILL]
 
 
 async def test_a_call_shows_what_the_model_gets_and_what_people_see():

@@ -1,0 +1,115 @@
+"""The skills of one run: which there are, which wins of several of one name, how they are told."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, partial
+from html import escape
+
+from apps.errors import FileMissing, InitializationIssue
+from apps.manifest.skill_document import InstalledSkill
+
+TOOL_NAME = "internal_skills_read_skill"
+SECTION = "Skill loading"
+HOW_TO = (
+    "Skills are instructions for certain tasks. When a task fits the description of one of these, "
+    f"read it with `{TOOL_NAME}` before you begin, and follow it."
+)
+
+ReadFile = Callable[[str], Awaitable[str]]
+"""The text of one of the files that are listed. Raises `QuickAppError`."""
+
+
+@dataclass(frozen=True)
+class Skill:
+    """`text` is its document as it was written; `files` are the paths of those beside it.
+
+    `origin` tells where it is from, in words for the operator; `problem` why not all of its files
+    are listed, "" if they are.
+    """
+
+    name: str
+    description: str
+    text: str = field(repr=False)
+    origin: str
+    files: tuple[str, ...]
+    read_file: ReadFile = field(repr=False, compare=False)
+    problem: str = ""
+
+    @cached_property
+    def told(self) -> str:
+        """What a model reads of it: the document, and which files it can ask for."""
+        lines = [f"  <file>{escape(path, quote=False)}</file>" for path in self.files]
+        if self.problem:
+            lines.append(f"  <note>{escape(self.problem, quote=False)}</note>")
+        if not lines:
+            return self.text
+        block = "\n".join(("<skill_files>", *lines, "</skill_files>"))
+        return f"{self.text.rstrip()}\n\n{block}"
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Skills by name, and one issue for each that had to stand back."""
+
+    skills: Mapping[str, Skill]
+    issues: tuple[InitializationIssue, ...] = ()
+
+    @cached_property
+    def prompt(self) -> str:
+        """The part of the system prompt that lists them; "" where there are none."""
+        if not self.skills:
+            return ""
+        lines = [line for skill in self.skills.values() for line in entry(skill)]
+        return "\n".join((HOW_TO, "", "<available_skills>", *lines, "</available_skills>"))
+
+
+def entry(skill: Skill) -> Iterator[str]:
+    yield "  <skill>"
+    yield f"    <name>{escape(skill.name, quote=False)}</name>"
+    yield f"    <description>{escape(skill.description, quote=False)}</description>"
+    yield "  </skill>"
+
+
+def merged(skills: Iterable[Skill]) -> Collection:
+    """Of several skills with one name the first is kept."""
+    kept: dict[str, Skill] = {}
+    issues = []
+    for skill in skills:
+        winner = kept.setdefault(skill.name, skill)
+        if winner is not skill:
+            issues.append(
+                InitializationIssue(
+                    f"The skill '{skill.name}' of {skill.origin} is left out: {winner.origin} has "
+                    "one of this name, which goes first. Rename one of them.",
+                    section=SECTION,
+                    is_hard=False,
+                )
+            )
+    return Collection(kept, tuple(issues))
+
+
+@lru_cache(maxsize=8)
+def predefined(installed: tuple[InstalledSkill, ...]) -> Collection:
+    """What every application is offered; made once for each version of the predefined content."""
+    return merged(map(predefined_skill, installed))
+
+
+def predefined_skill(installed: InstalledSkill) -> Skill:
+    document = installed.document
+    return Skill(
+        document.name,
+        document.description,
+        installed.text,
+        "the predefined content",
+        tuple(installed.files),
+        partial(read_installed, installed),
+    )
+
+
+async def read_installed(installed: InstalledSkill, path: str) -> str:
+    """Raises `FileMissing`."""
+    if path not in installed.files:
+        raise FileMissing(f"The skill {installed.document.name} has no file {path!r}.")
+    return installed.files[path]

@@ -1,0 +1,129 @@
+"""Skills that users pick for a question: `custom_content.skills` of their messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+
+from django.conf import settings
+
+from apps.agent.injection import Injection, inject
+from apps.agent.messages import Message
+from apps.capabilities.skills.collection import SECTION, TOOL_NAME, Collection
+from apps.capabilities.skills.fetching import Address, Fetched
+from apps.errors import InitializationIssue
+
+KEY = "skills"
+"""In `custom_content`: a list of objects with a `url`, `skills/{bucket}/{path}`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """`question` counts the user's messages from the first one, 0."""
+
+    question: int
+    address: Address
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """Those of a whole conversation, the newest question first; and what is wrong with others."""
+
+    picks: tuple[Pick, ...] = ()
+    issues: tuple[InitializationIssue, ...] = ()
+
+    @property
+    def addresses(self) -> tuple[Address, ...]:
+        return tuple(dict.fromkeys(pick.address for pick in self.picks))
+
+
+NOTHING = Picked()
+
+
+def picks_in(messages: Sequence[Message]) -> Picked:
+    """At most `SKILL_INVOCATION_MAX_SKILLS` different skills."""
+    if not any(KEY in message.extra for message in messages):
+        return NOTHING
+    questions = [message for message in messages if message.role == "user"]
+    picks: list[Pick] = []
+    issues: list[InitializationIssue] = []
+    for number in range(len(questions) - 1, -1, -1):
+        for url in urls_of(questions[number]):
+            if url is None:
+                issues.append(soft(f"custom_content.{KEY}: expected a list of objects with a url."))
+            else:
+                picks.append(Pick(number, Address("dial-skill", url)))
+    most = settings.SKILL_INVOCATION_MAX_SKILLS
+    distinct = list(dict.fromkeys(pick.address for pick in picks))
+    if len(distinct) > most:
+        issues.append(
+            soft(f"{len(distinct)} skills were picked; only the newest {most} of them are used.")
+        )
+    used = frozenset(distinct[:most])
+    kept = tuple(dict.fromkeys(pick for pick in picks if pick.address in used))
+    return Picked(kept, tuple({issue.message: issue for issue in issues}.values()))
+
+
+def urls_of(message: Message) -> Iterator[str | None]:
+    """None for each entry that is none: whoever asks may send anything."""
+    written = message.extra.get(KEY)
+    if written is None:
+        return
+    if not isinstance(written, list):
+        yield None
+        return
+    for entry in written:
+        url = entry.get("url") if isinstance(entry, Mapping) else None
+        yield url if isinstance(url, str) and url.strip() else None
+
+
+def pick_issues(picked: Picked, fetched: Fetched) -> Iterator[InitializationIssue]:
+    """One for each skill that was picked and cannot be had."""
+    for address in picked.addresses:
+        if refusal := fetched.refusals.get(address):
+            yield soft(f"The picked skill '{address.name}' could not be loaded: {refusal}")
+
+
+def with_picks(
+    messages: Sequence[Message], picked: Picked, fetched: Fetched, offered: Collection
+) -> Sequence[Message]:
+    """Each picked skill, read for the model right after the question that it was picked for."""
+    places = [place for place, message in enumerate(messages) if message.role == "user"]
+    ordered = sorted(picked.picks, key=attrgetter("question"))
+    for pick in reversed(ordered):  # from the end, so that the places before it stay
+        read = reading(pick, fetched, offered)
+        messages = inject(messages, read, places[pick.question] + 1)
+    return messages
+
+
+def reading(pick: Pick, fetched: Fetched, offered: Collection) -> Injection:
+    skill = fetched.skills.get(pick.address)
+    name = skill.name if skill is not None else pick.address.name
+    if skill is None:
+        refusal = fetched.outage or fetched.refusals[pick.address]
+        content = f"Error: The skill '{name}' could not be loaded: {refusal}"
+    elif offered.skills[name] is not skill:
+        content = f"Error: Another skill of the name '{name}' was picked later, and is used."
+    else:
+        content = skill.told
+    identity = f"{pick.question} {pick.address.url}"
+    arguments = {"skill_name": name}
+    return Injection(TOOL_NAME, arguments, content, "refresh_if_changed", identity=identity)
+
+
+def without_picks(messages: Sequence[Message]) -> Sequence[Message]:
+    """No model and no deployment is sent what was picked: it was read already, or may not be."""
+    if not any(KEY in message.extra for message in messages):
+        return messages
+    return [without_pick(message) for message in messages]
+
+
+def without_pick(message: Message) -> Message:
+    if KEY not in message.extra:
+        return message
+    return replace(message, extra={k: v for k, v in message.extra.items() if k != KEY})
+
+
+def soft(text: str) -> InitializationIssue:
+    return InitializationIssue(text, section=SECTION, is_hard=False)
