@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from apps.capabilities.dial_app.branches import PreparableApp
 from apps.capabilities.mcp import capability as mcp_capability
 from apps.capabilities.mcp.opened import PreparableToolset, joined, open_all
+from apps.capabilities.mcp.pool import current_pool
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.access import is_usable, usable_ids
 from apps.capabilities.wrappers.prepared import PreparedTool
@@ -35,12 +36,12 @@ def prepare(manifest: Manifest) -> Open | None:
 
     @asynccontextmanager
     async def open_toolsets(opening: Opening) -> AsyncIterator[Contribution]:
-        async with AsyncExitStack() as stack:
+        async with current_pool().leases() as leases:
             toolsets = await mcp_capability.allowed(written.toolsets, manifest, opening)
             branches = await choose(apps, manifest, opening)
             over_mcp = [one for one in branches if isinstance(one, PreparableToolset)]
             refused = [one for one in branches if isinstance(one, InitializationIssue)]
-            opened = await open_all([*toolsets, *over_mcp], opening, stack)
+            opened = await open_all([*toolsets, *over_mcp], opening, leases)
             contribution = joined(opened, (*written.issues, *refused), opening)
             asked = (one.bind(opening) for one in branches if isinstance(one, PreparedTool))
             yield replace(contribution, tools=(*contribution.tools, *asked))
