@@ -14,11 +14,13 @@ class DeferredStages:
     """Those of one run. An exception that ends the run closes them as failed."""
 
     def __init__(self) -> None:
-        self.closing = ExitStack()
+        self.closing: ExitStack | None = None
         self.open: dict[str, Stage] = {}
 
     def keep(self, stage: Stage, block: AbstractContextManager[object]) -> None:
         """Leave the block of the stage later."""
+        if self.closing is None:  # few runs have any
+            self.closing = ExitStack()
         self.closing.push(block)
         self.open[stage.id] = stage
 
@@ -31,7 +33,8 @@ class DeferredStages:
                 stage.write(f"\n\n{message.text}\n")
 
     def close(self) -> None:
-        self.closing.close()
+        if self.closing is not None:
+            self.closing.close()
         self.open.clear()
 
     def __enter__(self) -> DeferredStages:
@@ -43,4 +46,4 @@ class DeferredStages:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> bool | None:
-        return self.closing.__exit__(kind, error, trace)
+        return None if self.closing is None else self.closing.__exit__(kind, error, trace)

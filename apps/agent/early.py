@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Protocol
 
 from apps.agent.argument_text import ArgumentText
@@ -89,7 +90,8 @@ Announced = Callable[[str], Announcement | None]
 class EarlyStages:
     """Those of one answer of a model; what nobody adopts is closed as failed.
 
-    `messages` are what the model was asked with: ids of calls in them stand for those calls.
+    That is when the block of this ends. `messages` are what the model was asked with: ids of calls
+    in them stand for those calls.
     """
 
     def __init__(self, announced: Announced, messages: Sequence[Message], emit: Emit) -> None:
@@ -131,11 +133,15 @@ class EarlyStages:
             if not stage.is_adopted:
                 stage.close(failed=True)
 
-    @contextmanager
-    def closing(self) -> Iterator[None]:
-        try:
-            yield
-        finally:
-            for stage in self.open.values():
-                stage.close(failed=True)
-            self.open.clear()
+    def __enter__(self) -> EarlyStages:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for stage in self.open.values():
+            stage.close(failed=True)
+        self.open.clear()

@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -132,7 +131,8 @@ class AgentLoop:
         """Ask, and run what the answer calls; the finish reason, "" to go on."""
         original: ModelFailed | None = None
         while True:
-            with self.turn(emit, progress, deferred) as turn:
+            turn = self.turn(emit, progress, deferred)
+            with turn.early:
                 try:
                     reply = await self.ask(turn)
                 except ModelFailed as failure:
@@ -144,12 +144,10 @@ class AgentLoop:
                 else:
                     return await self.act(turn, reply)
 
-    @contextmanager
-    def turn(self, emit: Emit, progress: Progress, deferred: DeferredStages) -> Iterator[Turn]:
+    def turn(self, emit: Emit, progress: Progress, deferred: DeferredStages) -> Turn:
         conversation = progress.conversation
         early = EarlyStages(self.announced, conversation, emit)
-        with early.closing():
-            yield Turn(conversation, emit, progress, early, deferred)
+        return Turn(conversation, emit, progress, early, deferred)
 
     async def recover(self, turn: Turn, failure: ModelFailed) -> bool:
         """Whether the conversation was rewritten, so that the model can be asked again."""

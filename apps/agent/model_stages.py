@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from types import TracebackType
 
 from apps.agent.events import (
     Emit,
@@ -24,9 +24,9 @@ logger = logging.getLogger(__name__)
 class ModelStages:
     """The model's own stages ("thinking", the steps of a sub-application), shown as ours.
 
-    They are closed completed as soon as the answer goes on, failed when the stream breaks. Those
-    of a sub-application stand below the stage `parent_id`; there they last as long as it says,
-    and need no names.
+    They are closed completed as soon as the answer goes on, failed when the stream breaks, and do
+    not outlive the block of this. Those of a sub-application stand below the stage `parent_id`;
+    there they last as long as it says, and need no names.
     """
 
     def __init__(self, emit: Emit, prefix: str, parent_id: str | None = None) -> None:
@@ -34,8 +34,8 @@ class ModelStages:
         self.prefix = prefix
         self.parent_id = parent_id
         self.open: dict[int, float] = {}
-        self.seen: set[int] = set()
-        self.nameless: set[int] = set()
+        self.shown: dict[int, bool] = {}
+        """Whether each stage that was told of is or was shown; it has to have had a name."""
 
     def feed(self, parts: Sequence[StageDeltaPart]) -> None:
         for position, part in enumerate(parts):
@@ -47,7 +47,7 @@ class ModelStages:
             if part.name:
                 self.emit(StageRenamed(stage_id, part.name))
         elif name := part.name or self.name_for(index):
-            self.seen.add(index)
+            self.shown[index] = True
             self.open[index] = time.monotonic()
             self.emit(StageOpened(stage_id, name, self.parent_of(part)))
         else:
@@ -62,17 +62,18 @@ class ModelStages:
 
     def leave_out(self, index: int) -> None:
         """It is over already, or it cannot be shown without a name."""
-        if index not in self.seen and index not in self.nameless:
-            self.nameless.add(index)
+        if index not in self.shown:
+            self.shown[index] = False
             logger.warning("Stage %d of a model is not shown: it began without a name", index)
 
     def name_for(self, index: int) -> str:
         """What a stage is called that says no name; "" when it is not shown."""
-        return f"Stage {index + 1}" if self.parent_id is not None and index not in self.seen else ""
+        is_new = not self.shown.get(index)
+        return f"Stage {index + 1}" if self.parent_id is not None and is_new else ""
 
     def parent_of(self, part: StageDeltaPart) -> str | None:
         """The stage that it says, if that one was shown, else the one that all stand below."""
-        if part.parent_stage_index in self.seen:
+        if part.parent_stage_index is not None and self.shown.get(part.parent_stage_index):
             return f"{self.prefix}{part.parent_stage_index}"
         return self.parent_id
 
@@ -89,11 +90,13 @@ class ModelStages:
         for index in reversed(list(self.open)):
             self.close_one(index, failed=failed)
 
-    @contextmanager
-    def closing(self) -> Iterator[None]:
-        failed = True
-        try:
-            yield
-            failed = False
-        finally:
-            self.close(failed=failed)
+    def __enter__(self) -> ModelStages:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close(failed=error is not None)

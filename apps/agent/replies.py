@@ -192,9 +192,9 @@ class Assembly:
         self.finish_reason = CUT
         self.say(f"\n\n{self.room.notice}" if self.text else self.room.notice)
 
-    def closing(self) -> AbstractContextManager[None]:
+    def closing(self) -> AbstractContextManager[object]:
         """The model's own stages do not outlive the block."""
-        return self.stages.closing() if self.stages is not None else nullcontext()
+        return self.stages if self.stages is not None else nullcontext()
 
     def reply(self, model: str, taken: Collection[str] = ()) -> Reply:
         """The whole answer; calls get other ids than those that are `taken`."""

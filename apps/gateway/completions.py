@@ -46,6 +46,18 @@ class CompletionConsumer(GatewayConsumer):
             await self.complete()
 
     async def complete(self) -> None:
+        events, slug, is_streamed = await self.read()
+        async with aclosing(events):
+            if is_streamed:
+                await self.send_stream(events, slug)
+            else:
+                await self.send_completion(events, slug)
+
+    async def read(self) -> tuple[Events, str, bool]:
+        """The run that is asked for, the application's slug, and whether the answer is streamed.
+
+        The body is let go: while a stream is held, the run has all that is needed of it.
+        """
         visitor = await visit(self.scope, self.attended)
         body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
         asked = schemas.read(
@@ -59,11 +71,7 @@ class CompletionConsumer(GatewayConsumer):
         request = to_run_request(asked)
         workspace = self.open_workspace(visitor.caller, application)
         events = stream(partial(run, application, request, workspace, visitor.caller))
-        async with aclosing(events):
-            if asked.stream:
-                await self.send_stream(events, application.slug)
-            else:
-                await self.send_completion(events, application.slug)
+        return events, application.slug, bool(asked.stream)
 
     async def send_completion(self, events: Events, slug: str) -> None:
         completion = Completion()

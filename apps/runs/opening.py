@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
-from types import TracebackType
 
 from apps.agent.tools import Toolbox
 from apps.capabilities.registry import Contribution, Open, Opening
@@ -28,23 +26,32 @@ class Opened:
     toolbox: Toolbox
 
 
+Closing = tuple[str, AbstractAsyncContextManager[Contribution]]
+"""The name of an open capability, and what closes it."""
+
+
 @asynccontextmanager
 async def open_capabilities(
     application: ResolvedApplication, opening: Opening
 ) -> AsyncIterator[Opened]:
     """Open every capability for the length of the block; what fails becomes an issue."""
-    async with AsyncExitStack() as stack:
-        opened: list[Contribution] = []
+    opened: list[Contribution] = []
+    closing: list[Closing] = []
+    try:
         issues = list(application.prepared.issues)
         for name, opener in application.prepared.openers:
-            contribution = await open_one(stack, name, opener, opening, issues)
+            contribution = await open_one(closing, name, opener, opening, issues)
             if contribution is not None:
                 opened.append(contribution)
         yield join(opened, issues)
+    except BaseException as error:
+        await close_all(closing, error)
+        raise
+    await close_all(closing, None)
 
 
 async def open_one(
-    stack: AsyncExitStack,
+    closing: list[Closing],
     name: str,
     opener: Open,
     opening: Opening,
@@ -59,25 +66,30 @@ async def open_one(
         logger.exception("Capability %s could not be opened", name)
         issues.append(InitializationIssue(f"{name}: failed unexpectedly; see the server's log."))
     else:
-        stack.push_async_exit(partial(close_one, name, manager))
+        if not isinstance(manager, nullcontext):  # most have nothing to close
+            closing.append((name, manager))
         return contribution
     return None
 
 
-async def close_one(
-    name: str,
-    manager: AbstractAsyncContextManager[Contribution],
-    kind: type[BaseException] | None,
-    error: BaseException | None,
-    trace: TracebackType | None,
-) -> bool:
-    """Close a capability. How that goes changes nothing about how the run went."""
-    try:
-        await manager.__aexit__(kind, error, trace)
-    except Exception as late:
-        if late is not error:
-            logger.exception("Capability %s could not be closed", name)
-    return False
+async def close_all(closing: list[Closing], error: BaseException | None) -> None:
+    """Close the capabilities, the last one first, also when the closing is interrupted.
+
+    How that goes changes nothing about how the run went. `error` is what ended it.
+    """
+    raised = (None, None, None) if error is None else (type(error), error, error.__traceback__)
+    while closing:
+        name, manager = closing.pop()
+        try:
+            await manager.__aexit__(*raised)
+        except Exception as late:
+            if late is not error:
+                logger.exception("Capability %s could not be closed", name)
+        except BaseException as interruption:
+            if interruption is error:
+                continue
+            await close_all(closing, interruption)
+            raise
 
 
 def join(contributions: Sequence[Contribution], issues: list[InitializationIssue]) -> Opened:

@@ -61,10 +61,9 @@ class OpenAIModel(Generic[S]):
         attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.name}
         with tracing.detached(f"chat {self.name}", attributes, SpanKind.CLIENT) as span:
             with tracing.within(span):
-                response = await self.open(write(request, self.name, dial=self.dial))
-            body = cast(Body, response.stream)
+                body, is_whole = await self.open(write(request, self.name, dial=self.dial))
             async with aclosing(body):
-                if response.headers.get("content-type", "").startswith("application/json"):
+                if is_whole:
                     yield [await read_completion(body)]
                     return
                 decoder = EventDecoder()
@@ -80,14 +79,19 @@ class OpenAIModel(Generic[S]):
                         return
                 await body.end()
 
-    async def open(self, content: bytes) -> Response:
-        """Raises `ModelFailed`."""
+    async def open(self, content: bytes) -> tuple[Body, bool]:
+        """The body of the answer, and whether it is one piece of JSON. Raises `ModelFailed`.
+
+        Nothing else is kept of request and answer while the model writes.
+        """
         try:
-            return await self.service.ask(content, self.idle_seconds)
+            response = await self.service.ask(content, self.idle_seconds)
         except openai.APIStatusError as error:
             raise failure_of_status(error) from error
         except (openai.APIConnectionError, HTTPError, InvalidURL, EgressRefused) as error:
             raise failure_of_connection(error) from error
+        kind = response.headers.get("content-type", "")
+        return cast(Body, response.stream), kind.startswith("application/json")
 
 
 async def read(body: Body, decoder: EventDecoder) -> bytes:
