@@ -5,8 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 from asgiref.sync import async_to_sync
+
+# How fast a machine is, or how busy, is not what a test is about.
+hypothesis.settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("any machine")
 
 
 @pytest.hookimpl(tryfirst=True)
