@@ -1,20 +1,18 @@
-"""The form of an application: nothing typed is lost, and nobody overwrites unseen changes."""
+"""The form of an application, which shows what is wrong with its manifest where it is."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django import forms
-
 from apps.catalog.admin.manifest_editor import ManifestEditor, ManifestField
+from apps.catalog.admin.versioned_form import VersionedForm
 from apps.catalog.models import Application, empty_manifest
 from apps.catalog.review import review_text
 
 
-class ApplicationForm(forms.ModelForm[Application]):
+class ApplicationForm(VersionedForm[Application]):
     manifest = ManifestField(initial=empty_manifest)
     copied: Application | None = None
-    seen_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     class Meta:
         model = Application
@@ -22,7 +20,6 @@ class ApplicationForm(forms.ModelForm[Application]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["seen_version"].initial = self.instance.version
         self.find_sources()
         if not self.is_bound and self.instance.pk:
             self.show_findings()
@@ -51,22 +48,6 @@ class ApplicationForm(forms.ModelForm[Application]):
         if self.is_bound and count:
             editor.refused = True
             self.errors["manifest"] = self.error_class([refusal(count)], renderer=self.renderer)
-
-    def clean(self) -> dict[str, Any] | None:
-        cleaned = super().clean()
-        seen = self.cleaned_data.get("seen_version")
-        if self.instance._state.adding or seen is None:
-            return cleaned
-        # The row stays locked until it is saved, or the request ends.
-        rows = Application.objects.select_for_update().filter(pk=self.instance.pk)
-        version = rows.values_list("version", flat=True).first()
-        if version is not None and version != seen:
-            self.data = {**dict(self.data.items()), self.add_prefix("seen_version"): version}
-            raise forms.ValidationError(
-                "Somebody saved this application while you were editing it. Compare with the "
-                "saved one in another tab; saving again overwrites it with what stands here."
-            )
-        return cleaned
 
 
 def refusal(count: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import CharField, F, QuerySet
+from django.db.models import CharField, QuerySet
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 from django.forms import ModelForm
@@ -16,8 +16,9 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from apps.catalog.admin.application_form import ApplicationForm
+from apps.catalog.admin.history import RecordedAdmin
 from apps.catalog.admin.manifest_views import check_manifest, describe_manifest
-from apps.catalog.admin.theme import Admin
+from apps.catalog.history.recording import update_rows
 from apps.catalog.models import Application
 
 MODEL = "manifest__orchestrator__deployment__"
@@ -25,7 +26,7 @@ MOST_WARNINGS = 10
 
 
 @admin.register(Application)
-class ApplicationAdmin(Admin[Application]):
+class ApplicationAdmin(RecordedAdmin[Application]):
     form = ApplicationForm
     list_display = ("title", "slug", "model_name", "is_enabled", "is_public", "owner", "chat")
     list_filter = ("is_enabled", "is_public", ("owner", admin.RelatedOnlyFieldListFilter))
@@ -78,8 +79,7 @@ class ApplicationAdmin(Admin[Application]):
         self.switch(request, applications, on=False)
 
     def switch(self, request: HttpRequest, rows: QuerySet[Application], *, on: bool) -> None:
-        chosen = Application.objects.filter(pk__in=rows.values("pk"))
-        count = chosen.update(is_enabled=on, version=F("version") + 1)
+        count = update_rows(Application.objects.filter(pk__in=rows.values("pk")), is_enabled=on)
         self.message_user(request, f"{'Enabled' if on else 'Disabled'}: {count}.")
 
     def change_view(

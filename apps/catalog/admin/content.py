@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import transaction
@@ -17,9 +17,9 @@ from django.urls import URLPattern, path
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.catalog.admin import content_pages as pages
-from apps.catalog.admin.content_form import ContentForm
+from apps.catalog.admin.content_form import DOCUMENTS, ContentForm, sources_of
+from apps.catalog.admin.history import RecordedAdmin
 from apps.catalog.admin.skill_files import FilesField, FilesWidget
-from apps.catalog.admin.theme import Admin
 from apps.catalog.content.folders import FOLDERS
 from apps.catalog.content.installed import installed, look_again
 from apps.catalog.content.items import Item, Kind
@@ -42,7 +42,7 @@ description:
 
 
 @admin.register(ContentItem)
-class ContentAdmin(Admin[ContentItem]):
+class ContentAdmin(RecordedAdmin[ContentItem]):
     form = ContentForm
     fieldsets = (
         (None, {"fields": ("kind", "name", "text", "files")}),
@@ -84,6 +84,9 @@ class ContentAdmin(Admin[ContentItem]):
     def save_model(self, request: HttpRequest, obj: ContentItem, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
         tell_of_change()
+        if obj.kind in DOCUMENTS:
+            for doubt in review_credentials(obj.item.value)[1]:
+                self.message_user(request, f"{doubt.path}: {doubt.message}", messages.WARNING)
 
     def delete_model(self, request: HttpRequest, obj: ContentItem) -> None:
         super().delete_model(request, obj)
@@ -186,6 +189,9 @@ class ContentAdmin(Admin[ContentItem]):
             raise PermissionDenied
         text = request.POST.get("text", "").replace("\r\n", "\n")
         kind, name = request.POST.get("kind", ""), request.POST.get("name", "").strip() or "new"
+        if kind in DOCUMENTS and len(text) <= LARGEST_FILE:
+            row = ContentItem.objects.filter(kind=kind, name=name).first() or ContentItem()
+            text, _ = unmasked_text(text, sources_of(row, kind, name))
         if kind not in FOLDERS:
             return JsonResponse({"problems": ["Choose a kind first."], "blocks": []})
         if len(text) > LARGEST_FILE:

@@ -8,6 +8,7 @@ from django import forms
 
 from apps.catalog.admin.skill_files import FilesField, with_line_feeds
 from apps.catalog.admin.theme import LowTextarea
+from apps.catalog.admin.versioned_form import VersionedForm
 from apps.catalog.content.installed import installed
 from apps.catalog.content.models import ContentItem
 from apps.catalog.content.review import item_problems, with_item
@@ -47,7 +48,7 @@ class Text(forms.CharField):
         return with_line_feeds(str(super().to_python(value) or ""))
 
 
-class ContentForm(forms.ModelForm[ContentItem]):
+class ContentForm(VersionedForm[ContentItem]):
     text = Text(help_text=ContentItem._meta.get_field("text").help_text)
     files = FilesField(  # type: ignore[assignment]  # Django takes fields out of the class
         required=False,
@@ -56,7 +57,6 @@ class ContentForm(forms.ModelForm[ContentItem]):
         f"texts of {MOST_BYTES:,} bytes, and {LARGEST_FILE:,} with SKILL.md. SKILL.md has to say "
         "when to read which. Their names end with " + ", ".join(sorted(TEXT_ENDINGS)) + ".",
     )
-    seen_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     class Meta:
         model = ContentItem
@@ -64,7 +64,6 @@ class ContentForm(forms.ModelForm[ContentItem]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["seen_version"].initial = self.instance.version
         if "text" in self.fields and self.kind in TEXTS:
             self.fields["text"].label, self.fields["text"].help_text = TEXTS[self.kind]
 
@@ -76,18 +75,6 @@ class ContentForm(forms.ModelForm[ContentItem]):
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         self.check_size()
-        seen = self.cleaned_data.get("seen_version")
-        if self.instance._state.adding or seen is None:
-            return cleaned
-        # The row stays locked until it is saved, or the request ends.
-        rows = ContentItem.objects.select_for_update().filter(pk=self.instance.pk)
-        version = rows.values_list("version", flat=True).first()
-        if version is not None and version != seen:
-            self.data = {**dict(self.data.items()), self.add_prefix("seen_version"): version}
-            raise forms.ValidationError(
-                "Somebody saved this item while you were editing it. Compare with the saved one in "
-                "another tab; saving again overwrites it with what stands here."
-            )
         return cleaned
 
     def check_size(self) -> None:

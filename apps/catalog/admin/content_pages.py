@@ -10,9 +10,10 @@ from django.http import QueryDict
 
 from apps.catalog.content.items import Item, Kind
 from apps.catalog.content.layers import Content
-from apps.catalog.content.previews import Line, difference
+from apps.catalog.content.previews import difference
 from apps.catalog.content.review import problems_by_item
 from apps.catalog.content.uses import NOBODY, Application, Reference, Uses, uses_of
+from apps.catalog.line_difference import Line
 from apps.catalog.models import Application as ApplicationRow
 
 PER_PAGE = 50

@@ -12,7 +12,9 @@ from django.http import HttpRequest, JsonResponse
 from django.urls import URLPattern, path
 
 from apps.catalog.admin.connection import try_connection
-from apps.catalog.admin.theme import Admin, PasswordInput, Switch
+from apps.catalog.admin.history import RecordedAdmin
+from apps.catalog.admin.theme import PasswordInput, Switch
+from apps.catalog.admin.versioned_form import VersionedForm
 from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.secrets import UnreadableSecret
@@ -26,7 +28,8 @@ UNREADABLE = (
 )
 
 
-class DeploymentForm(forms.ModelForm[Deployment]):
+class DeploymentForm(VersionedForm[Deployment]):
+    secret_fields = {"api_key": ("new_api_key", "clear_api_key")}
     new_api_key = forms.CharField(
         label="API key",
         required=False,
@@ -73,7 +76,7 @@ def key_state(stored: str) -> str:
 
 
 @admin.register(Deployment)
-class DeploymentAdmin(Admin[Deployment]):
+class DeploymentAdmin(RecordedAdmin[Deployment]):
     form = DeploymentForm
     list_display = ("display_name", "deployment_id", "provider", "model_name", "key", "is_enabled")
     list_filter = ("is_enabled", "provider")

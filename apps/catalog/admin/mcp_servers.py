@@ -15,6 +15,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 
 from apps.capabilities.mcp.administration import Session, list_tools, sessions
+from apps.catalog.admin.history import RecordedAdmin
 from apps.catalog.admin.mcp_sessions import (
     PROGRAM,
     may_administer,
@@ -23,7 +24,8 @@ from apps.catalog.admin.mcp_sessions import (
     shown_sessions,
     state_of,
 )
-from apps.catalog.admin.theme import Admin, LowTextarea, Switch
+from apps.catalog.admin.theme import LowTextarea, Switch
+from apps.catalog.admin.versioned_form import VersionedForm
 from apps.errors import QuickAppError, ToolError
 from apps.manifest.toolsets import McpServer as Named
 from apps.workspace.local.models import McpServer, is_argument
@@ -99,7 +101,8 @@ def variables_of(text: str) -> dict[str, str]:
     return variables
 
 
-class McpServerForm(forms.ModelForm[McpServer]):
+class McpServerForm(VersionedForm[McpServer]):
+    secret_fields = {"environment": ("new_environment", "clear_environment")}
     arguments = Lines(help_text="One in a line. A list in JSON is read as such.")
     new_environment = forms.CharField(
         label="Environment",
@@ -156,7 +159,7 @@ def stored(server: McpServer) -> str:
 
 
 @admin.register(McpServer)
-class McpServerAdmin(Admin[McpServer]):
+class McpServerAdmin(RecordedAdmin[McpServer]):
     form = McpServerForm
     list_display = ("name", "command", "state", "tools", "session_count", "is_enabled")
     list_filter = ("is_enabled",)

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
 
-from apps.catalog.admin.theme import Admin
+from apps.catalog.admin.history import RecordedAdmin
 from apps.errors import FileRefused
 from apps.workspace.local import files
 from apps.workspace.local.models import PUBLIC, SharedFile
@@ -59,8 +59,9 @@ class SharedFileForm(forms.ModelForm[SharedFile]):
 
 
 @admin.register(SharedFile)
-class SharedFileAdmin(Admin[SharedFile]):
+class SharedFileAdmin(RecordedAdmin[SharedFile]):
     form = SharedFileForm
+    change_form_before_template = None  # whoever saves types nothing that could be lost
     list_display = ("name", "content_type", "length", "updated_at")
     search_fields = ("name",)
     readonly_fields = ("path", "content_type", "length", "updated_at")

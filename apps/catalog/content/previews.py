@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from difflib import unified_diff
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from apps.catalog.content.items import Item
 from apps.catalog.content.layers import Content
@@ -13,22 +12,16 @@ from apps.catalog.content.references import Resolver, Unresolved
 from apps.catalog.content.review import item_problems
 from apps.catalog.content.slots import slot_of_tool
 from apps.catalog.content.variables import template_variables
+from apps.catalog.line_difference import Line, line_difference
+from apps.catalog.masking import masked_text
 from apps.manifest.prompts import fill
 from apps.manifest.skill_document import SKILL_FILE
 from apps.manifest.tools import PredefinedTool
 from apps.manifest.toolsets import PredefinedToolSet
 
-MOST_LINES = 5_000
-"""Of one difference; more would take minutes, and nobody reads them."""
-
 
 class Block(NamedTuple):
     title: str
-    text: str
-
-
-class Line(NamedTuple):
-    kind: Literal["same", "added", "removed", "place"]
     text: str
 
 
@@ -80,24 +73,17 @@ def as_json(value: Any) -> str:
 
 def difference(below: Item, above: Item) -> list[Line]:
     """From the item of one layer to the one that replaces it; empty if they are the same."""
-    before, after = lines_of(below), lines_of(above)
-    if max(len(before), len(after)) > MOST_LINES:
-        return [Line("place", f"More than {MOST_LINES} lines: not compared.")]
-    found = unified_diff(before, after, lineterm="")
-    return [line_of(text) for number, text in enumerate(found) if number > 1]  # two name the files
-
-
-def line_of(text: str) -> Line:
-    if text.startswith("@@"):
-        return Line("place", text)
-    kinds: dict[str, Literal["added", "removed"]] = {"+": "added", "-": "removed"}
-    return Line(kinds.get(text[:1], "same"), text[1:])
+    return line_difference(lines_of(below), lines_of(above))
 
 
 def lines_of(item: Item) -> list[str]:
-    """The text as it was written, and of a skill all its files."""
-    lines = item.text.splitlines()
+    """The text as it was written, without credentials, and of a skill all its files."""
+    lines = shown_text(item).splitlines()
     if item.kind == "skill" and item.value:
         for name in sorted(item.value.keys() - {SKILL_FILE}):
             lines += ["", f"{name}:", *item.value[name].splitlines()]
     return lines
+
+
+def shown_text(item: Item) -> str:
+    return masked_text(item.text) if item.kind in ("tool", "toolset") else item.text

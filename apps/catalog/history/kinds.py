@@ -6,7 +6,6 @@ holds a credential: where one is, it has `{"$hidden": "…"}`, which differs whe
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ from django.conf import settings
 from django.db import models
 
 from apps.catalog.json_text import JSONTextInvalid, parse
-from apps.catalog.masking import masked, seal
+from apps.catalog.masking import masked, masked_text, seal
 from apps.catalog.models import Application, ContentItem
 from apps.manifest.secrets import HIDDEN
 from apps.workspace.local.models import PUBLIC, Deployment, McpServer, SharedFile, StoredFile
@@ -82,16 +81,6 @@ def has_document(columns: Mapping[str, Any]) -> bool:
 def hidden(secret: str) -> Any:
     text = secret.encrypted if isinstance(secret, UnreadableSecret) else secret
     return {HIDDEN: seal(text, settings.SECRET_KEY)} if text else ""
-
-
-def masked_text(text: str) -> str:
-    """The text as it was written, unless there is a credential in it."""
-    try:
-        document = parse(text)
-    except JSONTextInvalid:
-        return text
-    safe = masked(document)
-    return text if safe is document else json.dumps(safe, indent=2, ensure_ascii=False)
 
 
 def is_shared(file: StoredFile) -> bool:

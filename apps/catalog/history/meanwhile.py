@@ -14,6 +14,7 @@ from apps.catalog.history.differences import MISSING, Difference, differences
 from apps.catalog.history.kinds import Kind, Snapshot
 from apps.catalog.history.merging import Clash, Merge
 from apps.catalog.history.models import Change
+from apps.catalog.history.shown import Shown, ShownClash, shown, shown_clash
 
 MOST_NAMED = 5
 
@@ -44,6 +45,18 @@ class Conflict:
     own: Sequence[Difference]
     clashes: Sequence[Clash]
     incomparable: Sequence[str]
+
+    @property
+    def shown_incoming(self) -> list[Shown]:
+        return shown(self.incoming)
+
+    @property
+    def shown_own(self) -> list[Shown]:
+        return shown(self.own)
+
+    @property
+    def shown_clashes(self) -> list[ShownClash]:
+        return [shown_clash(clash) for clash in self.clashes]
 
 
 def since(kind: Kind, number: Any, version: int) -> Meanwhile:

@@ -15,7 +15,7 @@ from django.db import models
 
 from apps.catalog.history.kinds import Kind, Snapshot, has_document
 from apps.catalog.json_text import JSONTextInvalid, parse
-from apps.catalog.masking import unmasked
+from apps.catalog.masking import readable, unmasked
 from apps.manifest.secrets import is_hidden
 
 
@@ -71,13 +71,6 @@ def text_put_back(written: Any, sources: list[str]) -> str:
     if found is document and isinstance(written, str):
         return written
     return json.dumps(found, indent=2, ensure_ascii=False)
-
-
-def readable(text: str) -> Any:
-    try:
-        return parse(text)
-    except JSONTextInvalid:
-        return None
 
 
 def secret_notes(kind: Kind, column: str, value: Any, rows: list[models.Model]) -> list[str]:

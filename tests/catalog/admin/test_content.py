@@ -226,7 +226,7 @@ def test_nobody_overwrites_what_somebody_else_saved_meanwhile(client):
     row.save()
 
     answer = client.post(url, {"text": "Mine.", "seen_version": "1"})
-    assert "Somebody saved this item" in words(answer)
+    assert "Somebody saved this predefined item" in words(answer)
     assert answer.context["adminform"].form["seen_version"].value() == 2
     answer = client.post(url, {"text": "Mine.", "seen_version": "2"})
 

@@ -117,7 +117,7 @@ def test_no_credential_of_a_document_is_kept():
     toolset = {
         "type": "rest-api",
         "name": "Weather",
-        "authorization": {"type": "api_key", "key": KEY, "in": "header", "name": "X-Key"},
+        "authorization": {"type": "bearer", "token": KEY},
         "tools": [],
     }
     make_application(manifest=manifest_with(tool_sets=[toolset]))

@@ -8,7 +8,6 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from apps.catalog.admin.embedding.edits import CONFLICT
 from apps.catalog.models import Application, empty_manifest
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 
@@ -108,7 +107,10 @@ def test_the_second_of_two_operators_is_told_and_may_overwrite(operator, applica
     told = operator.post(EDITOR, late)
     again = operator.post(EDITOR, {**late, "seen_version": told.json()["version"]})
 
-    assert (told.status_code, told.json()) == (409, {"error": CONFLICT, "version": "2"})
+    assert (told.status_code, told.json()["version"]) == (409, "2")
+    error = told.json()["error"]
+    assert error.startswith("Somebody saved this application while you were editing it.")
+    assert error.endswith(": changed manifest.orchestrator.system_prompt.")
     assert again.json() == {"version": "3", "has_changes": True}
 
 
