@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
 from apps.catalog.api.applications import ApplicationViewSet
 from apps.catalog.api.deployments import DeploymentViewSet
+from apps.catalog.api.page import docs
 
 router = SimpleRouter()
 router.register("applications", ApplicationViewSet)
@@ -16,5 +17,5 @@ router.register("deployments", DeploymentViewSet)
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include(router.urls)),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
-    path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),
+    path("docs/", docs, name="api-docs"),
 ]
