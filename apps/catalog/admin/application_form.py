@@ -13,6 +13,8 @@ from apps.catalog.review import review_text
 class ApplicationForm(VersionedForm[Application]):
     manifest = ManifestField(initial=empty_manifest)
     copied: Application | None = None
+    moves = False
+    """Whether whoever is asked may move a credential to a secret."""
 
     class Meta:
         model = Application
@@ -31,6 +33,8 @@ class ApplicationForm(VersionedForm[Application]):
         if isinstance(field, ManifestField) and original.pk:
             field.sources = [original.manifest]
             field.widget.row = original.pk
+        if isinstance(field, ManifestField):
+            field.widget.moves = self.moves
 
     def full_clean(self) -> None:
         """Replace the lines at the manifest by the findings, which know where they are."""
@@ -39,10 +43,10 @@ class ApplicationForm(VersionedForm[Application]):
             self.show_findings()
 
     def show_findings(self) -> None:
-        field = self.fields.get("manifest")
-        if not isinstance(field, ManifestField) or not isinstance(field.widget, ManifestEditor):
+        field: Any = self.fields.get("manifest")
+        if not isinstance(field, ManifestField):
             return
-        editor = field.widget
+        editor: ManifestEditor = field.widget
         editor.findings = review_text(str(self["manifest"].value()), sources=field.sources)
         count = sum(finding.severity == "error" for finding in editor.findings)
         if self.is_bound and count:

@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from apps.catalog.admin.application_form import ApplicationForm
+from apps.catalog.admin.drafts import MOVE, draft_of, move_typed
 from apps.catalog.admin.history import RecordedAdmin
 from apps.catalog.admin.manifest_views import check_manifest, describe_manifest
 from apps.catalog.history.recording import update_rows
@@ -123,8 +124,28 @@ class ApplicationAdmin(RecordedAdmin[Application]):
         **kwargs: Any,
     ) -> Any:
         form = super().get_form(request, obj, change=change, **kwargs)
-        original = self.copied(request) if obj is None else None
-        return type(form.__name__, (form,), {"copied": original}) if original else form
+        draft = draft_of(request)
+        changes: dict[str, Any] = {
+            "copied": self.copied(request) if obj is None else None,
+            "moves": request.user.has_perm("workspace.add_secret"),
+            **({"starting": draft} if draft is not None else {}),
+        }
+        return type(form.__name__, (form,), changes)
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Any = None,
+    ) -> HttpResponse:
+        """Somebody may have asked for a secret instead of saving: then the draft comes back."""
+        row = self.get_object(request, object_id) if object_id else None
+        may = self.has_change_permission(request, row) if row else self.has_add_permission(request)
+        if may and request.method == "POST" and MOVE in request.POST:
+            move_typed(request, self.get_form(request, row)(request.POST, instance=row))
+        answer: HttpResponse = super().changeform_view(request, object_id, form_url, extra_context)
+        return answer
 
     def save_related(
         self, request: HttpRequest, form: ModelForm[Application], formsets: Any, change: bool

@@ -28,6 +28,8 @@ from apps.catalog.content.previews import preview
 from apps.catalog.content.review import item_problems, with_item
 from apps.catalog.content.texts import LARGEST_FILE
 from apps.catalog.content.uses import NOBODY, Reference
+from apps.catalog.credentials import review_credentials
+from apps.catalog.masking import unmasked_text
 from apps.manifest.skill_document import SKILL_FILE
 
 PAGE = "admin:catalog_contentitem_item"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 from django import forms
 
@@ -10,12 +11,17 @@ from apps.catalog.admin.skill_files import FilesField, with_line_feeds
 from apps.catalog.admin.theme import LowTextarea
 from apps.catalog.admin.versioned_form import VersionedForm
 from apps.catalog.content.installed import installed
+from apps.catalog.content.items import Kind
 from apps.catalog.content.models import ContentItem
 from apps.catalog.content.review import item_problems, with_item
 from apps.catalog.content.texts import LARGEST_FILE
+from apps.catalog.credentials import review_credentials
+from apps.catalog.masking import masked_text, unmasked_text
 from apps.manifest.skill_document import MOST_BYTES, MOST_FILES, TEXT_ENDINGS
 
 MOST_MISTAKES = 20
+DOCUMENTS = ("tool", "toolset")
+"""Kinds whose text is JSON, in which credentials may stand."""
 
 TEXTS = {
     "prompt": ("Text", "Markdown. {today} and {locale} are filled in, and PROMPT_VARIABLES."),
@@ -36,16 +42,41 @@ class HighTextarea(LowTextarea):
         self.attrs["class"] = f"{self.attrs.get('class', '')} content-text"
 
 
+class Typed(str):
+    """What stands in a form because somebody typed it."""
+
+    __slots__ = ()
+
+
 class Text(forms.CharField):
-    """A text as it was typed, with the line ends that files have."""
+    """A text as it was typed, with the line ends that files have.
+
+    What is stored is shown without its credentials; what is hidden in what is typed is in one of
+    the `sources`. Both are of documents alone (`is_document`).
+    """
 
     widget = HighTextarea
+    is_document = False
+    sources: Sequence[str] = ()
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(strip=False, **kwargs)
 
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        return data if data is None else Typed(data)
+
+    def prepare_value(self, value: Any) -> Any:
+        is_shown = isinstance(value, str) and not isinstance(value, Typed)
+        return masked_text(value) if self.is_document and is_shown else value
+
     def to_python(self, value: Any) -> str:
-        return with_line_feeds(str(super().to_python(value) or ""))
+        text = with_line_feeds(str(super().to_python(value) or ""))
+        if not self.is_document:
+            return text
+        found, problems = unmasked_text(text, self.sources)
+        if problems:
+            raise forms.ValidationError([f"{p.path}: {p.message}." for p in problems])
+        return found
 
 
 class ContentForm(VersionedForm[ContentItem]):
@@ -66,6 +97,13 @@ class ContentForm(VersionedForm[ContentItem]):
         super().__init__(*args, **kwargs)
         if "text" in self.fields and self.kind in TEXTS:
             self.fields["text"].label, self.fields["text"].help_text = TEXTS[self.kind]
+        field: Any = self.fields.get("text")
+        if isinstance(field, Text) and self.kind in DOCUMENTS:
+            field.is_document, field.sources = True, sources_of(self.instance, self.kind, self.name)
+
+    @property
+    def name(self) -> str:
+        return str(self.instance.name or self.data.get("name") or self.initial.get("name") or "")
 
     @property
     def kind(self) -> str:
@@ -94,3 +132,12 @@ class ContentForm(VersionedForm[ContentItem]):
         item = self.instance.item
         for problem in list(item_problems(with_item(installed(), item), item))[:MOST_MISTAKES]:
             self.add_error("text", problem)
+        if self.kind in DOCUMENTS and not self.errors:
+            for missing in review_credentials(item.value)[0]:
+                self.add_error("text", f"{missing.path}: {missing.message}")
+
+
+def sources_of(row: ContentItem, kind: str, name: str) -> list[str]:
+    """The texts that have what is hidden in the one that is typed: the row, and what it replaces."""
+    stack = installed().stacks.get(cast(Kind, kind), {}).get(name, ())
+    return [text for text in (row.text, *(item.text for item in reversed(stack))) if text]
