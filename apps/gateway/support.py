@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 from django.conf import settings
@@ -17,19 +16,15 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
-from pydantic import TypeAdapter, ValidationError
 
-from apps.accounts.authentication import authenticate, find_holder
+from apps.accounts.authentication import authenticate
 from apps.catalog.content import configuration
 from apps.catalog.content.installed import installed
 from apps.errors import NotAuthenticated
 from apps.manifest.reading import Problem, review
 from apps.manifest.schema import manifest_schema
-from apps.manifest.skills import PromptSkill, Skill
 
 logger = logging.getLogger(__name__)
-
-_skill: TypeAdapter[Any] = TypeAdapter(Skill)
 
 
 # --- Reading ----------------------------------------------------------------------------------
@@ -57,31 +52,7 @@ def default_configuration(request: HttpRequest) -> JsonResponse:
     return JsonResponse(configuration.default_configuration(installed()))
 
 
-@require_GET
-def skills(request: HttpRequest) -> JsonResponse:
-    """The predefined skills; this installation comes with none."""
-    return JsonResponse([], safe=False)
-
-
 # --- Checking ---------------------------------------------------------------------------------
-
-
-@csrf_exempt
-@require_POST
-async def validate_skill(request: HttpRequest) -> JsonResponse:
-    """Say whether a skill can be fetched and read. Without DIAL there is nowhere to fetch from."""
-    if await find_holder(request.headers.get("Api-Key", "").strip()) is None:
-        return detail(401, "Send a valid API key in the Api-Key header.")
-    try:
-        skill = _skill.validate_json(request.body)
-    except RequestDataTooBig as error:
-        return detail(413, str(error))
-    except ValidationError as error:
-        problems = error.errors(include_url=False, include_input=False, include_context=False)
-        return detail(422, [{**problem, "loc": ["body", *problem["loc"]]} for problem in problems])
-    if not isinstance(skill, PromptSkill):
-        return detail(400, f"Skills of type '{skill.type}' cannot be validated here.")
-    return detail(404, f"'{skill.url}' cannot be read: this installation has no prompts of DIAL.")
 
 
 def detail(status: int, text: object) -> JsonResponse:

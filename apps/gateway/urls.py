@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from apps.gateway import support
+from apps.gateway import support, support_skills
 
 urlpatterns: list[URLPattern] = [
     path("application-schema", support.application_schema),
     path("default-configuration", support.default_configuration),
-    path("skills", support.skills),
-    path("skills/validate", support.validate_skill),
+    path("skills", support_skills.skills),
+    path("skills/validate", support_skills.validate_skill),
     path("validate", support.validate),
 ]

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import pytest
 from django.test import AsyncClient
 from jsonschema import Draft202012Validator
 
 from apps.accounts.models import ApiKey
+from tests.dial_core import Core, serve_core
+from tests.dial_core.core import KEY
 from tests.gateway.scripts import MANIFEST
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -55,8 +58,36 @@ async def test_a_new_application_begins_with_what_the_file_says(settings, tmp_pa
     assert response.json() == {"contexts": []}
 
 
-async def test_there_are_no_predefined_skills():
-    assert (await AsyncClient().get(f"{ROOT}/skills")).json() == []
+async def test_the_predefined_skills_are_listed_with_what_they_say_of_themselves(
+    settings, tmp_path
+):
+    settings.PREDEFINED_DIR = tmp_path
+    for name, front in (
+        ("full", "license: MIT\ncompatibility: all\nmetadata: {a: 1}\nallowed-tools: a b"),
+        ("least", ""),
+        ("bad", "metadata: [a]"),
+    ):
+        (tmp_path / "skills" / name).mkdir(parents=True)
+        text = f"---\nname: {name}\ndescription: d\n{front}\n---\nDo it."
+        (tmp_path / "skills" / name / "SKILL.md").write_text(text, encoding="utf-8")
+
+    assert (await AsyncClient().get(f"{ROOT}/skills")).json() == [
+        {
+            "name": "full",
+            "description": "d",
+            "license": "MIT",
+            "compatibility": "all",
+            "metadata": {"a": "1"},
+            "allowed_tools": ["a", "b"],
+        },
+        least("least"),
+    ]
+
+
+def least(name: str) -> dict[str, object]:
+    """The metadata of a skill that says no more than it has to."""
+    more = dict.fromkeys(("license", "compatibility", "metadata", "allowed_tools"))
+    return {"name": name, "description": "d", **more}
 
 
 # --- skills/validate ---------------------------------------------------------------------------
@@ -99,13 +130,109 @@ async def test_a_skill_that_only_dial_has_is_not_found(key):
     assert "prompts/b/skill" in response.json()["detail"]
 
 
-async def test_a_kind_of_skill_that_cannot_be_validated_is_refused(key):
-    skill = {"type": "dial-skill", "url": "skills/b/s/"}
+async def test_a_kind_of_skill_that_is_a_preview_is_refused_without_it(key, settings):
+    settings.ENABLE_PREVIEW_FEATURES = False
+    skill = {"type": "dial-skill", "url": "skills/b/s"}
 
     response = await post("skills/validate", skill, headers={"Api-Key": key})
 
     assert response.status_code == 400
-    assert "dial-skill" in response.json()["detail"]
+    assert response.json() == {
+        "detail": "Skills of type 'dial-skill' need ENABLE_PREVIEW_FEATURES=true here."
+    }
+
+
+@pytest.fixture
+def fake(settings) -> Iterator[Core]:
+    """A Core that the settings name. It is on this machine, and on no allowlist."""
+    with serve_core() as served:
+        settings.DIAL_URL = served.url
+        settings.PRIVATE_NETWORK_ALLOWLIST = []
+        settings.ENABLE_PREVIEW_FEATURES = True
+        yield served
+
+
+def put_skill(core: Core, kind: str, path: str, text: str) -> dict[str, str]:
+    """The skill in the bucket of the demo key, as a manifest names it."""
+    holder = core.keys.holder(KEY)
+    assert holder is not None
+    if kind == "dial-skill":
+        url = f"skills/{holder.bucket}/{path}"
+        core.add_skill(url, {"SKILL.md": text.encode()})
+    else:
+        url = f"prompts/{holder.bucket}/{path}"
+        document = json.dumps({"name": path, "content": text})
+        core.put(url, document.encode(), "application/json")
+    return {"type": kind, "url": url}
+
+
+@pytest.mark.parametrize("kind", ["dial-prompt", "dial-skill"])
+async def test_a_skill_of_core_is_fetched_with_the_key_of_the_request(fake, kind):
+    skill = put_skill(fake, kind, "tone", "---\nname: tone\ndescription: d\n---\nDo it.")
+
+    response = await post("skills/validate", skill, headers={"Api-Key": KEY})
+
+    assert (response.status_code, response.json()) == (200, least("tone"))
+    assert {hop.headers["api-key"] for hop in fake.requests} == {KEY}
+
+
+@pytest.mark.parametrize("kind", ["dial-prompt", "dial-skill"])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "SKILL.md: is empty; write front matter and instructions"),
+        ("Be kind.", "front matter: is missing; begin the text with a line '---'"),
+        ("---\nname: Tone\ndescription: d\n---\n", "name: cannot be 'Tone'; write lower-case"),
+    ],
+)
+async def test_a_skill_that_cannot_be_used_is_told_why(fake, kind, text, message):
+    skill = put_skill(fake, kind, "tone", text)
+
+    response = await post("skills/validate", skill, headers={"Api-Key": KEY})
+
+    assert response.status_code == 422
+    assert response.json()["detail"].startswith(message)
+
+
+@pytest.mark.parametrize("kind", ["dial-prompt", "dial-skill"])
+@pytest.mark.parametrize("path", ["{}/none", "somebody-else/tone", "x", "../x"])
+async def test_a_skill_that_is_not_there_is_as_one_of_somebody_else(fake, kind, path):
+    root = "skills" if kind == "dial-skill" else "prompts"
+    url = f"{root}/{path.format(fake.keys.holder(KEY).bucket)}"
+
+    response = await post("skills/validate", {"type": kind, "url": url}, headers={"Api-Key": KEY})
+
+    assert response.status_code == 404
+    assert response.json()["detail"].startswith(f"'{url}' cannot be read: There is no ")
+
+
+async def test_a_key_that_core_does_not_know_is_refused(fake):
+    skill = put_skill(fake, "dial-prompt", "tone", "x")
+
+    response = await post("skills/validate", skill, headers={"Api-Key": "unknown"})
+
+    assert (response.status_code, response.json()) == (
+        401,
+        {"detail": "Send a valid API key in the Api-Key header."},
+    )
+
+
+async def test_one_of_our_own_keys_is_shown_to_nobody(fake, key):
+    skill = put_skill(fake, "dial-prompt", "tone", "x")
+
+    response = await post("skills/validate", skill, headers={"Api-Key": key})
+
+    assert response.status_code == 404
+    assert fake.requests == []
+
+
+async def test_while_core_cannot_be_asked_that_is_told(settings):
+    settings.DIAL_URL = "http://127.0.0.1:9"
+
+    response = await post("skills/validate", PROMPT, headers={"Api-Key": "of-core"})
+
+    assert response.status_code == 502
+    assert response.json()["detail"].startswith("'prompts/b/skill' cannot be read: DIAL Core")
 
 
 # --- validate ----------------------------------------------------------------------------------

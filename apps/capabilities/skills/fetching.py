@@ -72,7 +72,7 @@ async def fetch_all(workspace: Workspace, addresses: Iterable[Address]) -> Fetch
                 skills[address] = outcome
             case SkillInvalid() | QuickAppError():
                 refusals[address] = str(outcome)
-                if isinstance(outcome, ServiceFailed):
+                if isinstance(outcome, ServiceFailed) and outcome.reason != "answer":
                     outages.append(str(outcome))
             case Exception():
                 logger.error("A skill could not be fetched", exc_info=outcome)
