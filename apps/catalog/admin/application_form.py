@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from apps.catalog.admin.manifest_editor import ManifestEditor, ManifestField
 from apps.catalog.admin.versioned_form import VersionedForm
@@ -46,7 +46,7 @@ class ApplicationForm(VersionedForm[Application]):
         field: Any = self.fields.get("manifest")
         if not isinstance(field, ManifestField):
             return
-        editor: ManifestEditor = field.widget
+        editor: ManifestEditor = cast(Any, field).widget
         editor.findings = review_text(str(self["manifest"].value()), sources=field.sources)
         count = sum(finding.severity == "error" for finding in editor.findings)
         if self.is_bound and count:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 
 from django import forms
 
-from apps.catalog.history.kinds import Kind, Snapshot, has_document, kind_of, masked_text
+from apps.catalog.history.kinds import Kind, Snapshot, has_document, kind_of
 from apps.catalog.history.meanwhile import (
     Conflict,
     conflict,
@@ -25,7 +25,7 @@ from apps.catalog.history.meanwhile import (
 )
 from apps.catalog.history.restoring import earlier
 from apps.catalog.json_text import JSONTextInvalid, parse
-from apps.catalog.masking import masked
+from apps.catalog.masking import masked, masked_text
 from apps.workspace.versions import Versioned
 
 Row = TypeVar("Row", bound=Versioned)

@@ -98,7 +98,7 @@ async def test_a_constant_can_be_a_secret_anywhere_in_the_request_and_is_not_sho
 async def test_a_secret_does_not_follow_a_redirect_to_another_server():
     bearer = {"type": "bearer", "token": NAMED}
     async with serving(json_reply("{}")) as thief:
-        moved = Reply(307, {"Location": f"{thief.url}/take"}, b"")
+        moved = Reply(307, b"", {"location": f"{thief.url}/take"})
         async with serving(moved) as service:
             await store(service.url)
             document = manifest(tool_set(tool(f"{service.url}/a"), authorization=bearer))
