@@ -35,6 +35,7 @@ EXPERTS = {
     "gemini-2.5-pro-google-search": "The ferry is late.",
 }
 """What deployments of Core always answer."""
+SKILL = "---\nname: radio-phrases\ndescription: How ships are spoken to.\n---\nSay 'over'."
 PROMPT = "You keep the harbour's papers. Today is {today}."
 
 
@@ -73,13 +74,7 @@ class Harbour:
     def give(self, core: Core) -> Model:
         """What a Core has of it; the model that leads the examples."""
         core.put("prompts/public/clerk", prompt("You count in {unit}."), "application/json")
-        core.put(
-            "prompts/public/radio-phrases",
-            prompt(
-                "---\nname: radio-phrases\ndescription: How ships are spoken to.\n---\nSay 'over'."
-            ),
-            "application/json",
-        )
+        core.put("prompts/public/radio-phrases", prompt(SKILL), "application/json")
         core.put("files/harbour/tide-tables.pdf", PASS, "application/pdf")
         core.put("files/harbour/charts/north.txt", b"Sand at 57 north.")
         core.add_skill(
@@ -123,7 +118,8 @@ def system_of(body: Body) -> str:
 
 def web_service(harbour: Harbour) -> Starlette:
     async def hear(request: Request) -> None:
-        target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        target = request.scope["raw_path"].decode()
+        target += f"?{request.url.query}" if request.url.query else ""
         harbour.heard.append(Heard(target, dict(request.headers), await request.body()))
 
     async def ship(request: Request) -> Response:
@@ -160,7 +156,7 @@ def web_service(harbour: Harbour) -> Starlette:
         routes=[
             Route("/customs/chat/completions", customs, methods=["POST"]),
             Route(f"{PREFIX}{{operation}}", run_code, methods=["POST"]),
-            Route("/v1/ships/{ship}", ship),
+            Route("/v1/ships/{ship:path}", ship),
             Route("/v1/passes", gate_pass, methods=["POST"]),
             Route("/token", token, methods=["POST"]),
             Route("/tides", tides),

@@ -14,6 +14,7 @@ from tests.catalog.content.files import write
 from tests.dial.harbour import (
     PASS,
     PROMPT,
+    SKILL,
     Harbour,
     serve_harbour,
     system_of,
@@ -32,6 +33,7 @@ INTERPRETER = "internal_code_execution_python_interpreter"
 FETCH, ATTACH = "internal_web_fetch", "internal_representation_add_attachment"
 FILES = ("list", "read_lines", "search", "find", "write", "edit", "delete", "copy", "move")
 FILE_TOOLS = [f"internal_file_{name}" for name in FILES]
+READ_SKILL = "internal_skills_read_skill"
 NEW = re.compile(r"\s+\[(session_id|Timestamp): .*\]")
 
 
@@ -83,6 +85,11 @@ class Conversation:
         return tools_of(self.asked[0])
 
     @property
+    def prompt(self) -> str:
+        """What the operator told the model, without the list of skills."""
+        return system_of(self.asked[0]).partition("\n\nSkills are ")[0]
+
+    @property
     def results(self) -> list[str]:
         """What the model was told of its own calls, without what is made up anew each time."""
         return [
@@ -100,7 +107,7 @@ def conversation(core: Core, harbour: Harbour) -> Conversation:
 async def test_the_smallest_tells_the_time(conversation: Conversation):
     reply = await conversation.ask("smallest", called(CLOCK, timezone="Europe/Riga"), FINE)
 
-    assert conversation.tools == [CLOCK]
+    assert conversation.tools == [CLOCK, READ_SKILL]
     [result] = conversation.results
     assert result.endswith("(Europe/Riga, source=argument)")
     assert statuses(reply) == {"Current time": "completed"}
@@ -115,20 +122,20 @@ async def test_rest_calls_go_out_with_path_query_header_and_body(conversation: C
     )
 
     [asked, *_] = conversation.asked
-    assert conversation.tools == [CLOCK, "berths_find_ship", "berths_print_pass"]
-    assert system_of(asked) == (
+    assert conversation.tools == [CLOCK, "berths_find_ship", "berths_print_pass", READ_SKILL]
+    assert conversation.prompt == (
         "You help the harbour master of Ventspils.\n\nPilots come on board at the outer buoy."
     )
     assert [asked[name] for name in ("temperature", "top_p", "seed")] == [0.4, 0.9, 11]
     found, printed = conversation.harbour.heard
-    assert found.target == "/v1/ships/9%2F1?columns=berth&columns=departure"
+    assert found.target == "/v1/ships/9%2F1?columns=berth%2Cdeparture"
     assert found.told("x-harbour-key", "x-version") == {
         "x-harbour-key": "not-a-real-key",
         "x-version": "3",
     }
     assert (printed.target, json.loads(printed.body)) == (
         "/v1/passes",
-        {"visitor": {"name": "Anna"}},
+        {"visitor": '{"name":"Anna"}'},
     )
     assert conversation.results[0] == '{"berth":7,"ship":"9/1"}'
     [attached] = attachments(reply)
@@ -147,9 +154,9 @@ async def test_deployments_answer_each_in_its_way(conversation: Conversation):
         FINE,
     )
 
-    assert system_of(conversation.asked[0]).startswith("You keep the harbour's papers. Today is 2")
+    assert conversation.prompt.startswith("You keep the harbour's papers. Today is 2")
     offered = [CONTEXTS, CLOCK, "rag_search_tool", "interpreter-lv", "ask_weather"]
-    assert conversation.tools == offered
+    assert conversation.tools == [*offered, READ_SKILL]
     assert conversation.results == ["High at six.", "Labdien!", "Calm."]
     experts = conversation.harbour.experts
     [question] = experts["rag-tides"].asked[0]["messages"]
@@ -177,6 +184,7 @@ async def test_tools_come_from_servers_toolsets_and_applications(conversation: C
         "Shifts_who_works",
         "read_mcp_resource",
         "applications_public_customs-clerk",
+        READ_SKILL,
     ]
     assert conversation.results == ["Crane 4.", "Ten an hour.", "Ilze.", "Nothing to declare."]
     assert conversation.harbour.calls == [("free_cranes", "Monday"), ("who_works", 6)]
@@ -193,8 +201,8 @@ async def test_a_predefined_toolset_and_a_prompt_of_core_are_put_in(conversation
     )
 
     hub = ["rag_search_tool", "image_generation_tool", "web_search_tool"]
-    assert conversation.tools == [CLOCK, *hub, INTERPRETER]
-    assert system_of(conversation.asked[0]) == "You count in tonnes."
+    assert conversation.tools == [CLOCK, *hub, INTERPRETER, READ_SKILL]
+    assert conversation.prompt == "You count in tonnes."
     assert conversation.results[0] == "The ferry is late."
     assert '"result": "2"' in conversation.results[1]
     assert statuses(reply) == {
@@ -203,12 +211,23 @@ async def test_a_predefined_toolset_and_a_prompt_of_core_are_put_in(conversation
     }
 
 
-async def test_features_bring_the_tools_that_were_chosen(conversation: Conversation):
-    await conversation.ask("features", called("internal_file_find", pattern="*"), FINE)
+async def test_features_bring_the_tools_that_were_chosen_and_a_skill_of_core(
+    conversation: Conversation,
+):
+    reply = await conversation.ask(
+        "features",
+        called("internal_file_find", pattern="*"),
+        called(READ_SKILL, skill_name="radio-phrases"),
+        called(READ_SKILL, skill_name="radio-phrases", file_path="more.md"),
+        FINE,
+    )
 
     chosen = ["internal_file_read_lines", "internal_file_search", "internal_file_find"]
-    assert conversation.tools == chosen
-    assert conversation.results == ["(no file matches)"]
+    assert conversation.tools == [*chosen, READ_SKILL]
+    found, skill, file = conversation.results
+    assert (found, skill) == ("(no file matches)", SKILL)
+    assert file == "Skill 'radio-phrases' has no bundled files."
+    assert statuses(reply) == {"Reading Skill: radio-phrases": "completed"}  # the one that failed
 
 
 async def test_preview_features_work_together(conversation: Conversation):
@@ -222,6 +241,8 @@ async def test_preview_features_work_together(conversation: Conversation):
         called(ATTACH, url="note.txt"),
         called("internal_file_list", path="files/harbour/charts/"),
         called(FETCH, url=f"{conversation.harbour.url}/tides"),
+        called(READ_SKILL, skill_name="mooring"),
+        called(READ_SKILL, skill_name="mooring", file_path="knots.md"),
         FINE,
         text="Ropes",
     )
@@ -229,20 +250,22 @@ async def test_preview_features_work_together(conversation: Conversation):
     book = ["Logbook_open", "Logbook_note", "Logbook_look_up"]
     assert conversation.tools == [
         *(CONTEXTS, CLOCK, "paper-reader"),
-        *(*FILE_TOOLS, FETCH, ATTACH, *book, "task"),
+        *(*FILE_TOOLS, FETCH, ATTACH, *book, READ_SKILL, "task"),
     ]
-    looked_up, read, helped, written, attached, listed, fetched = conversation.results
+    looked_up, read, helped, written, attached, listed, fetched, *skill = conversation.results
     assert (looked_up, read, helped) == ("rope: page 3.", "The stamp is missing.", "I read it.")
     assert written.startswith("Created note.txt (12 bytes).")
     assert attached == "'note.txt' is an attachment of the answer now."
     assert listed == "17 files/harbour/charts/north.txt"
     assert "resolves to a blocked address" in fetched  # the network around the server stays closed
     assert conversation.harbour.heard == []
+    assert "<file>knots.md</file>" in skill[0]
+    assert skill[1] == "A bowline."
     assert [one["title"] for one in attachments(reply)] == ["note.txt"]
     *at_first, looked, noted = conversation.harbour.calls
     assert sorted(at_first) == [("look_up", "tides"), ("open", "Ropes")]
     assert looked == ("look_up", "rope")
-    assert noted == ("note", ["assistant", "tool", "assistant"], 8)
+    assert noted == ("note", ["assistant", "tool", "assistant"], 10)
 
 
 async def test_old_spellings_still_run(conversation: Conversation):
@@ -250,7 +273,7 @@ async def test_old_spellings_still_run(conversation: Conversation):
         "deprecated", called("digest", query="All of it"), called("Shifts_who_works", hour=6), FINE
     )
 
-    assert conversation.tools == [CLOCK, "digest", "Shifts_who_works", "Shifts_swap"]
+    assert conversation.tools == [CLOCK, "digest", "Shifts_who_works", "Shifts_swap", READ_SKILL]
     assert conversation.results == ["In short: yes.", "Ilze."]
     assert statuses(reply) == {"Shifts": "completed"}  # the other one asks for no stage
 
