@@ -25,7 +25,8 @@ import uvloop
 
 WISH = re.compile(rb"tokens=(\d+) delay_ms=([\d.]+) first_ms=([\d.]+) tool=(\w*)")
 LENGTH = re.compile(rb"content-length:\s*(\d+)", re.IGNORECASE)
-TOOL_RESULT = re.compile(rb'"role":\s*"tool"')
+TOOL_RESULT = re.compile(rb'"tool_call_id":\s*"call_1"')
+"""Of the call that was made here: a system may put other pairs of call and result in front."""
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 ARGUMENTS = ('{"time', "zone", '":', ' "', "U", "T", "C", '"}')
 COMMON = {

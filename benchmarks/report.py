@@ -12,6 +12,8 @@ FLOOR = "floor"
 BEHIND = "site behind DIAL Core"
 """Asks Core who is calling, for which application, and what its model is, in every request."""
 BAND = (0.85, 1.15)
+CONTENT = "site, predefined content"
+"""An application with a predefined prompt, patched predefined tools, a skill and a hook."""
 MEASURES = {
     "request": "us/request",
     "tool": "us/request with a tool turn",

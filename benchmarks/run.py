@@ -27,8 +27,8 @@ from benchmarks.processes import Process, free_port, start
 from benchmarks.systems import shipped
 
 TOOL = "internal_timeawareness_current_timestamp"
-PATH = "/openai/deployments/bench/chat/completions"
-DIAL_PATH = "/openai/deployments/quick_apps2/chat/completions"
+PATH = "/openai/deployments/{}/chat/completions"
+DIAL_PATH = PATH.format("quick_apps2")
 DIAL_KEY = "0123456789abcdefghijABCDEFGHIJ-_"
 CORES = sorted(os.sched_getaffinity(0))
 SERVER_CORE, LOAD_CORE = CORES[0], CORES[-1]
@@ -129,7 +129,7 @@ def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
             core=SERVER_CORE,
             environment=given,
         )
-        return System(name, process, PATH, "key")
+        return System(name, process, PATH.format(shipped.SLUG), "key")
 
     def floor() -> System:
         port = free_port()
@@ -138,7 +138,7 @@ def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
         )
         return System(report.FLOOR, process, "/v1/chat/completions", "")
 
-    def site(name: str, *, daphne: bool, core: str = "") -> System:
+    def site(name: str, *, daphne: bool = True, core: str = "", slug: str = "bench") -> System:
         """`core` is where DIAL Core is: then the site is asked as Core asks it."""
         port = free_port()
         command = ["-m", "quickapps_site.serve"]
@@ -146,21 +146,24 @@ def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
             command if daphne else uvicorn("quickapps_site.asgi:application", port),
             port=port,
             core=SERVER_CORE,
-            environment={**shipped.environment(folder, upstream, port), **shipped.behind(core)},
+            environment={
+                **shipped.environment(folder, upstream, port),
+                **shipped.behind(core),
+                **shipped.previewing(slug),
+            },
         )
         if core:
             return System(name, process, DIAL_PATH, DIAL_KEY, application="kept")
-        return System(name, process, PATH, key)
+        return System(name, process, PATH.format(slug), key)
 
     return {
         report.PEER: lambda: peer(report.PEER),
         report.CONTROL: lambda: peer(report.CONTROL),
         report.FLOOR: floor,
-        "site, daphne": lambda: site("site, daphne", daphne=True),
+        "site, daphne": lambda: site("site, daphne"),
         "site, uvicorn": lambda: site("site, uvicorn", daphne=False),
-        report.BEHIND: lambda: site(
-            report.BEHIND, daphne=True, core=f"http://127.0.0.1:{upstream_port}"
-        ),
+        report.BEHIND: lambda: site(report.BEHIND, core=f"http://127.0.0.1:{upstream_port}"),
+        report.CONTENT: lambda: site(report.CONTENT, slug=shipped.CONTENT_SLUG),
     }
 
 

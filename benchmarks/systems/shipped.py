@@ -12,6 +12,33 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SLUG = "bench"
+CONTENT_SLUG = "content"
+SKILL = "house-rules"
+ORCHESTRATOR = {"deployment": {"deployment_id": "bench"}}
+MANIFESTS = {
+    SLUG: {"orchestrator": ORCHESTRATOR, "contexts": [], "tool_sets": []},
+    CONTENT_SLUG: {
+        "orchestrator": {
+            **ORCHESTRATOR,
+            "system_prompt": {"type": "predefined", "template": "gpt_prompt"},
+        },
+        "contexts": [],
+        "tool_sets": [
+            {
+                "type": "predefined",
+                "template_name": "weather",
+                "overrides": {"description": "Tells the weather of a place."},
+            }
+        ],
+        "hooks": [
+            {
+                "event": "on_request_start",
+                "tool_name": "internal_skills_read_skill",
+                "arguments": {"skill_name": SKILL},
+            }
+        ],
+    },
+}
 
 
 def environment(folder: Path, upstream: str, port: int) -> dict[str, str]:
@@ -28,6 +55,11 @@ def environment(folder: Path, upstream: str, port: int) -> dict[str, str]:
     }
 
 
+def previewing(slug: str) -> dict[str, str]:
+    """Hooks are a preview feature, which an installation has to switch on."""
+    return {"ENABLE_PREVIEW_FEATURES": "true"} if slug == CONTENT_SLUG else {}
+
+
 def behind(core: str) -> dict[str, str]:
     """Settings of a site that this Core calls.
 
@@ -39,7 +71,9 @@ def behind(core: str) -> dict[str, str]:
 def prepare(settings: dict[str, str]) -> str:
     """Create the database; return the key."""
     run(["manage.py", "migrate", "--verbosity", "0"], settings)
-    return run(["-m", "benchmarks.systems.shipped"], settings).strip()
+    return run(
+        ["-m", "benchmarks.systems.shipped"], {**settings, **previewing(CONTENT_SLUG)}
+    ).strip()
 
 
 def run(arguments: list[str], settings: dict[str, str]) -> str:
@@ -59,7 +93,7 @@ def fill() -> str:
 
     django.setup()
     from apps.accounts.models import ApiKey
-    from apps.catalog.models import Application
+    from apps.catalog.models import Application, ContentItem
     from apps.workspace.local.models import Deployment
 
     Deployment.objects.create(
@@ -70,14 +104,14 @@ def fill() -> str:
         model_name="fake-model",
         api_key="key",
     )
-    orchestrator = {"deployment": {"deployment_id": "bench"}}
-    application = Application(
-        slug=SLUG,
-        title="Bench",
-        manifest={"orchestrator": orchestrator, "contexts": [], "tool_sets": []},
-    )
-    application.full_clean()
-    application.save()
+    document = f"---\nname: {SKILL}\ndescription: How guests behave.\n---\nTake off your shoes.\n"
+    skill = ContentItem(kind="skill", name=SKILL, text=document)
+    skill.full_clean()
+    skill.save()
+    for slug, manifest in MANIFESTS.items():
+        application = Application(slug=slug, title=slug, manifest=manifest)
+        application.full_clean()
+        application.save()
     _, key = ApiKey.objects.create_key(name="bench")
     return str(key)
 
