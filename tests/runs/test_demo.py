@@ -22,8 +22,9 @@ from apps.agent.events import (
 )
 from apps.agent.messages import Message
 from apps.agent.streams import stream
+from apps.catalog.models import ContentItem
 from apps.catalog.predefined import import_directory
-from apps.catalog.resolve import resolve
+from apps.catalog.resolve import forget, resolve
 from apps.runs.run import RunRequest, run
 from apps.workspace.local.workspace import LocalWorkspace
 
@@ -138,3 +139,24 @@ async def test_a_long_answer_can_be_stopped(settings):
             first = await anext(batches)
 
     assert first == [TextDelta("# ")]
+
+
+async def test_a_skill_of_the_operator_is_read_with_its_files():
+    await ContentItem.objects.acreate(
+        kind="skill",
+        name="price-list",
+        text="---\nname: price-list\ndescription: What things cost.\n---\nUse the rates.",
+        files={"rates/2026.csv": "boat,90"},
+    )
+    forget()  # what was looked at within the last second
+
+    events = await ask(Message("user", "Read rates/2026.csv of the skill price-list"))
+
+    titles = [event.title for event in events if isinstance(event, StageOpened)]
+    names = [event.suffix for event in events if isinstance(event, StageRenamed)]
+    assert titles == ["Reading Skill:"] * 2
+    assert names.count(" price-list") == 2
+    answer = text_of(events)
+    assert "Use the rates." in answer
+    assert "<file>rates/2026.csv</file>" in answer
+    assert "boat,90" in answer

@@ -25,8 +25,9 @@ from apps.agent.model import (
     ToolCallDelta,
 )
 from apps.workspace.demo.arguments import Call
-from apps.workspace.demo.plans import make_plan
+from apps.workspace.demo.plans import MOST_CALLS, Plan, make_plan
 from apps.workspace.demo.results import render, without_attachments
+from apps.workspace.demo.skills import others, reads
 from apps.workspace.demo.texts import is_small_talk, small_talk, special
 
 CALL_PREFIX = "demo_call_"
@@ -70,7 +71,7 @@ def answer_to(request: ModelRequest) -> Answer:
     if long_text and not made:
         return Answer(long_text)
     earlier = () if is_small_talk(text) else earlier_questions(request.messages)
-    plan = make_plan(text, request.tools, choice, earlier)
+    plan = plan_for(text, request, earlier)
     if made:
         return Answer("\n\n".join([*report(made, after), *plan.missing, CLOSING]))
     if plan.calls:
@@ -78,6 +79,20 @@ def answer_to(request: ModelRequest) -> Answer:
     if plan.missing:
         return Answer("\n\n".join([*plan.missing, "Say it in your question, and I will call it."]))
     return Answer(small_talk(text, request.tools, attached or len(question.attachments)))
+
+
+def plan_for(text: str, request: ModelRequest, earlier: Sequence[str]) -> Plan:
+    """A question that names a skill is about that skill alone."""
+    choice = request.parameters.get("tool_choice")
+    if choice not in (None, "auto", "required"):
+        return make_plan(text, request.tools, choice, earlier)
+    found = reads(text, request.tools, request.messages)
+    if found:
+        return Plan(found[:MOST_CALLS])
+    tools = others(request.tools)
+    if not tools and choice == "required":
+        return make_plan(text, request.tools, choice, earlier)
+    return make_plan(text, tools, choice, earlier)
 
 
 def latest_question(messages: Sequence[Message]) -> tuple[Message, Sequence[Message]]:
