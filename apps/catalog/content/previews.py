@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from apps.capabilities.skills.collection import merged, predefined_skill
 from apps.catalog.content.items import Item
 from apps.catalog.content.layers import Content
 from apps.catalog.content.references import Resolver, Unresolved
 from apps.catalog.content.review import item_problems
+from apps.catalog.content.skills import installed
 from apps.catalog.content.slots import slot_of_tool
 from apps.catalog.content.variables import template_variables
 from apps.catalog.line_difference import Line, line_difference
@@ -33,12 +35,25 @@ def preview(content: Content, item: Item, locale: str = "en") -> list[Block]:
         case "prompt":
             return [Block("What the model is told", fill(item.value, template_variables(locale)))]
         case "skill":
-            names = sorted(item.value, key=lambda name: (name != SKILL_FILE, name))
-            return [Block(name, item.value[name]) for name in names]
+            return list(skill_blocks(item))
         case "tool":
             return list(tool_blocks(content, item))
         case "toolset":
             return list(toolset_blocks(content, item))
+
+
+def skill_blocks(item: Item) -> Iterator[Block]:
+    found = installed(item)
+    if found is None:
+        return
+    skill = predefined_skill(found)
+    if odd := found.document.warnings:
+        lines = (f"{problem.path}: {problem.message}" for problem in odd)
+        yield Block("Worth a look", "\n".join(lines))
+    yield Block("What the model is told of it at first", merged([skill]).prompt)
+    yield Block("What it reads when a task calls for it", skill.told)
+    for path, text in found.files.items():
+        yield Block(path, text)
 
 
 def tool_blocks(content: Content, item: Item) -> Iterator[Block]:

@@ -240,7 +240,8 @@ def test_nobody_overwrites_what_somebody_else_saved_meanwhile(client):
     [
         ({"kind": "prompt", "text": "On {locale}"}, [], ["What the model is told"]),
         ({"kind": "skill", "name": "sail", "text": SAIL, "files-path": "a.md", "files-text": "A"},
-         [], ["SKILL.md", "a.md"]),
+         [], ["What the model is told of it at first", "What it reads when a task calls for it",
+              "a.md"]),
         ({"kind": "skill", "name": "sail", "text": SAIL, "files-path": "a.exe", "files-text": "A"},
          [f"a.exe: has none of the possible endings: {' '.join(sorted(TEXT_ENDINGS))}."], []),
         ({"kind": "prompt", "text": "x", "files-path": "a.md", "files-text": ""},

@@ -189,6 +189,57 @@ def test_an_override_begins_with_all_files_and_is_compared_file_by_file(client, 
     assert below.lines is None
 
 
+def test_a_preview_shows_the_skill_as_the_model_meets_it(client):
+    text = SAIL.replace("How to sail.", "How to sail: <fast>").replace(
+        "---\nHoist", "mast: 2\n---\nHoist"
+    )
+
+    found = client.post(f"{LIST}preview/", typed(("knots/bowline.md", "A loop."), text=text)).json()
+
+    assert found["problems"] == []
+    odd, told, read, file = [(block["title"], block["text"]) for block in found["blocks"]]
+    assert odd == (
+        "Worth a look",
+        "description: has a colon; put the text into quotes\n"
+        "mast: is no key of a skill and is ignored; put it below 'metadata'",
+    )
+    assert told[1].endswith(
+        "<available_skills>\n  <skill>\n    <name>sail</name>\n"
+        "    <description>How to sail: &lt;fast&gt;</description>\n  </skill>\n</available_skills>"
+    )
+    inventory = "<skill_files>\n  <file>knots/bowline.md</file>\n</skill_files>"
+    assert read[1] == f"{text.strip()}\n\n{inventory}"
+    assert file == ("knots/bowline.md", "A loop.")
+
+
+def test_nothing_is_lost_when_somebody_else_saves_meanwhile(client):
+    row = ContentItem.objects.create(kind="skill", name="sail", text=SAIL, files={"a.md": "A"})
+    row.save()
+    mine = typed(("a.md", "Mine"), ("b.md", "B"), seen_version="1", base_version="1")
+
+    answer = client.post(change_url(row), mine)
+
+    form = answer.context["adminform"].form
+    assert "Somebody saved this predefined item" in form.errors["__all__"][0]
+    assert form["files"].value() == [File("a.md", "Mine"), File("b.md", "B")]
+    client.post(change_url(row), {**mine, "seen_version": "2"})
+    row.refresh_from_db()
+    assert row.files == {"a.md": "Mine", "b.md": "B"}
+
+
+def test_edits_of_two_people_become_one(client):
+    row = ContentItem.objects.create(kind="skill", name="sail", text=SAIL, files={"a.md": "A"})
+    url, theirs = change_url(row), typed(("a.md", "A"), ("b.md", "B"))
+    client.post(url, {**theirs, "seen_version": "1", "base_version": "1"})
+    mine = typed(("a.md", "A"), text=SAIL.replace("Hoist", "Reef"), base_version="1")
+    client.post(url, {**mine, "seen_version": "1"})
+
+    client.post(url, {**mine, "seen_version": "2", "_merge": "1"})
+
+    row.refresh_from_db()
+    assert ("Reef" in row.text, row.files) == (True, {"a.md": "A", "b.md": "B"})
+
+
 def test_who_may_only_look_sees_the_files(client):
     reader, user = Client(), User.objects.create_user("staff", is_staff=True)
     user.user_permissions.add(Permission.objects.get(codename="view_contentitem"))

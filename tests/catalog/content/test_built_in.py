@@ -144,6 +144,18 @@ async def test_the_built_in_interpreter_works_as_it_is():
     assert '"result": "10"' in model.asked[1].messages[-1].text
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", CONTENT.items["skill"])
+async def test_every_skill_is_read_when_a_model_asks_for_it(name):
+    call = calling(("1", "internal_skills_read_skill", {"skill_name": name}))
+    model = ScriptedModel(call, saying("Fine."))
+
+    await ask("weather", {"gpt": model})
+
+    assert f"<name>{name}</name>" in model.asked[0].messages[0].text
+    assert model.asked[1].messages[-1].text == CONTENT.items["skill"][name].text
+
+
 @pytest.mark.django_db
 def test_the_installation_has_what_is_built_in():
     for kind, items in CONTENT.items.items():
