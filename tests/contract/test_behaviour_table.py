@@ -24,6 +24,7 @@ from tests.contract import (
     manifest_tools,
     mcp,
     rest,
+    skills,
     stages,
     tools,
     transfer,
@@ -33,14 +34,14 @@ from tests.contract.rules import Rule, Table
 TESTS = Path(__file__).parent.parent
 CHAPTERS = (
     *(delivery, loop, tools, deployments, rest, mcp, stages, attachments, failures),
-    *(internal_tools, file_tools, injection, transfer, manifest_tools),
+    *(internal_tools, file_tools, skills, injection, transfer, manifest_tools),
 )
 TABLE: Table = {section: rules for chapter in CHAPTERS for section, rules in chapter.TABLE.items()}
 SECTIONS = (
     *("2.6", "4", "5", "6.1", "6.2", "6.3", "7", "7.1", "7.2", "7.3", "7.4", "7.5", "8"),
     *("9.1", "9.2", "9.3", "9.4", "9.5", "9.6", "9.7", "10.1", "10.2", "10.3", "10.4"),
     *("11", "11.1", "12", "13.1", "13.2", "13.3"),
-    *("14.1", "14.9", "14.5", "14.6", "14.7", "14.8", "16.1", "16.2", "17"),
+    *("14.1", "14.9", "14.5", "14.6", "14.7", "14.8", "15", "m1.14", "16.1", "16.2", "17"),
     *("m1.8", "m1.9", "m1.10", "m1.11", "m1.12"),
 )
 

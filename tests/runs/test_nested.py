@@ -50,6 +50,7 @@ pytestmark = pytest.mark.django_db
 
 CALLER = Caller("user-1", "user", user_id=1)
 QUESTION = ModelRequest((Message("user", "How warm is it?"),))
+READ_SKILL = "internal_skills_read_skill"
 PROMPT = {"type": "custom", "content": "You help.", "variables": {}}
 
 
@@ -93,6 +94,22 @@ async def test_an_application_answers_as_a_model_does():
     )
     prompt, asked, *_ = gpt.asked[0].messages
     assert (prompt.text.partition("\n")[0], asked.text) == ("You help.", "How warm is it?")
+
+
+async def test_an_application_that_drives_another_has_skills_of_its_own():
+    await make("inner", manifest=driven_by("gpt"))
+    read = ToolSpec(READ_SKILL, "The outer one's.", OBJECT)
+    gpt = ScriptedModel(
+        calling(("1", READ_SKILL, {"skill_name": "dial-memory"})), saying("I have read it.")
+    )
+    request = ModelRequest(QUESTION.messages, (read, ToolSpec("look", "Looks.", OBJECT)))
+
+    reply = await reply_of(await workspace_of(gpt=gpt).model("inner"), request)
+
+    assert (reply.finish_reason, reply.message.text) == ("stop", "I have read it.")
+    assert [spec.name for spec in gpt.asked[0].tools] == [READ_SKILL, "look"]
+    assert gpt.asked[0].tools[0].description != read.description
+    assert gpt.asked[1].messages[-1].text.startswith("---\nname: dial-memory\n")
 
 
 async def test_an_application_can_drive_another_one_and_is_shown_its_tools():
