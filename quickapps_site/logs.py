@@ -59,6 +59,9 @@ def logging_of(
         "root": {"handlers": ["console"], "level": root},
         "loggers": {
             "apps": {"level": own},
+            "quickapps_site": {"level": own},
+            # Django's own handlers would write each of its lines once more, in a form of theirs.
+            "django": {"level": "INFO", "handlers": []},
             "apps.payloads": {
                 "level": "DEBUG" if shows_payloads else "CRITICAL",
                 "filters": ["cut"],

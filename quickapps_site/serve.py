@@ -29,7 +29,7 @@ from quickapps_site.uploads import bound_bodies
 if TYPE_CHECKING:
     from daphne.server import Server
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("quickapps_site.serve")  # it is run as a program, under another name
 
 Ending = Callable[[float], Awaitable[None]]
 

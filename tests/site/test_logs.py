@@ -109,3 +109,13 @@ def test_values_that_json_does_not_know_are_written_as_text():
     entry = logging.makeLogRecord({"event": "X", "fields": {"path": object}, "levelname": "INFO"})
 
     assert json.loads(JsonFormatter().format(entry))["path"] == "<class 'object'>"
+
+
+def test_a_line_of_django_is_written_once():
+    django = logging.getLogger("django")
+    django.addHandler(logging.StreamHandler())  # as Django does by itself
+
+    lines = written(configured(), lambda: django.getChild("request").warning("Not Found: %s", "/a"))
+
+    assert [line.split(" ", 2)[2] for line in lines] == ["WARNING django.request Not Found: /a"]
+    assert django.handlers == []
