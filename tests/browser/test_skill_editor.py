@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +14,15 @@ from tests.browser.serving import Site
 
 ADD = "/admin/catalog/contentitem/add/?kind=skill&name="
 DOCUMENT = "---\nname: {name}\ndescription: How we write letters.\n---\nBe kind.\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _own_rows(site: Site) -> Iterator[None]:
+    """Skills are offered to every application: none is left for the other tests of the site."""
+    yield
+    site.shell(
+        "from apps.catalog.content.models import ContentItem\nContentItem.objects.all().delete()"
+    )
 
 
 def files_of(site: Site, name: str) -> Any:
