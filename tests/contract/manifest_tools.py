@@ -9,6 +9,7 @@ reading = Tests("manifest/test_reading.py")
 advice = Tests("manifest/test_advice.py")
 preview = Tests("manifest/test_preview.py")
 schema = Tests("manifest/test_schema.py")
+credentials = Tests("manifest/test_credentials.py")
 stages = Tests("capabilities/wrappers/test_stages.py")
 arguments = Tests("capabilities/wrappers/test_arguments.py")
 fallbacks = Tests("capabilities/wrappers/test_fallbacks.py")
@@ -120,5 +121,12 @@ TABLE: Table = {
         ),
         rule("scope and aud are text", tools["scope_and_audience_are_text"]),
         rule("a secret is never repeated", reading["a_secret_is_never_repeated"]),
+        otherwise(
+            "credentials are plain text in the manifest",
+            "They can be names of secrets; plain ones are shown nowhere but in the row.",
+            credentials["every_kind_of_authorization_has_its_place"],
+            credentials["a_masked_document_tells_only_whether_credentials_are_equal"],
+            Tests("site/test_secrets.py")["no_credential_is_seen_anywhere"],
+        ),
     ),
 }

@@ -8,6 +8,7 @@ capability = Tests("capabilities/mcp/test_capability.py")
 connections = Tests("capabilities/mcp/test_connections.py")
 pool = Tests("capabilities/mcp/test_pool.py")
 trouble = Tests("capabilities/mcp/test_misbehaviour.py")
+secrets = Tests("capabilities/mcp/test_secrets.py")
 resources = Tests("capabilities/mcp/test_resources.py")
 schemas = Tests("capabilities/mcp/test_schemas.py")
 toolsets = Tests("capabilities/mcp/test_dial_toolsets.py")
@@ -24,6 +25,12 @@ TABLE: Table = {
         rule(
             "toolsets of DIAL are asked where Core says, with the key of the request",
             toolsets["a_toolset_is_sent_what_the_workspace_says_and_nothing_else"],
+        ),
+        rule(
+            "a secret stands in for any credential; a rotated one opens another session",
+            secrets["a_rotated_secret_opens_another_session"],
+            secrets["a_session_that_goes_on_sends_the_rotated_secret"],
+            secrets["a_secret_that_cannot_be_sent_is_an_issue_with_its_place"],
         ),
         otherwise(
             "all X- headers of the caller are sent along",

@@ -11,6 +11,7 @@ answers = Tests("capabilities/rest/test_answers.py")
 attempts = Tests("capabilities/rest/test_attempts.py")
 authorizations = Tests("capabilities/rest/test_authorizations.py")
 formatting = Tests("capabilities/rest/test_formatting.py")
+secrets = Tests("capabilities/rest/test_secrets.py")
 
 TABLE: Table = {
     "8": (
@@ -76,6 +77,16 @@ TABLE: Table = {
             authorizations["a_refused_token_is_renewed_once"],
             authorizations["fifty_callers_with_a_token_that_was_withdrawn_renew_it_once"],
             authorizations["a_service_that_refuses_every_token_is_asked_twice"],
+        ),
+        rule(
+            "a secret stands in for any credential, goes to its servers alone and is not shown",
+            secrets["a_secret_is_sent_in_the_place_of_a_credential"],
+            secrets["a_constant_can_be_a_secret_anywhere_in_the_request_and_is_not_shown"],
+            secrets["a_secret_does_not_follow_a_redirect_to_another_server"],
+            secrets["a_tool_of_another_server_is_left_out_with_the_place_of_the_secret"],
+            secrets["a_token_is_fetched_anew_with_a_rotated_secret"],
+            secrets["a_token_that_a_secret_bought_does_not_go_to_another_server"],
+            secrets["what_a_service_repeats_of_a_credential_is_not_passed_on"],
         ),
         rule(
             "a bearer token that the caller does not have is an error",

@@ -30,15 +30,23 @@ async def authorize(
         case BasicAuthorization():
             password = (await reveal(how.password, url)).text
             draft.headers["authorization"] = basic(how.username, password)
+            draft.credentials |= {password, draft.headers["authorization"].partition(" ")[2]}
         case BearerAuthorization():
-            draft.headers["authorization"] = f"Bearer {(await reveal(how.token, url)).text}"
+            bearer = (await reveal(how.token, url)).text
+            draft.headers["authorization"] = f"Bearer {bearer}"
+            draft.credentials.add(bearer)
         case ApiKeyAuthorization():
-            add_key(draft, how, (await reveal(how.key, url)).text)
+            key = (await reveal(how.key, url)).text
+            add_key(draft, how, key)
+            draft.credentials.add(key)
         case ForwardAuthTokenAuthorization():
-            draft.headers["authorization"] = f"Bearer {own_token(caller)}"
+            own = own_token(caller)
+            draft.headers["authorization"] = f"Bearer {own}"
+            draft.credentials.add(own)
         case ClientIdSecretAuthorization():
             token = await find_tokens(how).current(url, refused_token)
             draft.headers["authorization"] = f"Bearer {token}"
+            draft.credentials.add(token)
             return token
         case None:
             pass

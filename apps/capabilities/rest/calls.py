@@ -7,6 +7,7 @@ from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.rest.authorizations import authorize
 from apps.capabilities.rest.drafts import Draft, add_forwarded
+from apps.capabilities.rest.echoes import without_credentials
 from apps.capabilities.rest.exchanges import exchange
 from apps.capabilities.rest.operations import Operation
 from apps.capabilities.rest.results import result_of
@@ -20,6 +21,7 @@ async def call(operation: Operation, opening: Opening, invocation: Invocation) -
     draft = Draft(operation.method)
     url = operation.address.origin
     constants = {name: (await reveal(c, url)).text for name, c in operation.credentials.items()}
+    draft.credentials |= set(constants.values())
     operation.places.fill(draft, operation.address, {**invocation.arguments, **constants})
     token = await authorize(draft, operation.authorization, opening.caller, url)
     add_forwarded(draft, opening.caller.headers, operation.forwarded)
@@ -29,4 +31,5 @@ async def call(operation: Operation, opening: Opening, invocation: Invocation) -
         # The token may have been withdrawn before its time: once, ask with another one.
         await authorize(draft, operation.authorization, opening.caller, url, refused_token=token)
         answer = await exchange(operation, draft)
+    answer = without_credentials(answer, draft.credentials)
     return await result_of(operation, answer, opening, invocation.stage)

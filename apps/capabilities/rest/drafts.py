@@ -19,13 +19,17 @@ ACCEPT = (
 
 @dataclass(slots=True)
 class Draft:
-    """What a call is going to send. Header names are kept in lower case."""
+    """What a call is going to send. Header names are kept in lower case.
+
+    `credentials` are the texts in it that no answer may repeat.
+    """
 
     method: str
     path: dict[str, str] = field(default_factory=dict)
     query: dict[str, str] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=lambda: {"accept": ACCEPT})
     body: dict[str, Any] = field(default_factory=dict)
+    credentials: set[str] = field(default_factory=set, repr=False)
 
     def url(self, address: Address) -> str:
         return address.url(self.path, self.query)

@@ -198,3 +198,34 @@ async def test_a_token_that_a_secret_bought_does_not_go_to_another_server():
             assert contribution.tools == ()
 
     assert (service.seen, thief.seen) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("authorization", "sent"),
+    [
+        ({"type": "bearer", "token": NAMED}, "Bearer {}"),
+        ({"type": "bearer", "token": MARK}, "Bearer {}"),
+        ({"type": "basic", "username": "ann", "password": NAMED}, "Basic {}"),
+        ({"type": "api_key", "name": "k", "location": "query", "key": NAMED}, "?k={}"),
+    ],
+)
+@pytest.mark.parametrize("status", [200, 401])
+async def test_what_a_service_repeats_of_a_credential_is_not_passed_on(authorization, sent, status):
+    async def echo(seen: Any) -> Reply:
+        said = f"{seen.target.removeprefix('/a')} {seen.headers.get('authorization', '')}"
+        return Reply(status, said.strip().encode(), {"Content-Type": "text/plain"})
+
+    events: list[Event] = []
+    async with serving(answer=echo) as service:
+        await store(service.url)
+        document = manifest(tool_set(tool(f"{service.url}/a"), authorization=authorization))
+
+        async with opened(rest, document) as contribution:
+            result = await use(contribution.tools[0], events.append)
+
+    said = sent.format("[hidden]")
+    assert said in stage_text(events)
+    assert (result.content == said) is (status == 200)
+    for place in (repr(events), repr(result)):
+        assert MARK not in place
+        assert encoded(f"ann:{MARK}") not in place
