@@ -35,7 +35,10 @@ def lines_of(text: str) -> list[str]:
 
 @dataclass(slots=True)
 class Document:
-    """`lines` are those of the first `pages` of `total`; only a PDF has pages."""
+    """`lines` are those of the first `pages` of `total`; only a PDF has pages.
+
+    The content is let go when everything was read.
+    """
 
     content: bytes = field(repr=False)
     name: str = ""
@@ -69,6 +72,11 @@ class Document:
                 if seconds < LEAST_SECONDS:
                     break
 
+    @property
+    def size(self) -> int:
+        """What it takes of memory, about."""
+        return self.characters + len(self.content)
+
     def reaches(self, end: int | None) -> bool:
         return self.is_complete or (end is not None and len(self.lines) >= end)
 
@@ -78,7 +86,7 @@ class Document:
         )
         self.lines = await asyncio.to_thread(lines_of, text)
         self.characters = len(text)
-        self.is_complete = True
+        self.complete()
 
     async def grow(self, seconds: float) -> int:
         """Take up further pages; how many. Raises `Unreadable` when there are none yet."""
@@ -112,7 +120,12 @@ class Document:
         self.total = found.total
         if found.cut == "room":
             self.add(CUTS["room"])
-        self.is_complete = found.cut == "room" or self.pages >= self.total
+        if found.cut == "room" or self.pages >= self.total:
+            self.complete()
+
+    def complete(self) -> None:
+        self.is_complete = True
+        self.content = b""
 
     def add(self, part: str) -> None:
         self.lines += lines_of(part)

@@ -62,6 +62,7 @@ async def test_in_the_end_it_is_what_is_read_at_once():
     assert one.lines == all_at_once.lines == whole
     assert one.is_complete
     assert all_at_once.is_complete
+    assert one.size == one.characters  # what was read is not kept twice
     assert one.characters == len("\n".join(whole)) + 1
 
 

@@ -14,8 +14,9 @@ from apps.documents.reading import Bounds
 from apps.errors import InvalidParameter
 from apps.workspace.loading.files import Loaded
 
-KEPT_CHARACTERS = 16_000_000
-"""Of the texts of one run that are kept for the next call that wants them."""
+KEPT = 16_000_000
+"""Characters of the texts of one run, and bytes of what is not read to its end, that are kept for the
+next call that wants them; the newest is kept however large it is."""
 KNOWN = "file_texts"
 
 
@@ -33,9 +34,9 @@ class Texts:
 
     def tidy(self) -> None:
         """Called when one has grown."""
-        used = sum(document.characters for document in self.kept.values())
-        while used > KEPT_CHARACTERS and self.kept:
-            used -= self.kept.pop(next(iter(self.kept))).characters
+        used = sum(document.size for document in self.kept.values())
+        while used > KEPT and len(self.kept) > 1:
+            used -= self.kept.pop(next(iter(self.kept))).size
 
 
 def bounds() -> Bounds:

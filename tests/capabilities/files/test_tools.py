@@ -395,6 +395,7 @@ async def test_what_could_not_be_read_in_time_is_told_and_read_on_later(own: Loc
     # As if the time had been over after the first page, and again whenever it is asked for more.
     (found,) = agent.opening.known[KNOWN].kept.values()
     found.lines, found.pages, found.is_complete = found.lines[:2], 1, False
+    found.content = pdf("One", "Two")
     found.extract = nothing_in_time
 
     assert await agent.use("read_lines", path="slow.pdf", start_line=2, end_line=4) == (
@@ -423,7 +424,7 @@ async def nothing_in_time(content: bytes, order: Order, bounds: Bounds) -> Extra
 
 
 async def test_texts_are_kept_while_there_is_room_for_them(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(texts, "KEPT_CHARACTERS", 10)
+    monkeypatch.setattr(texts, "KEPT", 10)
     kept = texts.Texts()
     files = [Loaded(name, "text/plain", b"12345") for name in "abc"]
 
@@ -435,3 +436,6 @@ async def test_texts_are_kept_while_there_is_room_for_them(monkeypatch: pytest.M
 
     assert again is found[0]
     assert list(kept.kept.values()) == [found[2], found[0]]
+    large = kept.get(Loaded("d", "text/plain", b"1" * 100))
+    kept.tidy()
+    assert list(kept.kept.values()) == [large]
