@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -206,9 +207,10 @@ class RecordedAdmin(Admin[Row]):
         found = earlier(self.kind, state, row)
         form_class = self.get_form(request, row, change=row is not None)
         present = self.kind.snapshot(row) if row is not None else None
-        instance = row
         if row is None:
             instance = cast(Any, self.model)(pk=change.object_id, version=change.version or 0)
+        else:
+            instance = copy(row)
         form = form_class(instance=instance)
         data = {name: form[name].value() for name in form.fields} | posted(form, found.values)
         form = form_class({**data, "seen_version": ""}, instance=instance)

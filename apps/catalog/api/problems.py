@@ -31,12 +31,20 @@ class Refused(APIException):
         self.problems = problems
 
 
-class ChangedMeanwhile(APIException):
+class Overtaken(APIException):
+    """Somebody else was faster. `told` is JSON: what they did."""
+
+    def __init__(self, message: str, told: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.told = told
+
+
+class ChangedMeanwhile(Overtaken):
     status_code = status.HTTP_409_CONFLICT
     default_code = "changed_meanwhile"
 
 
-class PreconditionFailed(APIException):
+class PreconditionFailed(Overtaken):
     status_code = status.HTTP_412_PRECONDITION_FAILED
     default_code = "precondition_failed"
 
@@ -46,6 +54,8 @@ def answer(error: Exception, context: Mapping[str, Any]) -> Response | None:
     response = exception_handler(error, dict(context))
     if response is None:
         return None
+    if isinstance(error, Overtaken):
+        response.data = {**response.data, **error.told}
     problems: Sequence[Problem] = ()
     if isinstance(error, Refused):
         problems = error.problems

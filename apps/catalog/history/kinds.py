@@ -59,7 +59,8 @@ class Kind:
             return None if value is None else value.get_username()
         if column == self.json_text and has_document(row.__dict__):
             return masked_text(value)
-        return value
+        # Whoever saves a form sends other line ends than whoever wrote the text.
+        return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
     def readable(self, snapshot: Snapshot) -> Snapshot:
         """With what is JSON written as text taken apart, so that it has places."""

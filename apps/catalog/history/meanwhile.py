@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from django.db import models
@@ -14,7 +15,7 @@ from apps.catalog.history.differences import MISSING, Difference, differences
 from apps.catalog.history.kinds import Kind, Snapshot
 from apps.catalog.history.merging import Clash, Merge
 from apps.catalog.history.models import Change
-from apps.catalog.history.shown import Shown, ShownClash, shown, shown_clash
+from apps.catalog.history.shown import MOST_SHOWN, Shown, ShownClash, shown, shown_clash
 
 MOST_NAMED = 5
 
@@ -103,6 +104,32 @@ def conflict(
         merging.clashes,
         unread,
     )
+
+
+def as_json(kind: Kind, row: models.Model, meanwhile: Meanwhile) -> dict[str, Any]:
+    """`changes`, the oldest first, and the `differences` that they come to, None if not recorded."""
+    changes = [
+        {
+            "by": change.who,
+            "through": change.how,
+            "at": change.at,
+            "version": change.version,
+            "what": change.what,
+        }
+        for change in meanwhile.changes
+    ]
+    if meanwhile.base is None:
+        return {"changes": changes, "differences": None}
+    before, after = kind.readable(meanwhile.base), kind.readable(kind.snapshot(row))
+    found = islice(differences(before, after), MOST_SHOWN)
+    return {"changes": changes, "differences": [difference_as_json(one) for one in found]}
+
+
+def difference_as_json(difference: Difference) -> dict[str, Any]:
+    """Without the member of a side on which there is nothing."""
+    sides = {"before": difference.before, "after": difference.after}
+    there = {side: value for side, value in sides.items() if value is not MISSING}
+    return {"path": difference.path, "kind": difference.kind, **there}
 
 
 def sentence(change: Change) -> str:

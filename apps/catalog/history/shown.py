@@ -70,7 +70,8 @@ def written(value: Any) -> str:
         return "nothing"
     if is_hidden(value):
         return "a credential"
-    text = json.dumps(without_seals(value), indent=2, ensure_ascii=False)
+    is_plain = isinstance(value, str) and "\n" in value
+    text = value if is_plain else json.dumps(without_seals(value), indent=2, ensure_ascii=False)
     return Truncator(text).chars(LONGEST)
 
 

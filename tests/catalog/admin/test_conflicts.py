@@ -85,8 +85,8 @@ def test_the_second_is_told_who_changed_what_and_keeps_what_was_typed(anna, ben)
     page = words(told)
     assert "Somebody saved this application while you were editing it." in page
     assert "anna, " in page
-    assert 'description changed before: − "" after: + "Hers"' in page  # noqa: RUF001
-    assert 'title changed before: − "Travel" after: + "Mine"' in page  # noqa: RUF001
+    assert 'description changed before: − ""after: + "Hers"' in page  # noqa: RUF001
+    assert 'title changed before: − "Travel"after: + "Mine"' in page  # noqa: RUF001
     assert "manifest.odd was 1 What you typed3 What was saved meanwhile2" in page
     form = told.context["adminform"].form
     assert (form["title"].value(), form["manifest"].value()) == ("Mine", mine["manifest"])

@@ -86,7 +86,7 @@ def test_one_change_is_shown_place_by_place(client):
 
     page = words(answer)
     assert "removed: − Twoadded: + 2" in page  # noqa: RUF001
-    assert 'manifest.contexts[0].url changed before: − "<b>" after: + "c"' in page  # noqa: RUF001
+    assert 'manifest.contexts[0].url changed before: − "<b>"after: + "c"' in page  # noqa: RUF001
     assert "manifest.odd added after: + true" in page
     assert "<b>" not in answer.content.decode()
 
@@ -99,7 +99,7 @@ def test_an_earlier_version_is_restored_after_asking(client):
     url = f"{change_page(created)}restore/after/"
 
     asked = words(client.get(url))
-    assert "manifest.odd changed before: − 2 after: + 1" in asked  # noqa: RUF001
+    assert "manifest.odd changed before: − 2after: + 1" in asked  # noqa: RUF001
     done = client.post(url, {"seen_version": "2"})
 
     application.refresh_from_db()

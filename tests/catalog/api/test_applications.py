@@ -104,6 +104,40 @@ def test_a_stale_etag_is_refused(api):
     assert current.status_code == 200
 
 
+def test_a_refused_change_tells_what_others_did(api):
+    row = make_application("travel", description="Old", manifest=manifest_with(odd=1))
+    api.patch(f"{URL}travel/", {"description": "Theirs", "manifest": manifest_with(odd=2)})
+
+    by_tag = api.patch(f"{URL}travel/", {"title": "Mine"}, headers={"If-Match": '"1"'})
+    by_body = api.patch(f"{URL}travel/", {"title": "Mine", "version": 1})
+
+    change = by_tag.data["changes"][0]
+    assert {name: change[name] for name in ("by", "version", "what")} == {
+        "by": "operator",
+        "version": 2,
+        "what": "changed",
+    }
+    assert change["through"].startswith("the API")
+    assert by_tag.data["differences"] == [
+        {"path": "description", "kind": "changed", "before": "Old", "after": "Theirs"},
+        {"path": "manifest.odd", "kind": "changed", "before": 1, "after": 2},
+    ]
+    assert (by_tag.data["version"], by_tag.status_code, by_body.status_code) == (2, 412, 409)
+    assert {**by_body.data, "detail": ""} == {**by_tag.data, "detail": ""}
+    row.refresh_from_db()
+    assert row.title == "Travel"
+
+
+@pytest.mark.parametrize("version", [9, "1", -1, True, [1]])
+def test_a_version_that_never_was_is_refused_with_nothing_to_tell(api, version):
+    make_application("travel").save()
+
+    answer = api.patch(f"{URL}travel/", {"title": "Mine", "version": version})
+
+    told = {name: answer.data[name] for name in ("version", "changes", "differences")}
+    assert (answer.status_code, told["version"], told["changes"]) == (409, 2, [])
+
+
 def test_a_stale_version_in_the_body_is_refused(api):
     make_application("travel").save()
 
