@@ -18,6 +18,8 @@ MOST_KEYS = 40
 DEEPEST = 3
 LONGEST_CELL = 200
 
+READ_SKILL = "internal_skills_read_skill"
+
 _failure = re.compile(
     r"\s*(?:Error\b|Parameter \S+ is invalid|The tool (?:call `|failed)"
     r"|.{0,200}?\b(?:status(?: code)?:?|answered(?: with)?) [45]\d\d\b)",
@@ -40,6 +42,8 @@ def render(call: ToolCall, result: Message | None) -> str:
         return f"{title} failed:\n\n{quoted(text)}"
     if not text.strip():
         return f"{title} returned nothing."
+    if call.name == READ_SKILL:
+        return f"{title}\n\n{verbatim(text)}"
     if value is None:
         return f"{title}\n\n{quoted(text)}"
     return f"{title}\n\n{markdown(value)}"
@@ -79,10 +83,19 @@ def is_failure(name: str, text: str, value: object) -> bool:
 
 
 def quoted(text: str) -> str:
-    cut = text.strip()
-    if len(cut) > MOST_CHARACTERS:
-        cut = f"{cut[:MOST_CHARACTERS]}…\n\n(cut: {len(cut):,} characters in all)"
-    return "\n".join(f"> {line}".rstrip() for line in cut.splitlines())
+    return "\n".join(f"> {line}".rstrip() for line in shortened(text).splitlines())
+
+
+def verbatim(text: str) -> str:
+    """Line by line as it was written: a skill begins with lines that Markdown makes a heading."""
+    return "\n".join(f"    {line}".rstrip() for line in shortened(text).splitlines())
+
+
+def shortened(text: str) -> str:
+    whole = text.strip()
+    if len(whole) <= MOST_CHARACTERS:
+        return whole
+    return f"{whole[:MOST_CHARACTERS]}…\n\n(cut: {len(whole):,} characters in all)"
 
 
 def markdown(value: Any, depth: int = 0) -> str:

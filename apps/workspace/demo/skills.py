@@ -9,8 +9,8 @@ from apps.agent.messages import Message
 from apps.agent.tools import ToolSpec
 from apps.manifest.skill_document import is_offered
 from apps.workspace.demo.arguments import Call
+from apps.workspace.demo.results import READ_SKILL
 
-READ_SKILL = "internal_skills_read_skill"
 MOST_CHARACTERS = 4_000
 """Of a question that is searched; longer ones are texts, not questions."""
 

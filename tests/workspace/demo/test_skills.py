@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from apps.agent.messages import Message
+from apps.agent.messages import Message, ToolCall
 from apps.capabilities.skills.collection import predefined
 from apps.workspace.demo.arguments import Call
-from apps.workspace.demo.skills import READ_SKILL, reads
+from apps.workspace.demo.results import READ_SKILL, render
+from apps.workspace.demo.skills import reads
 from tests.capabilities.skills.openings import installed
 from tests.fakes import spec
 from tests.workspace.demo.test_model import reply_to
@@ -63,3 +64,11 @@ async def test_a_call_that_is_demanded_is_made():
         reply = await reply_to(PROMPT, Message("user", "tone"), tools=(READ,), tool_choice=wanted)
 
         assert [call.arguments for call in reply.message.tool_calls] == ['{"skill_name":"tone"}']
+
+
+def test_a_skill_is_shown_line_by_line():
+    call = ToolCall("1", READ_SKILL, '{"skill_name":"tone"}')
+
+    assert render(call, Message("tool", "---\nname: tone\n---\n\nBe kind.\n")) == (
+        "**Read skill** (tone)\n\n    ---\n    name: tone\n    ---\n\n    Be kind."
+    )
