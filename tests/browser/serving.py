@@ -94,13 +94,18 @@ def serve(folder: Path, **settings: str) -> Iterator[Site]:
 
 
 @contextmanager
-def serve_process(folder: Path, **settings: str) -> Iterator[tuple[Site, subprocess.Popen[bytes]]]:
-    """The same with the process, for who ends it or looks at what it takes."""
+def serve_process(
+    folder: Path, module: str = "quickapps_site.serve", **settings: str
+) -> Iterator[tuple[Site, subprocess.Popen[bytes]]]:
+    """The same with the process, for who ends it or looks at what it takes.
+
+    `module` serves; another one than the site's own may tell more of it.
+    """
     port = free_port()
     log = folder / "server.log"
     site = Site(f"http://127.0.0.1:{port}", site_environment(folder, port, **settings), log)
     site.manage("migrate", "--verbosity", "0")
-    command = [sys.executable, "-m", "quickapps_site.serve"]
+    command = [sys.executable, "-m", module]
     with (
         log.open("wb") as output,
         subprocess.Popen(

@@ -20,7 +20,15 @@ TYPE = "https://mydial.epam.com/custom_application_schemas/quickapps2"
 DOOR = "/openai/deployments/quick_apps2"
 SIGN_IN_SECONDS = 20
 """More than the fifteen seconds after which a silent answer is kept alive."""
-KEPT = ("orchestrator", "contexts", "tool_sets", "features", "conversation_starters", "skills")
+KEPT = (
+    "orchestrator",
+    "contexts",
+    "tool_sets",
+    "tool_defaults",
+    "features",
+    "conversation_starters",
+    "skills",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +78,14 @@ def serve_installation(folder: Path) -> Iterator[Installation]:
         ) as (site, process),
     ):
         core.channels.heartbeat_seconds = 0.2
-        door = f"{site.url}{DOOR}"
-        configuration = {"dial:applicationTypeConfigurationEndpoint": f"{door}/configuration"}
-        core.add_schema(TYPE, f"{door}/chat/completions", dict.fromkeys(KEPT), **configuration)
+        register(core, f"{site.url}{DOOR}")
         yield Installation(site, process.pid, core)
+
+
+def register(core: Core, door: str) -> None:
+    """The type of applications that the site behind that door answers for."""
+    configuration = {"dial:applicationTypeConfigurationEndpoint": f"{door}/configuration"}
+    core.add_schema(TYPE, f"{door}/chat/completions", dict.fromkeys(KEPT), **configuration)
 
 
 # --- What is asked and what comes back ----------------------------------------------------------

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import httpx
@@ -34,6 +35,9 @@ from tests.dial_core.forwarding import Left
 from tests.dial_core.refusals import Refusal, error_data
 
 Handler = Callable[..., Awaitable[Response]]
+CLIENTS = 32
+"""In turn: the work of one grows with the square of its connections."""
+UNVERIFIED = httpx.create_ssl_context(verify=False)
 NOT_CONNECTED = "Failed to connect to upstream server"
 STORED = "(?P<kind>files|prompts|conversations|applications|toolsets)"
 GRANTS = "/v1/ops/resource/per-request-permissions"
@@ -116,7 +120,7 @@ class App:
         query = scope["query_string"].decode()
         target = scope["raw_path"].decode() + (f"?{query}" if query else "")
         headers = dict(request.headers.items())
-        self.core.requests.append(Hop(request.method, target, headers, body))
+        self.core.note_asked(Hop(request.method, target, headers, body))
         try:
             await schemas.complete(self.core)
             response = await self.answer(Exchange(self.core, request, body))
@@ -160,12 +164,18 @@ def arguments(core: Core, match: re.Match[str]) -> dict[str, Any]:
     return found
 
 
+def make_client() -> httpx.AsyncClient:
+    """It keeps no connections: those that a site still has afterwards are its own affair."""
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+    return httpx.AsyncClient(trust_env=False, verify=UNVERIFIED, limits=limits)
+
+
 def application(core: Core) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        limits = httpx.Limits(max_connections=None)
-        async with httpx.AsyncClient(trust_env=False, verify=False, limits=limits) as client:
-            core.client = client
+        async with AsyncExitStack() as stack:
+            made = [make_client() for _ in range(CLIENTS)]
+            core.clients = itertools.cycle([await stack.enter_async_context(one) for one in made])
             yield
 
     app = Starlette(lifespan=lifespan)

@@ -74,10 +74,11 @@ class Reply:
 class Core:
     """`requests` are what Core was asked, `sent` what it asked others, both in order.
 
-    `client` belongs to the server's own loop.
+    `late` are the requests with a key that had ended by then.
+    `clients` belong to the server's own loop; whoever sends something takes the next.
     """
 
-    client: httpx.AsyncClient
+    clients: Iterator[httpx.AsyncClient]
 
     def __init__(self, document: Mapping[str, Any] | None = None) -> None:
         self.url = ""
@@ -92,6 +93,7 @@ class Core:
         self.troubles: dict[str, Trouble] = {}
         self.requests: list[Hop] = []
         self.sent: list[Hop] = []
+        self.late: list[Hop] = []
         self.timeouts = dict(TIMEOUTS)
         self.read(document or {"keys": {KEY: {"project": "Demo", "roles": ["default"]}}})
 
@@ -292,6 +294,11 @@ class Core:
             mine = {caller.identity.bucket, "public"}
             found += [one for one in customs if one is not None and bucket_of(one.id) in mine]
         return [one for one in found if self.may_use(caller, one)]
+
+    def note_asked(self, hop: Hop) -> None:
+        self.requests.append(hop)
+        if hop.headers.get("api-key") in self.keys.dead:
+            self.late.append(hop)
 
     def note_sent(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> None:
         parts = urlsplit(url)

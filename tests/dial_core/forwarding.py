@@ -101,7 +101,7 @@ async def send(
     request = httpx.Request(
         method, url, headers=dict(headers), content=body, extensions={"timeout": core.timeouts}
     )
-    return await while_there(exchange.request, core.client.send(request, stream=True))
+    return await while_there(exchange.request, next(core.clients).send(request, stream=True))
 
 
 async def while_there(request: Request, work: Awaitable[T]) -> T:

@@ -73,13 +73,17 @@ class Caller:
 
 
 class Keys:
-    """`live` are the per-request keys of now, `past` all that ever were, in order."""
+    """`live` are the per-request keys of now, `past` all that ever were, in order.
+
+    `dead` are the values of those that have ended.
+    """
 
     def __init__(self) -> None:
         self.projects: dict[str, Identity] = {}
         self.user_roles: dict[str, tuple[str, ...]] = {}
         self.live: dict[str, RequestKey] = {}
         self.past: list[RequestKey] = []
+        self.dead: set[str] = set()
         self.ended = threading.Condition()
 
     def add_project(self, key: str, fields: Mapping[str, Any]) -> None:
@@ -138,6 +142,7 @@ class Keys:
     def end(self, value: str) -> None:
         with self.ended:
             self.live.pop(value, None)
+            self.dead.add(value)
             self.ended.notify_all()
 
     def expire(self, value: str) -> None:

@@ -23,7 +23,7 @@ async def complete(core: Core) -> None:
             continue
         core.note_sent("GET", schema[ENDPOINT], {}, b"")
         try:
-            response = await core.client.get(schema[ENDPOINT])
+            response = await next(core.clients).get(schema[ENDPOINT])
             fetched = response.raise_for_status().json()
         except (httpx.HTTPError, ValueError):
             continue

@@ -22,7 +22,7 @@ from apps.capabilities.mcp.streams import open_streams
 from apps.workspace.egress.errands import CURRENT, Errand
 
 CLOSE_SECONDS = 8.0
-"""For a program that has to be killed (three times a second), and telling a service (two)."""
+"""For a program that has to be killed (three times a second), and telling a service (five)."""
 LAST_WORDS_SECONDS = 2.0
 INFO = types.Implementation(name="QuickApps", version="1")
 

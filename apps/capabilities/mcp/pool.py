@@ -20,8 +20,8 @@ MOST_SESSIONS = 2_000
 """In use at once: keys of DIAL Core are new for each request, so no two requests share any."""
 MOST_PROGRAMS = 32
 """Each is a process of its own."""
-GOODBYE_SECONDS = 2.0
-"""That the end of an answer waits for its sessions to end; more than a service far away takes."""
+GOODBYE_SECONDS = 5.0
+"""That the end of an answer, all of which is said, waits at most for its sessions to end."""
 FORGET_SECONDS = 3_600.0
 """How long a server that nobody uses stays in the administrator's list."""
 

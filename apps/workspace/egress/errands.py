@@ -35,8 +35,8 @@ __all__ = [
 
 STREAMED = 4
 """A body of many events may be so many times as large as one message."""
-CLOSE_SECONDS = 2.0
-"""For telling a service that a session ends."""
+CLOSE_SECONDS = 5.0
+"""For telling a service that a session ends, also where it is busy with many."""
 
 
 @dataclass(slots=True)
