@@ -52,7 +52,8 @@ class Query:
 class Found:
     """A file, named as the model knows it; `problem` is why it could not be read.
 
-    `rest` tells how far it was read, if not to its end; `shown` are the lines to show, of `hits` that have what was looked for.
+    `rest` tells how far it was read, if not to its end; `shown` are the lines to show, of `hits` that
+    have what was looked for.
     """
 
     name: str
