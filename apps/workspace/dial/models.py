@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from typing import cast
 
 from apps import tracing
 from apps.accounts.caller import Caller
@@ -11,7 +12,8 @@ from apps.errors import ModelFailed
 from apps.workspace.dial.core import Core
 from apps.workspace.dial.failures import MOST_ERROR_BYTES, details_of, read_error
 from apps.workspace.dial.wire import TooLarge, read_whole, send
-from apps.workspace.egress.sdk_clients import HTTPError, Response
+from apps.workspace.egress.sdk_clients import Body, HTTPError, Response
+from apps.workspace.egress.transport import Answer
 from apps.workspace.openai.clients import time_outs
 from apps.workspace.openai.failures import failure_of_answer
 
@@ -28,7 +30,7 @@ class Completions:
     headers: dict[str, str] = field(repr=False)
     caller: Caller = field(repr=False)
 
-    async def ask(self, content: bytes, idle_seconds: float) -> Response:
+    async def ask(self, content: bytes, idle_seconds: float) -> Answer:
         """Raises `ModelFailed`, `HTTPError`, `InvalidURL`, `EgressRefused`."""
         path = f"/openai/deployments/{self.name}/chat/completions"
         response = await send(
@@ -44,7 +46,8 @@ class Completions:
             content=content,
         )
         if response.is_success:
-            return response
+            body = cast(Body, response.stream)
+            return Answer(response.status_code, response.headers.raw, body)
         raise await self.refusal(response)
 
     async def refusal(self, response: Response) -> ModelFailed:

@@ -8,7 +8,8 @@ than all the rest of a run.
 from __future__ import annotations
 
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
 
 import httpx2
 
@@ -26,6 +27,9 @@ MOST_LEFT_BYTES = 64 * 1024
 LEFT_SECONDS = 0.05
 """How long the last bytes of a body may be on their way once the answer itself is complete."""
 PORTS = {"http": 80, "https": 443}
+
+Limits = Mapping[str, float | None]
+"""Seconds for `connect`, `read` and `write`, as httpx2 names them."""
 
 
 class Body(httpx2.AsyncByteStream):
@@ -64,26 +68,68 @@ class Body(httpx2.AsyncByteStream):
             connection.close()
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The head of an answer, and what is still to come of it."""
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: Body
+
+    def header(self, name: bytes) -> bytes:
+        """The first of that name (in lower case), or b""."""
+        return next((value for key, value in self.headers if key.lower() == name), b"")
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A request that is sent many times, each time with another body.
+
+    `head` has all lines but those of the length and of what changes.
+    """
+
+    origin: Origin
+    head: bytes = field(repr=False)
+
+    @classmethod
+    def of(cls, request: httpx2.Request) -> Template:
+        """Raises `httpx2.LocalProtocolError`, `httpx2.UnsupportedProtocol`."""
+        del request.headers["content-length"]
+        return cls(origin_of(request.url), write_head(request)[:-2])
+
+    def written(self, headers: Mapping[str, str], content: bytes) -> bytes:
+        """Raises `httpx2.LocalProtocolError`."""
+        more = b"".join(b"%b: %b\r\n" % (k.encode(), v.encode()) for k, v in headers.items())
+        if more.count(b"\n") != len(headers) or more.count(b"\r") != len(headers):
+            raise httpx2.LocalProtocolError("A header contains a line break.")
+        return b"%b%bContent-Length: %d\r\n\r\n%b" % (self.head, more, len(content), content)
+
+
 class StreamTransport(httpx2.AsyncBaseTransport):
     def __init__(self, trust: Trust) -> None:
         self.pool = Pool(trust)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Raises httpx2's errors and `EgressRefused`."""
-        url = request.url
-        if url.scheme not in PORTS:
-            raise httpx2.UnsupportedProtocol(f"An address begins with http or https: {url.scheme}")
-        origin = Origin(url.scheme, url.raw_host.decode("ascii"), url.port or PORTS[url.scheme])
+        origin = origin_of(request.url)
         data = write_head(request) + await request.aread()
-        limits = request.extensions.get("timeout") or {}
+        answer = await self.answer(origin, data, request.extensions.get("timeout") or {})
+        return httpx2.Response(answer.status, headers=answer.headers, stream=answer.body)
+
+    async def post(
+        self, template: Template, headers: Mapping[str, str], content: bytes, limits: Limits
+    ) -> Answer:
+        """The short way: no request and no response of the library. Raises as the long one."""
+        return await self.answer(template.origin, template.written(headers, content), limits)
+
+    async def answer(self, origin: Origin, data: bytes, limits: Limits) -> Answer:
         connection, head = await self.exchange(origin, data, limits)
         most = MOST_ERROR_BYTES if head.status >= 300 else 1 << 62
         body = Body(self.pool, origin, connection, most)
-        headers = await without_packed_body(head, body)
-        return httpx2.Response(head.status, headers=headers, stream=body)
+        return Answer(head.status, await without_packed_body(head, body), body)
 
     async def exchange(
-        self, origin: Origin, data: bytes, limits: dict[str, float | None]
+        self, origin: Origin, data: bytes, limits: Limits
     ) -> tuple[Connection, Head]:
         """Send the request, wait for the headers.
 
@@ -114,7 +160,7 @@ class StreamTransport(httpx2.AsyncBaseTransport):
         await self.pool.aclose()
 
 
-async def talk(connection: Connection, data: bytes, limits: dict[str, float | None]) -> Head:
+async def talk(connection: Connection, data: bytes, limits: Limits) -> Head:
     """Raises httpx2's errors; the connection is closed when it cannot be read from."""
     ready = False
     try:
@@ -129,6 +175,13 @@ async def talk(connection: Connection, data: bytes, limits: dict[str, float | No
         if not ready:
             connection.close()
     return head
+
+
+def origin_of(url: httpx2.URL) -> Origin:
+    """Raises `httpx2.UnsupportedProtocol`."""
+    if url.scheme not in PORTS:
+        raise httpx2.UnsupportedProtocol(f"An address begins with http or https: {url.scheme}")
+    return Origin(url.scheme, url.raw_host.decode("ascii"), url.port or PORTS[url.scheme])
 
 
 def write_head(request: httpx2.Request) -> bytes:

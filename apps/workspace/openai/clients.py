@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import cast
 
 import openai
 from openai._models import FinalRequestOptions
@@ -13,6 +12,7 @@ from apps import tracing
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.lifetimes import shared
 from apps.workspace.egress.sdk_clients import URL, Request, Response, Timeout, make_stream_client
+from apps.workspace.egress.transport import Answer, Template
 
 COMPLETIONS = "/chat/completions"
 CONNECT_SECONDS = 5.0
@@ -27,7 +27,7 @@ class Service:
     api_key: str = field(default="", repr=False)
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
-    async def ask(self, content: bytes, idle_seconds: float) -> Response:
+    async def ask(self, content: bytes, idle_seconds: float) -> Answer:
         """Raises as `ServiceClient.ask`, and `InvalidURL`."""
         return await find_client(self).ask(content, idle_seconds)
 
@@ -51,7 +51,9 @@ class ServiceClient(openai.AsyncOpenAI):
         self.left_out: dict[str, str | openai.Omit] = {"x-stainless-read-timeout": openai.Omit()}
         if not service.api_key:
             self.left_out["Authorization"] = openai.Omit()
-        self.template: Request | None = None
+        self.template: Template | None = None
+        client = make_stream_client(Trust.OPERATOR)
+        self.straight = client.straight
         super().__init__(
             base_url=place.copy_with(query=None, fragment=None),
             default_query=dict(place.params),
@@ -62,47 +64,45 @@ class ServiceClient(openai.AsyncOpenAI):
             webhook_secret="",
             max_retries=0,
             timeout=Timeout(None, connect=CONNECT_SECONDS),
-            http_client=make_stream_client(Trust.OPERATOR),
-        )
-        # What `post` would make anew for every question.
-        self.question = FinalRequestOptions.construct(
-            method="post", url=COMPLETIONS, headers=self.left_out
+            http_client=client,
         )
 
     @property
     def default_headers(self) -> dict[str, str | openai.Omit]:
         return self.plain_headers
 
-    async def ask(self, content: bytes, idle_seconds: float) -> Response:
+    async def ask(self, content: bytes, idle_seconds: float) -> Answer:
         """Ask for a completion; `idle_seconds` may pass between two reads of the answer.
 
-        Raises the SDK's errors, and `EgressRefused`.
+        Raises `openai.APIStatusError` for an answer that is not 2xx, what the client below the SDK
+        raises, and `EgressRefused`.
         """
-        changed = {"content": content, "timeout": time_outs(idle_seconds)}
-        return await self.request(Response, self.question.model_copy(update=changed), stream=True)
-
-    def _build_request(self, options: FinalRequestOptions, *, retries_taken: int = 0) -> Request:
-        """The SDK builds the same address and headers for every question; keep what it built.
-
-        A question differs from the last one in its body and its time-outs alone.
-        """
-        content = options.content
-        if options.url != COMPLETIONS or not isinstance(content, bytes):
-            return super()._build_request(options, retries_taken=retries_taken)
         if self.template is None:
-            self.template = super()._build_request(options, retries_taken=retries_taken)
-            del self.template.headers["content-length"]
-        headers = self.template.headers
-        if traced := tracing.headers():
-            headers = headers.copy()
-            headers.update(traced)
-        return Request(
-            "POST",
-            self.template.url,
-            headers=headers,
-            content=content,
-            extensions={"timeout": cast(Timeout, options.timeout).as_dict()},
+            self.template = Template.of(self.question())
+        limits = {"connect": CONNECT_SECONDS, "read": idle_seconds, "write": WRITE_SECONDS}
+        answer = await self.straight.post(self.template, tracing.headers(), content, limits)
+        if 200 <= answer.status < 300:
+            return answer
+        raise await self.refusal(answer)
+
+    def question(self) -> Request:
+        """The SDK builds the same address and headers for every question; it is asked once."""
+        return self._build_request(
+            FinalRequestOptions.construct(
+                method="post", url=COMPLETIONS, headers=self.left_out, content=b""
+            )
         )
+
+    async def refusal(self, answer: Answer) -> openai.APIStatusError:
+        """The SDK's error, which has read the answer. Raises `HTTPError`."""
+        response = Response(
+            answer.status, headers=answer.headers, stream=answer.body, request=self.question()
+        )
+        try:
+            await response.aread()
+        finally:
+            await response.aclose()
+        return self._make_status_error_from_response(response)
 
     async def aclose(self) -> None:
         await self.close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar, cast
+from typing import Generic, Protocol, TypeVar
 
 import openai
 from django.conf import settings
@@ -18,7 +18,8 @@ from opentelemetry.trace import SpanKind
 from apps import tracing
 from apps.agent.model import Chunk, ModelRequest
 from apps.errors import EgressRefused
-from apps.workspace.egress.sdk_clients import Body, HTTPError, InvalidURL, Response
+from apps.workspace.egress.sdk_clients import Body, HTTPError, InvalidURL
+from apps.workspace.egress.transport import Answer
 from apps.workspace.openai.clients import Service, pairs
 from apps.workspace.openai.completions import read_completion
 from apps.workspace.openai.events import EventDecoder
@@ -33,7 +34,7 @@ from apps.workspace.openai.requests import write
 class Asked(Protocol):
     """Who is asked for a completion; `idle_seconds` may pass between two reads of the answer."""
 
-    async def ask(self, content: bytes, idle_seconds: float) -> Response:
+    async def ask(self, content: bytes, idle_seconds: float) -> Answer:
         """An answer that is 2xx. Raises what the SDK and its client raise, and `ModelFailed`."""
         ...
 
@@ -85,13 +86,12 @@ class OpenAIModel(Generic[S]):
         Nothing else is kept of request and answer while the model writes.
         """
         try:
-            response = await self.service.ask(content, self.idle_seconds)
+            answer = await self.service.ask(content, self.idle_seconds)
         except openai.APIStatusError as error:
             raise failure_of_status(error) from error
         except (openai.APIConnectionError, HTTPError, InvalidURL, EgressRefused) as error:
             raise failure_of_connection(error) from error
-        kind = response.headers.get("content-type", "")
-        return cast(Body, response.stream), kind.startswith("application/json")
+        return answer.body, answer.header(b"content-type").startswith(b"application/json")
 
 
 async def read(body: Body, decoder: EventDecoder) -> bytes:

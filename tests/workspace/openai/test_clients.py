@@ -1,22 +1,22 @@
 from __future__ import annotations
 
-import openai
 import pytest
+from httpx2 import LocalProtocolError
 from openai._models import FinalRequestOptions
 
-from apps.workspace.egress.sdk_clients import Request
-from apps.workspace.openai.clients import (
-    COMPLETIONS,
-    Service,
-    ServiceClient,
-    find_client,
-    time_outs,
-)
+from apps.workspace.egress.transport import Template, write_head
+from apps.workspace.openai.clients import COMPLETIONS, Service, ServiceClient, find_client
 
 
-def parts(request: Request) -> tuple[str, str, dict[str, str], bytes, dict[str, float | None]]:
-    headers = {name: value for name, value in request.headers.items() if name != "host"}
-    return request.method, str(request.url), headers, request.read(), request.extensions["timeout"]
+def lines(written: bytes) -> tuple[bytes, set[bytes], bytes]:
+    """The request line, the headers with names in lower case, and the body."""
+    head, _, body = written.partition(b"\r\n\r\n")
+    first, *headers = head.split(b"\r\n")
+    named = {
+        b"%b:%b" % (key.lower(), value) for key, _, value in (h.partition(b":") for h in headers)
+    }
+    assert len(named) == len(headers)
+    return first, named, body
 
 
 @pytest.mark.parametrize(
@@ -27,21 +27,27 @@ def parts(request: Request) -> tuple[str, str, dict[str, str], bytes, dict[str, 
         Service("http://127.0.0.1:1/v1", "key", (("X-Team", "a"),)),
     ],
 )
-def test_the_short_way_builds_the_request_that_the_sdk_would_build(service):
+def test_the_short_way_writes_what_the_sdk_would_have_sent(service):
     client = ServiceClient(service)
+    template = Template.of(client.question())
 
-    for number in (1, 2):
+    for content in (b"{}", b'{"stream":true}'):
         options = FinalRequestOptions.construct(
-            method="post",
-            url=COMPLETIONS,
-            content=b"{}" * number,
-            timeout=time_outs(float(number)),
-            headers=client.left_out,
+            method="post", url=COMPLETIONS, content=content, headers=client.left_out
         )
-        changed = {"content": options.content, "timeout": options.timeout}
-        short = client._build_request(client.question.model_copy(update=changed))
-        full = openai.AsyncOpenAI._build_request(client, options)
-        assert parts(short) == parts(full)
+        full = client._build_request(options)
+        assert lines(template.written({}, content)) == lines(write_head(full) + content)
+
+
+def test_headers_of_the_trace_are_added_to_a_template():
+    template = Template.of(ServiceClient(Service("http://127.0.0.1:1/v1", "key")).question())
+
+    first, plain, _ = lines(template.written({}, b"{}"))
+    traced = lines(template.written({"traceparent": "00-1-2-01"}, b"{}"))
+
+    assert traced == (first, plain | {b"traceparent: 00-1-2-01"}, b"{}")
+    with pytest.raises(LocalProtocolError):
+        template.written({"tracestate": "a=1\r\nApi-Key: b"}, b"{}")
 
 
 async def test_a_service_and_a_key_have_one_client():
