@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests.browser.conftest import ADMIN, barriers
 from tests.browser.serving import Site
@@ -29,6 +29,10 @@ def files_of(site: Site, name: str) -> Any:
     code = "from apps.catalog.content.models import ContentItem\n"
     code += "result = [row.files for row in ContentItem.objects.filter(name=name)]"
     return site.shell(code, name=name)
+
+
+def payload(name: str, content: bytes) -> FilePayload:
+    return {"name": name, "mimeType": "text/plain", "buffer": content}
 
 
 def save(page: Page) -> None:
@@ -110,8 +114,8 @@ def test_files_of_this_computer_are_taken_and_pictures_left_out(admin_page: Page
 
     picker.set_input_files(
         [
-            {"name": "rules.md", "mimeType": "text/markdown", "buffer": "Größe\n".encode()},
-            {"name": "photo.txt", "mimeType": "text/plain", "buffer": b"\xff\xfe\x00"},
+            payload("rules.md", "Größe\n".encode()),
+            payload("photo.txt", b"\xff\xfe\x00"),
         ]
     )
 
@@ -121,10 +125,26 @@ def test_files_of_this_computer_are_taken_and_pictures_left_out(admin_page: Page
     )
     expect(page.get_by_label("Path")).to_have_value("rules.md")
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("Größe\n")
-    again = {"name": "rules.md", "mimeType": "text/markdown", "buffer": b"Newer"}
-    picker.set_input_files([again])
+    picker.set_input_files([payload("rules.md", b"Newer")])
     expect(status).to_have_text("rules.md was replaced.")
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("Newer")
+
+
+def test_what_is_too_large_to_be_sent_stays_on_the_page(admin_page: Page, site: Site):
+    page = admin_page
+    page.goto(f"{ADD}too-large")
+    page.get_by_label("SKILL.md*").fill(DOCUMENT.format(name="too-large"))
+    page.locator("[data-skill-files] input[type=file]").set_input_files(
+        [payload(f"{number}.md", b"x" * 260_000) for number in range(9)]
+    )
+    status = page.get_by_role("group", name="Files beside SKILL.md").get_by_role("status")
+    expect(status).to_contain_text("8.md was added.")
+
+    page.get_by_role("button", name="Save", exact=True).click()
+
+    expect(status).to_contain_text("Nothing was saved: SKILL.md and its files have 2,340,0")
+    expect(page.get_by_label("Path")).to_have_count(9)
+    assert files_of(site, "too-large") == []
 
 
 def test_the_files_follow_the_kind_that_is_chosen(admin_page: Page):

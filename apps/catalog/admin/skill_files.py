@@ -11,6 +11,7 @@ from django.template.loader import render_to_string
 from django.utils.datastructures import MultiValueDict
 from django.utils.safestring import SafeString
 
+from apps.catalog.content.texts import LARGEST_FILE
 from apps.catalog.json_text import unstorable
 from apps.manifest.skill_document import (
     MOST_BYTES,
@@ -92,6 +93,7 @@ class FilesWidget(forms.Widget):
             "blank": Row(File("", ""), is_open=True),
             "most_files": MOST_FILES,
             "most_bytes": MOST_BYTES,
+            "most_together": LARGEST_FILE,
             "endings": " ".join(sorted(TEXT_ENDINGS)),
         }
 

@@ -9,7 +9,7 @@ if (place) {
   const status = place.querySelector("[data-status]");
   const undo = place.querySelector("[data-undo]");
   const picker = place.querySelector("input[type=file]");
-  const { mostFiles, mostBytes, endings } = place.dataset;
+  const { mostFiles, mostBytes, mostTogether, endings } = place.dataset;
   const encoder = new TextEncoder();
   const told = new Map(); // what was typed when the server said what is wrong with a file
   let made = 0;
@@ -46,6 +46,18 @@ if (place) {
     pathOf(removed.file).focus();
     forget();
     refresh();
+  });
+  // The server would refuse the whole request, and what was typed would be gone from the page.
+  place.closest("form").addEventListener("submit", (event) => {
+    const document = event.target.querySelector("textarea[name=text]");
+    const size = [document, ...files().map(textOf)]
+      .map((field) => encoder.encode(field.value).length)
+      .reduce((sum, one) => sum + one, 0);
+    if (size <= mostTogether) return;
+    event.preventDefault();
+    forget();
+    status.textContent = `Nothing was saved: SKILL.md and its files have ${counted(size)} bytes together; at most ${counted(mostTogether)} are possible.`;
+    place.querySelector("[data-add]").focus();
   });
   showForKind();
 
@@ -131,7 +143,7 @@ if (place) {
     const size = encoder.encode(textOf(file).value).length;
     const wrong = problem(path, size, paths);
     file.querySelector("[data-shown]").textContent = path || "a new file";
-    file.querySelector("[data-size]").textContent = `${size.toLocaleString("en")} bytes`;
+    file.querySelector("[data-size]").textContent = `${counted(size)} bytes`;
     if (told.get(file) === typed(file)) return;
     told.delete(file);
     file.querySelector("[data-problem]").textContent = wrong ? `${path}: ${wrong}.` : "";
@@ -151,8 +163,11 @@ if (place) {
   }
 
   function tooLarge(size) {
-    const most = Number(mostBytes).toLocaleString("en");
-    return `has ${size.toLocaleString("en")} bytes; at most ${most} are possible`;
+    return `has ${counted(size)} bytes; at most ${counted(mostBytes)} are possible`;
+  }
+
+  function counted(number) {
+    return Number(number).toLocaleString("en");
   }
 
   // Only skills have files. What was typed stays, should the kind be chosen again.
