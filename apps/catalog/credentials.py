@@ -31,7 +31,7 @@ def server(url: str) -> tuple[str, str]:
     return parts.scheme.lower(), parts.netloc.lower()
 
 
-PLAIN = "is a plain credential, which everybody reads who may read the row. Move it to a secret."
+PLAIN = "is a plain credential, kept with the row as it was typed. Move it to a secret."
 
 Problems = tuple[Problem, ...]
 

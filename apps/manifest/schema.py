@@ -128,7 +128,7 @@ def standing_in(names: Collection[str]) -> dict[str, Schema]:
     """What may stand in the place of a credential."""
     name: Schema = {"title": "Name", "type": "string"}
     if names:
-        name["enum"] = sorted(names)
+        name["enum"] = ["", *sorted(names)]  # a form begins with the first, which names none
     return {
         SECRET_REFERENCE: only(SECRET, name, "A secret, by its name."),
         HIDDEN_CREDENTIAL: only(

@@ -268,7 +268,7 @@ async def test_no_credential_is_seen_anywhere(tmp_path: Path, form: str):
             LOG_PAYLOADS_MAX_LENGTH="1000000",
         ) as site,
     ):
-        seen = await look_everywhere(site, core, url, tmp_path)
+        seen = await look_everywhere(site, core, url)
         collector.wait_for(ROUTE, 3)
         spans = repr(collector.raw)
         keys = [key for key in core.keys.dead if len(key) > 20]
@@ -294,7 +294,7 @@ PLANTED = {
 """Those that the services must have been sent in the clear; others are sent in base64."""
 
 
-async def look_everywhere(site: Site, core: Any, url: str, folder: Path) -> dict[str, str]:
+async def look_everywhere(site: Site, core: Any, url: str) -> dict[str, str]:
     """Use everything there is; what was answered, by what was asked."""
     secrets: dict[str, str] = {}
     manifests: dict[str, Any] = {}
@@ -322,22 +322,23 @@ async def look_everywhere(site: Site, core: Any, url: str, folder: Path) -> dict
             seen[f"answer of {slug} {stream}"] = text
         tab = PageSocket(site.url, slug, visitor_cookie(site.url, slug))
         tab.ask("Do it.")
-        frames = []
+        frames: list[dict[str, Any]] = []
         while not frames or frames[-1]["type"] not in {"message.complete", "run.error"}:
-            frames.append(tab.frame())
+            frame = tab.frame()
+            assert frame is not None
+            frames.append(frame)
         tab.close()
         seen[f"page of {slug}"] = json.dumps(frames)
         configuration = f"{site.url}/openai/deployments/{slug}/configuration"
         seen[f"configuration of {slug}"] = fetched(configuration, {"api-key": api_key})[1]
-    assert "stages" in seen["answer of plain True"]
     support = f"{site.url}/v1/configuration-support"
     for name in ("application-schema", "default-configuration", "skills"):
         seen[name] = fetched(f"{support}/{name}", {})[1]
     broken = json.loads(json.dumps(manifests["plain"]))
     broken["tool_sets"][0]["authorization"]["token"] = [mark("broken")]
-    broken["tool_sets"][1]["authorization"]["type"] = mark("type")[:0] or "bearr"
-    validated = fetched(f"{support}/validate", {"api-key": api_key}, broken)
-    seen["validate"] = validated[1]
+    broken["tool_sets"][1]["authorization"]["type"] = "bearr"
+    status, seen["validate"] = fetched(f"{support}/validate", {"api-key": api_key}, broken)
+    assert status == 200
     seen |= look_at_the_api(site, operator_key, manifests)
     seen |= look_at_the_admin(site, session, numbers)
 
@@ -368,8 +369,6 @@ def look_at_the_api(site: Site, key: str, manifests: dict[str, Any]) -> dict[str
     seen = {name: fetched(f"{site.url}/api/{name}", headers) for name in names}
     assert {status for status, _ in seen.values()} == {200}
     stale = {"manifest": {**manifests["plain"], "contexts": 5}}
-    refused = fetched(f"{site.url}/api/applications/plain/", {**headers, "x": "1"}, None)
-    assert refused[0] == 200
     posted = fetched(f"{site.url}/api/applications/", headers, {"slug": "x", "title": "x", **stale})
     assert posted[0] == 400
     return {**{name: text for name, (_, text) in seen.items()}, "refused by the API": posted[1]}

@@ -1,0 +1,132 @@
+"""What an operator does with secrets, in a real browser."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, cast
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import barriers
+from tests.browser.serving import Site
+from tests.browser.test_admin import put, stored, typed, wait_for_check
+from tests.catalog.admin.test_moving import MARK, PATH, manifest, tracking
+
+LIST = "/admin/workspace/secret/"
+SHOTS = os.environ.get("SHOTS", "")
+
+
+def shoot(page: Page, name: str) -> None:
+    if SHOTS:
+        page.screenshot(path=f"{SHOTS}/{name}.png", full_page=True)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def model(site: Site) -> None:
+    site.shell(
+        """
+        Deployment.objects.get_or_create(
+            deployment_id="demo-model", defaults={"display_name": "Demo", "provider": "demo"}
+        )
+        """
+    )
+
+
+def make_secret(site: Site, name: str) -> str:
+    number = site.shell(
+        """
+        row, _ = Secret.objects.get_or_create(
+            name=name, defaults={"value": "sk-stored-0123456789", "servers": ["https://track.example.org"]}
+        )
+        result = row.pk
+        """,
+        name=name,
+    )
+    return f"{LIST}{number}/change/"
+
+
+def test_a_secret_is_made_and_rotated_by_keyboard_and_its_value_is_never_seen(
+    site: Site, admin_page: Page
+):
+    page = admin_page
+    page.goto(f"{LIST}add/")
+    page.get_by_label("Name").focus()
+    page.keyboard.type("by-keyboard")
+    page.get_by_label("Value").focus()
+    page.keyboard.type(MARK)
+    page.locator("textarea[name=servers]").focus()
+    page.keyboard.type("api.example.org")
+    page.get_by_role("button", name="Save", exact=True).focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="by-keyboard").first.click()
+
+    expect(page.get_by_text("A value is stored.")).to_be_visible()
+    assert MARK not in page.content()
+    page.get_by_label("Value").fill("sk-rotated-0123456789")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("The new value is in force")).to_be_visible()
+    assert site.shell("result = Secret.objects.get(name='by-keyboard').value") == (
+        "sk-rotated-0123456789"
+    )
+
+
+def test_a_typed_credential_is_moved_to_a_secret_with_one_press(site: Site, admin_page: Page):
+    page = admin_page
+    page.goto(put(site, "moved", manifest({**tracking(), "name": "moved"})))
+    wait_for_check(page, "warning")
+    page.get_by_label("Title").fill("Typed before")
+    page.get_by_role("tab", name="Text").click()
+    button = page.get_by_role("button", name=f"Move {PATH} to a secret")
+    shoot(page, "move")
+    button.focus()
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_text("The credential is now the secret 'moved-key'")).to_be_visible()
+    assert page.get_by_label("Title").input_value() == "Typed before"
+    assert typed(page)["tool_sets"][0]["authorization"]["key"] == {"$secret": "moved-key"}
+    assert MARK not in page.content()
+    shoot(page, "moved")
+    page.get_by_role("button", name="Save and continue editing").click()
+    expect(page.get_by_role("heading", name="Typed before").first).to_be_visible()
+    assert stored(site, "moved")["tool_sets"][0]["authorization"]["key"] == {"$secret": "moved-key"}
+
+
+def test_the_form_offers_a_text_or_a_secret_and_keeps_what_is_hidden(site: Site, admin_page: Page):
+    page = admin_page
+    make_secret(site, "offered")
+    document = manifest({**tracking(), "name": "kinds"})
+    page.goto(put(site, "kinds", document))
+    page.get_by_role("tab", name="Form").click()
+    wait_for_check(page, "warning")
+    kind = page.get_by_label("Kind: tool_sets.0.authorization.key", exact=False)
+    shoot(page, "form")
+    assert typed(page)["tool_sets"][0]["authorization"]["key"].keys() == {"$hidden"}
+
+    kind.select_option(label="Secret reference")
+    page.get_by_label("Name").last.select_option("offered")
+    shoot(page, "form-secret")
+    page.get_by_role("tab", name="Text").click()
+
+    assert typed(page)["tool_sets"][0]["authorization"]["key"] == {"$secret": "offered"}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 360])
+def test_pages_keep_nobody_out(site: Site, admin_page: Page, scheme: Any, width: int):
+    page = admin_page
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=cast(Any, scheme))
+    form = make_secret(site, "shown")
+    named = put(
+        site, "naming", manifest({**tracking({"$secret": "shown"}), "name": "naming"}, tracking())
+    )
+    for address in (LIST, form, f"{LIST}add/", named, f"{form.removesuffix('change/')}delete/"):
+        page.goto(address)
+        if address == named:
+            wait_for_check(page, "warning")
+        page.wait_for_load_state("networkidle")
+        shoot(page, f"{scheme}-{width}-{address.strip('/').replace('/', '-')}")
+        assert barriers(page) == []
+        overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert page.evaluate(overflow) <= 0
