@@ -23,7 +23,7 @@ def warnings(document: object, *, preview: bool = True) -> list[tuple[str, str]]
     return [(p.path, p.message) for p in review(document, preview=preview).warnings]
 
 
-@pytest.mark.parametrize("name", sorted(set(EXAMPLES) - {"deprecated", "preview", "rest_api"}))
+@pytest.mark.parametrize("name", sorted(set(EXAMPLES) - {"deprecated", "preview"}))
 def test_a_good_manifest_needs_no_advice(name: str):
     assert warnings(example(name)) == []
 
