@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -44,3 +46,9 @@ def the_transaction_of_the_test_stays_open(monkeypatch: pytest.MonkeyPatch) -> N
     from django.db import connections
 
     monkeypatch.setattr(connections["default"], "close_if_unusable_or_obsolete", lambda: None)
+
+
+@pytest.fixture
+def nothing_predefined(settings: Any, tmp_path: Path) -> None:
+    """An installation without prompts, tools and skills: models are told what the test says."""
+    settings.PREDEFINED_DIR = tmp_path

@@ -96,6 +96,7 @@ async def test_an_answer_that_never_ends_is_cut_and_stored_so(settings):
     assert frames[-1]["status"] == "done"
 
 
+@pytest.mark.usefixtures("nothing_predefined")
 async def test_stop_ends_the_request_to_the_model_and_keeps_what_there_was():
     async with scene() as on:
         on.model.put(says("It is "), thinks("hm"))
@@ -240,6 +241,7 @@ async def test_a_second_question_is_refused_while_the_first_is_answered():
     ]
 
 
+@pytest.mark.usefixtures("nothing_predefined")
 async def test_the_next_question_brings_the_conversation_with_it():
     async with scene() as on:
         tab = await on.visitor.tab(on.hub)

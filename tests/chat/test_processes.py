@@ -113,6 +113,7 @@ async def leave_behind(on: Scene, *, seconds: float) -> tuple[str, list[dict[str
     return str(conversation.pk), events
 
 
+@pytest.mark.usefixtures("nothing_predefined")
 async def test_the_answer_of_a_process_that_died_is_marked_as_failed_when_it_is_opened():
     async with scene() as on:
         conversation, events = await leave_behind(on, seconds=60)
