@@ -13,7 +13,9 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from apps.catalog.admin.theme import Admin, LowTextarea, PasswordInput
+from apps.catalog.admin.history import RecordedAdmin
+from apps.catalog.admin.theme import LowTextarea, PasswordInput
+from apps.catalog.admin.versioned_form import VersionedForm
 from apps.catalog.content.installed import installed
 from apps.catalog.secret_uses import User, secret_uses
 from apps.workspace.local.models import Secret
@@ -52,7 +54,8 @@ class Servers(forms.CharField):
         return bool(self.to_python(data) != (initial or []))
 
 
-class SecretForm(forms.ModelForm[Secret]):
+class SecretForm(VersionedForm[Secret]):
+    secret_fields = {"value": ("new_value",)}
     servers = Servers(
         required=False,
         help_text="One in a line, such as api.example.com, *.example.com or "
@@ -66,7 +69,6 @@ class SecretForm(forms.ModelForm[Secret]):
         max_length=MOST_CHARACTERS,
         widget=PasswordInput(attrs={"autocomplete": "new-password"}),
     )
-    seen_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
     may_send_anywhere = False
 
     class Meta:
@@ -75,7 +77,6 @@ class SecretForm(forms.ModelForm[Secret]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["seen_version"].initial = self.instance.version
         if "new_value" in self.fields:
             self.fields["new_value"].help_text = value_state(self.instance)
             self.fields["new_value"].required = self.instance._state.adding
@@ -86,10 +87,8 @@ class SecretForm(forms.ModelForm[Secret]):
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         typed = self.cleaned_data.get("new_value")
-        if not self.instance._state.adding:
-            if not typed and self.is_for_more():
-                self.add_error("new_value", TYPE_AGAIN)
-            self.check_version()
+        if not self.instance._state.adding and not typed and self.is_for_more():
+            self.add_error("new_value", TYPE_AGAIN)
         return cleaned
 
     def is_for_more(self) -> bool:
@@ -100,16 +99,6 @@ class SecretForm(forms.ModelForm[Secret]):
         wanted = self.cleaned_data.get("servers", stored.servers)
         anywhere = self.cleaned_data.get("is_for_any_server", False)
         return anywhere or not all(is_covered(server, stored.servers) for server in wanted)
-
-    def check_version(self) -> None:
-        seen = self.cleaned_data.get("seen_version")
-        rows = Secret.objects.select_for_update().filter(pk=self.instance.pk)
-        version = rows.values_list("version", flat=True).first()
-        if seen is not None and version is not None and version != seen:
-            self.data = {**dict(self.data.items()), self.add_prefix("seen_version"): version}
-            raise forms.ValidationError(
-                "Somebody saved this secret while you were editing it. Saving again overwrites that."
-            )
 
     def _post_clean(self) -> None:
         """Set the value before the model's own checks, which run here."""
@@ -137,7 +126,7 @@ def value_state(secret: Secret) -> str:
 
 
 @admin.register(Secret)
-class SecretAdmin(Admin[Secret]):
+class SecretAdmin(RecordedAdmin[Secret]):
     form = SecretForm
     list_display = ("name", "sent_to", "uses", "state", "rotated_at", "changed_by")
     list_select_related = ("changed_by",)
@@ -153,8 +142,7 @@ class SecretAdmin(Admin[Secret]):
         "updated_at",
     )
     fieldsets = (
-        (None, {"fields": ("name", "description")}),
-        ("Value", {"fields": ("new_value",)}),
+        (None, {"fields": ("name", "description", "new_value")}),
         ("Where it may be sent", {"fields": ("servers", "is_for_any_server")}),
         ("Used by", {"fields": ("used_by",)}),
         (
@@ -209,7 +197,7 @@ class SecretAdmin(Admin[Secret]):
     def uses(self, secret: Secret) -> int:
         return len({(user.kind, user.name) for user in getattr(secret, "users", ())})
 
-    @admin.display(description="used by")
+    @admin.display(description="named in")
     def used_by(self, secret: Secret) -> SafeString | str:
         users = uses_of(secret)
         if not users:

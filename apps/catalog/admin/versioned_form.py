@@ -145,7 +145,6 @@ class VersionedForm(forms.ModelForm[Row]):
         dropped: dict[str, Any] = {}
         for column in kind.secrets:
             if merged.get(column) != mine[column]:
-                setattr(self.instance, column, getattr(stored, column))
                 dropped |= dict.fromkeys(self.secret_fields.get(column, ()), "")
         read = kind.readable(mine)
         brought = {
@@ -156,9 +155,13 @@ class VersionedForm(forms.ModelForm[Row]):
         for column, document in typed.documents.items():
             setattr(self.instance, column, document)
         values = earlier(kind, {**context(kind, mine), **brought}, self.instance, stored).values
-        for column in brought:
+        # The checks compare what is typed with what is stored, not with what was typed before.
+        for column in kind.columns:
             setattr(self.instance, column, getattr(stored, column))
         self.data = self.as_typed() | dropped | posted(self, {c: values[c] for c in brought})
+        for column in brought:
+            if self.fields[column].widget.value_omitted_from_data(self.data, {}, column):
+                setattr(self.instance, column, values[column])
 
     def as_typed(self) -> dict[str, Any]:
         """What each field was sent, by the names of the fields, whatever its widget calls them."""

@@ -17,7 +17,14 @@ from apps.catalog.json_text import JSONTextInvalid, parse
 from apps.catalog.masking import masked, masked_text, seal
 from apps.catalog.models import Application, ContentItem
 from apps.manifest.secrets import HIDDEN
-from apps.workspace.local.models import PUBLIC, Deployment, McpServer, SharedFile, StoredFile
+from apps.workspace.local.models import (
+    PUBLIC,
+    Deployment,
+    McpServer,
+    Secret,
+    SharedFile,
+    StoredFile,
+)
 from apps.workspace.local.secrets import UnreadableSecret
 
 Snapshot = dict[str, Any]
@@ -120,6 +127,11 @@ KINDS = (
         McpServer,
         ("name", "command", "arguments", "environment", "working_directory", "is_enabled"),
         secrets=("environment",),
+    ),
+    Kind(
+        Secret,
+        ("name", "value", "description", "servers", "is_for_any_server"),
+        secrets=("value",),
     ),
     Kind(
         SharedFile,

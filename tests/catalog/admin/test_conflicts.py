@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from apps.catalog.models import Application, Change, ContentItem
-from apps.workspace.local.models import Deployment, McpServer
+from apps.workspace.local.models import Deployment, McpServer, Secret
 from tests.catalog.admin.test_history import KEY, with_key
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 
@@ -223,18 +223,20 @@ def test_without_a_record_of_what_was_there_all_that_differs_is_a_choice(ben):
     assert (done.status_code, row.title, row.description) == (302, "Mine", "Unrecorded")
 
 
-def test_a_key_that_both_replaced_is_chosen_without_being_shown(anna, ben, a_model):
-    def sent(**changes: str) -> dict[str, str]:
-        row = Deployment.objects.get()
-        names = ("deployment_id", "display_name", "description", "provider")
-        stored = {name: getattr(row, name) for name in names}
-        documents = {"features": "{}", "parameters": "{}", "input_attachment_types": "[]"}
-        return {**stored, **documents, "is_enabled": "on", "seen_version": "1", **changes}
+def deployment(**changes: str) -> dict[str, str]:
+    """What the form of the deployment sends that was read first."""
+    row = Deployment.objects.get()
+    names = ("deployment_id", "display_name", "description", "provider", "base_url")
+    stored = {name: getattr(row, name) for name in names}
+    documents = {"features": "{}", "parameters": "{}", "input_attachment_types": "[]"}
+    seen = {"is_enabled": "on", "seen_version": str(row.version)}
+    return {**stored, **documents, **seen, **changes}
 
-    mine = sent(display_name="Mine", new_api_key="sk-of-ben")
-    anna.post(url_of(a_model), sent(description="Hers", new_api_key="sk-of-anna"))
+
+def test_a_key_that_both_replaced_is_chosen_without_being_shown(anna, ben, a_model):
+    mine = deployment(display_name="Mine", new_api_key="sk-of-ben")
+    anna.post(url_of(a_model), deployment(description="Hers", new_api_key="sk-of-anna"))
     told = ben.post(url_of(a_model), mine)
-    assert "api_key was nothing" not in words(told)
     assert "sk-of-anna" not in told.content.decode()
     choices = {"choice:api_key": "theirs"}
     ben.post(url_of(a_model), {**again(told), "new_api_key": "sk-of-ben", "_merge": "1", **choices})
@@ -245,6 +247,48 @@ def test_a_key_that_both_replaced_is_chosen_without_being_shown(anna, ben, a_mod
         "Hers",
         "sk-of-anna",
     )
+
+
+def test_a_merge_sends_no_stored_key_to_another_server(anna, ben, a_model):
+    a_model.provider, a_model.base_url, a_model.api_key = "openai", "https://a.example/v1", KEY
+    a_model.save()
+    mine = deployment(base_url="https://evil.example/v1")
+    anna.post(url_of(a_model), deployment(description="Hers"))
+
+    told = ben.post(url_of(a_model), mine)
+    refused = ben.post(url_of(a_model), again(told, _merge="1"))
+
+    assert "The key was stored for another server." in words(refused)
+    a_model.refresh_from_db()
+    assert (a_model.base_url, a_model.api_key) == ("https://a.example/v1", KEY)
+
+
+def test_a_merge_widens_no_secret_without_its_value(anna, ben):
+    row = Secret(name="s", value=KEY, servers=["https://a.example"])
+    row.save()
+    sent = {"description": "", "servers": "https://a.example", "seen_version": "1"}
+    anna.post(url_of(row), {**sent, "description": "Hers"})
+
+    told = ben.post(url_of(row), {**sent, "servers": "https://evil.example"})
+    refused = ben.post(url_of(row), again(told, _merge="1"))
+
+    assert "The value was stored for other servers." in words(refused)
+    row.refresh_from_db()
+    assert (row.servers, row.description) == (["https://a.example"], "Hers")
+
+
+def test_two_edit_one_secret(anna, ben):
+    row = Secret(name="s", value=KEY, servers=["https://a.example"])
+    row.save()
+    sent = {"description": "", "servers": "https://a.example", "seen_version": "1"}
+    anna.post(url_of(row), {**sent, "new_value": "a-new-one"})
+
+    told = ben.post(url_of(row), {**sent, "description": "Mine"})
+    ben.post(url_of(row), again(told, _merge="1"))
+
+    row.refresh_from_db()
+    assert (row.description, row.value, row.version) == ("Mine", "a-new-one", 3)
+    assert "a-new-one" not in told.content.decode() + repr(list(Change.objects.values()))
 
 
 def test_two_edit_one_server(anna, ben):
@@ -294,3 +338,17 @@ def test_two_edit_one_toolset_that_is_written_as_text(anna, ben):
 
     row.refresh_from_db()
     assert json.loads(row.text) == json.loads(toolset(name="Hers", description="Mine"))
+
+
+def test_two_remove_all_files_of_one_skill(anna, ben):
+    text = "---\nname: guide\ndescription: How.\n---\n\nRead.\n"
+    row = ContentItem(kind="skill", name="guide", text=text, files={"a.md": "A", "b.md": "B"})
+    row.save()
+    one = {"text": text, "seen_version": "1", "files-text": "A", "files-path": "a.md"}
+    anna.post(url_of(row), {**one, "files-text": "B", "files-path": "b.md"})
+
+    told = ben.post(url_of(row), one)
+    done = ben.post(url_of(row), {**one, "seen_version": 2, "base_version": 1, "_merge": "1"})
+
+    row.refresh_from_db()
+    assert (told.status_code, done.status_code, row.files) == (200, 302, {})
