@@ -9,6 +9,7 @@ paths = Tests("capabilities/files/test_paths.py")
 offload = Tests("capabilities/files/test_offload.py")
 runs = Tests("capabilities/files/test_runs.py")
 web = Tests("capabilities/web/test_capability.py")
+web_in_core = Tests("capabilities/web/test_core.py")
 representation = Tests("capabilities/representation/test_capability.py")
 documents = Tests("documents/test_reading.py")
 growing = Tests("documents/test_growing.py")
@@ -118,6 +119,9 @@ TABLE: Table = {
             web["a_file_of_any_type_is_kept_in_the_agents_own_folder"],
             web["of_a_text_that_is_kept_the_beginning_is_shown"],
             web["nothing_is_fetched_for_a_path_that_leads_elsewhere"],
+            web_in_core["a_file_of_any_type_is_kept_in_the_callers_own_folder"],
+            web_in_core["a_file_is_never_replaced"],
+            web_in_core["a_core_that_fails_meanwhile_is_told"],
         ),
         rule("a file of DIAL is not fetched", web["what_is_in_dial_storage_is_not_fetched"]),
         rule(

@@ -11,6 +11,7 @@ from apps.agent.tools import Tool
 from apps.capabilities.registry import Capability, Opening
 from apps.capabilities.web.capability import web
 from apps.errors import InvalidParameter
+from apps.workspace.dial.workspace import DialWorkspace
 from apps.workspace.loading.loader import Loading
 from apps.workspace.loading.rules import rules_of
 from apps.workspace.local.workspace import LocalWorkspace
@@ -21,13 +22,15 @@ WORKSPACE = LocalWorkspace(CALLER)
 
 @asynccontextmanager
 async def one_tool(
-    capability: Capability = web, features: Mapping[str, Any] | None = None
+    capability: Capability = web,
+    features: Mapping[str, Any] | None = None,
+    workspace: LocalWorkspace | DialWorkspace = WORKSPACE,
 ) -> AsyncIterator[Tool]:
-    """The only tool of a run of `CALLER`."""
+    """The only tool of a run, of `CALLER` where the workspace is nobody else's."""
     given = manifest(features={"web_fetch": {"enabled": True}} if features is None else features)
     opener = capability.prepare(given)
     assert opener is not None
-    opening = Opening(WORKSPACE, CALLER, silent, loading=Loading(rules_of(given)))
+    opening = Opening(workspace, workspace.caller, silent, loading=Loading(rules_of(given)))
     async with opener(opening) as contribution:
         (found,) = contribution.tools
         yield found
