@@ -10,6 +10,7 @@ import hashlib
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import msgspec
@@ -25,9 +26,12 @@ Frequency = Literal["always", "append_if_changed", "refresh_if_changed"]
 """At the end each time; or only when there is something new, at the end or in place of the old."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Injection:
-    """`content` None injects nothing. `identity` tells it from others of the same tool."""
+    """`content` None injects nothing. `identity` tells it from others of the same tool.
+
+    One that is kept for many conversations makes its hashes and its messages once.
+    """
 
     tool: str
     arguments: Mapping[str, Any]
@@ -38,11 +42,17 @@ class Injection:
     attachments: tuple[Attachment, ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def prefix(self) -> str:
         """With what the ids of all its versions begin."""
         identity = written(self.arguments) if self.identity is None else self.identity
         return f"{prefix_of(self.tool)}{digest(identity)}_"
+
+    @cached_property
+    def first(self) -> tuple[Message, Message]:
+        """How it is said where nothing else was said before."""
+        content = self.content or ""
+        return pair(self, f"{self.prefix}{digest(content)}", content)
 
 
 def prefix_of(tool: str) -> str:
@@ -96,8 +106,10 @@ def insert(
     messages: Sequence[Message], place: int, injection: Injection, content: str, version: int
 ) -> Sequence[Message]:
     """`version` counts the earlier ones: what is said again after something else is another."""
-    said = digest(content if not version else f"{version} {content}")
-    new = pair(injection, f"{injection.prefix}{said}", content)
+    if version:
+        new = pair(injection, f"{injection.prefix}{digest(f'{version} {content}')}", content)
+    else:
+        new = injection.first
     return (*messages[:place], *new, *messages[place:])
 
 

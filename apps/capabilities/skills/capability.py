@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 
 from django.conf import settings
@@ -19,7 +19,6 @@ from apps.capabilities.registry import Capability, Contribution, HistoryStep, Op
 from apps.capabilities.skills.collection import (
     TOOL_NAME,
     Collection,
-    Skill,
     merged,
     predefined,
 )
@@ -86,7 +85,7 @@ def contribution(
     """Without a skill there is nothing to read; but a call that the model sees has its tool."""
     opening.known[SKILLS] = collection
     own = predefined(tuple(opening.skills)).skills.get(FILE_PARAMETERS)
-    first = (partial(begin_with, own),) if own is not None else ()
+    first = (partial(begin_with, reading_of(own.name, own.told)),) if own is not None else ()
     is_needed = bool(collection.skills or steps)
     return Contribution(
         tools=(tool.bind(opening),) if is_needed else (),
@@ -123,8 +122,13 @@ def refusals(configured: Mapping[str, Address], fetched: Fetched) -> Iterator[In
             yield soft(f"{place}: {address.url}: {refusal}")
 
 
-async def begin_with(skill: Skill, messages: Sequence[Message]) -> Sequence[Message]:
-    read = Injection(TOOL_NAME, {"skill_name": skill.name}, skill.told, "refresh_if_changed")
+@lru_cache(maxsize=8)
+def reading_of(name: str, text: str) -> Injection:
+    """One for all conversations that begin with it."""
+    return Injection(TOOL_NAME, {"skill_name": name}, text, "refresh_if_changed")
+
+
+async def begin_with(read: Injection, messages: Sequence[Message]) -> Sequence[Message]:
     return inject(messages, read)
 
 
