@@ -72,6 +72,8 @@ TABLE: Table = {
             "those of DIAL's toolsets end with the run, as their keys do.",
             pool["idle_sessions_end_and_come_back_when_needed"],
             toolsets["sessions_end_with_the_run_and_differ_by_the_key"],
+            toolsets["sessions_have_ended_when_the_run_has"],
+            toolsets["a_server_that_hears_no_goodbye_holds_nobody_up"],
         ),
         rule(
             "a failed opening is not remembered for ever",

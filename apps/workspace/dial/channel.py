@@ -32,6 +32,10 @@ logger = logging.getLogger(__name__)
 PATH = "/v1/ops/client-channel/interact"
 TOOLSET = "toolset/signin"
 SERVICE = "external-service/signin"
+"""With a hyphen, as Core, its chat and the challenges of tools write it; the underscore is in the
+scope alone (`…/external_services/…`). Clients say nothing at all to a method that they do not know,
+so another spelling would cost the person's whole time before it could be tried.
+"""
 MOST_BYTES = 1024 * 1024
 """Of an answer with its heartbeats."""
 
