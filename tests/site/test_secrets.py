@@ -377,6 +377,7 @@ def look_at_the_api(site: Site, key: str, manifests: dict[str, Any]) -> dict[str
 def look_at_the_admin(site: Site, session: str, numbers: dict[str, int]) -> dict[str, str]:
     headers = {"cookie": f"sessionid={session}"}
     paths = ["catalog/application/", "workspace/secret/", "workspace/deployment/"]
+    paths += ["workspace/mcpserver/", "workspace/mcpserver/sessions/"]
     paths += ["catalog/contentitem/", "catalog/contentitem/item/toolset/marked/"]
     paths += ["catalog/contentitem/1/change/", "catalog/contentitem/1/history/"]
     paths += [f"workspace/{name}/1/{page}/" for name in ("secret", "deployment") for page in PAGES]

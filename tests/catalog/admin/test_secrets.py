@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.content.installed import look_again
-from apps.catalog.models import Application, ContentItem, empty_manifest
+from apps.catalog.models import Application, Change, ContentItem, empty_manifest
 from apps.workspace.local.models import Secret
 from tests.catalog.rows import make_operator
 
@@ -245,3 +246,33 @@ def test_two_editors_at_once_are_told(operator):
 
     assert "Somebody saved this secret" in answer.content.decode()
     assert Secret.objects.get().value == MARK
+
+
+def test_the_history_tells_who_changed_what_and_no_value(operator):
+    secret = make_secret()
+    changes = fields(new_value="sk-new-0123456789", servers="b.example.org")
+    operator.post(f"{LIST}{secret.pk}/change/", changes)
+
+    listed = operator.get(f"{LIST}{secret.pk}/history/").content.decode()
+    change = Change.objects.get(object_id=secret.pk, what=Change.What.CHANGED)
+    shown = operator.get(f"{LIST}{secret.pk}/history/{change.pk}/").content.decode()
+
+    assert change.before["servers"] == ["https://api.example.org"]
+    assert change.after["servers"] == ["https://b.example.org"]
+    assert change.before["value"] != change.after["value"]
+    for place in (listed, shown, json.dumps([change.before, change.after])):
+        assert MARK not in place
+        assert "sk-new" not in place
+
+
+def test_an_earlier_state_with_other_servers_does_not_come_back_with_the_present_value(operator):
+    secret = make_secret(servers=["https://old.example.org"])
+    secret.servers = ["https://api.example.org"]
+    secret.save()
+    change = Change.objects.get(object_id=secret.pk, what=Change.What.CHANGED)
+    address = f"{LIST}{secret.pk}/history/{change.pk}/restore/before/"
+
+    answer = operator.post(address, {"seen_version": "2"})
+
+    assert "The value was stored for other servers." in answer.content.decode()
+    assert Secret.objects.get().servers == ["https://api.example.org"]
