@@ -73,11 +73,13 @@ def inject(
         return messages
     if injection.frequency == "always":
         return (*messages, *pair(injection, f"synth_{uuid.uuid4().hex[:24]}", content))
+    prefix = injection.prefix
     earlier = [
         place
         for place, message in enumerate(messages)
+        if message.tool_calls
         for call in message.tool_calls
-        if call.id.startswith(injection.prefix)
+        if call.id.startswith(prefix)
     ]
     if not earlier:
         first = after_first_question(messages) if place is None else place
@@ -94,12 +96,13 @@ def inject(
 def without_pairs(messages: Sequence[Message], tool: str) -> Sequence[Message]:
     """The messages without what was put in for a tool, but for what is said each time."""
     prefix = prefix_of(tool)
-    return [
-        message
-        for message in messages
-        if not (message.tool_call_id or "").startswith(prefix)
-        and not any(call.id.startswith(prefix) for call in message.tool_calls)
-    ]
+    return [message for message in messages if not is_of(message, prefix)]
+
+
+def is_of(message: Message, prefix: str) -> bool:
+    if message.tool_call_id is not None:
+        return message.tool_call_id.startswith(prefix)
+    return bool(message.tool_calls) and message.tool_calls[0].id.startswith(prefix)
 
 
 def insert(
