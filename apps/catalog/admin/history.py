@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeVar, cast
 
 from django.contrib import messages
@@ -19,7 +20,7 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.catalog.admin.theme import Admin
-from apps.catalog.admin.versioned_form import VersionedForm, posted
+from apps.catalog.admin.versioned_form import VersionedForm, posted, set_omitted
 from apps.catalog.history.actors import Note, noting
 from apps.catalog.history.differences import differences
 from apps.catalog.history.kinds import Kind, Snapshot, kind_of
@@ -111,14 +112,14 @@ class RecordedAdmin(Admin[Row]):
         """What one change did, place by place. Raises PermissionDenied, Http404."""
         row = self.seen(request, object_id)
         change = self.found(object_id, number)
-        found = shown(between(self.kind, change.before, change.after))
+        found = between(self.kind, change.before, change.after)
         may_restore = self.kind.restorable and self.may_restore(request, row)
         earlier_one, later_one = neighbours(self.changes_of(object_id), number)
         context = {
             "row": row,
             "change": change,
-            "differences": found[:MOST_SHOWN],
-            "left_out": max(0, len(found) - MOST_SHOWN),
+            "differences": shown(islice(found, MOST_SHOWN)),
+            "left_out": max(0, change.count - MOST_SHOWN),
             "sides": [side for side in SIDES if getattr(change, side)] if may_restore else [],
             "is_present": row is not None and change.after == self.kind.snapshot(row),
             "restorable": self.kind.restorable,
@@ -214,14 +215,12 @@ class RecordedAdmin(Admin[Row]):
         form = form_class(instance=instance)
         data = {name: form[name].value() for name in form.fields} | posted(form, found.values)
         form = form_class({**data, "seen_version": ""}, instance=instance)
+        set_omitted(form, found.values)
         problems = tuple(problems_of(form))
         wanted = self.kind.snapshot(form.instance) if not problems else state
-        gone = (
-            []
-            if present is None
-            else shown(differences(self.kind.readable(present), self.kind.readable(wanted)))
-        )
-        return Restoration(form, gone[:MOST_SHOWN], found.notes, problems)
+        today = wanted if present is None else present
+        changed = differences(self.kind.readable(today), self.kind.readable(wanted))
+        return Restoration(form, shown(islice(changed, MOST_SHOWN)), found.notes, problems)
 
     def restore(
         self, request: HttpRequest, change: Change, restoration: Restoration

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+from copy import copy
 from typing import Any
 
 from django import forms
@@ -12,9 +13,11 @@ from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
 
 from apps.catalog.admin.history import RecordedAdmin
+from apps.catalog.history.kinds import kind_of
+from apps.catalog.history.meanwhile import last_sentence
 from apps.errors import FileRefused
 from apps.workspace.local import files
-from apps.workspace.local.models import PUBLIC, SharedFile
+from apps.workspace.local.models import PUBLIC, SharedFile, StoredFile
 from apps.workspace.local.paths import check_name, write_path
 
 UNKNOWN_TYPE = "application/octet-stream"
@@ -32,6 +35,8 @@ class SharedFileForm(forms.ModelForm[SharedFile]):
         help_text="With folders if you like, such as guides/travel.pdf. Empty: the file's own.",
     )
 
+    seen_version = forms.CharField(required=False, widget=forms.HiddenInput)
+
     class Meta:
         model = SharedFile
         fields = ("name",)
@@ -41,6 +46,7 @@ class SharedFileForm(forms.ModelForm[SharedFile]):
         if self.instance.pk:
             # A manifest may refer to it by its path.
             self.fields["name"].disabled = True
+            self.fields["seen_version"].initial = self.instance.etag
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -55,13 +61,30 @@ class SharedFileForm(forms.ModelForm[SharedFile]):
         is_new = not self.instance.pk
         if is_new and SharedFile.objects.filter(name=name).exists():
             self.add_error("name", "There is a file of that name; open it to replace it.")
+        self.refuse_overtaken(cleaned.get("seen_version", ""))
         return {**cleaned, "name": name}
+
+    def refuse_overtaken(self, seen: str) -> None:
+        """Tell who replaced the file meanwhile, once; the row stays locked until it is saved."""
+        if not self.instance.pk or not seen:
+            return
+        row = StoredFile.objects.select_for_update().filter(pk=self.instance.pk).first()
+        if row is None or row.etag == seen:
+            return
+        data: Any = copy(self.data)
+        data[self.add_prefix("seen_version")] = row.etag
+        self.data = data
+        said = last_sentence(kind_of(SharedFile), row.pk)
+        self.add_error(
+            "upload",
+            f"Somebody replaced this file while you were at it. {said} Choose yours again to put it "
+            "in the place of theirs.",
+        )
 
 
 @admin.register(SharedFile)
 class SharedFileAdmin(RecordedAdmin[SharedFile]):
     form = SharedFileForm
-    change_form_before_template = None  # whoever saves types nothing that could be lost
     list_display = ("name", "content_type", "length", "updated_at")
     search_fields = ("name",)
     readonly_fields = ("path", "content_type", "length", "updated_at")

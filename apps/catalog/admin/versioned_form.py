@@ -159,9 +159,7 @@ class VersionedForm(forms.ModelForm[Row]):
         for column in kind.columns:
             setattr(self.instance, column, getattr(stored, column))
         self.data = self.as_typed() | dropped | posted(self, {c: values[c] for c in brought})
-        for column in brought:
-            if self.fields[column].widget.value_omitted_from_data(self.data, {}, column):
-                setattr(self.instance, column, values[column])
+        set_omitted(self, values)
 
     def as_typed(self) -> dict[str, Any]:
         """What each field was sent, by the names of the fields, whatever its widget calls them."""
@@ -225,3 +223,11 @@ def posted(form: forms.BaseForm, values: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in values.items()
         if name in form.fields
     }
+
+
+def set_omitted(form: forms.ModelForm[Any], values: Mapping[str, Any]) -> None:
+    """Empty values of which the form would think that nobody sent them."""
+    for name, value in values.items():
+        field = form.fields.get(name)
+        if field and field.widget.value_omitted_from_data(form.data, {}, form.add_prefix(name)):
+            setattr(form.instance, name, value)

@@ -49,11 +49,11 @@ class Conflict:
 
     @property
     def shown_incoming(self) -> list[Shown]:
-        return shown(self.incoming)
+        return shown(self.incoming[:MOST_SHOWN])
 
     @property
     def shown_own(self) -> list[Shown]:
-        return shown(self.own)
+        return shown(self.own[:MOST_SHOWN])
 
     @property
     def shown_clashes(self) -> list[ShownClash]:
@@ -104,6 +104,13 @@ def conflict(
         merging.clashes,
         unread,
     )
+
+
+def last_sentence(kind: Kind, number: Any) -> str:
+    """Of the last change, "" if there is none."""
+    changes = Change.objects.filter(kind=kind.label, object_id=number).defer("before", "after")
+    last = changes.first()
+    return "" if last is None else sentence(last)
 
 
 def as_json(kind: Kind, row: models.Model, meanwhile: Meanwhile) -> dict[str, Any]:

@@ -6,6 +6,7 @@ clash, and somebody has to choose.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -110,13 +111,15 @@ def in_order(base: list[str], mine: list[str], theirs: list[str]) -> list[str]:
     """All names, as the one has them who moved any; the other's new ones after their neighbours."""
     i_moved = common(mine, base) != common(base, mine)
     first, second = (mine, theirs) if i_moved else (theirs, mine)
-    order = list(first)
-    for index, name in enumerate(second):
-        if name in order:
-            continue
-        before = next((one for one in reversed(second[:index]) if one in order), None)
-        order.insert(0 if before is None else order.index(before) + 1, name)
-    return order
+    known = set(first)
+    after: dict[str | None, list[str]] = defaultdict(list)
+    neighbour: str | None = None
+    for name in second:
+        if name in known:
+            neighbour = name
+        else:
+            after[neighbour].append(name)
+    return [*after[None], *(one for name in first for one in (name, *after[name]))]
 
 
 def common(names: list[str], others: Iterable[str]) -> list[str]:

@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.db import connections, models, router, transaction
 from django.db.models import F
 from django.db.models.signals import post_save, pre_delete, pre_save
 
-from apps.catalog.history.actors import present_actor, present_note
+from apps.catalog.history.actors import Actor, acting, present_actor, present_note
 from apps.catalog.history.differences import Difference, differences
-from apps.catalog.history.kinds import BY_SENDER, Kind, Snapshot, kind_of
+from apps.catalog.history.kinds import BY_SENDER, KINDS, Kind, Snapshot, kind_of
 from apps.catalog.history.models import Change
 
 MOST_PLACES = 20
@@ -31,6 +32,7 @@ def connect() -> None:
         pre_save.connect(before_save, sender=sender, dispatch_uid=name)
         post_save.connect(after_save, sender=sender, dispatch_uid=name)
         pre_delete.connect(before_delete, sender=sender, dispatch_uid=name)
+    pre_delete.connect(before_account_goes, sender=get_user_model(), dispatch_uid="history.account")
 
 
 def before_save(sender: type[models.Model], instance: models.Model, raw: bool, **also: Any) -> None:
@@ -55,6 +57,19 @@ def before_delete(sender: type[models.Model], instance: models.Model, **also: An
     row = find(kind, instance.pk) if kind.is_meant(instance) else None
     if row is not None and (change := change_of(kind, row, kind.snapshot(row), None)):
         change.save()
+
+
+def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) -> None:
+    """What is somebody's becomes nobody's, which Django does without telling."""
+    actor = present_actor()
+    if actor.user == instance:  # nothing can refer to the account any more
+        actor = Actor(None, actor.via, f"{instance.get_username()}, whose account went then")
+    with acting(actor):
+        for kind in KINDS:
+            for column in kind.people:
+                update_rows(
+                    kind.model._default_manager.filter(**{column: instance}), **{column: None}
+                )
 
 
 def update_rows(rows: models.QuerySet[Any], **values: Any) -> int:

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from apps.catalog.models import Application, Change
+from apps.catalog.models import Application, Change, ContentItem
 from apps.workspace.local.models import Deployment, McpServer
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 from tests.manifest.documents import rest_tool, rest_tools
@@ -250,6 +250,33 @@ def test_a_server_is_restored_with_the_variables_that_it_has(client):
 
     row.refresh_from_db()
     assert (row.command, row.arguments, row.environment) == ("one", ["-a"], '{"TOKEN": "x"}')
+
+
+def test_a_skill_is_restored_without_the_files_that_it_did_not_have(client):
+    text = "---\nname: guide\ndescription: How.\n---\n\nRead.\n"
+    row = ContentItem(kind="skill", name="guide", text=text)
+    row.save()
+    created = last()
+    row.files = {"a.md": "A"}
+    row.save()
+
+    base = "/admin/catalog/contentitem/"
+    client.post(f"{change_page(created, base)}restore/after/", {"seen_version": "2"})
+
+    row.refresh_from_db()
+    assert (row.files, row.text, row.version) == ({}, text, 3)
+
+
+def test_an_item_that_was_deleted_comes_back_and_is_in_force(client):
+    row = ContentItem(kind="prompt", name="own", text="Be brief.")
+    row.save()
+    base = "/admin/catalog/contentitem/"
+    client.post(f"{base}{row.pk}/delete/", {"post": "yes"})
+
+    client.post(f"{change_page(last(), base)}restore/before/", {"seen_version": "0"})
+
+    assert ContentItem.objects.get().text == "Be brief."
+    assert "Be brief." in words(client.get(f"{base}item/prompt/own/"))
 
 
 def test_actions_on_many_rows_are_recorded_with_who_did_them(client):

@@ -104,3 +104,19 @@ def test_a_deleted_file_is_gone_with_its_bytes(client: Client, tmp_path):
 
     assert not StoredFile.objects.exists()
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_whoever_replaces_a_file_that_was_replaced_meanwhile_is_told_first(client: Client):
+    client.post(f"{LIST}add/", {"upload": upload("a.txt", b"old"), "name": ""})
+    row = SharedFile.objects.get()
+    url = f"{LIST}{row.pk}/change/"
+    seen = client.get(url).context["adminform"].form["seen_version"].value()
+    client.post(url, {"upload": upload("a.txt", b"theirs"), "seen_version": seen})
+
+    told = client.post(url, {"upload": upload("a.txt", b"mine"), "seen_version": seen})
+    assert "Somebody replaced this file while you were at it. operator, " in told.content.decode()
+    assert shared("files/public/a.txt") == b"theirs"
+    newer = told.context["adminform"].form["seen_version"].value()
+    done = client.post(url, {"upload": upload("a.txt", b"mine"), "seen_version": newer})
+
+    assert (done.status_code, shared("files/public/a.txt")) == (302, b"mine")

@@ -168,6 +168,18 @@ def test_who_did_it_and_why_stands_with_the_change():
     assert (last().user, last().actor) == (None, "anna")
 
 
+def test_what_was_somebodys_is_nobodys_when_the_account_goes():
+    anna = make_operator("anna")
+    row = make_application(owner=anna)
+
+    with acting(Actor(anna, Change.Via.ADMIN)):
+        anna.delete()
+
+    row.refresh_from_db()
+    assert (row.owner, row.version, last().version, last().places) == (None, 2, 2, ["owner"])
+    assert (last().user, last().how) == (None, "the admin (anna, whose account went then)")
+
+
 def test_an_import_says_so_and_writes_nothing_the_second_time(tmp_path):
     folder = tmp_path / "deployment"
     folder.mkdir()
