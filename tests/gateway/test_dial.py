@@ -15,7 +15,7 @@ import pytest
 
 from tests.browser.serving import Site, serve
 from tests.dial_core import Core, Faults, serve_core
-from tests.dial_core.core import Reply
+from tests.dial_core.core import KEY, Reply
 from tests.dial_core.models import Model
 
 TYPE = "https://mydial.epam.com/custom_application_schemas/quickapps2"
@@ -124,6 +124,21 @@ async def test_the_manifest_of_an_application_that_core_keeps_is_fetched_with_it
     assert {hop.headers.get("api-key") for hop in core.requests[1:]} == {
         core.sent[0].headers["api-key"]
     }
+
+
+async def test_a_picked_skill_is_sent_to_no_model(core: Core):
+    holder = core.keys.holder(KEY)
+    assert holder is not None
+    url = f"skills/{holder.bucket}/tone"
+    core.add_skill(url, {"SKILL.md": b"---\nname: tone\ndescription: d\n---\nBe kind."})
+    model = core.add_model("gpt", [[{"text": "Hello."}]])
+    picked = {"role": "user", "content": "Hello", "custom_content": {"skills": [{"url": url}]}}
+
+    reply = await core.call_application("kept", {"messages": [picked]})
+
+    assert (reply.status, said(reply)) == (200, "Hello.")
+    assert model.asked[0]["messages"][1] == {"role": "user", "content": "Hello"}
+    assert url not in json.dumps(model.asked)
 
 
 async def test_an_application_in_a_bucket_is_found_under_its_name_with_spaces(core: Core):
