@@ -113,6 +113,7 @@ async def test_a_document_is_told_in_words():
     }
 
 
+@pytest.mark.usefixtures("nothing_predefined")
 async def test_a_document_that_the_model_refuses_is_taken_back_once():
     key, path = await key_with("terms.pdf", b"%PDF-1", "application/pdf")
     types = ("application/pdf",)
@@ -145,6 +146,7 @@ async def test_a_second_refusal_is_told():
     assert (reply.status, len(running.requests)) == (400, 2)
 
 
+@pytest.mark.usefixtures("nothing_predefined")
 async def test_the_model_asks_for_a_picture_and_gets_it_behind_the_result():
     key, path = await key_with("cat.png", PNG, "image/png")
     function = {"name": TOOL, "arguments": json.dumps({"attachment_url": path})}
