@@ -252,6 +252,26 @@ def test_an_unknown_deployment_is_worth_a_warning(directory):
     assert Application.objects.count() == 1
 
 
+def test_a_secret_that_is_still_to_come_is_worth_a_warning(directory):
+    """Files are imported before anybody can sign in and type it."""
+    server = {
+        "url": "https://mcp.example.org/",
+        "protocol": "sse",
+        "authorization": {"type": "bearer", "token": {"$secret": "desk"}},
+    }
+    toolset = {"type": "mcp", "name": "desk", "mcp_server_info": server}
+    manifest = {**MANIFEST, "tool_sets": [toolset]}
+    write(directory, "application/app.json", {**APP, "manifest": manifest})
+
+    report = import_directory(directory)
+
+    assert report.warnings == (
+        "application/app.json: manifest.tool_sets[0].mcp_server_info.authorization.token: there is "
+        "no secret 'desk'.",
+    )
+    assert Application.objects.get().manifest == manifest
+
+
 def test_a_deployment_of_the_same_directory_is_known(directory):
     assert import_directory(directory).warnings == ()
 
