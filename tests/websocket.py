@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from urllib.request import urlopen
 from uuid import uuid4
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 TEXT, CLOSE = 1, 8
 
 

@@ -158,14 +158,14 @@ async def lines_of(core: Core, name: str, body: Mapping[str, Any], **headers: st
     """The lines of a streamed answer as they came, comments included."""
     named = {header.replace("_", "-"): value for header, value in headers.items()}
     async with (
-        httpx.AsyncClient(base_url=core.url, timeout=60, verify=False) as client,
+        httpx.AsyncClient(base_url=core.url, timeout=180, verify=False) as client,
         client.stream(
             "POST",
             f"/openai/deployments/{name}/chat/completions",
             json={**body, "stream": True},
             headers={"Api-Key": KEY, **named},
         ) as response,
-        asyncio.timeout(90),
+        asyncio.timeout(180),
     ):
         return [line async for line in response.aiter_lines() if line]
 

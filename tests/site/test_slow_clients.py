@@ -18,6 +18,8 @@ from tests.site.test_serve import answer, free_port, until_it_listens
 from tests.site.torrents import PIECE, serve_torrent
 
 MB = 1024 * 1024
+PATIENCE = 120.0
+"""Who reads nothing is cut off after thirty seconds."""
 APPLICATION = """
 import asyncio, sys
 from quickapps_site.serve import serve, use_uvloop
@@ -141,7 +143,7 @@ def test_an_answer_that_nobody_reads_is_given_up_before_it_fills_the_memory(tmp_
 
         before = most_memory(process.pid)
         with ask(site, key):
-            assert torrent.is_over.wait(30)
+            assert torrent.is_over.wait(PATIENCE)
         after = most_memory(process.pid)
 
     assert torrent.said < torrent.pieces

@@ -21,6 +21,9 @@ from tests.peers.upstream import Upstream, serve_upstream
 from tests.websocket import PATIENCE, PageSocket, visitor_cookie
 
 SLUG = "steady"
+MOST_SECONDS = 30.0
+"""Seven and a half at most, of the ten that containers have, and what a busy machine adds. Nothing
+that goes on here would ever end by itself."""
 MANIFEST = {
     "orchestrator": {"deployment": {"deployment_id": "upstream"}},
     "contexts": [],
@@ -50,8 +53,10 @@ result = {"runs": sorted(Run.objects.values_list("status", flat=True)), "answers
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[tuple[Site, subprocess.Popen[bytes], Upstream]]:
-    with serve_upstream() as upstream, serve_process(folder) as (site, process):
+def serving(
+    folder: Path, module: str = "quickapps_site.serve"
+) -> Iterator[tuple[Site, subprocess.Popen[bytes], Upstream]]:
+    with serve_upstream() as upstream, serve_process(folder, module) as (site, process):
         site.shell(
             PREPARE,
             url=upstream.url,
@@ -116,7 +121,7 @@ def test_answers_that_are_being_given_are_ended_told_and_stored(tmp_path: Path):
             closable.close()
 
     assert status == 0, site.log.read_text()
-    assert seconds < 9
+    assert seconds < MOST_SECONDS
     assert len(programs) == 1
     assert not any(map(is_running, programs))
     endings = [[frame["type"] for frame in frames][-3:] for frames in told]
@@ -133,18 +138,16 @@ def test_answers_that_are_being_given_are_ended_told_and_stored(tmp_path: Path):
 
 @pytest.mark.xdist_group("site")
 def test_a_server_with_nothing_to_do_stops_at_once_although_it_is_watched(tmp_path: Path):
-    with serving(tmp_path) as (site, process, _):
+    # Where there is nothing to wait for, ten minutes of grace are as good as none.
+    with serving(tmp_path, "tests.site.patient_site") as (site, process, _):
         cookie = visitor_cookie(site.url, SLUG)
         tab = PageSocket(site.url, SLUG, cookie)
         tab.ask("a word")
         tab.until("run.status", status="done")
 
-        started = time.monotonic()
         process.send_signal(signal.SIGTERM)
         rest = tab.rest()
         status = process.wait(PATIENCE)
-        seconds = time.monotonic() - started
         tab.close()
 
     assert (status, rest, tab.code) == (0, [], 3012)
-    assert seconds < 3
