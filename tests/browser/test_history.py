@@ -163,6 +163,7 @@ def test_a_deleted_application_is_found_and_restored(site: Site, admin_page: Pag
     page.get_by_role("button", name="Yes, I").click()
     page.wait_for_url(f"**{LIST}")
 
+    assert barriers(page) == []
     page.get_by_role("link", name="Deleted").click()
     page.get_by_role("link", name="Shared", exact=True).first.click()  # the last one
     page.emulate_media(color_scheme="dark")

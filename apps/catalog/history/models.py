@@ -65,13 +65,18 @@ class Change(models.Model):
 
     @property
     def who(self) -> str:
-        return self.actor or self.through or self.get_via_display()
+        return self.actor or str(self.get_via_display())
 
     @property
     def how(self) -> str:
         """By which way it came, in words: "the API (operator key nightly)"."""
-        way: str = self.get_via_display()
+        way = str(self.get_via_display())
         return f"{way} ({self.through})" if self.through else way
+
+    @property
+    def way(self) -> str:
+        """What `who` does not tell of it."""
+        return self.how if self.actor else self.through
 
     @property
     def state(self) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def test_the_history_tells_who_what_and_where(client):
     page = words(client.get(f"{LIST}{application.pk}/history/"))
 
     assert "annathe admin changed version 2 1 place: title" in page
-    assert "created" in page
+    assert "the server created version 1" in page
 
 
 def test_one_change_is_shown_place_by_place(client):
