@@ -49,8 +49,8 @@ if (place) {
   });
   // The server would refuse the whole request, and what was typed would be gone from the page.
   place.closest("form").addEventListener("submit", (event) => {
-    const document = event.target.querySelector("textarea[name=text]");
-    const size = [document, ...files().map(textOf)]
+    const skill = event.target.querySelector("textarea[name=text]");
+    const size = [skill, ...files().map(textOf)]
       .map((field) => encoder.encode(field.value).length)
       .reduce((sum, one) => sum + one, 0);
     if (size <= mostTogether) return;
@@ -144,7 +144,7 @@ if (place) {
     const wrong = problem(path, size, paths);
     file.querySelector("[data-shown]").textContent = path || "a new file";
     file.querySelector("[data-size]").textContent = `${counted(size)} bytes`;
-    if (told.get(file) === typed(file)) return;
+    if (told.has(file) && told.get(file) === typed(file)) return;
     told.delete(file);
     file.querySelector("[data-problem]").textContent = wrong ? `${path}: ${wrong}.` : "";
     if (wrong) pathOf(file).setAttribute("aria-invalid", "true");
