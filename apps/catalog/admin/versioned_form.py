@@ -156,8 +156,8 @@ class VersionedForm(forms.ModelForm[Row]):
             setattr(self.instance, column, document)
         values = earlier(kind, {**context(kind, mine), **brought}, self.instance, stored).values
         # The checks compare what is typed with what is stored, not with what was typed before.
-        for column in kind.columns:
-            setattr(self.instance, column, getattr(stored, column))
+        for field in self.instance._meta.concrete_fields:
+            setattr(self.instance, field.attname, getattr(stored, field.attname))
         self.data = self.as_typed() | dropped | posted(self, {c: values[c] for c in brought})
         set_omitted(self, values)
 
