@@ -15,6 +15,7 @@ import httpx
 from tests.browser.serving import Site, serve_process
 from tests.dial_core import Core, Hop, serve_core
 from tests.dial_core.core import KEY, Reply
+from tests.dial_core.models import is_synthetic
 
 TYPE = "https://mydial.epam.com/custom_application_schemas/quickapps2"
 DOOR = "/openai/deployments/quick_apps2"
@@ -96,10 +97,14 @@ def asking(text: str, **content: Any) -> dict[str, Any]:
     return {"messages": [{**message, "custom_content": content} if content else message]}
 
 
+def told_to(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What a model was told, without the calls and results that the platform put in for it."""
+    return [message for message in body["messages"] if not is_synthetic(message)]
+
+
 def last(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """What a model was told last."""
-    found: Mapping[str, Any] = body["messages"][-1]
-    return found
+    return told_to(body)[-1]
 
 
 def called(name: str, **arguments: Any) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from tests.dial.installation import (
     last,
     said,
     stages,
+    told_to,
 )
 from tests.dial.sdk_application import NAME, serve
 from tests.dial_core import Core
@@ -51,7 +52,7 @@ def stage_attachments(delta: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def results_of(body: Mapping[str, Any]) -> list[str]:
-    return [message["content"] for message in body["messages"] if message["role"] == "tool"]
+    return [message["content"] for message in told_to(body) if message["role"] == "tool"]
 
 
 async def test_files_and_state_of_an_application_below_go_on_to_its_siblings(
@@ -61,7 +62,7 @@ async def test_files_and_state_of_an_application_below_go_on_to_its_siblings(
 
     def lead(body: Mapping[str, Any]) -> Answer:
         results = results_of(body)
-        reporter, reader = tools_of(body)
+        reporter, reader, _ = tools_of(body)
         match len(results):
             case 0:
                 return called(reporter, query="sales")
@@ -119,8 +120,8 @@ async def test_the_state_of_an_application_survives_a_client_that_merges_as_the_
     question = asking("One")["messages"] + [content] + asking("Two")["messages"]
     await reporting.call_application("keeper", {"messages": question})
 
-    told = [m for m in model.asked[1]["messages"] if m["role"] == "assistant"]
-    assert told[0]["custom_content"]["state"] == kept
+    answers = [m for m in told_to(model.asked[1]) if m["role"] == "assistant"]
+    assert answers[0]["custom_content"]["state"] == kept
 
 
 async def test_an_application_that_breaks_in_mid_stream_is_told_to_the_model(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.dial.installation import Installation, called, helpers, last, text_of
+from tests.dial.installation import Installation, called, helpers, last, text_of, told_to
 from tests.dial_core.core import KEY
 from tests.dial_core.models import Answer
 
@@ -85,7 +85,7 @@ def test_each_turn_has_its_tool_and_the_model_is_told_of_all_before(
         if [m["content"] for m in body["messages"] if m["role"] == "user"]
         == ["one", "two", "three"]
     ]
-    assert [message["role"] for message in turns[-1]["messages"]] == [
+    assert [message["role"] for message in told_to(turns[-1])] == [
         "system",
         *["user", "assistant", "tool", "assistant"] * 2,
         *["user", "assistant", "tool"],

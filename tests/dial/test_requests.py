@@ -56,8 +56,8 @@ async def test_tools_that_a_deployment_runs_itself_stand_behind_ours_and_are_nev
 
     reply = await core.call_application("searcher", asking("Find"))
 
-    [ours, *others] = model.asked[0]["tools"]
-    assert (ours["type"], others) == ("function", [SEARCH])
+    *ours, theirs = model.asked[0]["tools"]
+    assert ([tool["type"] for tool in ours], theirs) == (["function", "function"], SEARCH)
     assert said(reply).startswith("Unknown tool 'search'.")
 
 

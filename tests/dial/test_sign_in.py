@@ -20,6 +20,7 @@ from tests.dial.installation import (
     reply_of,
     said,
     stages,
+    told_to,
 )
 from tests.dial_core import Core
 from tests.dial_core.core import Reply
@@ -55,7 +56,7 @@ def questions(core: Core) -> list[Any]:
 
 def add_up(body: Mapping[str, Any]) -> Answer:
     """Calls every tool that adds, then says what they say."""
-    turn = [message for message in body["messages"] if message["role"] == "tool"]
+    turn = [message for message in told_to(body) if message["role"] == "tool"]
     if turn:
         return [{"text": " ".join(message["content"] for message in turn)}]
     names = [tool["function"]["name"] for tool in body.get("tools", ())]

@@ -82,7 +82,7 @@ async def test_properties_are_fetched_also_where_core_sends_them(
     assert said(reply) == "x"
     assert "x-dial-application-properties" in core.sent[0].headers
     assert "/openai/applications/heading" in {hop.path for hop in core.requests}
-    assert model.asked[0]["messages"][0]["content"] == "Be brief."
+    assert model.asked[0]["messages"][0]["content"].startswith("Be brief.\n\nSkills are ")
 
 
 async def test_an_application_is_found_where_only_models_are_listed_as_deployments(

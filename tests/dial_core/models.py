@@ -112,7 +112,9 @@ CONDITIONS: dict[str, Callable[[Body, Any], bool]] = {
 
 
 def last_text(body: Body) -> str:
-    content = body["messages"][-1].get("content") or ""
+    """Of what was said last; what an application put behind it by itself is not."""
+    messages = [one for one in body["messages"] if not is_synthetic(one)] or body["messages"]
+    content = messages[-1].get("content") or ""
     if isinstance(content, str):
         return content
     return " ".join(part["text"] for part in content if part.get("type") == "text")
