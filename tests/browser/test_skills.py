@@ -11,9 +11,7 @@ from tests.browser.conftest import barriers
 from tests.browser.serving import Site
 from tests.browser.test_demo import ask, wait_for_answer
 
-SKILL = (
-    "---\nname: price-list\ndescription: What things cost.\n---\nUse the rates of the year.\n"
-)
+SKILL = "---\nname: price-list\ndescription: What things cost.\n---\nUse the rates of the year.\n"
 RATES = "boat,90\nsail,12\n"
 
 
