@@ -257,6 +257,8 @@ def test_the_history_tells_who_changed_what_and_no_value(operator):
     change = Change.objects.get(object_id=secret.pk, what=Change.What.CHANGED)
     shown = operator.get(f"{LIST}{secret.pk}/history/{change.pk}/").content.decode()
 
+    assert change.before is not None
+    assert change.after is not None
     assert change.before["servers"] == ["https://api.example.org"]
     assert change.after["servers"] == ["https://b.example.org"]
     assert change.before["value"] != change.after["value"]

@@ -58,9 +58,9 @@ def test_every_tool_resolves_in_a_toolset_of_its_kind(name):
     found = resolve_references(read(manifest(tool_sets=[toolset])), CONTENT)
 
     assert found.problems == ()
-    [tool] = found.manifest.tool_sets[0].tools
+    [tool] = found.manifest.model_dump()["tool_sets"][0]["tools"]
     function = CONTENT.items["tool"][name].value["open_ai_tool"]["function"]
-    assert tool.open_ai_tool.function.name == function["name"]
+    assert tool["open_ai_tool"]["function"]["name"] == function["name"]
 
 
 @pytest.mark.parametrize("name", CONTENT.items["tool"])
