@@ -17,10 +17,13 @@ logger = logging.getLogger(__name__)
 
 SEALED = "sealed"
 INDEX = "index"
+KEY = b'"index":'
 
 
 def seal(state: Mapping[str, Any]) -> dict[str, Any]:
     """The entries that have an `index` somewhere become one text."""
+    if KEY not in msgspec.json.encode(state):  # nearly always; and sooner known than by looking
+        return dict(state)
     exposed = {name: value for name, value in state.items() if has_index(value)}
     if not exposed:
         return dict(state)
