@@ -7,7 +7,6 @@ import logging
 from datetime import UTC, datetime
 from typing import Any
 
-
 # Neither form tells of these, which cost a tenth of each line.
 logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
 
