@@ -28,10 +28,10 @@ class Moved:
     keys: Keys
 
 
-def move(document: Any, path: str, user: Any) -> Moved:
+def move(document: Any, path: str, user: Any, *, called: str = "") -> Moved:
     """Make a secret of the plain credential at a path, for the servers that it is sent to now.
 
-    Raises `Immovable`; `ValidationError` for a value that no secret can have.
+    The document is `called` so where it does not name itself. Raises `Immovable`; `ValidationError` for a value that no secret can have.
     """
     places = {place.path: place for place in credential_places(document) if place.kind == "plain"}
     place = places.get(path)
@@ -44,7 +44,7 @@ def move(document: Any, path: str, user: Any) -> Moved:
     if not servers:
         raise Immovable(f"{path}: the document does not say which server it is sent to.")
     with transaction.atomic():
-        name = free_name(proposed_name(document, place))
+        name = free_name(proposed_name(document, place, called))
         secret = Secret(name=name, value=value, servers=servers)
         secret.created_by_id = secret.changed_by_id = user.pk
         secret.full_clean()
@@ -52,11 +52,12 @@ def move(document: Any, path: str, user: Any) -> Moved:
     return Moved(secret, place.keys)
 
 
-def proposed_name(document: Any, place: Place) -> str:
+def proposed_name(document: Any, place: Place, called: str = "") -> str:
     """After the toolset and the field, such as `tracking-key`."""
     inner = value_at(document, place.keys[:2]) if place.keys[0] == "tool_sets" else document
     named = inner.get("name") or inner.get("template_name") if isinstance(inner, dict) else ""
-    words = f"{localized(named) if isinstance(named, str | dict) else ''} {last_word(place)}"
+    title = localized(named) if isinstance(named, str | dict) else ""
+    words = f"{title or called} {last_word(place)}"
     return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:90] or "secret"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any, cast
 
@@ -130,3 +131,39 @@ def test_pages_keep_nobody_out(site: Site, admin_page: Page, scheme: Any, width:
         assert barriers(page) == []
         overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert page.evaluate(overflow) <= 0
+
+
+def test_a_credential_of_a_predefined_item_is_moved_by_keyboard(site: Site, admin_page: Page):
+    page = admin_page
+    page.goto("/admin/catalog/contentitem/add/?kind=toolset")
+    page.get_by_label("Name").fill("parcels")
+    text = page.locator("textarea[name=text]")
+    text.fill(json.dumps({**tracking(), "name": "parcels"}))
+    page.get_by_role("button", name="Check and preview without saving").click()
+    button = page.get_by_role("button", name="Move authorization.key to a secret")
+    expect(button).to_be_visible()
+    shoot(page, "move-of-item")
+    assert barriers(page) == []
+    button.focus()
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_text("The credential is now the secret 'parcels-key'")).to_be_visible()
+    assert page.get_by_label("Name").input_value() == "parcels"
+    assert json.loads(text.input_value())["authorization"]["key"] == {"$secret": "parcels-key"}
+    expect(button).to_have_count(0)
+    assert MARK not in page.content()
+    shoot(page, "moved-of-item")
+    page.get_by_label("Name").press("Enter")
+    expect(page.get_by_role("heading", name="parcels (toolset)")).to_be_visible()
+
+
+def test_enter_in_a_field_saves_and_moves_nothing(site: Site, admin_page: Page):
+    page = admin_page
+    page.goto(put(site, "entered", manifest({**tracking(), "name": "entered"})))
+    wait_for_check(page, "warning")
+    expect(page.get_by_role("button", name=f"Move {PATH} to a secret")).to_have_count(1)
+    page.get_by_label("Title").fill("Entered")
+    page.get_by_label("Title").press("Enter")
+
+    expect(page.get_by_text("was changed successfully")).to_be_visible()
+    assert stored(site, "entered")["tool_sets"][0]["authorization"]["key"] == MARK

@@ -143,7 +143,7 @@ class ApplicationAdmin(RecordedAdmin[Application]):
         row = self.get_object(request, object_id) if object_id else None
         may = self.has_change_permission(request, row) if row else self.has_add_permission(request)
         if may and request.method == "POST" and MOVE in request.POST:
-            move_typed(request, self.get_form(request, row)(request.POST, instance=row))
+            move_typed(request, self.get_form(request, row)(request.POST, instance=row), "manifest")
         answer: HttpResponse = super().changeform_view(request, object_id, form_url, extra_context)
         return answer
 

@@ -17,7 +17,8 @@ from django.urls import URLPattern, path
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.catalog.admin import content_pages as pages
-from apps.catalog.admin.content_form import DOCUMENTS, ContentForm, sources_of
+from apps.catalog.admin.content_form import DOCUMENTS, ContentForm, doubts_of, sources_of
+from apps.catalog.admin.drafts import MOVE, draft_of, move_typed
 from apps.catalog.admin.history import RecordedAdmin
 from apps.catalog.admin.skill_files import FilesField, FilesWidget
 from apps.catalog.content.folders import FOLDERS
@@ -80,6 +81,37 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
             return {"kind": kind, "name": name, "text": text}
         beside = {k: v for k, v in item.value.items() if k != SKILL_FILE} if is_skill(item) else {}
         return {"kind": kind, "name": name, "text": item.text, "files": beside}
+
+    # --- Credentials become secrets ----------------------------------------------------------
+
+    def get_form(
+        self,
+        request: HttpRequest,
+        obj: ContentItem | None = None,
+        change: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        form = super().get_form(request, obj, change=change, **kwargs)
+        changes: dict[str, Any] = {"moves": may_move(request)}
+        if (draft := draft_of(request)) is not None:
+            changes["starting"] = draft
+        return type(form.__name__, (form,), changes)
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Any = None,
+    ) -> HttpResponse:
+        """Somebody may have asked for a secret instead of saving: then the draft comes back."""
+        row = self.get_object(request, object_id) if object_id else None
+        may = self.has_change_permission(request, row) if row else self.has_add_permission(request)
+        if may and request.method == "POST" and MOVE in request.POST:
+            form = self.get_form(request, row, change=row is not None)(request.POST, instance=row)
+            move_typed(request, form, "text", called=form.name)
+        answer: HttpResponse = super().changeform_view(request, object_id, form_url, extra_context)
+        return answer
 
     # --- What changed is seen at once --------------------------------------------------------
 
@@ -191,9 +223,12 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
             raise PermissionDenied
         text = request.POST.get("text", "").replace("\r\n", "\n")
         kind, name = request.POST.get("kind", ""), request.POST.get("name", "").strip() or "new"
+        doubts = []
         if kind in DOCUMENTS and len(text) <= LARGEST_FILE:
             row = ContentItem.objects.filter(kind=kind, name=name).first() or ContentItem()
-            text, _ = unmasked_text(text, sources_of(row, kind, name))
+            sources = sources_of(row, kind, name)
+            doubts = doubts_of(text, sources, moves=may_move(request))
+            text, _ = unmasked_text(text, sources)
         if kind not in FOLDERS:
             return JsonResponse({"problems": ["Choose a kind first."], "blocks": []})
         if len(text) > LARGEST_FILE:
@@ -212,8 +247,13 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
             {
                 "problems": list(item_problems(content, item)),
                 "blocks": [block._asdict() for block in preview(content, item)],
+                "doubts": [doubt._asdict() for doubt in doubts],
             }
         )
+
+
+def may_move(request: HttpRequest) -> bool:
+    return request.user.has_perm("workspace.add_secret")
 
 
 def tell_of_change() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from django import forms
 
@@ -15,8 +15,8 @@ from apps.catalog.content.items import Kind
 from apps.catalog.content.models import ContentItem
 from apps.catalog.content.review import item_problems, with_item
 from apps.catalog.content.texts import LARGEST_FILE
-from apps.catalog.credentials import review_credentials
-from apps.catalog.masking import masked_text, unmasked_text
+from apps.catalog.credentials import PLAIN, review_credentials
+from apps.catalog.masking import masked_text, put_back, readable, unmasked_text
 from apps.manifest.skill_document import MOST_BYTES, MOST_FILES, TEXT_ENDINGS
 
 MOST_MISTAKES = 20
@@ -62,6 +62,10 @@ class Text(forms.CharField):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(strip=False, **kwargs)
 
+    @property
+    def documents(self) -> list[Any]:
+        return [readable(text) for text in self.sources]
+
     def bound_data(self, data: Any, initial: Any) -> Any:
         return data if data is None else Typed(data)
 
@@ -89,6 +93,9 @@ class ContentForm(VersionedForm[ContentItem]):
         "when to read which. Their names end with " + ", ".join(sorted(TEXT_ENDINGS)) + ".",
     )
 
+    moves = False
+    """Whether whoever is asked may move a credential to a secret."""
+
     class Meta:
         model = ContentItem
         fields = ()  # the admin names them
@@ -109,6 +116,14 @@ class ContentForm(VersionedForm[ContentItem]):
     def kind(self) -> str:
         """ "" while it has not been chosen."""
         return str(self.instance.kind or self.data.get("kind") or self.initial.get("kind") or "")
+
+    @property
+    def doubts(self) -> list[Doubt]:
+        """What is doubtful about the credentials in the text that is shown."""
+        field: Any = self.fields.get("text")
+        if not isinstance(field, Text) or not field.is_document:
+            return []
+        return doubts_of(str(self["text"].value() or ""), field.sources, moves=self.moves)
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
@@ -135,6 +150,24 @@ class ContentForm(VersionedForm[ContentItem]):
         if self.kind in DOCUMENTS and not self.errors:
             for missing in review_credentials(item.value)[0]:
                 self.add_error("text", f"{missing.path}: {missing.message}")
+
+
+class Doubt(NamedTuple):
+    """`may_move`: it is a plain credential, which can be moved to a secret."""
+
+    path: str
+    message: str
+    may_move: bool
+
+
+def doubts_of(text: str, sources: Sequence[str], *, moves: bool) -> list[Doubt]:
+    """Of a document as it is typed; none of what cannot be read."""
+    document = readable(text)
+    if document is None:
+        return []
+    found = put_back(document, [readable(source) for source in sources])
+    doubts = review_credentials(found.document)[1]
+    return [Doubt(d.path, d.message, moves and d.message == PLAIN) for d in doubts]
 
 
 def sources_of(row: ContentItem, kind: str, name: str) -> list[str]:

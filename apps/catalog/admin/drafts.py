@@ -9,7 +9,6 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.forms import BaseForm
-from django.forms.fields import InvalidJSONInput
 from django.http import HttpRequest
 
 from apps.catalog.json_text import JSONTextInvalid, parse
@@ -27,16 +26,17 @@ def draft_of(request: HttpRequest) -> Mapping[str, Any] | None:
     return getattr(request, "draft", None)
 
 
-def move_typed(request: HttpRequest, form: BaseForm) -> None:
+def move_typed(request: HttpRequest, form: BaseForm, column: str, *, called: str = "") -> None:
     """Make the secret, and let the request show the draft that names it.
 
-    What cannot be done is told, and the draft comes back as it was typed. Raises PermissionDenied.
+    `column` is the field with the document, which is `called` so where it has no name. What cannot be done is told, and the draft comes back as it was typed. Raises PermissionDenied.
     """
     if not request.user.has_perm("workspace.add_secret"):
         raise PermissionDenied
     draft = {name: form[name].value() for name in form.fields}
     try:
-        draft["manifest"] = moved(request, form, str(draft["manifest"]))
+        field: Any = form.fields[column]
+        draft[column] = field.bound_data(moved(request, field, str(draft[column]), called), None)
     except (Immovable, JSONTextInvalid) as error:
         messages.error(request, f"Not moved. {error}")
     except ValidationError as error:
@@ -45,18 +45,18 @@ def move_typed(request: HttpRequest, form: BaseForm) -> None:
     request.method = "GET"  # nothing is saved: the form begins anew with what was typed
 
 
-def moved(request: HttpRequest, form: BaseForm, text: str) -> InvalidJSONInput:
+def moved(request: HttpRequest, field: Any, text: str, called: str) -> str:
     """The text with the name of the new secret; what is hidden in it stays hidden.
 
     Raises `Immovable`, `JSONTextInvalid`, `ValidationError`.
     """
-    field: Any = form.fields["manifest"]
     typed = parse(text)
-    done = move(put_back(typed, field.sources).document, request.POST[MOVE], request.user)
+    whole = put_back(typed, field.documents).document
+    done = move(whole, request.POST[MOVE], request.user, called=called)
     messages.success(
         request,
         f"The credential is now the secret {done.secret.name!r}, for "
-        f"{', '.join(done.secret.servers)}. Save this form, and the application names it.",
+        f"{', '.join(done.secret.servers)}. It is named here once this form is saved.",
     )
     named = replaced(typed, {done.keys: {SECRET: done.secret.name}})
-    return InvalidJSONInput(json.dumps(named, indent=2, ensure_ascii=False))
+    return json.dumps(named, indent=2, ensure_ascii=False)

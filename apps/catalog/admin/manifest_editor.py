@@ -70,6 +70,10 @@ class ManifestField(forms.JSONField):
     widget = ManifestEditor
     sources: Sequence[Any] = ()
 
+    @property
+    def documents(self) -> Sequence[Any]:
+        return self.sources
+
     def to_python(self, value: Any) -> Any:
         if value in self.empty_values:
             return None

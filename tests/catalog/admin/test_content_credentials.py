@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.test import Client
 
 from apps.catalog.content.installed import look_again
@@ -104,3 +105,87 @@ def test_a_plain_credential_is_saved_and_flagged(operator):
 
     assert f"{PATH}: is a plain credential" in answer.content.decode()
     assert ContentItem.objects.get().text == json.dumps(tracking())
+
+
+def test_moving_makes_a_secret_and_names_it_in_the_draft(operator):
+    row = make_item()
+    before = row.text
+    page = operator.get(f"{LIST}{row.pk}/change/")
+    typed = shown(page).replace('"look"', '"find"')
+
+    answer = operator.post(f"{LIST}{row.pk}/change/", posted(typed) | {"_move": PATH})
+
+    assert f'name="_move" value="{PATH}"' in page.content.decode()
+    secret = Secret.objects.get()
+    assert (secret.name, secret.value) == ("tracking-key", MARK)
+    assert secret.servers == ["https://track.example.org"]
+    assert MARK not in answer.content.decode()
+    assert 'name="_move"' not in answer.content.decode()
+    named = tracking({"$secret": "tracking-key"})
+    named["tools"][0]["open_ai_tool"]["function"]["name"] = "find"
+    assert json.loads(shown(answer)) == named
+    row.refresh_from_db()
+    assert row.text == before
+
+    operator.post(f"{LIST}{row.pk}/change/", posted(shown(answer)))
+    row.refresh_from_db()
+    assert json.loads(row.text) == named
+
+
+def test_moving_out_of_a_new_item_keeps_what_was_typed(operator):
+    tool = tracking()["tools"][0]
+    about = {"type": "header", "key": "X-Api-Key"}
+    constant = {"type": None, "const": MARK, "parameter_info": about}
+    tool["open_ai_tool"]["function"]["parameters"]["properties"]["k"] = constant
+    path = "open_ai_tool.function.parameters.properties.k.const"
+    typed = {"kind": "tool", "name": "look-up", "text": json.dumps(tool), "files": "{}"}
+
+    answer = operator.post(f"{LIST}add/?kind=tool", typed | {"_move": path})
+
+    assert Secret.objects.get().name == "look-up-k"
+    form = answer.context["adminform"].form
+    assert (form["kind"].value(), form["name"].value()) == ("tool", "look-up")
+    constant["const"] = {"$secret": "look-up-k"}
+    assert json.loads(shown(answer)) == tool
+    assert not ContentItem.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "told"),
+    [
+        ('{"no": json', PATH, "not valid JSON"),
+        (json.dumps(tracking({"$secret": "x"})), PATH, "no plain credential"),
+        (json.dumps({**tracking(), "tools": []}), PATH, "does not say which server"),
+    ],
+)
+def test_what_cannot_be_moved_is_told_and_comes_back_as_it_was_typed(operator, text, path, told):
+    answer = operator.post(f"{LIST}add/?kind=toolset", posted(text) | {"_move": path})
+
+    assert told in answer.content.decode()
+    assert shown(answer) == text
+    assert not Secret.objects.exists()
+
+
+def test_the_preview_tells_what_can_be_moved(operator):
+    preview = operator.post(f"{LIST}preview/", posted(json.dumps(tracking()))).json()
+
+    assert [(doubt["path"], doubt["may_move"]) for doubt in preview["doubts"]] == [(PATH, True)]
+
+
+def test_moving_takes_the_permission_to_add_secrets():
+    row = make_item()
+    user = make_operator()
+    user.is_superuser = False
+    user.save()
+    codenames = ("view_contentitem", "change_contentitem")
+    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+    client = Client()
+    client.force_login(user)
+
+    page = client.get(f"{LIST}{row.pk}/change/").content.decode()
+    refused = client.post(f"{LIST}{row.pk}/change/", posted(row.text) | {"_move": PATH})
+
+    assert "_move" not in page
+    assert PATH in page
+    assert refused.status_code == 403
+    assert not Secret.objects.exists()

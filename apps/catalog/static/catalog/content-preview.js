@@ -6,6 +6,7 @@ if (place) {
   const status = place.querySelector("[role=status]");
   const problems = place.querySelector("[data-problems]");
   const blocks = place.querySelector("[data-blocks]");
+  const doubts = document.querySelector("[data-content-doubts]");
   place.hidden = false;
   button.addEventListener("click", async () => {
     button.disabled = true;
@@ -29,6 +30,10 @@ if (place) {
   function show(found) {
     problems.replaceChildren(...found.problems.map((text) => element("li", text)));
     blocks.replaceChildren(...found.blocks.flatMap(parts));
+    if (found.doubts) {
+      doubts.hidden = found.doubts.length === 0;
+      doubts.querySelector("ul").replaceChildren(...found.doubts.map(doubtful));
+    }
     const count = found.problems.length;
     status.textContent = count
       ? `${count} ${count === 1 ? "mistake" : "mistakes"} found.`
@@ -41,6 +46,20 @@ if (place) {
     code.tabIndex = 0;
     code.setAttribute("aria-label", title);
     return [element("h3", title), code];
+  }
+
+  // The button submits the form as it stands, which comes back with the name of the secret.
+  function doubtful({ path, message, may_move }) {
+    const item = document.createElement("li");
+    item.append(element("code", path), ` ${message} `);
+    if (may_move) {
+      const move = element("button", "Move to a secret");
+      Object.assign(move, { name: "_move", value: path, formNoValidate: true });
+      move.className = "workbench-button";
+      move.setAttribute("aria-label", `Move ${path} to a secret`);
+      item.append(move);
+    }
+    return item;
   }
 
   function element(name, text) {
