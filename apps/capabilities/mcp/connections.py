@@ -15,6 +15,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from apps.capabilities.mcp.echoes import Sent
 from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.failures import ENDED, ConnectionFailed, is_closed, leaves, read_failure
 from apps.capabilities.mcp.processes import Errors
@@ -37,6 +38,7 @@ class Connection:
         self.endpoint = endpoint
         self.changed = changed
         self.errors = Errors()
+        self.sent = Sent()
         self.client: Client | None = None
         self.failure: ConnectionFailed | None = None
         self.settled = asyncio.Event()
@@ -50,6 +52,9 @@ class Connection:
 
     async def open(self, errand: Errand, seconds: float) -> None:
         """Raises `ConnectionFailed`."""
+        self.sent.add_named(errand.headers.items())
+        if self.endpoint.program is not None:
+            self.sent.add_named(self.endpoint.program.environment)
         work = self.own(errand, seconds)
         # Nothing of the run that happens to be first may be seen by those that follow.
         self.task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
@@ -80,7 +85,7 @@ class Connection:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(seconds):
                     client = Client(
-                        open_streams(self.endpoint, self.errors, self.end, self.abort),
+                        open_streams(self.endpoint, self.errors, self.end, self.abort, self.sent),
                         mode=mode,
                         cache=None,
                         elicitation_callback=decline,
@@ -125,6 +130,7 @@ class Connection:
         client = self.client
         if client is None:
             raise (self.failure or ConnectionFailed("the connection was closed.")).again()
+        self.sent.add_named(errand.headers.items())
         token = CURRENT.set(errand)
         try:
             return await question(client)

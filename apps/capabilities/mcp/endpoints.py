@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
+from apps.capabilities.mcp.echoes import Sent
 from apps.errors import Unsupported
 from apps.manifest.authorizations import (
     BasicAuthorization,
@@ -48,9 +49,8 @@ class Endpoint:
         """For the administrator; an address may carry a secret in its query, so without it."""
         return self.program.name if self.program is not None else self.url.partition("?")[0]
 
-    @property
-    def authorize(self) -> Authorize:
-        return partial(authorize, self.authorization, self.url)
+    def authorizing(self, sent: Sent) -> Authorize:
+        return partial(authorize, self.authorization, self.url, sent)
 
 
 async def find_endpoint(info: McpServer) -> Endpoint:
@@ -99,23 +99,30 @@ def endpoint_problem(info: McpServer) -> tuple[str, str]:
 
 
 async def authorize(
-    how: McpAuthorization | None, url: str, refused: str
+    how: McpAuthorization | None, url: str, sent: Sent, refused: str
 ) -> tuple[dict[str, str], str]:
     """Headers with the credentials for that address, and the token among them if another can be fetched.
 
+    What will be sent is added to `sent`.
     Raises `ToolError` when there are none to add.
     """
     match how:
         case BasicAuthorization():
-            return {
-                "Authorization": basic(how.username, (await reveal(how.password, url)).text)
-            }, ""
+            password = (await reveal(how.password, url)).text
+            header = basic(how.username, password)
+            sent.add(password, header.partition(" ")[2])
+            return {"Authorization": header}, ""
         case BearerAuthorization():
-            return {"Authorization": f"Bearer {(await reveal(how.token, url)).text}"}, ""
+            bearer = (await reveal(how.token, url)).text
+            sent.add(bearer)
+            return {"Authorization": f"Bearer {bearer}"}, ""
         case McpApiKeyAuthorization():
-            return {how.name: (await reveal(how.key, url)).text}, ""
+            key = (await reveal(how.key, url)).text
+            sent.add(key)
+            return {how.name: key}, ""
         case ClientIdSecretAuthorization():
             token = await find_tokens(how).current(url, refused)
+            sent.add(token)
             return {"Authorization": f"Bearer {token}"}, token
         case None:
             return {}, ""

@@ -15,6 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
+from apps.capabilities.mcp.echoes import Sent
 from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.failures import ENDED, ConnectionFailed
 from apps.capabilities.mcp.processes import Errors, process_streams
@@ -22,6 +23,8 @@ from apps.workspace.egress.errands import Broken, make_errand_client
 
 logging.getLogger("mcp.client").setLevel(logging.CRITICAL)
 # It logs ids of sessions and what servers sent; what went wrong is known to us in other ways.
+logging.getLogger("mcp.shared").setLevel(logging.INFO)
+# Below that it logs what servers sent that could not be read.
 
 MOST_MESSAGE_BYTES = 16 * 1024 * 1024
 """A file of the usual limit (10 MiB) in base64, and something around it."""
@@ -34,20 +37,20 @@ Ended = Callable[[ConnectionFailed], None]
 
 @asynccontextmanager
 async def open_streams(
-    endpoint: Endpoint, errors: Errors, ended: Ended, broken: Broken
+    endpoint: Endpoint, errors: Errors, ended: Ended, broken: Broken, sent: Sent
 ) -> AsyncIterator[TransportStreams]:
     """Entered and left by the same task.
 
     `ended` is told when nothing more can arrive; `broken`, when a message could not be delivered
-    and no answer to it will tell so.
+    and no answer to it will tell so. What is `sent` as a credential does not come back.
     """
-    async with raw_streams(endpoint, errors, broken) as (incoming, outgoing):
-        yield WatchedStream(incoming, ended), outgoing
+    async with raw_streams(endpoint, errors, broken, sent) as (incoming, outgoing):
+        yield WatchedStream(incoming, ended, sent), outgoing
 
 
 @asynccontextmanager
 async def raw_streams(
-    endpoint: Endpoint, errors: Errors, broken: Broken
+    endpoint: Endpoint, errors: Errors, broken: Broken, sent: Sent
 ) -> AsyncIterator[TransportStreams]:
     if endpoint.program is not None:
         async with process_streams(endpoint.program, errors, MOST_MESSAGE_BYTES) as streams:
@@ -56,7 +59,7 @@ async def raw_streams(
 
     is_sse = endpoint.protocol == "sse"
     client = make_errand_client(
-        endpoint.trust, endpoint.authorize, MOST_MESSAGE_BYTES, broken if is_sse else None
+        endpoint.trust, endpoint.authorizing(sent), MOST_MESSAGE_BYTES, broken if is_sse else None
     )
 
     def made(headers: Any = None, timeout: Any = None, auth: Any = None) -> Any:
@@ -76,11 +79,15 @@ async def raw_streams(
 
 
 class WatchedStream:
-    """A stream of incoming messages whose end is told, and which a flood ends."""
+    """A stream of incoming messages whose end is told, and which a flood ends.
 
-    def __init__(self, inner: Any, ended: Ended) -> None:
+    The credentials that were `sent` are hidden in them.
+    """
+
+    def __init__(self, inner: Any, ended: Ended, sent: Sent) -> None:
         self.inner = inner
         self.ended = ended
+        self.sent = sent
         self.notices = 0
         self.counted_since = 0.0
 
@@ -101,11 +108,11 @@ class WatchedStream:
         if self.is_flood(item):
             self.ended(ConnectionFailed("the server floods the connection with messages."))
             raise StopAsyncIteration
-        return item
+        return self.sent.hidden_in(item)
 
     async def receive(self) -> SessionMessage | Exception:
         item: SessionMessage | Exception = await self.inner.receive()
-        return item
+        return self.sent.hidden_in(item)
 
     def is_flood(self, item: SessionMessage | Exception) -> bool:
         asked = isinstance(item, SessionMessage) and not isinstance(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from apps import tracing
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.rest.authorizations import authorize
 from apps.capabilities.rest.drafts import Draft, add_forwarded
-from apps.capabilities.rest.echoes import without_credentials
 from apps.capabilities.rest.exchanges import exchange
 from apps.capabilities.rest.operations import Operation
 from apps.capabilities.rest.results import result_of
+from apps.capabilities.wrappers.echoes import without_credentials
 from apps.workspace.local.stored_secrets import reveal
 
 UNAUTHORIZED = 401
@@ -31,5 +33,5 @@ async def call(operation: Operation, opening: Opening, invocation: Invocation) -
         # The token may have been withdrawn before its time: once, ask with another one.
         await authorize(draft, operation.authorization, opening.caller, url, refused_token=token)
         answer = await exchange(operation, draft)
-    answer = without_credentials(answer, draft.credentials)
+    answer = replace(answer, body=without_credentials(answer.body, draft.credentials))
     return await result_of(operation, answer, opening, invocation.stage)

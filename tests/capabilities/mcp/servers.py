@@ -21,14 +21,15 @@ from apps.workspace.local.models import McpServer
 
 HERE = Path(__file__).parent
 WELL_BEHAVED = str(HERE / "well_behaved.py")
+ECHOING = str(HERE / "echoing.py")
 MISBEHAVING = str(HERE / "misbehaving.py")
 
 
 @contextmanager
-def serving_apart(protocol: str) -> Iterator[str]:
+def serving_apart(protocol: str, script: str = WELL_BEHAVED) -> Iterator[str]:
     """A server in a process of its own; its address."""
     process = subprocess.Popen(
-        [sys.executable, WELL_BEHAVED, protocol], stdout=subprocess.PIPE, text=True
+        [sys.executable, script, protocol], stdout=subprocess.PIPE, text=True
     )
     try:
         assert process.stdout is not None

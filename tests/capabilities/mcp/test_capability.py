@@ -78,7 +78,7 @@ async def test_a_server_over_http_is_called(protocol: str, request: pytest.Fixtu
         told = await use(named(contribution, "desk_headers"))
 
     assert added.content == "3"
-    assert told.content == "authorization=Bearer s3cret x-trace=t-1"
+    assert told.content == "authorization=Bearer [hidden] x-trace=t-1"
 
 
 @pytest.mark.django_db

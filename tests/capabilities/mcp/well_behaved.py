@@ -180,7 +180,7 @@ def pixel() -> bytes:
     return PIXEL
 
 
-def serve(protocol: str) -> None:
+def serve(server: MCPServer, protocol: str) -> None:
     if protocol == "stdio":
         server.run("stdio")
         return
@@ -192,4 +192,4 @@ def serve(protocol: str) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(server, sys.argv[1])
