@@ -11,7 +11,7 @@ from opentelemetry.trace import SpanKind
 
 from apps import tracing
 from apps.accounts.caller import Caller
-from apps.agent.events import Event
+from apps.agent.events import Event, Finished
 from apps.agent.streams import stream
 from apps.catalog.resolve import ResolvedApplication
 from apps.gateway import schemas, shape
@@ -39,6 +39,7 @@ class CompletionConsumer(GatewayConsumer):
         super().__init__()
         self.open_workspace = open_workspace
         self.encoder: ChunkEncoder | None = None
+        self.is_for_core = False
 
     async def answer(self) -> None:
         parent = tracing.received(self.scope["headers"])
@@ -59,6 +60,7 @@ class CompletionConsumer(GatewayConsumer):
         The body is let go: while a stream is held, the run has all that is needed of it.
         """
         visitor = await visit(self.scope, self.attended)
+        self.is_for_core = visitor.caller.kind == "dial"
         body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
         asked = schemas.read(
             body,
@@ -80,19 +82,25 @@ class CompletionConsumer(GatewayConsumer):
         await self.send_json(200, completion.to_dict(slug))
 
     async def send_stream(self, events: Events, slug: str) -> None:
-        """The head is sent with the first thing to show: until then an error has a status."""
+        """The head is sent with the first thing to show: until then an error has a status.
+
+        Whoever asks directly gets the end of the answer and `[DONE]` in one write. Core keeps what
+        comes with `[DONE]` back until it has accounted for the answer, so there it comes alone.
+        """
         encoder = self.encoder = ChunkEncoder(slug)
         self.keep_alive(settings.HEARTBEAT_SECONDS)
+        rest = b""
         async for batch in events:
             frames = encoder.encode(batch)
             if not self.is_started:
                 if not frames:
                     continue
                 frames = await self.open_stream(encoder) + frames
-            if frames:
+            if not self.is_for_core and isinstance(batch[-1], Finished):
+                rest = frames  # nothing follows but the end
+            elif frames:
                 await self.write(frames)
-        # In a write of its own: Core keeps it back until it has accounted for the answer.
-        await self.end(DONE)
+        await self.end(rest + DONE)
 
     async def open_stream(self, encoder: ChunkEncoder) -> bytes:
         await self.start(200, EVENT_STREAM)

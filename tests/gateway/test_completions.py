@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
+from apps.accounts.caller import Caller
 from apps.accounts.models import ApiKey
 from apps.agent.messages import Message, ToolCall
 from apps.errors import ModelFailed
+from apps.gateway import completions
+from apps.gateway.admission import Visit
 from tests.gateway.scripts import (
     PATIENCE,
     ScriptedModel,
@@ -55,7 +58,23 @@ async def test_an_answer_is_streamed_as_it_comes():
     assert chunks[-1]["usage"] == {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
     assert {chunk["model"] for chunk in chunks} == {application.slug}
     assert len({chunk["id"] for chunk in chunks}) == 1
+    assert answer.pieces[-1].endswith(b"data: [DONE]\n\n")
+    assert b'"finish_reason":"stop"' in answer.pieces[-1]
+
+
+async def test_core_gets_the_last_event_in_a_write_of_its_own(monkeypatch):
+    application = await add_application()
+    model = ScriptedModel([says("Hello"), ends()])
+
+    async def from_core(scope, attended):
+        return Visit(Caller("dial-somebody", kind="dial"), made_for=application.slug)
+
+    monkeypatch.setattr(completions, "visit", from_core)
+    answer = await ask(application, model, question(stream=True))
+
+    assert answer.text() == "Hello"
     assert answer.pieces[-1] == b"data: [DONE]\n\n"
+    assert b'"finish_reason":"stop"' in answer.pieces[-2]
 
 
 async def test_an_answer_is_given_whole():
