@@ -23,8 +23,6 @@ from apps.workspace.egress.errands import Broken, make_errand_client
 
 logging.getLogger("mcp.client").setLevel(logging.CRITICAL)
 # It logs ids of sessions and what servers sent; what went wrong is known to us in other ways.
-logging.getLogger("mcp.shared").setLevel(logging.INFO)
-# Below that it logs what servers sent that could not be read.
 
 MOST_MESSAGE_BYTES = 16 * 1024 * 1024
 """A file of the usual limit (10 MiB) in base64, and something around it."""
