@@ -25,10 +25,10 @@ class Draft:
     """
 
     method: str
-    path: dict[str, str] = field(default_factory=dict)
-    query: dict[str, str] = field(default_factory=dict)
-    headers: dict[str, str] = field(default_factory=lambda: {"accept": ACCEPT})
-    body: dict[str, Any] = field(default_factory=dict)
+    path: dict[str, str] = field(default_factory=dict, repr=False)
+    query: dict[str, str] = field(default_factory=dict, repr=False)
+    headers: dict[str, str] = field(default_factory=lambda: {"accept": ACCEPT}, repr=False)
+    body: dict[str, Any] = field(default_factory=dict, repr=False)
     credentials: set[str] = field(default_factory=set, repr=False)
 
     def url(self, address: Address) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from urllib.parse import urljoin, urlsplit
 
@@ -33,9 +33,9 @@ MOST_ERROR_BYTES = 65_536
 @dataclass(frozen=True, slots=True)
 class Question:
     method: str
-    url: str
-    headers: list[tuple[bytes, bytes]]
-    content: bytes | None
+    url: str = field(repr=False)
+    headers: list[tuple[bytes, bytes]] = field(repr=False)
+    content: bytes | None = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Answer:
 
     status: int
     content_type: str
-    body: bytes
-    location: str = ""
+    body: bytes = field(repr=False)
+    location: str = field(default="", repr=False)
     retry_after: float | None = None
 
     @property

@@ -1,0 +1,302 @@
+"""Marked credentials, looked for in what programs tell of themselves: objects and tracebacks."""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import fields, is_dataclass
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.exceptions import SynchronousOnlyOperation
+from django.test import Client
+from pydantic import BaseModel
+
+from apps.accounts.caller import Caller
+from apps.agent.events import Event
+from apps.agent.messages import Message
+from apps.agent.stages import silent
+from apps.capabilities.mcp.endpoints import Endpoint
+from apps.capabilities.registry import Opening
+from apps.catalog.models import Application, OperatorKey
+from apps.catalog.resolve import forget, resolve
+from apps.manifest.authorizations import BearerAuthorization
+from apps.manifest.secrets import Credential
+from apps.runs.failures import failure
+from apps.runs.run import RunRequest, run
+from apps.workspace.dial.models import Completions
+from apps.workspace.egress.errands import Errand
+from apps.workspace.egress.tokens import Token
+from apps.workspace.local.mcp_servers import RegisteredServer
+from apps.workspace.local.models import Deployment, Secret
+from apps.workspace.local.stored_secrets import Need, Revealed
+from apps.workspace.local.workspace import LocalWorkspace
+from apps.workspace.openai.clients import Service
+from apps.workspace.port import McpEndpoint
+from quickapps_site.logs import JsonFormatter, logging_of
+from tests.capabilities.mcp.servers import nothing_left_over
+from tests.capabilities.mcp.test_misbehaviour import answering
+from tests.capabilities.service import Reply, Seen, json_reply, serving
+from tests.site.test_secrets import BASIC, MARK, PLACES, answer, manifest, mark, toolsets
+
+CALLER = Caller(
+    "user-7", bearer=mark("own"), api_key=mark("asked-with"), headers={"X-Api-Key": mark("sent")}
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _rows_are_looked_at(settings) -> Iterator[None]:
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+    forget()
+    yield
+    forget()
+
+
+# --- A run ------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def services(looked: list[dict[str, str]] | None = None) -> AsyncIterator[Any]:
+    """A model, REST services, a server for MCP and one for tokens; each looks around when asked."""
+    mcp = answering(Reply(500))
+
+    async def answered(seen: Seen) -> Reply:
+        if looked is not None:
+            looked.append(objects())
+        if seen.target.startswith("/token"):
+            return json_reply(json.dumps({"access_token": mark("token"), "expires_in": 3600}))
+        if seen.target.startswith("/v1/chat"):
+            said = answer(json.loads(seen.body))
+            return Reply(body=said, headers={"Content-Type": "text/event-stream"})
+        if seen.target.startswith("/mcp"):
+            return await mcp(seen)
+        return json_reply('{"said": "fine"}', 500 if seen.target.startswith("/fail") else 200)
+
+    async with nothing_left_over(), serving(answer=answered) as service:
+        yield service
+
+
+async def answered_by(place: str, url: str) -> list[Event]:
+    """What happens in a run of an application that has every kind of credential."""
+    found, named = toolsets(url, place)
+    for name, value in named.items():
+        await Secret.objects.acreate(name=name, value=value, servers=[url])
+    await Deployment.objects.acreate(
+        deployment_id="marked-model",
+        display_name="M",
+        base_url=f"{url}/v1",
+        model_name="m",
+        api_key=mark("deployment"),
+    )
+    document = manifest("marked-model", found)
+    await Application.objects.acreate(slug="marked", title="Marked", manifest=document)
+    events: list[Event] = []
+    question = RunRequest((Message("user", "Do it."),))
+    await run(await resolve("marked"), question, LocalWorkspace(CALLER), CALLER, events.append)
+    return events
+
+
+# --- Objects ----------------------------------------------------------------------------------
+
+
+def objects() -> dict[str, str]:
+    """What every object of ours that there is now says of itself, by its class."""
+    found: dict[str, str] = {}
+    for one in gc.get_objects():
+        kind = type(one)
+        if str(kind.__module__).startswith("apps.") and not isinstance(one, type):
+            found[kind.__name__] = found.get(kind.__name__, "") + told(one)
+    return found
+
+
+def told(one: Any) -> str:
+    try:
+        return f"{one!r} {one}"
+    except (AttributeError, SynchronousOnlyOperation):
+        return ""  # it is just being made, or would ask the database
+
+
+def leaks(found: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: text[max(text.find(one) - 120, 0) : text.find(one) + 40]
+        for name, text in found.items()
+        for one in (MARK, BASIC)
+        if one in text
+    }
+
+
+HELD = frozenset(
+    {
+        "Caller",
+        "Connection",
+        "Contact",
+        "Credential",
+        "Draft",
+        "Endpoint",
+        "Errand",
+        "Line",
+        "Manifest",
+        "OpenAIModel",
+        "Operation",
+        "Prepared",
+        "Reached",
+        "ResolvedApplication",
+        "Sent",
+        "Service",
+        "ServiceClient",
+        "Token",
+        "Tokens",
+    }
+)
+"""Those that a run is expected to have, or nothing was looked at."""
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_no_object_of_a_run_shows_a_credential(place: str):
+    looked: list[dict[str, str]] = []
+
+    async with services(looked) as service:
+        await answered_by(place, service.url)
+        looked.append(objects())
+
+    seen = "\n".join(f"{seen.target} {seen.headers} {seen.body!r}" for seen in service.seen)
+    sent = ("bearer", "header", "query", "body", "constant", "mcp-bearer", "mcp-key")
+    assert [name for name in sent if mark(f"{place}-{name}") not in seen] == []
+    assert HELD - {name for found in looked for name in found} == set()
+    assert {name: text for found in looked for name, text in leaks(found).items()} == {}
+
+
+def test_no_object_that_holds_a_credential_shows_it():
+    credential = Credential(mark("typed"))
+    how = BearerAuthorization(type="bearer", token=credential)
+    headers = {"Api-Key": mark("key")}
+    objects = [
+        credential,
+        how,
+        CALLER,
+        Revealed(mark("revealed")),
+        Need("path", credential, ("https://a.example.org",)),
+        Service("https://a.example.org", mark("key"), (("X-Key", mark("header")),)),
+        Completions(None, "model", headers, CALLER),  # type: ignore[arg-type]
+        Endpoint("streamable_http", "https://a.example.org", authorization=how),
+        Errand(headers),
+        Token(mark("token"), 1.0),
+        RegisteredServer(1, 1, "desk", "desk", environment=(("KEY", mark("variable")),)),
+        McpEndpoint(
+            url="https://a.example.org",
+            protocol="streamable_http",
+            headers=headers,
+            display_name="Desk",
+        ),
+        Opening(LocalWorkspace(CALLER), CALLER, silent),
+        Deployment(deployment_id="m", api_key=mark("deployment")),
+        Secret(name="s", value=mark("secret")),
+    ]
+
+    assert leaks({type(one).__name__: told(one) for one in objects}) == {}
+    assert all(map(told, objects))
+
+
+# --- Tracebacks -------------------------------------------------------------------------------
+
+
+class Broken:
+    """In the place of a function: it raises, and notes whether its caller holds a mark."""
+
+    def __init__(self) -> None:
+        self.held: list[bool] = []
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        self.held.append(holds(dict(sys._getframe(1).f_locals)))
+        raise RuntimeError("broken")
+
+
+def holds(value: Any, depth: int = 6) -> bool:
+    """Whether there is a mark in it, however deep."""
+    if isinstance(value, str | bytes):
+        return MARK in str(value)
+    if depth == 0:
+        return False
+    if isinstance(value, Mapping):
+        value = [*value.keys(), *value.values()]
+    elif isinstance(value, BaseModel):
+        value = [*vars(value).values()]
+    elif is_dataclass(value) and not isinstance(value, type):
+        value = [getattr(value, one.name) for one in fields(value)]
+    return isinstance(value, list | tuple | set | frozenset) and any(
+        holds(one, depth - 1) for one in value
+    )
+
+
+@contextmanager
+def logged(form: str) -> Iterator[StringIO]:
+    """What is logged in one of our forms, whatever its level."""
+    written = logging_of(root="DEBUG", own="DEBUG", form=form, payloads=True, longest_payload=9999)
+    text = logging.Formatter(written["formatters"]["text"]["format"])
+    stream, root = StringIO(), logging.getLogger()
+    handler, before = logging.StreamHandler(stream), root.level
+    handler.setFormatter(JsonFormatter() if form == "json" else text)
+    root.addHandler(handler)
+    root.setLevel("DEBUG")
+    try:
+        yield stream
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(before)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "apps.capabilities.rest.calls.exchange",
+        "apps.capabilities.mcp.endpoints.refusals",
+        "apps.workspace.openai.clients.URL",
+    ],
+)
+async def test_no_traceback_shows_what_was_held_where_it_was_raised(monkeypatch, place, form):
+    broken = Broken()
+    monkeypatch.setattr(place, broken)
+
+    with logged(form) as log:
+        async with services() as service:
+            try:
+                await answered_by("plain", service.url)
+            except RuntimeError as error:
+                failure(error)  # as whoever started the run does
+
+    told = log.getvalue()
+    assert any(broken.held)
+    assert "Traceback" in told
+    assert "RuntimeError: broken" in told
+    assert leaks({"log": told}) == {}
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_no_traceback_shows_the_operator_key_that_was_sent(monkeypatch, form):
+    user = get_user_model().objects.create_superuser("operator", "", "a-password-for-tests")
+    row, key = OperatorKey.objects.create_key(name="script", user=user)
+    held: list[bool] = []
+
+    def broken(self: Any, *arguments: Any) -> Any:
+        held.append(key in sys._getframe(1).f_locals.values())
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(type(OperatorKey.objects.all()), "first", broken)
+    client = Client(raise_request_exception=False)
+    with logged(form) as log:
+        answer = client.get("/api/applications/", headers={"authorization": f"Bearer {key}"})
+
+    told = {"log": log.getvalue(), "answer": answer.content.decode(), "row": f"{row!r} {row}"}
+    assert answer.status_code == 500
+    assert held == [True]
+    assert "RuntimeError: broken" in told["log"]
+    assert [name for name, text in told.items() if key in text] == []
