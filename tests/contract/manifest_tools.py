@@ -127,6 +127,10 @@ TABLE: Table = {
             credentials["every_kind_of_authorization_has_its_place"],
             credentials["a_masked_document_tells_only_whether_credentials_are_equal"],
             Tests("site/test_secrets.py")["no_credential_is_seen_anywhere"],
+            Tests("site/test_secret_objects.py")["no_object_of_a_run_shows_a_credential"],
+            Tests("site/test_secret_objects.py")[
+                "no_traceback_shows_what_was_held_where_it_was_raised"
+            ],
         ),
     ),
 }

@@ -9,6 +9,7 @@ connections = Tests("capabilities/mcp/test_connections.py")
 pool = Tests("capabilities/mcp/test_pool.py")
 trouble = Tests("capabilities/mcp/test_misbehaviour.py")
 secrets = Tests("capabilities/mcp/test_secrets.py")
+echoes = Tests("capabilities/mcp/test_echoes.py")
 resources = Tests("capabilities/mcp/test_resources.py")
 schemas = Tests("capabilities/mcp/test_schemas.py")
 toolsets = Tests("capabilities/mcp/test_dial_toolsets.py")
@@ -31,6 +32,11 @@ TABLE: Table = {
             secrets["a_rotated_secret_opens_another_session"],
             secrets["a_session_that_goes_on_sends_the_rotated_secret"],
             secrets["a_secret_that_cannot_be_sent_is_an_issue_with_its_place"],
+        ),
+        rule(
+            "what a server repeats of a credential is passed on to nobody",
+            echoes["what_a_server_repeats_is_shown_without_credentials"],
+            echoes["answers_that_cannot_be_read_are_not_logged"],
         ),
         otherwise(
             "all X- headers of the caller are sent along",

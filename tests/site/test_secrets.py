@@ -268,7 +268,7 @@ async def test_no_credential_is_seen_anywhere(tmp_path: Path, form: str):
             LOG_PAYLOADS_MAX_LENGTH="1000000",
         ) as site,
     ):
-        seen = await look_everywhere(site, core, url)
+        seen, ours = await look_everywhere(site, core, url)
         collector.wait_for(ROUTE, 3)
         spans = repr(collector.raw)
         keys = [key for key in core.keys.dead if len(key) > 20]
@@ -281,7 +281,7 @@ async def test_no_credential_is_seen_anywhere(tmp_path: Path, form: str):
     assert keys
     seen |= {"spans": spans, "log": log}
     seen |= {name: text for name, text in stored(tmp_path).items() if name not in MEANT}
-    assert leaks(seen, *keys) == {}
+    assert leaks(seen, *keys, *ours) == {}
 
 
 SENT = ("bearer", "failing", "header", "query", "body", "constant", "asked")
@@ -294,8 +294,8 @@ PLANTED = {
 """Those that the services must have been sent in the clear; others are sent in base64."""
 
 
-async def look_everywhere(site: Site, core: Any, url: str) -> dict[str, str]:
-    """Use everything there is; what was answered, by what was asked."""
+async def look_everywhere(site: Site, core: Any, url: str) -> tuple[dict[str, str], list[str]]:
+    """Use everything there is; what was answered, by what was asked, and the keys it was asked with."""
     secrets: dict[str, str] = {}
     manifests: dict[str, Any] = {}
     for place in PLACES:
@@ -350,7 +350,7 @@ async def look_everywhere(site: Site, core: Any, url: str) -> dict[str, str]:
         question = {"messages": [{"role": "user", "content": "Do it."}]}
         reply = await core.call_application("kept", question)
         seen[f"answer to Core {turn}"] = reply.text
-    return seen
+    return seen, [operator_key, api_key]
 
 
 def manifest(model: str, found: list[dict[str, Any]]) -> dict[str, Any]:
@@ -371,7 +371,11 @@ def look_at_the_api(site: Site, key: str, manifests: dict[str, Any]) -> dict[str
     stale = {"manifest": {**manifests["plain"], "contexts": 5}}
     posted = fetched(f"{site.url}/api/applications/", headers, {"slug": "x", "title": "x", **stale})
     assert posted[0] == 400
-    return {**{name: text for name, (_, text) in seen.items()}, "refused by the API": posted[1]}
+    wrong = {"authorization": f"Bearer {key.partition('.')[0]}.{mark('operator')}"}
+    refused = fetched(f"{site.url}/api/applications/", wrong)
+    assert refused[0] == 401
+    told = {"refused by the API": posted[1], "refused key": refused[1]}
+    return {name: text for name, (_, text) in seen.items()} | told
 
 
 def look_at_the_admin(site: Site, session: str, numbers: dict[str, int]) -> dict[str, str]:
