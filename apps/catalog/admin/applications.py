@@ -16,8 +16,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from apps.catalog.admin.application_form import ApplicationForm
-from apps.catalog.admin.drafts import MOVE, draft_of, move_typed
-from apps.catalog.admin.history import RecordedAdmin
+from apps.catalog.admin.drafts import MovingAdmin
 from apps.catalog.admin.manifest_views import check_manifest, describe_manifest
 from apps.catalog.history.recording import update_rows
 from apps.catalog.models import Application
@@ -27,8 +26,9 @@ MOST_WARNINGS = 10
 
 
 @admin.register(Application)
-class ApplicationAdmin(RecordedAdmin[Application]):
+class ApplicationAdmin(MovingAdmin[Application]):
     form = ApplicationForm
+    document = "manifest"
     list_display = ("title", "slug", "model_name", "is_enabled", "is_public", "owner", "chat")
     list_filter = ("is_enabled", "is_public", ("owner", admin.RelatedOnlyFieldListFilter))
     list_select_related = ("owner",)
@@ -124,28 +124,8 @@ class ApplicationAdmin(RecordedAdmin[Application]):
         **kwargs: Any,
     ) -> Any:
         form = super().get_form(request, obj, change=change, **kwargs)
-        draft = draft_of(request)
-        changes: dict[str, Any] = {
-            "copied": self.copied(request) if obj is None else None,
-            "moves": request.user.has_perm("workspace.add_secret"),
-            **({"starting": draft} if draft is not None else {}),
-        }
-        return type(form.__name__, (form,), changes)
-
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: Any = None,
-    ) -> HttpResponse:
-        """Somebody may have asked for a secret instead of saving: then the draft comes back."""
-        row = self.get_object(request, object_id) if object_id else None
-        may = self.has_change_permission(request, row) if row else self.has_add_permission(request)
-        if may and request.method == "POST" and MOVE in request.POST:
-            move_typed(request, self.get_form(request, row)(request.POST, instance=row), "manifest")
-        answer: HttpResponse = super().changeform_view(request, object_id, form_url, extra_context)
-        return answer
+        copied = self.copied(request) if obj is None else None
+        return type(form.__name__, (form,), {"copied": copied})
 
     def save_related(
         self, request: HttpRequest, form: ModelForm[Application], formsets: Any, change: bool

@@ -18,8 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.catalog.admin import content_pages as pages
 from apps.catalog.admin.content_form import DOCUMENTS, ContentForm, doubts_of, sources_of
-from apps.catalog.admin.drafts import MOVE, draft_of, move_typed
-from apps.catalog.admin.history import RecordedAdmin
+from apps.catalog.admin.drafts import MovingAdmin, may_move
 from apps.catalog.admin.skill_files import FilesField, FilesWidget
 from apps.catalog.content.folders import FOLDERS
 from apps.catalog.content.installed import installed, look_again
@@ -45,8 +44,9 @@ description:
 
 
 @admin.register(ContentItem)
-class ContentAdmin(RecordedAdmin[ContentItem]):
+class ContentAdmin(MovingAdmin[ContentItem]):
     form = ContentForm
+    document = "text"
     fieldsets = (
         (None, {"fields": ("kind", "name", "text", "files")}),
         ("History", {"fields": ("version", "created_at", "updated_at"), "classes": ("collapse",)}),
@@ -81,37 +81,6 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
             return {"kind": kind, "name": name, "text": text}
         beside = {k: v for k, v in item.value.items() if k != SKILL_FILE} if is_skill(item) else {}
         return {"kind": kind, "name": name, "text": item.text, "files": beside}
-
-    # --- Credentials become secrets ----------------------------------------------------------
-
-    def get_form(
-        self,
-        request: HttpRequest,
-        obj: ContentItem | None = None,
-        change: bool = False,
-        **kwargs: Any,
-    ) -> Any:
-        form = super().get_form(request, obj, change=change, **kwargs)
-        changes: dict[str, Any] = {"moves": may_move(request)}
-        if (draft := draft_of(request)) is not None:
-            changes["starting"] = draft
-        return type(form.__name__, (form,), changes)
-
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: Any = None,
-    ) -> HttpResponse:
-        """Somebody may have asked for a secret instead of saving: then the draft comes back."""
-        row = self.get_object(request, object_id) if object_id else None
-        may = self.has_change_permission(request, row) if row else self.has_add_permission(request)
-        if may and request.method == "POST" and MOVE in request.POST:
-            form = self.get_form(request, row, change=row is not None)(request.POST, instance=row)
-            move_typed(request, form, "text", called=form.name)
-        answer: HttpResponse = super().changeform_view(request, object_id, form_url, extra_context)
-        return answer
 
     # --- What changed is seen at once --------------------------------------------------------
 
@@ -250,10 +219,6 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
                 "doubts": [doubt._asdict() for doubt in doubts],
             }
         )
-
-
-def may_move(request: HttpRequest) -> bool:
-    return request.user.has_perm("workspace.add_secret")
 
 
 def tell_of_change() -> None:
