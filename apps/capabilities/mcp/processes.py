@@ -88,6 +88,7 @@ async def process_streams(
             for stream in (inward, read_stream, write_stream, outward):
                 stream.close()
             await asyncio.wait(tasks, timeout=GRACE_SECONDS)
+            await drain(process)
 
 
 async def start(server: RegisteredServer, most_bytes: int) -> asyncio.subprocess.Process:
@@ -129,6 +130,15 @@ async def is_over(process: asyncio.subprocess.Process) -> bool:
         async with asyncio.timeout(GRACE_SECONDS):
             await process.wait()
     return process.returncode is not None
+
+
+async def drain(process: asyncio.subprocess.Process) -> None:
+    """Throw away what is left in the pipes: one that is not read to its end is never closed."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(GRACE_SECONDS):
+            for pipe in (process.stdout, process.stderr):
+                while pipe is not None and await pipe.read(MOST_STDERR_BYTES):
+                    pass
 
 
 async def read_messages(
