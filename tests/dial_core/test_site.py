@@ -38,7 +38,8 @@ async def test_the_manifest_of_the_example_runs(example: Core):
     assert answer["content"] == "The tool has answered. That is all there is to say."
     first, second = example.models["scripted"].asked
     assert [tool["function"]["name"] for tool in first["tools"]] == [
-        "internal_timeawareness_current_timestamp"
+        "internal_timeawareness_current_timestamp",
+        "internal_skills_read_skill",
     ]
     assert second["messages"][-1]["tool_call_id"].startswith("scripted-")
     assert example.keys.wait_until_none_lives(10)

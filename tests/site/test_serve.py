@@ -89,6 +89,8 @@ async def start(port: int, writes: str, seconds: float = 60.0) -> asyncio.subpro
         writes,
         str(seconds),
         stderr=asyncio.subprocess.PIPE,
+        # Whoever runs tests in the background has them ignore it, and what they start as well.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
 
 
