@@ -7,9 +7,6 @@ import logging
 from datetime import UTC, datetime
 from typing import Any
 
-# Neither form tells of these, which cost a tenth of each line.
-logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-
 
 class JsonFormatter(logging.Formatter):
     """The fields of a named event stand in the object itself, beside what every record has."""
