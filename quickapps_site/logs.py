@@ -66,6 +66,8 @@ def logging_of(
                 "level": "DEBUG" if shows_payloads else "CRITICAL",
                 "filters": ["cut"],
             },
+            # It logs ids of sessions and what servers sent; what went wrong is logged by us.
+            "mcp.client": {"level": "CRITICAL"},
             # They log addresses, headers, bodies or session ids below this level.
             **{
                 name: {"level": "WARNING"}

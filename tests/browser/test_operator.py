@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.serving import Site
 from tests.peers.upstream import Upstream, serve_upstream
 
-SECRET = "sk-marked-0123456789"
+SECRET = "sk-of-the-operator-0123456789"
 
 
 @pytest.fixture

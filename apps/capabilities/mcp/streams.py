@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from types import TracebackType
@@ -20,9 +19,6 @@ from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.failures import ENDED, ConnectionFailed
 from apps.capabilities.mcp.processes import Errors, process_streams
 from apps.workspace.egress.errands import Broken, make_errand_client
-
-logging.getLogger("mcp.client").setLevel(logging.CRITICAL)
-# It logs ids of sessions and what servers sent; what went wrong is known to us in other ways.
 
 MOST_MESSAGE_BYTES = 16 * 1024 * 1024
 """A file of the usual limit (10 MiB) in base64, and something around it."""
