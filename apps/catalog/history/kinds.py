@@ -70,7 +70,10 @@ class Kind:
         return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
     def readable(self, snapshot: Snapshot) -> Snapshot:
-        """With what is JSON written as text taken apart, so that it has places."""
+        """In the order of the columns, which PostgreSQL does not keep, and with what is JSON written
+        as text taken apart, so that it has places.
+        """
+        snapshot = {name: snapshot[name] for name in self.columns if name in snapshot} | snapshot
         if not self.json_text or not has_document(snapshot):
             return snapshot
         try:

@@ -11,6 +11,7 @@ from django.db import IntegrityError
 from django.db.models import F
 
 from apps.catalog.history.actors import Actor, Note, acting, noting
+from apps.catalog.history.kinds import kind_of
 from apps.catalog.history.models import Change
 from apps.catalog.history.recording import update_rows
 from apps.catalog.models import Application, ContentItem
@@ -202,3 +203,12 @@ def test_the_version_grows_in_the_database():
     assert (row.version, other.version) == (2, 3)
     assert [change.version for change in Change.objects.all()] == [3, 2, 1]
     Application.objects.update(version=F("version") + 1)
+
+
+def test_a_snapshot_is_read_in_the_order_of_the_columns_however_it_was_kept():
+    kind = kind_of(Application)
+    snapshot = kind.snapshot(make_application("travel"))
+
+    kept = dict(sorted(snapshot.items(), reverse=True))
+
+    assert list(kind.readable(kept)) == list(snapshot)
