@@ -70,17 +70,16 @@ def failure_of_connection(error: Exception) -> ModelFailed:
         return ModelFailed(str(error), reason="connection")
     if isinstance(error, InvalidURL):
         return ModelFailed("The address of the model's service is not valid.", reason="connection")
-    cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else error
-    detail = str(cause) if isinstance(cause, HTTPError) else ""
-    if isinstance(error, (openai.APITimeoutError, TimeoutException)):
+    detail = str(error) if isinstance(error, HTTPError) else ""
+    if isinstance(error, TimeoutException):
         # A service that took the question and stayed silent has had all the time there is.
         return ModelFailed(
             f"The model's service is silent. {detail}".rstrip(),
             reason="timeout",
-            is_transient=isinstance(cause, ConnectTimeout),
+            is_transient=isinstance(error, ConnectTimeout),
         )
     text = f"The model's service cannot be reached or broke off. {detail}"
-    return ModelFailed(text.rstrip(), reason="connection", is_transient=isinstance(cause, BROKEN))
+    return ModelFailed(text.rstrip(), reason="connection", is_transient=isinstance(error, BROKEN))
 
 
 def failure_of_break(error: Exception | None = None) -> ModelFailed:

@@ -89,7 +89,7 @@ class OpenAIModel(Generic[S]):
             answer = await self.service.ask(content, self.idle_seconds)
         except openai.APIStatusError as error:
             raise failure_of_status(error) from error
-        except (openai.APIConnectionError, HTTPError, InvalidURL, EgressRefused) as error:
+        except (HTTPError, InvalidURL, EgressRefused) as error:
             raise failure_of_connection(error) from error
         return answer.body, answer.header(b"content-type").startswith(b"application/json")
 
