@@ -25,6 +25,13 @@ class InstalledFirst(DialWorkspace):
         except DeploymentNotFound:
             return await super().deployment(deployment_id)
 
+    async def assumed(self, deployment_id: str) -> DeploymentInfo:
+        """Raises `CallsItself`."""
+        try:
+            return (await find(deployment_id)).info
+        except DeploymentNotFound:
+            return await super().assumed(deployment_id)
+
     async def model(
         self,
         deployment_id: str,

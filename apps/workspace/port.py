@@ -24,7 +24,9 @@ class DeploymentInfo:
     supports, () when nothing is known of them. `files` is how a file of the caller
     reaches it: by its path, only as bytes in the request, or not at all. The values that
     `configuration_schema` (a JSON Schema, {} for none) declares go into the request's
-    `custom_fields.configuration`.
+    `custom_fields.configuration`. An application is asked once, a model may be asked again:
+    `is_application` where it may have tools that would work twice. `supported_parameters` are the
+    request parameters that change its answer, None where that is not known.
     """
 
     id: str
@@ -37,13 +39,15 @@ class DeploymentInfo:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     files: Literal["path", "data", "none"] = "path"
     configuration_schema: Mapping[str, Any] = field(default_factory=dict)
+    is_application: bool = False
+    supported_parameters: frozenset[str] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class FileInfo:
     """`path` is `files/{bucket}/{name}`, each segment percent-encoded; `size` in bytes.
 
-    `updated_at` is None where the storage does not say.
+    The times are None where the storage does not say.
     """
 
     path: str
@@ -51,6 +55,7 @@ class FileInfo:
     size: int
     etag: str
     updated_at: datetime | None
+    created_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +155,10 @@ class Workspace(Protocol):
 
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
         """Raises `DeploymentNotFound`, `CallsItself`."""
+        ...
+
+    async def assumed(self, deployment_id: str) -> DeploymentInfo:
+        """What is known of a deployment without asking a service. Raises as `deployment`."""
         ...
 
     async def model(

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 from django.conf import settings
@@ -35,6 +36,8 @@ CALL_PREFIX = "demo_call_"
 CHARACTERS_PER_TOKEN = 4
 ARGUMENT_PIECE = 12
 """Characters of arguments in one chunk, so that they arrive in pieces as elsewhere."""
+SUPPORTED_PARAMETERS = frozenset({"max_completion_tokens", "max_tokens"})
+"""The request parameters that change an answer."""
 CLOSING = "*The built-in demo model only repeats what the tools returned.*"
 
 _words = re.compile(r"\S+\s*|\s+")
@@ -51,7 +54,7 @@ class DemoModel:
         """Answer word by word, `DEMO_MODEL_DELAY_SECONDS` apart, and report estimated tokens."""
         delay = settings.DEMO_MODEL_DELAY_SECONDS
         answer = answer_to(request)
-        text, is_cut = limited(answer.text, request.parameters.get("max_tokens"))
+        text, is_cut = limited(answer.text, most_tokens(request.parameters))
         for word in _words.findall(text):
             yield [chunk(Delta(content=word))]
             await asyncio.sleep(delay)
@@ -60,6 +63,12 @@ class DemoModel:
             await asyncio.sleep(0)
         reason = "tool_calls" if answer.calls else "length" if is_cut else "stop"
         yield [Chunk([Choice(Delta(), reason)]), Chunk(usage=usage(request, text, answer.calls))]
+
+
+def most_tokens(parameters: Mapping[str, Any]) -> Any:
+    return next(
+        (parameters[name] for name in sorted(SUPPORTED_PARAMETERS) if name in parameters), None
+    )
 
 
 def answer_to(request: ModelRequest) -> Answer:

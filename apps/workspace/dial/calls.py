@@ -135,7 +135,7 @@ class Calls:
         given = dict(content)
         own = {**credentials(self.caller), **tracing.headers()}
         headers = {**given.pop("headers", {}), **own}
-        limits = Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
+        limits = Timeout(seconds, connect=min(CONNECT_SECONDS, seconds)).as_dict()
         try:
             url = self.core.address(path, query)
             response = await send(method, url, headers, limits, **given)

@@ -86,7 +86,7 @@ async def interact(
         CHANNEL: calls.caller.client_channel,
         "Accept": "text/event-stream",
     }
-    limits = Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
+    limits = Timeout(seconds, connect=min(CONNECT_SECONDS, seconds)).as_dict()
     # However many people think at once, nobody waits for another one's connection.
     response = await send("POST", calls.core.address(PATH), headers, limits, json=batch)
     async with aclosing(response):

@@ -31,6 +31,7 @@ class Metadata:
 
     written: Mapping[str, Any]
     configuration_schema: Mapping[str, Any] = field(default_factory=dict)
+    is_application: bool = False
 
     @property
     def features(self) -> Mapping[str, Any]:
@@ -66,7 +67,8 @@ async def fetch_metadata(calls: Calls, deployment_id: str, name: str) -> Metadat
         written = await get_entity(calls, kind, name)
         if written is not None:
             kept = {key: value for key, value in written.items() if key in READ}
-            return Metadata(kept, await fetch_schema(calls, name, kept))
+            schema = await fetch_schema(calls, name, kept)
+            return Metadata(kept, schema, is_application=kind == "applications")
     raise DeploymentNotFound(deployment_id)
 
 
@@ -108,6 +110,7 @@ def info_of(deployment_id: str, metadata: Metadata, locale: str) -> DeploymentIn
         defaults=defaults if isinstance(defaults, Mapping) else {},
         files="path",
         configuration_schema=metadata.configuration_schema,
+        is_application=metadata.is_application,
     )
 
 

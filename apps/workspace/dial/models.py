@@ -14,11 +14,8 @@ from apps.workspace.dial.failures import MOST_ERROR_BYTES, details_of, read_erro
 from apps.workspace.dial.wire import TooLarge, read_whole, send
 from apps.workspace.egress.sdk_clients import Body, HTTPError, Response
 from apps.workspace.egress.transport import Answer
-from apps.workspace.openai.clients import time_outs
+from apps.workspace.openai.clients import ERROR_SECONDS, limits
 from apps.workspace.openai.failures import failure_of_answer
-
-ERROR_SECONDS = 10.0
-"""For reading why Core refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,7 @@ class Completions:
                 "Accept": "text/event-stream",
                 "Content-Type": "application/json",
             },
-            time_outs(idle_seconds),
+            limits(idle_seconds),
             content=content,
         )
         if response.is_success:

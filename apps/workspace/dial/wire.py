@@ -16,9 +16,9 @@ from apps.workspace.egress.sdk_clients import (
     Request,
     Response,
     StreamClient,
-    Timeout,
     make_stream_client,
 )
+from apps.workspace.egress.transport import Limits
 
 OURS = ((b"Accept-Encoding", b"identity"), (b"User-Agent", b"QuickApps"))
 
@@ -31,7 +31,7 @@ class TooLarge(Exception):
 
 
 async def send(
-    method: str, url: str, headers: Mapping[str, str], time_outs: Timeout, **content: Any
+    method: str, url: str, headers: Mapping[str, str], limits: Limits, **content: Any
 ) -> Response:
     """The head of the answer; the caller closes its stream. `content` is the client's.
 
@@ -41,7 +41,7 @@ async def send(
         method,
         url,
         headers=[*written(headers), *OURS],
-        extensions={"timeout": time_outs.as_dict()},
+        extensions={"timeout": limits},
         **content,
     )
     return await find_client().send(request, stream=True)

@@ -57,6 +57,11 @@ class DialWorkspace:
         metadata = await find_metadata(self.calls, deployment_id)
         return info_of(deployment_id, metadata, self.caller.locale)
 
+    async def assumed(self, deployment_id: str) -> DeploymentInfo:
+        """Raises `CallsItself`."""
+        check_chain(self.chain, deployment_id)
+        return DeploymentInfo(deployment_id, deployment_id)
+
     async def model(
         self,
         deployment_id: str,

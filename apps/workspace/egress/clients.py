@@ -46,6 +46,7 @@ __all__ = [
     "core_client",
     "guarded_client",
     "operator_client",
+    "parse_url",
     "site_client",
 ]
 
@@ -53,6 +54,17 @@ CONNECT_SECONDS = 5.0
 READ_SECONDS = 60.0
 """For callers that name no time-out of their own."""
 LIMITS = httpx.Limits(max_connections=200, max_keepalive_connections=50, keepalive_expiry=15)
+
+
+def parse_url(text: str) -> URL:
+    """Raises `InvalidURL`, also for a host whose name could not be looked up or read again."""
+    url = URL(text)
+    try:
+        _ = url.host
+        url.raw_host.decode("ascii").encode("idna")
+    except UnicodeError as error:
+        raise InvalidURL("The host is not a name.") from error
+    return url
 
 
 def guarded_client() -> AsyncClient:

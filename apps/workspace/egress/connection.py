@@ -7,6 +7,8 @@ mostly the number of wake-ups between the socket and its reader.
 from __future__ import annotations
 
 import asyncio
+import math
+import select
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -14,20 +16,19 @@ import httptools
 import httpx2
 
 MOST_HEADER_BYTES = 64 * 1024
+"""Of the headers, of the trailers, and of what stands between two pieces of a body."""
+MOST_HEADERS = 256
+"""Headers and trailers of one answer, interim ones included."""
 MOST_BUFFERED_BYTES = 256 * 1024
 """Reading pauses above this: a slow consumer slows the service down instead of filling memory."""
 
 
 class ConnectionBroken(httpx2.RemoteProtocolError):
-    """The connection failed; `answered` tells whether any byte of the answer had arrived."""
-
-    def __init__(self, text: str, *, answered: bool) -> None:
-        super().__init__(text)
-        self.answered = answered
+    """The connection failed, or what came over it is no answer that can be taken."""
 
 
 class ConnectionSilent(httpx2.ReadTimeout):
-    """Nothing was received, or nothing could be sent, for too long."""
+    """Nothing was received, or nothing could be sent, for too long; or it took too long in all."""
 
 
 @dataclass(slots=True)
@@ -47,6 +48,7 @@ class Connection(asyncio.Protocol):
         self.pieces: list[bytes] = []
         self.buffered = 0
         self.header_bytes = 0
+        self.headers = 0
         self.has_head = False
         self.is_complete = True
         self.is_framed = False
@@ -54,26 +56,34 @@ class Connection(asyncio.Protocol):
         self.is_paused = False
         self.is_discarding = False
         self.is_write_blocked = False
-        self.failure: str | None = None
+        self.failure: httpx2.TransportError | None = None
         self.waiter: asyncio.Future[None] | None = None
         self.idle_seconds = 0.0
         self.heard_at = 0.0
+        self.total_seconds = self.ends_at = math.inf
         self.watch: asyncio.TimerHandle | None = None
 
     # --- One exchange ---------------------------------------------------------------------
 
-    async def send(self, data: bytes, *, idle_seconds: float, write_seconds: float) -> None:
-        """Begin an exchange. Raises `ConnectionBroken`, `ConnectionSilent`."""
+    async def send(
+        self, data: bytes, *, idle_seconds: float, write_seconds: float, total_seconds: float
+    ) -> None:
+        """Begin an exchange that is over in `total_seconds`.
+
+        The headers have `idle_seconds` as a whole, then each wait for more of the body has as many.
+        Raises `ConnectionBroken`, `ConnectionSilent`.
+        """
         self.head = Head()
         self.has_head = self.is_complete = self.is_framed = False
-        self.header_bytes = 0
-        if self.transport is None:
-            raise self.broken()
+        self.header_bytes = self.headers = 0
+        self.end_within(total_seconds)
+        if self.transport is None or self.transport.is_closing():
+            raise self.failure or closed()
         self.transport.write(data)
         if self.is_write_blocked:
             self.idle_seconds = write_seconds
             self.begin_watch()
-        while self.is_write_blocked and not self.header_bytes:
+        while self.is_write_blocked and not self.has_head:
             await self.wait()
         self.idle_seconds = idle_seconds
         self.begin_watch()
@@ -99,6 +109,13 @@ class Connection(asyncio.Protocol):
             self.transport.resume_reading()
         return piece
 
+    def end_within(self, seconds: float) -> None:
+        """From now on, whatever comes meanwhile."""
+        self.total_seconds = seconds
+        self.ends_at = self.loop.time() + seconds
+        if self.watch is not None:
+            self.begin_watch()
+
     async def finish(self, most: int, seconds: float) -> None:
         """Swallow the rest of the body, if it comes in time and is not larger than `most`."""
         self.is_discarding = True
@@ -115,9 +132,21 @@ class Connection(asyncio.Protocol):
         return (
             self.is_complete
             and self.transport is not None
+            and not self.transport.is_closing()
             and not self.is_write_blocked
             and self.keeps_alive
         )
+
+    def has_news(self) -> bool:
+        """Whether a connection at rest has something to read, which can only be its end.
+
+        The socket itself is asked: the event loop may not have come round to it yet.
+        """
+        if self.transport is None:
+            return True
+        poll = select.poll()
+        poll.register(self.transport.get_extra_info("socket").fileno(), select.POLLIN)
+        return bool(poll.poll(0))
 
     def rest(self) -> None:
         """The exchange is over and the connection is kept for another one."""
@@ -136,30 +165,23 @@ class Connection(asyncio.Protocol):
 
     async def wait(self) -> None:
         if self.failure is not None or self.transport is None:
-            raise self.broken()
+            raise self.failure or closed()
         self.waiter = self.loop.create_future()
-        self.heard_at = self.loop.time()
+        if self.has_head:
+            self.heard_at = self.loop.time()
         try:
             await self.waiter
         finally:
             self.waiter = None
 
-    def wake(self, error: Exception | None = None) -> None:
-        waiter = self.waiter
-        if waiter is not None and not waiter.done():
-            if error is None:
-                waiter.set_result(None)
-            else:
-                waiter.set_exception(error)
-
-    def broken(self) -> ConnectionBroken:
-        text = self.failure or "The connection is closed."
-        return ConnectionBroken(text, answered=self.header_bytes > 0 or self.has_head)
+    def wake(self) -> None:
+        if self.waiter is not None and not self.waiter.done():
+            self.waiter.set_result(None)
 
     def begin_watch(self) -> None:
         self.end_watch()
-        self.heard_at = self.loop.time()
-        self.watch = self.loop.call_later(self.idle_seconds, self.look)
+        self.heard_at = now = self.loop.time()
+        self.watch = self.loop.call_later(min(self.idle_seconds, self.ends_at - now), self.look)
 
     def end_watch(self) -> None:
         if self.watch is not None:
@@ -172,10 +194,12 @@ class Connection(asyncio.Protocol):
         waits = self.waiter is not None
         left = self.heard_at + self.idle_seconds - now if waits else self.idle_seconds
         if left <= 0:
-            self.watch = None
-            self.wake(ConnectionSilent(f"Nothing for {self.idle_seconds:g} seconds."))
-            return
-        self.watch = self.loop.call_later(left, self.look)
+            what = "Nothing" if self.has_head else "No headers"
+            self.fail(ConnectionSilent(f"{what} for {self.idle_seconds:g} seconds."))
+        elif now >= self.ends_at:
+            self.fail(ConnectionSilent(f"No end after {self.total_seconds:g} seconds."))
+        else:
+            self.watch = self.loop.call_later(min(left, self.ends_at - now), self.look)
 
     # --- asyncio.Protocol -----------------------------------------------------------------
 
@@ -184,17 +208,17 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self.is_complete:
-            self.fail("The service sent something that nobody asked for.")
+            self.fail(ConnectionBroken("The service sent something that nobody asked for."))
             return
-        if not self.has_head:
-            self.header_bytes += len(data)
+        before = self.buffered
         try:
             self.parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            self.fail(f"The answer is not HTTP ({type(error).__name__}).")
+            self.fail(ConnectionBroken(f"The answer is not HTTP ({type(error).__name__})."))
             return
-        if not self.has_head and self.header_bytes > MOST_HEADER_BYTES:
-            self.fail("The headers of the answer are too large.")
+        self.header_bytes = self.header_bytes + len(data) if self.buffered == before else 0
+        if self.header_bytes > MOST_HEADER_BYTES or self.headers > MOST_HEADERS:
+            self.fail(ConnectionBroken("The headers or trailers of the answer are too large."))
             return
         self.wake()
         if self.buffered > MOST_BUFFERED_BYTES:
@@ -206,15 +230,17 @@ class Connection(asyncio.Protocol):
             self.transport.pause_reading()
 
     def eof_received(self) -> bool:
-        if self.has_head and not self.is_complete and not self.is_framed:
+        is_end = self.failure is None and not self.is_framed
+        if is_end and self.has_head and not self.is_complete:
             self.is_complete = True  # the end of the connection is the end of such a body
             self.wake()
         return False
 
     def connection_lost(self, error: Exception | None) -> None:
         self.transport = None
-        self.eof_received()
-        self.failure = self.failure or "The service closed the connection."
+        if error is None:
+            self.eof_received()
+        self.failure = self.failure or ConnectionBroken("The service closed the connection.")
         self.wake()
         self.end_watch()
 
@@ -225,8 +251,8 @@ class Connection(asyncio.Protocol):
         self.is_write_blocked = False
         self.wake()
 
-    def fail(self, text: str) -> None:
-        self.failure = text
+    def fail(self, error: httpx2.TransportError) -> None:
+        self.failure = error
         self.close()
         self.wake()
 
@@ -238,7 +264,9 @@ class Connection(asyncio.Protocol):
         self.head = Head()  # an interim answer may have come before
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self.head.headers.append((name, value))
+        self.headers += 1
+        if not self.has_head and self.headers <= MOST_HEADERS:  # nobody reads trailers
+            self.head.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         self.head.status = self.parser.get_status_code()
@@ -259,3 +287,7 @@ class Connection(asyncio.Protocol):
         if self.has_head:
             self.is_complete = True
             self.keeps_alive = self.parser.should_keep_alive()
+
+
+def closed() -> ConnectionBroken:
+    return ConnectionBroken("The connection is closed.")

@@ -8,6 +8,7 @@ gets an answer that it takes as the failure of that one request.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from typing import Any
 import httpx2
 from httpx2 import SSEError
 
+from apps.agent.surrogates import Mender
 from apps.errors import EgressRefused, ToolError
 from apps.workspace.egress.clients import CONNECT_SECONDS
 from apps.workspace.egress.guard import Trust
@@ -35,8 +37,11 @@ __all__ = [
 
 STREAMED = 4
 """A body of many events may be so many times as large as one message."""
+MOST_HEARD_BYTES = 1 << 62
 CLOSE_SECONDS = 5.0
 """For telling a service that a session ends, also where it is busy with many."""
+REFUSAL_BYTES = 4_096
+UNANSWERED = -1
 
 
 @dataclass(slots=True)
@@ -44,7 +49,9 @@ class Errand:
     """One piece of work over HTTP: what is sent with it, how long it may take, how it failed.
 
     `status` is the HTTP status of a refusal, `retry_after` the seconds that it asks to be left
-    alone; `failure` is a sentence about a connection that failed.
+    alone; `failure` is a sentence about a connection that failed. `first_status` is what its first
+    POST was answered with, if at all, and stays: a refusal there says that none was taken before it.
+    `refusal` is what came with it, as far as the SDK read it.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -53,6 +60,8 @@ class Errand:
     retry_after: float | None = None
     failure: str = ""
     timed_out: bool = False
+    first_status: int = 0
+    refusal: bytes = field(default=b"", repr=False)
 
     def fresh(self) -> Errand:
         """The same, of which nothing is known yet."""
@@ -60,6 +69,7 @@ class Errand:
 
     def fail(self, text: str, *, timed_out: bool = False) -> None:
         self.status, self.failure, self.timed_out = 0, text, timed_out
+        self.first_status = self.first_status or UNANSWERED
 
     @property
     def status_line(self) -> str:
@@ -101,17 +111,23 @@ class ErrandTransport(httpx2.AsyncBaseTransport):
         errand = CURRENT.get() or Errand()
         if request.method != "POST" and self.broken is None:
             errand = errand.fresh()  # an SDK listens and says goodbye where it can; nobody asked
+        seconds = CLOSE_SECONDS if request.method == "DELETE" else errand.seconds
+        ends_at = asyncio.get_running_loop().time() + seconds
         try:
-            response = await self.send(request, errand)
-        except (EgressRefused, ToolError, httpx2.HTTPError) as error:
-            errand.fail(reason(error), timed_out=isinstance(error, httpx2.TimeoutException))
+            async with asyncio.timeout_at(ends_at):
+                response = await self.send(request, errand)
+        except (EgressRefused, ToolError, httpx2.HTTPError, TimeoutError) as error:
+            timed_out = isinstance(error, httpx2.TimeoutException | TimeoutError)
+            errand.fail(reason(error), timed_out=timed_out)
             self.tell(request, errand)
             return httpx2.Response(HTTPStatus.BAD_GATEWAY, request=request)
+        if request.method == "POST":
+            errand.first_status = errand.first_status or response.status_code
         if response.is_error:
             errand.status = response.status_code
             errand.retry_after = retry_after(response.headers)
             self.tell(request, errand)
-        return self.limited(request, response, errand)
+        return self.limited(request, response, errand, ends_at)
 
     def tell(self, request: httpx2.Request, errand: Errand) -> None:
         if self.broken is not None and request.method == "POST":
@@ -133,14 +149,21 @@ class ErrandTransport(httpx2.AsyncBaseTransport):
         return await self.inner.handle_async_request(request)
 
     def limited(
-        self, request: httpx2.Request, response: httpx2.Response, errand: Errand
+        self,
+        request: httpx2.Request,
+        response: httpx2.Response,
+        errand: Errand,
+        ends_at: float | None,
     ) -> httpx2.Response:
-        """The answer with a body that ends when it gets too large; a listening GET has no end."""
-        if request.method != "POST":
-            return response
+        """The answer with a body that ends in time and before it gets too large.
+
+        A listening GET goes on for as long as the session; whoever reads it limits its events.
+        """
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         most = self.most_bytes * STREAMED if is_stream else self.most_bytes
-        body = LimitedBody(response, most, errand)
+        if request.method == "GET":
+            most, ends_at = MOST_HEARD_BYTES, None
+        body = LimitedBody(response, most, errand, ends_at)
         return httpx2.Response(
             response.status_code,
             headers=response.headers,
@@ -154,32 +177,52 @@ class ErrandTransport(httpx2.AsyncBaseTransport):
 
 
 class LimitedBody(httpx2.AsyncByteStream):
-    """Raises `httpx2.StreamError`, which SDKs take as the failure of the one request."""
+    """Raises `httpx2.StreamError`, which SDKs take as the failure of the one request.
 
-    def __init__(self, response: httpx2.Response, most: int, errand: Errand) -> None:
+    `ends_at` is on the clock of the event loop, None for never. Halves of characters, which SDKs refuse, are
+    mended in what passes.
+    """
+
+    def __init__(
+        self, response: httpx2.Response, most: int, errand: Errand, ends_at: float | None
+    ) -> None:
         self.response = response
         self.most = most
+        self.size = 0
         self.errand = errand
+        self.ends_at = ends_at
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         if self.response.headers.get("content-encoding", "identity").lower() != "identity":
             raise self.stopped("the server sent a packed answer that was not asked for.")
-        size = 0
+        mender = Mender()
+        pieces = aiter(self.response.stream)  # type: ignore[arg-type]
         try:
-            async for piece in self.response.stream:  # type: ignore[union-attr]
-                size += len(piece)
-                if size > self.most:
-                    raise self.stopped(
-                        f"the server's answer is larger than {self.most:,} bytes. "
-                        "Ask for less at once."
-                    )
-                yield piece
-        except httpx2.TimeoutException as error:
+            while True:
+                async with asyncio.timeout_at(self.ends_at):
+                    piece = await anext(pieces, None)
+                if piece is None:
+                    break
+                self.note(piece)
+                yield mender.feed(piece)
+            if rest := mender.end():
+                yield rest
+        except (httpx2.TimeoutException, TimeoutError) as error:
             raise self.stopped(
                 "the server did not finish its answer in time.", timed_out=True
             ) from error
         except httpx2.HTTPError as error:
             raise self.stopped("the server broke off its answer.") from error
+
+    def note(self, piece: bytes) -> None:
+        """Raises `httpx2.StreamError` for a body that is too large."""
+        self.size += len(piece)
+        if self.response.is_error:
+            self.errand.refusal += piece[: REFUSAL_BYTES - len(self.errand.refusal)]
+        if self.size > self.most:
+            raise self.stopped(
+                f"the server's answer is larger than {self.most:,} bytes. Ask for less at once."
+            )
 
     def stopped(self, text: str, *, timed_out: bool = False) -> httpx2.StreamError:
         self.errand.fail(text, timed_out=timed_out)
@@ -195,7 +238,7 @@ def reason(error: Exception) -> str:
             return str(error)
         case httpx2.ConnectTimeout():
             return "no connection could be made in time."
-        case httpx2.TimeoutException():
+        case httpx2.TimeoutException() | TimeoutError():
             return "the server did not answer in time."
         case httpx2.ConnectError():
             return "the server cannot be reached."

@@ -25,6 +25,7 @@ from apps.workspace.egress.clients import (
     Timeout,
     TimeoutException,
     guarded_client,
+    parse_url,
 )
 from apps.workspace.egress.fetch_names import name_of_file, shown
 from apps.workspace.egress.fetch_policy import FetchPolicy
@@ -88,7 +89,7 @@ def read(text: str, asked: str) -> URL:
 
     Raises `FetchRefused` for what is no address of HTTP, and `InvalidURL`.
     """
-    address = URL(text)
+    address = parse_url(text)
     is_http = address.scheme in {"http", "https"}
     port = 80 if address.port is None else address.port
     if not is_http or not address.host or not 0 < port < 65_536:

@@ -37,7 +37,7 @@ class Pool:
         oldest = asyncio.get_running_loop().time() - KEPT_SECONDS
         while kept:
             connection, since = kept.pop()
-            if since >= oldest and connection.is_reusable():
+            if since >= oldest and connection.is_reusable() and not connection.has_news():
                 return connection
             connection.close()
         return None

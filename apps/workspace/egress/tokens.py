@@ -25,6 +25,8 @@ MARGIN_SECONDS = 30.0
 UNTOLD_SECONDS = 300.0
 """How long a token is kept whose service does not say how long it is good for."""
 MOST_BYTES = 65_536
+SECONDS = 30.0
+"""For all of an answer: whoever needs a token waits for it, and others after them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +75,16 @@ async def fetch(how: ClientIdSecretAuthorization, secret: str) -> Token:
     form = {"grant_type": "client_credentials", "scope": how.scope, "audience": how.aud}
     try:
         address = read_url(how.token_url)
-        async with address.client().stream(
-            "POST",
-            address.parts._replace(fragment="").geturl(),
-            data={key: value for key, value in form.items() if value},
-            auth=(how.client_id, secret),
-            headers={"Accept": "application/json"},
-        ) as response:
+        async with (
+            asyncio.timeout(SECONDS),
+            address.client().stream(
+                "POST",
+                address.parts._replace(fragment="").geturl(),
+                data={key: value for key, value in form.items() if value},
+                auth=(how.client_id, secret),
+                headers={"Accept": "application/json"},
+            ) as response,
+        ):
             if response.status_code != HTTPStatus.OK:
                 raise ToolError(f"The token service answered {response.status_code}.")
             return read_token(await read_body(response, MOST_BYTES))
@@ -87,7 +92,7 @@ async def fetch(how: ClientIdSecretAuthorization, secret: str) -> Token:
         raise ToolError(f"The token service: {error}") from error
     except EgressRefused as error:
         raise ToolError(f"The token service: {error}") from error
-    except TimeoutException as error:
+    except (TimeoutException, TimeoutError) as error:
         raise ToolError("The token service timed out.") from error
     except (HTTPError, InvalidURL) as error:
         raise ToolError("The token service could not be reached.") from error

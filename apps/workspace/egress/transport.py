@@ -7,17 +7,14 @@ than all the rest of a run.
 
 from __future__ import annotations
 
+import math
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 
 import httpx2
 
-from apps.workspace.egress.connection import (
-    Connection,
-    ConnectionBroken,
-    Head,
-)
+from apps.workspace.egress.connection import Connection, Head
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.pool import Origin, Pool
 
@@ -29,7 +26,7 @@ LEFT_SECONDS = 0.05
 PORTS = {"http": 80, "https": 443}
 
 Limits = Mapping[str, float | None]
-"""Seconds for `connect`, `read` and `write`, as httpx2 names them."""
+"""Seconds for `connect`, `read` and `write`, as httpx2 names them; `total` for the exchange."""
 
 
 class Body(httpx2.AsyncByteStream):
@@ -50,6 +47,11 @@ class Body(httpx2.AsyncByteStream):
         while size < self.most and (piece := await self.read_piece()):
             size += len(piece)
             yield piece
+
+    def end_within(self, seconds: float) -> None:
+        """What is still to come is not waited for any longer than that."""
+        if self.connection is not None:
+            self.connection.end_within(seconds)
 
     async def end(self) -> None:
         """The reader has all it wants: wait a moment for the last bytes, to keep the connection."""
@@ -131,19 +133,14 @@ class StreamTransport(httpx2.AsyncBaseTransport):
     async def exchange(
         self, origin: Origin, data: bytes, limits: Limits
     ) -> tuple[Connection, Head]:
-        """Send the request, wait for the headers.
+        """Send the request once, wait for the headers.
 
-        A kept connection may be closed by the service in the moment it is used: if nothing of an
-        answer came, the request is sent once more on a new one.
+        A kept connection that breaks may have delivered the request, so it is not sent again here:
+        only whoever asks knows what may happen twice.
         """
-        kept = self.pool.take(origin)
-        if kept is not None:
-            try:
-                return kept, await talk(kept, data, limits)
-            except ConnectionBroken as error:
-                if error.answered:
-                    raise
-        connection = await self.connect(origin, limits.get("connect") or 5.0)
+        connection = self.pool.take(origin)
+        if connection is None:
+            connection = await self.connect(origin, limits.get("connect") or 5.0)
         return connection, await talk(connection, data, limits)
 
     async def connect(self, origin: Origin, seconds: float) -> Connection:
@@ -168,6 +165,7 @@ async def talk(connection: Connection, data: bytes, limits: Limits) -> Head:
             data,
             idle_seconds=limits.get("read") or 300.0,
             write_seconds=limits.get("write") or 30.0,
+            total_seconds=limits.get("total") or math.inf,
         )
         head = await connection.read_head()
         ready = True

@@ -8,7 +8,15 @@ from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 
-from apps.workspace.egress.clients import AsyncClient, operator_client, site_client
+from apps.workspace.egress.clients import (
+    AsyncClient,
+    InvalidURL,
+    operator_client,
+    parse_url,
+    site_client,
+)
+
+NO_HOST = "the host is not a name that can be looked up."
 
 
 class AddressInvalid(ValueError):
@@ -48,4 +56,16 @@ def read_url(url: str) -> OperatorUrl:
         raise AddressInvalid("write user name and password as `authorization` of the toolset.")
     if any(mark in parts.netloc for mark in "{}\\% ") or port == 0:
         raise AddressInvalid("the host cannot be used; placeholders may stand in the path only.")
+    if not has_usable_host(parts.geturl()):
+        raise AddressInvalid(NO_HOST)
     return OperatorUrl(parts, is_site)
+
+
+def has_usable_host(url: str) -> bool:
+    """Whether the host of an address in full could be looked up, if it exists."""
+    try:
+        parts = urlsplit(url)
+        parse_url(f"{parts.scheme}://{parts.netloc}")
+    except (ValueError, InvalidURL):
+        return False
+    return True

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from django.conf import settings
 
-from apps.workspace.egress.clients import URL, InvalidURL
+from apps.workspace.egress.clients import URL, InvalidURL, parse_url
 
 Kind = Literal["stored", "relative", "external", "data", "unsupported"]
 
@@ -60,7 +60,7 @@ def place_of_url(text: str) -> Place:
     except ValueError:
         has_host = False
     try:
-        url = URL(text)
+        url = parse_url(text)
     except InvalidURL:  # a host that nobody has, as a fetch will say
         return Place("external" if has_host else "unsupported", text)
     if not has_host or not url.host:

@@ -9,8 +9,7 @@ from channels.db import database_sync_to_async
 
 from apps.errors import FileRefused
 from apps.workspace.local import files
-from apps.workspace.local.models import PUBLIC
-from apps.workspace.local.paths import ROOT, write_path
+from apps.workspace.local.paths import write_path
 from apps.workspace.port import FileContent, FileInfo, FolderInfo
 
 
@@ -52,7 +51,7 @@ class LocalFiles:
         is_new: bool = False,
     ) -> FileInfo:
         self.owner()
-        condition = files.Condition(etag, is_new)
+        condition = files.Condition(() if etag is None else (etag,), is_new)
         written: FileInfo = await self.ask(files.write, path, content, content_type, condition)
         return written
 
@@ -76,7 +75,7 @@ class LocalFiles:
 
     async def read_from(self, function: Callable[..., Any], path: str, *rest: object) -> Any:
         """Ask for what may be somebody else's: the bucket is the one that the path names."""
-        bucket = PUBLIC if path.startswith(f"{ROOT}/{PUBLIC}/") else self.bucket
+        bucket = files.reader_of(self.bucket, path)
         return await database_sync_to_async(function)(bucket, path, *rest)
 
     def owner(self) -> str:

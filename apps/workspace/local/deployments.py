@@ -14,6 +14,7 @@ from django.conf import settings
 
 from apps.agent.model import Model
 from apps.errors import DeploymentNotFound, Unsupported
+from apps.workspace.demo.model import SUPPORTED_PARAMETERS as DEMO_PARAMETERS
 from apps.workspace.demo.model import DemoModel
 from apps.workspace.local.models import KEY_VARIABLE, Deployment
 from apps.workspace.openai.model import make_model as make_openai_model
@@ -107,6 +108,8 @@ def read_row(row: Deployment) -> FoundDeployment:
         # No file of ours can be fetched from outside, so its bytes have to travel.
         files="data" if speaks_dial(row) else "none",
         configuration_schema=configuration_schema(row),
+        is_application=speaks_dial(row),
+        supported_parameters=DEMO_PARAMETERS if row.provider == Deployment.Provider.DEMO else None,
     )
     return FoundDeployment(
         version=(row.pk, row.version),

@@ -10,7 +10,7 @@ import hashlib
 import logging
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,7 +20,7 @@ from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 from django.db import transaction
 
-from apps.errors import FileChanged, FileMissing, FileRefused
+from apps.errors import FileChanged, FileMissing, FileRefused, FileTooLarge
 from apps.workspace.local.models import PUBLIC, FormerBucket, StoredFile
 from apps.workspace.local.paths import ROOT, check_name, find_place, write_path
 from apps.workspace.local.quotas import check_quota, lock_quota
@@ -37,9 +37,12 @@ _content_type = re.compile(r"[\w.+-]+/[\w.+-]+(\s*;[ -~]*)?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What must still hold when a file is written: that it is `etag`, or that there is none."""
+    """What must still hold when a file is written.
 
-    etag: str | None = None
+    With `etags`, that it is one of them; with `is_new`, that there is none.
+    """
+
+    etags: Collection[str] = ()
     is_new: bool = False
 
 
@@ -75,10 +78,12 @@ def write(
     return store(bucket, own_name(bucket, path), content, content_type, condition)
 
 
-def take(bucket: str, name: str, content: File[Any], content_type: str) -> FileInfo:
-    """Create from an open file, piece by piece. Raises `FileRefused`, `FileChanged`."""
+def take(
+    bucket: str, name: str, content: File[Any], content_type: str, condition: Condition
+) -> FileInfo:
+    """Write from an open file, piece by piece. Raises `FileRefused`, `FileChanged`."""
     check_name(name)
-    return store_file(bucket, name, content, content_type, Condition(is_new=True))
+    return store_file(bucket, name, content, content_type, condition)
 
 
 def store(
@@ -121,10 +126,10 @@ def point(
     """
     lock_quota(bucket)
     rows = StoredFile.objects.select_for_update()
-    if condition.etag is not None:
+    if condition.etags:
         row, is_new = rows.filter(bucket=bucket, name=name).first(), False
-        if row is None or row.etag != condition.etag:
-            raise FileChanged(f"{write_path(bucket, name)} was changed meanwhile; read it again.")
+        if row is None or row.etag not in condition.etags:
+            raise changed(write_path(bucket, name))
     else:
         row, is_new = rows.get_or_create(bucket=bucket, name=name, defaults=fields)
     if is_new:
@@ -190,10 +195,12 @@ def move(bucket: str, source: str, destination: str, overwrite: bool) -> None:
         discard(replaced.storage_name)
 
 
-def delete(bucket: str, path: str) -> None:
-    """Raises `FileRefused`."""
+def delete(bucket: str, path: str, etags: Collection[str] = ()) -> None:
+    """With `etags`, only a file that is one of them. Raises `FileRefused`, `FileChanged`."""
     with transaction.atomic():
         row = find(bucket, path, lock=True)
+        if etags and row.etag not in etags:
+            raise changed(path)
         row.delete()
     discard(row.storage_name)
 
@@ -237,6 +244,11 @@ def find(bucket: str, path: str, *, lock: bool = False) -> StoredFile:
     return row
 
 
+def reader_of(bucket: str, path: str) -> str:
+    """The bucket to read a path from: everybody may read what operators share."""
+    return PUBLIC if path.startswith(f"{ROOT}/{PUBLIC}/") else bucket
+
+
 def buckets_of(bucket: str) -> list[str]:
     """The bucket, and those that its owner had before signing in."""
     before = FormerBucket.objects.filter(bucket=bucket) if bucket else FormerBucket.objects.none()
@@ -246,7 +258,7 @@ def buckets_of(bucket: str) -> list[str]:
 def check_size(size: int, limit: int | None = None) -> None:
     limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT if limit is None else limit
     if size > limit:
-        raise FileRefused(f"The file has {size:,} bytes; at most {limit:,} are possible.")
+        raise FileTooLarge(f"The file has {size:,} bytes; at most {limit:,} are possible.")
 
 
 def discard(storage_name: str) -> None:
@@ -255,6 +267,10 @@ def discard(storage_name: str) -> None:
         default_storage.delete(storage_name)
     except OSError:
         logger.exception("Unused bytes remain in the storage: %s", storage_name)
+
+
+def changed(path: str) -> FileChanged:
+    return FileChanged(f"{path} was changed meanwhile; read it again.")
 
 
 def missing(path: str) -> FileMissing:
@@ -283,4 +299,5 @@ def info_of(row: StoredFile) -> FileInfo:
         size=row.size,
         etag=row.etag,
         updated_at=row.updated_at,
+        created_at=row.created_at,
     )

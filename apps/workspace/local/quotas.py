@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Count, Sum
 
-from apps.errors import FileRefused
+from apps.errors import FileTooLarge
 from apps.workspace.local.models import PUBLIC, StoredFile
 
 
@@ -23,17 +23,17 @@ def lock_quota(bucket: str) -> None:
 
 
 def check_quota(bucket: str) -> None:
-    """Called in the transaction that has just written. Raises `FileRefused`."""
+    """Called in the transaction that has just written. Raises `FileTooLarge`."""
     if bucket == PUBLIC or not (most_bytes() or most_files()):
         return
     used = StoredFile.objects.filter(bucket=bucket).aggregate(files=Count("pk"), bytes=Sum("size"))
     if most_files() and used["files"] > most_files():
-        raise FileRefused(
+        raise FileTooLarge(
             f"You have {most_files():,} files, and more are not possible. "
             "Delete some that are not needed any more."
         )
     if most_bytes() and (used["bytes"] or 0) > most_bytes():
-        raise FileRefused(
+        raise FileTooLarge(
             f"Your files would have {used['bytes']:,} bytes together; at most {most_bytes():,} "
             "are possible. Delete some that are not needed any more."
         )

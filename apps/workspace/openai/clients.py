@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 import openai
+from django.conf import settings
 from openai._models import FinalRequestOptions
 
 from apps import tracing
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.lifetimes import shared
-from apps.workspace.egress.sdk_clients import URL, Request, Response, Timeout, make_stream_client
-from apps.workspace.egress.transport import Answer, Template
+from apps.workspace.egress.sdk_clients import (
+    URL,
+    HTTPError,
+    Request,
+    Response,
+    Timeout,
+    make_stream_client,
+)
+from apps.workspace.egress.transport import Answer, Limits, Template
 
 COMPLETIONS = "/chat/completions"
 CONNECT_SECONDS = 5.0
 WRITE_SECONDS = 30.0
+ERROR_SECONDS = 10.0
+"""For reading why a service refused; the status says enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +91,9 @@ class ServiceClient(openai.AsyncOpenAI):
         """
         if self.template is None:
             self.template = Template.of(self.question())
-        limits = {"connect": CONNECT_SECONDS, "read": idle_seconds, "write": WRITE_SECONDS}
-        answer = await self.straight.post(self.template, tracing.headers(), content, limits)
+        answer = await self.straight.post(
+            self.template, tracing.headers(), content, limits(idle_seconds)
+        )
         if 200 <= answer.status < 300:
             return answer
         raise await self.refusal(answer)
@@ -94,14 +107,16 @@ class ServiceClient(openai.AsyncOpenAI):
         )
 
     async def refusal(self, answer: Answer) -> openai.APIStatusError:
-        """The SDK's error, which has read the answer. Raises `HTTPError`."""
-        response = Response(
-            answer.status, headers=answer.headers, stream=answer.body, request=self.question()
-        )
+        """The SDK's error, which has read the answer, or as much of it as could be had."""
+        body = b""
         try:
-            await response.aread()
-        finally:
-            await response.aclose()
+            async with asyncio.timeout(ERROR_SECONDS), aclosing(answer.body):
+                body = b"".join([piece async for piece in answer.body])
+        except (HTTPError, TimeoutError):
+            pass
+        response = Response(
+            answer.status, headers=answer.headers, content=body, request=self.question()
+        )
         return self._make_status_error_from_response(response)
 
     async def aclose(self) -> None:
@@ -113,10 +128,14 @@ def find_client(service: Service) -> ServiceClient:
     return shared(service, lambda: ServiceClient(service))
 
 
-def time_outs(idle_seconds: float) -> Timeout:
-    return Timeout(
-        connect=CONNECT_SECONDS, read=idle_seconds, write=WRITE_SECONDS, pool=CONNECT_SECONDS
-    )
+def limits(idle_seconds: float) -> Limits:
+    """Of one call of a model."""
+    return {
+        "connect": CONNECT_SECONDS,
+        "read": idle_seconds,
+        "write": WRITE_SECONDS,
+        "total": settings.MODEL_CALL_SECONDS,
+    }
 
 
 def pairs(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

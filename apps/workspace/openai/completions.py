@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from apps.agent.model import Choice, Chunk, Delta, Statistics, TokenUsage
+from apps.agent.surrogates import decoded, mend
 from apps.errors import ModelFailed
 from apps.workspace.egress.sdk_clients import Body, HTTPError
 from apps.workspace.openai.failures import failure_in_stream, failure_of_break
@@ -17,6 +19,7 @@ MOST_BYTES = 32 * 1024 * 1024
 class Answer(msgspec.Struct):
     message: Delta
     finish_reason: str | None = None
+    logprobs: Any = None
 
 
 class Completion(msgspec.Struct):
@@ -30,20 +33,23 @@ async def read_completion(body: Body) -> Chunk:
     """Raises `ModelFailed`."""
     data = await read_all(body)
     try:
-        completion = msgspec.json.decode(data, type=Completion)
+        completion = decoded(partial(msgspec.json.decode, type=Completion), data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise ModelFailed(
             "The model's service sent an answer that is not understood.", reason="stream"
         ) from error
     if completion.error is not None:
-        raise failure_in_stream(data)
+        raise failure_in_stream(mend(data))
     if not completion.choices:
         raise ModelFailed("The model's service sent an empty answer.", reason="stream")
     for answer in completion.choices:
         for index, call in enumerate(answer.message.tool_calls or ()):
             call.index = index  # only streamed calls are numbered
     return Chunk(
-        choices=[Choice(answer.message, answer.finish_reason) for answer in completion.choices],
+        choices=[
+            Choice(answer.message, answer.finish_reason, answer.logprobs)
+            for answer in completion.choices
+        ],
         usage=completion.usage,
         statistics=completion.statistics,
     )

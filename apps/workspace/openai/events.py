@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from apps.agent.model import Chunk
+from apps.agent.surrogates import decoded, mend
 from apps.errors import ModelFailed
 from apps.workspace.openai.failures import failure_in_stream
 
@@ -31,35 +32,45 @@ class EventDecoder:
     """
 
     def __init__(self) -> None:
-        self.rest = b""
+        self.rest: list[bytes] = []
+        self.held = b""
+        self.size = 0
         self.is_done = False
         self.has_finished = False
         self.failure: ModelFailed | None = None
 
     def feed(self, data: bytes) -> list[Chunk]:
-        if self.rest:
-            data = self.rest + data
-        if b"\r" in data:
-            data = unify(data)
-        end = data.rfind(b"\n\n")
-        if end < 0:
+        if self.held or b"\r" in data:
+            data = unify(self.held + data)
+            data, self.held = (data[:-1], b"\r") if data.endswith(b"\r") else (data, b"")
+        # What was kept holds no end of an event, so only the seam is looked at again.
+        if b"\n\n" not in (self.rest[-1][-1:] + data if self.rest else data):
             self.keep(data)
             return []
+        if self.rest:
+            data = b"".join([*self.rest, data])
+            self.rest.clear()
+            self.size = 0
+        end = data.rfind(b"\n\n")
         self.keep(data[end + 2 :])
         return self.decode_all(data[:end])
 
     def end(self) -> list[Chunk]:
         """The body is over: an event without its closing blank line still counts."""
-        data, self.rest = self.rest.replace(b"\r", b"\n"), b""
+        data = b"".join(self.rest)
+        self.rest.clear()
         return self.decode_all(data) if data.strip() and self.failure is None else []
 
     def keep(self, rest: bytes) -> None:
-        if len(rest) > MOST_EVENT_BYTES:
+        if not rest:
+            return
+        self.size += len(rest)
+        if self.size > MOST_EVENT_BYTES:
             self.failure = ModelFailed(
                 "The model's service sent an event that is too large.", reason="stream"
             )
             return
-        self.rest = rest
+        self.rest.append(rest)
 
     def decode_all(self, data: bytes) -> list[Chunk]:
         chunks: list[Chunk] = []
@@ -85,7 +96,7 @@ class EventDecoder:
             return
         event = read_event(payload)
         if event.error is not None or name == b"error":
-            raise failure_in_stream(payload)
+            raise failure_in_stream(mend(payload))
         for choice in event.choices:
             if choice.finish_reason:
                 self.has_finished = True
@@ -115,7 +126,7 @@ def read_block(block: bytes) -> tuple[bytes, bytes]:
 def read_event(payload: bytes) -> Event:
     """Raises `ModelFailed`."""
     try:
-        return _decode(payload)
+        return decoded(_decode, payload)
     except msgspec.ValidationError:
         return read_loosely(payload)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -127,7 +138,9 @@ def read_event(payload: bytes) -> Event:
 def read_loosely(payload: bytes) -> Event:
     """Some services write null where a key should be left out. Raises `ModelFailed`."""
     try:
-        return msgspec.convert(without_nulls(msgspec.json.decode(payload)), Event, strict=False)
+        return msgspec.convert(
+            without_nulls(msgspec.json.decode(mend(payload))), Event, strict=False
+        )
     except (msgspec.ValidationError, RecursionError) as error:
         raise ModelFailed(
             "The model's service sent an event that is not understood.", reason="stream"

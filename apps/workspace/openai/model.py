@@ -68,11 +68,15 @@ class OpenAIModel(Generic[S]):
                     yield [await read_completion(body)]
                     return
                 decoder = EventDecoder()
+                is_ending = False
                 while not decoder.is_done:
-                    data = await read(body, decoder)
+                    data = await read(body)
                     chunks = decoder.feed(data) if data else decoder.end()
                     if chunks:
                         yield chunks
+                    if decoder.has_finished and not is_ending:
+                        is_ending = True
+                        body.end_within(self.idle_seconds)  # only the usage is still to come
                     if decoder.failure is not None:
                         raise decoder.failure
                     if not data:
@@ -94,16 +98,11 @@ class OpenAIModel(Generic[S]):
         return answer.body, answer.header(b"content-type").startswith(b"application/json")
 
 
-async def read(body: Body, decoder: EventDecoder) -> bytes:
-    """What has arrived; b"" at the end, also at one that is cut off once the answer had finished.
-
-    Raises `ModelFailed`.
-    """
+async def read(body: Body) -> bytes:
+    """What has arrived; b"" at the end. Raises `ModelFailed`."""
     try:
         return await body.read_piece()
     except HTTPError as error:
-        if decoder.has_finished:
-            return b""
         raise failure_of_break(error) from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import ssl
 import time
@@ -52,8 +53,11 @@ async def probe(
     )
     started = time.monotonic()
     try:
-        if not await has_answer(asked):
-            return ProbeResult("answer", "The service answered without any text.")
+        async with asyncio.timeout(seconds):
+            if not await has_answer(asked):
+                return ProbeResult("answer", "The service answered without any text.")
+    except TimeoutError:
+        return ProbeResult("time", f"The service gave no answer within {seconds:g} seconds.")
     except ModelFailed as failure:
         return explain(failure)
     passed = time.monotonic() - started

@@ -37,7 +37,7 @@ def write(request: ModelRequest, model: str, *, dial: bool) -> bytes:
 
 
 def written(message: Message, *, dial: bool) -> dict[str, Any]:
-    fields = to_dict(message)
+    fields = {**to_dict(message), **message.reasoning}
     if not dial:
         fields.pop("custom_content", None)
     return fields

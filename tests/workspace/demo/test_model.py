@@ -5,9 +5,10 @@ from contextlib import aclosing
 
 import pytest
 
+from apps.agent.assembly import Reply
 from apps.agent.messages import Attachment, Message, ToolCall
 from apps.agent.model import Chunk, ModelRequest, TokenUsage
-from apps.agent.replies import Reply, ask
+from apps.agent.replies import ask
 from apps.workspace.demo.model import CALL_PREFIX, DemoModel
 from apps.workspace.demo.texts import MARKDOWN, MOST_PARAGRAPHS
 from tests.fakes import spec
@@ -224,7 +225,7 @@ async def test_it_can_be_stopped_at_any_word(settings):
                 arrived.set()
 
     task = asyncio.create_task(listen())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await arrived.wait()
         task.cancel()
         await asyncio.wait([task])

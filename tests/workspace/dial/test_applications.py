@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from apps.agent.assembly import MODEL_STATE
 from apps.agent.events import Event
 from apps.agent.messages import Attachment, Message
 from apps.agent.model import ModelRequest
-from apps.agent.replies import MODEL_STATE, ask
+from apps.agent.replies import ask
 from apps.errors import ModelFailed
 from tests.capabilities.deployment.dial_application import serve
 from tests.workspace.dial.callers import called, workspace

@@ -196,7 +196,7 @@ async def test_nothing_of_a_manifest_is_kept(settings):
         await own.deployment("applications/b7/app")
 
         (kept,) = find_cache().kept.values()
-        assert kept.value == Metadata({"display_name": "App"})
+        assert kept.value == Metadata({"display_name": "App"}, is_application=True)
 
 
 async def test_a_failure_is_not_kept(settings):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import socket
+import struct
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -16,6 +18,10 @@ UNTIL_CLOSE = HEAD + b"\r\n"
 LAST = b"0\r\n\r\n"
 CLOSE = object()
 """As a piece of an answer: cut the connection here."""
+RESET = object()
+"""As a piece of an answer: break the connection here, with a reset."""
+ENDLESS = object()
+"""As a piece of an answer: repeat the piece before it until the client leaves."""
 HOLD = object()
 """As a piece of an answer: say nothing more until the client leaves."""
 
@@ -28,6 +34,10 @@ class Service:
     port: int = 0
     requests: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list)
     connections: int = 0
+    repeated: int = 0
+    """Bytes that were sent for `ENDLESS`."""
+    pause: float = 0.0
+    """Seconds between two pieces of it."""
     left: asyncio.Event = field(default_factory=asyncio.Event)
     open: dict[asyncio.Task[Any], asyncio.StreamWriter] = field(default_factory=dict)
 
@@ -47,7 +57,15 @@ class Service:
             self.left.set()
         finally:
             writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
             del self.open[task]
+
+    async def closed(self) -> None:
+        """Wait until every connection so far is closed."""
+        async with asyncio.timeout(10):
+            while self.open:
+                await asyncio.sleep(0)
 
     async def read(self, reader: asyncio.StreamReader) -> bool:
         try:
@@ -67,8 +85,14 @@ class Service:
     async def answer(
         self, pieces: Sequence[Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
-        for piece in pieces:
+        for number, piece in enumerate(pieces):
             if piece is CLOSE:
+                return False
+            if piece is RESET:
+                reset(writer)
+                return False
+            if piece is ENDLESS:
+                await self.repeat(pieces[number - 1], writer)
                 return False
             if piece is HOLD:
                 await reader.read()
@@ -78,6 +102,22 @@ class Service:
             await writer.drain()
             await asyncio.sleep(0)
         return True
+
+    async def repeat(self, piece: bytes, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                writer.write(piece)
+                self.repeated += len(piece)
+                await writer.drain()
+                await asyncio.sleep(self.pause)
+        finally:
+            self.left.set()
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    sock = writer.get_extra_info("socket")
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
 
 
 @asynccontextmanager

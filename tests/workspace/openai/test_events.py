@@ -102,3 +102,30 @@ def test_an_event_that_never_ends_is_refused(monkeypatch):
 
     assert decoder.failure is not None
     assert "too large" in str(decoder.failure)
+
+
+HALF = b'data: {"choices":[{"delta":{"content":"a\\ud83d"}%b}]}\n\n'
+
+
+@pytest.mark.parametrize("more", [b"", b',"finish_reason":null,"index":"0"', b',"logprobs":null'])
+def test_half_of_a_character_is_replaced(more):
+    said, decoder = decode(HALF % more, text("b"))
+
+    assert (said, decoder.failure) == ("a\ufffdb", None)
+
+
+def test_an_error_may_have_half_of_a_character():
+    _, decoder = decode(b'data: {"error":{"message":"\\ud83d","code":"429"}}\n\n')
+
+    assert decoder.failure is not None
+    assert decoder.failure.status == 429
+
+
+def test_a_line_that_grows_in_small_pieces_is_looked_at_once():
+    """Whoever looks at the whole again for each piece needs minutes for this."""
+    decoder = EventDecoder()
+
+    for _ in range(events.MOST_EVENT_BYTES // 64 + 1):
+        decoder.feed(b"x" * 64)
+
+    assert decoder.failure is not None

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from apps.agent import replies
 from apps.agent.messages import Attachment, Message, ToolCall
-from apps.agent.model import Chunk, Model, ModelRequest
+from apps.agent.model import Chunk, Delta, Model, ModelRequest, TokenUsage
 from apps.agent.tools import ToolSpec
 from apps.errors import ModelFailed
 from apps.workspace.openai import clients
@@ -19,8 +20,10 @@ from tests.workspace.openai.service import (
     CHUNKED,
     CLOSE,
     DONE,
+    ENDLESS,
     HOLD,
     LAST,
+    RESET,
     UNTIL_CLOSE,
     Service,
     answer,
@@ -46,7 +49,7 @@ def model_of(running: Service, **options: Any) -> OpenAIModel[clients.Service]:
 
 
 async def ask(model: Model, request: ModelRequest = QUESTION) -> list[Chunk]:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         return [chunk async for batch in model.stream(request) for chunk in batch]
 
 
@@ -183,19 +186,21 @@ async def test_keys_do_not_share_a_connection():
 async def test_a_kept_connection_that_the_service_closed_is_replaced():
     async with service([*chunked(finish(), DONE), CLOSE], chunked(text("b"), DONE)) as running:
         await ask(model_of(running))
+        await running.closed()
         chunks = await ask(model_of(running))
 
     assert words(chunks) == "b"
     assert running.connections == 2
 
 
-async def test_a_question_is_asked_again_when_a_kept_connection_dies_in_silence():
+async def test_a_question_is_not_asked_again_when_a_kept_connection_dies_in_silence():
     async with service(chunked(finish(), DONE), [CLOSE], chunked(text("b"), DONE)) as running:
         await ask(model_of(running))
-        chunks = await ask(model_of(running))
+        with pytest.raises(ModelFailed) as caught:
+            await ask(model_of(running))
 
-    assert words(chunks) == "b"
-    assert len(running.requests) == 3
+    assert (caught.value.reason, caught.value.is_transient) == ("connection", True)
+    assert len(running.requests) == 2
 
 
 async def test_a_question_is_not_asked_again_on_a_new_connection():
@@ -251,9 +256,34 @@ async def test_an_answer_without_done_is_complete_when_it_has_finished():
         assert words(await ask(model_of(running))) == "a"
 
 
-async def test_an_answer_that_is_cut_off_after_it_has_finished_is_complete():
-    async with service([CHUNKED, frame(text("a") + finish()), CLOSE]) as running:
-        assert words(await ask(model_of(running))) == "a"
+REST = [
+    [CLOSE],
+    [RESET],
+    [frame(b"data: {nonsense\n\n"), LAST],
+    [b"no chunk at all"],
+    [frame(event(error={"message": "m", "code": "500"})), LAST],
+    [frame(b"event: error\ndata: {}\n\n"), LAST],
+    [frame(event(choices=[{"delta": {"custom_content": {"attachments": [3]}}}])), LAST],
+    [HOLD],
+    [frame(b": ping\n\n"), ENDLESS],
+    [frame(b"data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" * 1000), ENDLESS],
+]
+
+
+@pytest.mark.parametrize("rest", REST)
+@pytest.mark.parametrize("is_one_piece", [True, False])
+async def test_an_answer_that_has_finished_is_complete_whatever_follows(rest, is_one_piece):
+    said = text("a") + finish()
+    if is_one_piece and isinstance(rest[0], bytes):
+        pieces = [CHUNKED + frame(said) + rest[0], *rest]
+    else:
+        pieces = [CHUNKED, frame(said), *rest]
+
+    async with service(pieces) as running, asyncio.timeout(60):
+        model = model_of(running, idle_seconds=0.3)
+        reply = await replies.ask(model, QUESTION, lambda event: None, name="m")
+
+    assert (reply.message.text, reply.finish_reason) == ("a", "stop")
 
 
 @pytest.mark.parametrize("pieces", [chunked(text("a")), [CHUNKED, frame(text("a")), CLOSE]])
@@ -381,6 +411,13 @@ async def test_an_answer_in_one_piece_becomes_one_chunk():
     assert [(c.index, c.id) for c in choice.delta.tool_calls] == [(0, "c"), (1, "d")]
 
 
+async def test_half_of_a_character_in_one_piece_is_replaced():
+    body = b'{"choices":[{"message":{"content":"a\\udc00"},"finish_reason":"stop"}]}'
+
+    async with service(answer("200 OK", body)) as running:
+        assert words(await ask(model_of(running))) == "a\ufffd"
+
+
 @pytest.mark.parametrize("body", [b"{", b'{"choices":[]}', b'{"choices":[{}]}', b"null"])
 async def test_an_answer_in_one_piece_that_is_no_answer_is_a_failure(body):
     assert (await failure_of(*answer("200 OK", body))).reason == "stream"
@@ -394,7 +431,7 @@ async def test_a_service_that_says_nothing_is_left():
     async with service([HOLD]) as running:
         with pytest.raises(ModelFailed) as caught:
             await ask(model_of(running, idle_seconds=0.05))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await running.left.wait()
 
     assert caught.value.reason == "timeout"
@@ -446,16 +483,16 @@ async def test_a_key_with_a_line_break_never_leaves():
 
 async def test_whoever_stops_listening_ends_the_question_at_once():
     async with service([CHUNKED, frame(text("a")), HOLD]) as running:
-        async with asyncio.timeout(5), aclosing(model_of(running).stream(QUESTION)) as batches:
+        async with asyncio.timeout(60), aclosing(model_of(running).stream(QUESTION)) as batches:
             assert words(list(await anext(batches))) == "a"
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await running.left.wait()
 
 
 async def test_a_cancelled_question_leaves_no_connection():
     async with service([HOLD]) as running:
         task = asyncio.ensure_future(ask(model_of(running)))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while not running.requests:
                 await asyncio.sleep(0)
             task.cancel()
@@ -488,7 +525,7 @@ async def test_a_slow_listener_slows_the_service_down():
         yield server.sockets[0].getsockname()[1]
         server.close()
 
-    async with torrent() as port, asyncio.timeout(20):
+    async with torrent() as port, asyncio.timeout(60):
         model = make_model(base_url=f"http://127.0.0.1:{port}/v1", api_key="k", model="m")
         async with aclosing(model.stream(QUESTION)) as batches:
             await anext(batches)
@@ -501,3 +538,36 @@ async def test_a_slow_listener_slows_the_service_down():
             await anext(batches)
 
     assert held_at < 30_000_000
+
+
+THOUGHTS = {"reasoning": "Hm.", "reasoning_details": [{"type": "reasoning.text", "text": "Hm."}]}
+DETAILS = {
+    "prompt_tokens": 3,
+    "completion_tokens": 2,
+    "prompt_tokens_details": {"cached_tokens": 1, "audio_tokens": 0},
+    "completion_tokens_details": None,
+}
+
+
+async def test_thoughts_refusals_and_details_of_the_usage_are_read_from_a_stream():
+    thought = event(choices=[{"index": 0, "delta": {"content": "", **THOUGHTS}}])
+    refused = event(choices=[{"index": 0, "delta": {"refusal": "No."}}], usage=DETAILS)
+
+    async with service(chunked(thought, refused, finish(), DONE)) as running:
+        first, second, *_ = await ask(model_of(running))
+
+    assert first.choices[0].delta == Delta("", reasoning="Hm.")
+    assert second.choices[0].delta == Delta(refusal="No.")
+    assert second.usage == TokenUsage(3, 2, DETAILS["prompt_tokens_details"])
+
+
+async def test_thoughts_refusals_and_details_of_the_usage_are_read_from_an_answer_in_one_piece():
+    message = {"role": "assistant", "content": None, "refusal": "No.", **THOUGHTS}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+
+    body = json.dumps({"choices": [choice], "usage": DETAILS}).encode()
+    async with service(answer("200 OK", body)) as running:
+        (chunk,) = await ask(model_of(running))
+
+    assert chunk.choices[0].delta == Delta(reasoning="Hm.", refusal="No.")
+    assert chunk.usage == TokenUsage(3, 2, DETAILS["prompt_tokens_details"])

@@ -9,10 +9,12 @@ from apps.workspace.openai.probe import ProbeResult, probe
 from tests.workspace.openai.service import (
     CHUNKED,
     DONE,
+    ENDLESS,
     HOLD,
     answer,
     chunked,
     finish,
+    frame,
     service,
     text,
 )
@@ -24,7 +26,7 @@ def _loopback(settings: Any) -> None:
 
 
 async def probed(url: str, seconds: float = 5.0) -> ProbeResult:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         return await probe(base_url=url, api_key="secret-key", model="m", seconds=seconds)
 
 
@@ -67,11 +69,12 @@ async def test_a_refusal_names_what_to_check_and_shows_no_secret(status, step):
         ([b"SSH-2.0-OpenSSH\r\n"], "connection"),
         ([HOLD], "time"),
         ([CHUNKED, HOLD], "time"),
+        ([CHUNKED, frame(b": ping\n\n"), ENDLESS], "time"),
     ],
 )
 async def test_what_is_no_model_is_told_apart(pieces, step):
     async with service(pieces) as running:
-        result = await probed(running.url, 0.1)
+        result = await probed(running.url, 0.1 if step == "time" else 10.0)
 
     assert result.failed == step
 

@@ -53,3 +53,12 @@ def test_half_a_character_is_refused():
 
     with pytest.raises(BadRequest):
         write(request, "m", dial=False)
+
+
+@pytest.mark.parametrize("dial", [False, True])
+def test_thoughts_are_written_under_their_name(dial):
+    message = Message("assistant", "", reasoning={"reasoning": "Hm."})
+
+    body = msgspec.json.decode(write(ModelRequest([message]), "m", dial=dial))
+
+    assert body["messages"] == [{"role": "assistant", "content": "", "reasoning": "Hm."}]

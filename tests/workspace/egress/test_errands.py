@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from httpx2 import StreamError
+
+from apps.workspace.egress.errands import CURRENT, Errand, make_errand_client
+from apps.workspace.egress.guard import Trust
+from tests.workspace.openai.service import CHUNKED, ENDLESS, HEAD, LAST, answer, frame, service
+
+MOST_BYTES = 100_000
+BLOCK = b"x" * 10_000
+JSON = CHUNKED.replace(b"text/event-stream", b"application/json")
+
+
+@pytest.fixture(autouse=True)
+def _loopback(settings: Any) -> None:
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+
+
+async def no_credentials(refused: str) -> tuple[dict[str, str], str]:
+    return {}, ""
+
+
+async def send(url: str, errand: Errand, method: str = "POST") -> tuple[int, bytes]:
+    CURRENT.set(errand)
+    async with (
+        asyncio.timeout(60),
+        make_errand_client(Trust.OPERATOR, no_credentials, MOST_BYTES) as client,
+        client.stream(method, url) as response,
+    ):
+        try:
+            return response.status_code, await response.aread()
+        except StreamError:
+            return response.status_code, b""
+
+
+@pytest.mark.parametrize(
+    ("pieces", "status"),
+    [
+        ([b"H", ENDLESS], 502),
+        ([HEAD, b"x-more: a\r\n", ENDLESS], 502),
+        ([HEAD + b"x-more: ", b"y", ENDLESS], 502),
+        ([b"HTTP/1.1 102 Processing\r\n\r\n", ENDLESS], 502),
+        ([JSON, frame(b" "), ENDLESS], 200),
+        ([CHUNKED, frame(b": ping\n\n"), ENDLESS], 200),
+        ([CHUNKED, frame(b"x"), b"0\r\na:", b"b", ENDLESS], 200),
+    ],
+)
+async def test_what_drips_does_not_outlive_its_errand(pieces, status):
+    errand = Errand(seconds=0.4)
+
+    async with service(pieces) as running:
+        running.pause = 0.02
+        assert await send(running.url, errand) == (status, b"")
+        async with asyncio.timeout(10):
+            await running.left.wait()
+
+    assert errand.timed_out
+    assert "in time" in errand.failure
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [HEAD, b"x-more: " + BLOCK + b"\r\n", ENDLESS],
+        [HEAD + b"x-more: ", BLOCK, ENDLESS],
+        [JSON, frame(BLOCK), ENDLESS],
+        [CHUNKED, frame(b"data: "), frame(BLOCK), ENDLESS],
+        [CHUNKED, frame(b"x"), b"0\r\n", b"x-more: " + BLOCK + b"\r\n", ENDLESS],
+        [CHUNKED, frame(b"x"), b"0\r\nx-more: ", BLOCK, ENDLESS],
+    ],
+)
+async def test_what_never_ends_is_cut_off_by_its_size(pieces):
+    errand = Errand(seconds=30.0)
+
+    async with service(pieces) as running:
+        await send(running.url, errand)
+        async with asyncio.timeout(10):
+            await running.left.wait()
+
+    assert errand.failure
+    assert not errand.timed_out
+    assert running.repeated < 20 * MOST_BYTES
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_a_packed_answer_is_not_unpacked(method):
+    packed = answer("200 OK", b"\x1f\x8b" + bytes(100))
+    packed[0] = packed[0].replace(b"\r\n", b"\r\ncontent-encoding: gzip\r\n", 1)
+
+    async with service(packed) as running:
+        assert await send(running.url, Errand(), method) == (200, b"")
+
+
+async def test_half_of_a_character_is_mended_wherever_it_is_cut():
+    pieces = [frame(piece) for piece in (b'{"a": "\\', b"ud8", b'3d", "b": "\\ud83d\\ude00"}')]
+
+    async with service([JSON, *pieces, LAST]) as running:
+        _, body = await send(running.url, Errand())
+
+    assert body == rb'{"a": "\ufffd", "b": "\ud83d\ude00"}'
