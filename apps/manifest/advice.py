@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from apps.manifest.fallbacks import Continue, Retry
@@ -33,6 +33,15 @@ def warning_problems(document: dict[str, Any], *, preview: bool) -> list[Problem
     rules = (unknown, deprecated, too_long, misfit, in_vain, nowhere) + (
         () if preview else (gated,)
     )
+    return told_by(rules, document)
+
+
+def preview_problems(document: dict[str, Any]) -> list[Problem]:
+    """What is written for preview features, and left out where those are off."""
+    return told_by((gated,), document)
+
+
+def told_by(rules: Sequence[Rule], document: dict[str, Any]) -> list[Problem]:
     return [
         Problem(join(visit.path, key) if key else visit.path, message)
         for visit in visits(document, Manifest)

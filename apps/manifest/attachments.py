@@ -21,26 +21,34 @@ def _null_as(default: Any) -> BeforeValidator:
 
 
 class AttachmentFilter(Node):
-    """Null for any of the three means its default."""
+    """Which files of a tool's results are kept, and which the answer shows. Null for any of the
+    three means its default."""
 
     supported_types: Annotated[
         Types, _null_as(ANY_TYPE), WithJsonSchema({"anyOf": [_STRINGS, {"type": "null"}]})
     ] = Field(
         default_factory=unpublished(ANY_TYPE),
-        description="MIME types that are kept; an empty list drops all.",
     )
+    """MIME types of attachments that are kept, such as `["image/*", "text/csv"]`. Left out: all;
+    `[]`: none."""
     propagate_types_to_choice: Annotated[Types, _null_as(SHOWN_TYPES)] = Field(
         default_factory=unpublished(SHOWN_TYPES),
-        description="MIME types that are shown on the answer, of those that are kept.",
     )
-    media_type_substitution: Annotated[dict[str, str], _null_as({})] = Field(
-        default_factory=dict, description="MIME type → the MIME type it is given."
-    )
+    """MIME types of those that are kept that also stand on the answer; the others stay in the stage
+    of the call. Left out: `["image/*", "application/vnd.plotly.v1+json"]`; `[]`: none."""
+    media_type_substitution: Annotated[dict[str, str], _null_as({})] = Field(default_factory=dict)
+    """New MIME types by old ones, for clients that show a type in a viewer of their own:
+    `{"application/json": "application/vnd.plotly.v1+json"}`. It counts after `supported_types` and
+    before `propagate_types_to_choice`."""
 
 
 class ResponseAsAttachment(Node):
+    """What a REST service answers becomes a file of the caller's."""
+
     enabled: bool = False
+    """Keep answers as files. False, or left out: the model gets the text and nothing is kept; write
+    `{"enabled": false}` to say that this is meant, else the log has a warning."""
     content_types: Types = Field(default_factory=unpublished(ANY_TYPE))
-    include_body_as_content: bool = Field(
-        default=True, description="Give the model the body too, not only a placeholder."
-    )
+    """MIME types of the answers that are kept, such as `["application/pdf"]`. Left out: all."""
+    include_body_as_content: bool = True
+    """Give the model the text of the answer as well; false: only the name of the file."""

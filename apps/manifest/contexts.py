@@ -11,14 +11,24 @@ from apps.manifest.nodes import PREVIEW, Marks, Node
 
 
 class UserDefinedContext(Node):
+    """A text that stands in the prompt."""
+
     type: Literal["user-defined"] = "user-defined"
+    """Says that this is a text."""
     content: str
+    """What the model is to know. It is part of every prompt, so keep it short."""
 
 
 class FileContext(Node):
+    """A file that the model is told of."""
+
     type: Literal["file"] = "file"
-    url: str = Field(description="files/<bucket>/<path>", json_schema_extra=Marks(file=True))
+    """Says that this is a file."""
+    url: str = Field(json_schema_extra=Marks(file=True))
+    """Path of the file, `files/<bucket>/<path>`; those that operators share begin with
+    `files/public/`. It is read with the rights of the caller."""
     description: str | None = None
+    """What is in the file, so that the model knows when to read it."""
 
 
 class FolderContext(Node):
@@ -27,10 +37,16 @@ class FolderContext(Node):
     model_config = ConfigDict(json_schema_extra=PREVIEW)
 
     type: Literal["folder"] = "folder"
+    """Says that this is a folder."""
     mime: str = "application/vnd.dial.metadata+json"
-    url: str = Field(description="files/<bucket>/<path>/", json_schema_extra=Marks(file=True))
+    """The MIME type under which the model is told of the folder. Leave it out."""
+    url: str = Field(json_schema_extra=Marks(file=True))
+    """Path of the folder, `files/<bucket>/<path>/`; it ends with a slash."""
     description: str | None = None
+    """What is in the folder, so that the model knows when to look into it."""
     max_depth: int = Field(default=10, ge=1, le=10)
+    """How many levels are listed: 1 is the folder alone, each other one a level of folders in
+    it."""
 
     @field_validator("url")
     @classmethod

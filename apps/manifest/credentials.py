@@ -24,7 +24,7 @@ from apps.manifest.nodes import marks
 from apps.manifest.parameters import RestConstParameter, is_credential
 from apps.manifest.paths import write
 from apps.manifest.problems import Problem
-from apps.manifest.secrets import HIDDEN, SECRET, is_hidden, is_reference
+from apps.manifest.secrets import HIDDEN, SECRET, is_hidden, is_reference, reads_as_credential
 from apps.manifest.shapes import Choice, Items, Shape, Values, chosen, fields, shape_of
 from apps.manifest.tools import (
     AnyDeploymentTool,
@@ -32,7 +32,7 @@ from apps.manifest.tools import (
     AnyRestTool,
     PredefinedTool,
 )
-from apps.manifest.toolsets import PredefinedToolSet, ToolSet
+from apps.manifest.toolsets import PredefinedToolSet, ToolSet, has_host
 
 Keys = tuple[str | int, ...]
 Seal = Callable[[str], str]
@@ -50,7 +50,7 @@ OUTSIDE = frozenset(
     {"authorization", "password", "token", "access_token", "client_secret", "api_key", "secret"}
 )
 """Names of credentials where no model knows the key."""
-ADDRESSES = frozenset({"url", "method_url", "token_url"})
+ADDRESSES = frozenset({"url", "base_url", "method_url", "token_url"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,21 +162,30 @@ def servers_of(document: Any, keys: Keys) -> frozenset[str]:
     if keys[:1] == ("tool_sets",) and len(keys) > 1:
         document = value_at(document, keys[:2])
     found: set[str] = set()
+    addresses: list[tuple[str, str]] = []
     rest = [document]
     while rest:
         value = rest.pop()
         rest += value if isinstance(value, list) else ()
         if isinstance(value, dict):
             rest += value.values()
-            found |= {
-                origin_of(text) for key in ADDRESSES if isinstance(text := value.get(key), str)
-            }
+            addresses += [(k, text) for k in ADDRESSES if isinstance(text := value.get(k), str)]
             found |= {
                 f"{kind} {name}"
                 for kind, key in (("predefined", "template_name"), ("registered", "server"))
                 if isinstance(name := value.get(key), str)
             }
-    return frozenset(found)
+    return frozenset(found | origins(addresses))
+
+
+def origins(addresses: Sequence[tuple[str, str]]) -> set[str]:
+    """The servers of addresses by their keys; below a base, those without a host are on its own."""
+    has_base = any(key == "base_url" and url for key, url in addresses)
+    return {
+        origin_of(url)
+        for key, url in addresses
+        if (url or key != "base_url") and (key != "method_url" or has_host(url) or not has_base)
+    }
 
 
 def origin_of(url: str) -> str:
@@ -217,7 +226,7 @@ def _walk(document: Any) -> Iterator[_Found]:
                 ((*keys, key), _shapes(models, shapes, value, key), value[key]) for key in value
             ]
             waiting += reversed(members)
-        elif any(map(_is_authorization, shapes)):
+        elif Headers in shapes or any(map(_is_authorization, shapes)):
             yield keys, value
 
 
@@ -226,6 +235,10 @@ CREDENTIAL: tuple[Shape, ...] = (Values(None),)
 OPAQUE: tuple[Shape, ...] = (None,)
 """A value that belongs to somebody else, whatever its keys are called."""
 AUTHORIZATIONS: tuple[Shape, ...] = (shape_of(RestAuthorization),)
+
+
+class Headers(BaseModel):
+    """The shape of headers: a name tells whether its value is a credential."""
 
 
 def _is_authorization(shape: Shape) -> bool:
@@ -241,6 +254,8 @@ def _shapes(
     """What a member of an object may be: () for what is not looked into for itself."""
     if any(_is_credential(model, value, key) for model in models):
         return CREDENTIAL
+    if any(key in model.model_fields and marks(model, key).headers for model in models):
+        return (Headers,)
     known = [fields(model)[key] for model in models if key in fields(model)]
     known += [shape.of for shape in shapes if isinstance(shape, Values)]
     known = [member for shape in known for member in _opened(shape)]
@@ -260,6 +275,8 @@ def _shapes(
 def _is_credential(model: type[BaseModel], value: Mapping[str, Any], key: str) -> bool:
     if key in model.model_fields and marks(model, key).credential:
         return True
+    if model is Headers:
+        return reads_as_credential(key) or not isinstance(value[key], str)
     if not issubclass(model, RestConstParameter) or key != "const":
         return False
     const = value["const"]

@@ -104,7 +104,7 @@ def _tag_problem(spot: Spot, value: dict[str, Any]) -> Problem:
 
 def _shown(place: Place, value: object) -> str:
     """What stands there; of credentials only the kind."""
-    is_secret = "authorization" in place and place[-1] != "type"
+    is_secret = not {"authorization", "headers"}.isdisjoint(place) and place[-1] != "type"
     match value:
         case str() if not is_secret:
             shown = value if len(value) <= _SHOWN else value[:_SHOWN] + "…"

@@ -21,42 +21,77 @@ PositiveInt = Annotated[int, Field(gt=0)]
 
 
 class Timestamp(Node):
+    """The model knows what time it is, and how old the results of its tools are."""
+
     injection_strategy: Literal["tool_call"] = "tool_call"
+    """How the model learns the time: with every question, as if it had called the tool
+    `internal_timeawareness_current_timestamp`. There is no other way."""
 
 
 class FileLoading(Node):
-    size_limit: PositiveInt | None = Field(default=None, description="Bytes.")
+    """Limits for files that are read for the model, its tools and its services."""
+
+    size_limit: PositiveInt | None = None
+    """How many bytes one file, or one answer of a REST service, may have. Null:
+    `DEFAULT_FILE_LOADING_SIZE_LIMIT` of the installation, which is 10485760 (10 MiB) unless it is
+    set."""
 
 
 class ExternalUrlFetch(Node):
-    """Can only narrow what the installation allows."""
+    """Files of the Internet that users and models name. It can only narrow what the installation
+    allows."""
 
     enabled: bool | None = None
-    host_allowlist: tuple[str, ...] | None = Field(
-        default=None, description='"host" or "*.host"; an empty list allows no host at all.'
-    )
+    """False: this application fetches nothing from the Internet. True or null: as
+    `EXTERNAL_URL_FETCH_ENABLED` of the installation says, which is off unless it is set."""
+    host_allowlist: tuple[str, ...] | None = None
+    """Hosts that may be asked, such as `["docs.example.com", "*.example.org"]`; `*.` stands for every
+    host below and not for the host itself. Null: those that the installation allows; `[]`: none. A
+    host has to be on both lists."""
 
 
 class StageDisplay(Node):
+    """Which calls of tools people see."""
+
     level: Literal["none", "error", "info", "debug"] = "info"
+    """`none`: no calls of tools are shown; `error`: those that fail; `info`: all; `debug`: also what
+    the platform does by itself, such as hooks. `DEFAULT_STAGE_DISPLAY_LEVEL` of the installation
+    wins where it is set."""
     propagate_sub_stages: bool = True
+    """Show the stages of deployments and sub-agents below the call that asked them; false hides
+    them."""
 
 
 class ResultOffload(Node):
     """Long tool results go into a file that the model can read."""
 
     enabled: bool = Field(default_factory=unpublished(True))
+    """Write large results into files. It needs the file tools `read_lines` and `search`. Left out:
+    `TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT` of the installation, which is on unless it is
+    set."""
     size_threshold: int = Field(default_factory=unpublished(OFFLOAD_THRESHOLD), gt=0)
+    """From how many bytes on a result is large. Left out:
+    `TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD` of the installation, which is 40000 unless it is
+    set."""
     excluded_tools: frozenset[str] = Field(default_factory=frozenset)
+    """Names of tools, as the model sees them, whose results stay as they are however long they are.
+    Those that the installation names are added."""
 
 
 class DialFiles(Node):
+    """Tools with which the model works in a folder of the caller's files."""
+
     enabled_tools: Literal["all"] | tuple[FileTool, ...] = "all"
+    """Which file tools the model has. `list` means `internal_file_list`, and so on."""
     agent_home_dir: str = ""
+    """The folder that the tools work in, below the place where the application makes files for its
+    caller: a relative path that ends with a slash, such as `notes/`. Empty: that place itself."""
     tool_call_result_offload: ResultOffload | None = Field(
         default_factory=ResultOffload, json_schema_extra=Marks(preview=True)
     )
+    """Write long results of tools into files. Null: results stay as they are."""
     max_files_scanned: int = Field(default=50, ge=1)
+    """How many files one search of a folder reads; the result says when there were more."""
 
     @field_validator("agent_home_dir")
     @classmethod
@@ -80,31 +115,55 @@ def _folder_problem(path: str) -> str:
 
 
 class WebFetch(Node):
+    """A tool that reads pages and files of the Web."""
+
     enabled: bool = False
+    """Give the model the tool `internal_web_fetch`. It needs `EXTERNAL_URL_FETCH_ENABLED` in the
+    installation; without it the tool is left out, and the answer says so."""
     max_inline_size: int = Field(default_factory=unpublished(OFFLOAD_THRESHOLD), gt=0)
+    """How many bytes of a page the model is shown at most; of a longer one it gets the beginning.
+    Left out: `TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD` of the installation, which is 40000 unless
+    it is set."""
 
 
 class RepresentationTooling(Node):
+    """A tool that puts attachments on the answer."""
+
     add_attachment: bool = True
+    """Give the model the tool `internal_representation_add_attachment`, which puts a file or a link
+    beside its answer."""
 
 
 class ToolAccessFilter(Node):
     """Deployments that the caller may not use are no tools, and nothing is said about it."""
 
     enabled: bool = False
+    """Leave out deployments and toolsets of DIAL that the caller may not use, before anything is
+    asked of them. Where it cannot be told what the caller may use, all are offered."""
 
 
 class Features(Node):
     timestamp: Timestamp | None = Field(default_factory=Timestamp)
+    """Tell the model the time with every question, and the age of what its tools said. **It is on
+    unless it is null.**"""
     file_loading: FileLoading = Field(default_factory=FileLoading)
+    """Limits for files that are read for the model, its tools and its services."""
     external_url_fetch: ExternalUrlFetch = Field(default_factory=ExternalUrlFetch)
+    """Which files of the Internet may be fetched, within what the installation allows."""
     stage_display: StageDisplay = Field(default_factory=StageDisplay)
+    """Which calls of tools people see."""
     dial_files: DialFiles | None = None
+    """Tools with which the model works in a folder of the caller's files. `{}`: all of them; null:
+    none."""
     web_fetch: WebFetch | None = Field(default=None, json_schema_extra=Marks(preview=True))
+    """A tool that reads pages and files of the Web. Null: the model has none."""
     representation_tooling: RepresentationTooling | None = Field(
         default=None, json_schema_extra=Marks(preview=True)
     )
+    """A tool that puts attachments on the answer. `{}`: the model has it; null: it does not."""
     subagents: Subagents | None = Field(default=None, json_schema_extra=Marks(preview=True))
+    """Helpers that the model hands tasks to. Null: none."""
     tool_access_filter: ToolAccessFilter | None = Field(
         default=None, json_schema_extra=Marks(preview=True)
     )
+    """Leave out tools that the caller may not use. Null: all are offered."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from apps.manifest.nodes import Node
+from apps.manifest.nodes import Node, is_checked
 from apps.manifest.templates import first_problem, is_templated
 
 Event = Literal["on_request_start", "on_completion"]
@@ -15,30 +15,51 @@ Frequency = Literal["always", "append_if_changed"]
 
 
 class RefreshCondition(Node):
+    """When what a hook brought is too old."""
+
     kind: Literal["ttl"] = "ttl"
+    """The only condition there is: an age."""
     ttl_minutes: int = Field(gt=0)
+    """How many minutes the result counts as fresh; as long as it does, the tool is not called."""
 
 
 class Hook(Node):
-    """`arguments` is a template that is filled in when the hook fires."""
+    """A tool that is called by itself. A hook that fails or is too slow is skipped; it never fails a
+    request."""
 
     kind: Literal["tool_call"] = "tool_call"
+    """The only kind there is."""
     event: Event
-    name: str | None = Field(default=None, description="For the log.")
+    """When the tool is called: before the model is asked for the first time, or when its answer is
+    complete and has been sent."""
+    name: str | None = None
+    """What the log calls the hook."""
     timeout_seconds: Annotated[float, Field(gt=0)] | None = None
+    """How many seconds the call may take. Null: 15 at the start, 30 after the answer."""
     toolset_name: str | None = None
+    """`name` of the toolset that has the tool, for REST APIs and MCP servers. Leave it out for tools
+    of deployments and for internal tools."""
     tool_name: str
+    """Name of the tool in its toolset; without `toolset_name`, the name that the model sees."""
     arguments: dict[str, Any] = Field(default_factory=dict)
+    """What the tool is called with: a JSON-e template that is filled in when the hook fires, such as
+    `{"about": "${last_user_message.content}"}`."""
     frequency: Frequency = "append_if_changed"
+    """For `on_request_start` only. `append_if_changed`: the result stands behind the first question,
+    and once more at the end when it has changed. `always`: it is added at the end of every
+    request."""
     refresh_condition: RefreshCondition | None = None
+    """For `on_request_start`, and only with arguments without a template: do not call the tool while
+    what it said last is fresh. Null: it is called for every request."""
 
     # Validators see the fields above theirs, as far as those are valid.
 
     @field_validator("arguments")
     @classmethod
     def _can_be_filled_in(cls, arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        """A hook that runs is left out instead, with an issue."""
         event = info.data.get("event")
-        if event is not None and (problem := first_problem(arguments, event)):
+        if is_checked(info) and event and (problem := first_problem(arguments, event)):
             raise PydanticCustomError("hook_template", problem)
         return arguments
 

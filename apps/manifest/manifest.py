@@ -17,19 +17,38 @@ from apps.manifest.toolsets import ToolSet
 
 
 class ToolDefaults(Node):
+    """Limits for the calls of all tools."""
+
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] | None = None
+    """How many seconds one call of a tool may take, with all its attempts; a deployment that is
+    called as a tool may be silent for so long. Null: `DEFAULT_TOOL_TIMEOUT_SECONDS` of the
+    installation, which is 300 unless it is set."""
 
 
 class Manifest(Node):
     orchestrator: Orchestrator
+    """The model that answers, its prompt, and the limits of its loop."""
     contexts: tuple[Context, ...]
+    """What the application knows from the start: texts that go into the prompt, and files that the
+    model is told of. `[]` for none."""
     tool_sets: tuple[ToolSet, ...]
+    """The tools that the model may call, in groups. `[]` for none."""
     starters: tuple[str, ...] | None = Field(
         default=None,
         json_schema_extra=Marks(deprecated=True, advice="Write `conversation_starters`."),
     )
+    """Questions that a new conversation offers as buttons. Ignored where `conversation_starters` is
+    set."""
     conversation_starters: ConversationStarters | None = None
+    """Buttons that a new conversation offers to begin with. Null: none."""
     skills: tuple[Skill, ...] | None = None
+    """Instructions kept in DIAL that the model reads when a task calls for them. They come in
+    addition to the predefined skills, which every application has."""
     hooks: tuple[Hook, ...] | None = Field(default=None, json_schema_extra=Marks(preview=True))
+    """Tools that are called by themselves, before the model is asked or after it has answered; for
+    example to read and to write a memory."""
     features: Features | None = Field(default_factory=Features)
+    """What the application can do beside calling its tools. Left out, or `{}`: every feature has
+    its default, so the model knows the time. Null: none of them, the time included."""
     tool_defaults: ToolDefaults = Field(default_factory=ToolDefaults)
+    """Limits for the calls of all tools."""

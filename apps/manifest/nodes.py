@@ -6,15 +6,32 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationInfo
 
 T = TypeVar("T")
 
 
 class Node(BaseModel):
-    """An object of a manifest. Keys it does not know are dropped, and reported by a review."""
+    """An object of a manifest. Keys it does not know are dropped, and reported by a review.
 
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+    The text below a field is what operators read about it: in the reference, in the form, in the
+    schema.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+CHECKED = "checked"
+"""In the context of a validation: somebody can mend the document, so they are told every mistake.
+
+What is only run does without the part that a mistake is about, where that is possible.
+"""
+
+
+def is_checked(info: ValidationInfo) -> bool:
+    return bool((info.context or {}).get(CHECKED))
 
 
 PREVIEW: dict[str, Any] = {"x-preview": True}
@@ -26,7 +43,8 @@ class Marks:
     """`json_schema_extra` of a field.
 
     `advice` says what to write instead of a field that should no longer be written; `credential`
-    tells a field with a secret, which the schema then marks as `x-credential`.
+    tells a field with a secret, which the schema then marks as `x-credential`; `headers` tells one
+    with headers, of which some are credentials by their name.
     """
 
     preview: bool = False
@@ -34,6 +52,7 @@ class Marks:
     file: bool = False
     deprecated: bool = False
     credential: bool = False
+    headers: bool = False
     advice: str = ""
 
     def __call__(self, schema: dict[str, Any]) -> None:

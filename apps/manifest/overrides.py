@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, ValidationInfo
 from pydantic_core import PydanticCustomError
+
+from apps.manifest.nodes import is_checked
 
 
 def merge(target: Any, patch: Any) -> Any:
@@ -21,14 +24,21 @@ def merge(target: Any, patch: Any) -> Any:
     return merged
 
 
-def _changes_no_type(patch: dict[str, Any]) -> dict[str, Any]:
+CHANGES_TYPE = (
+    "contains `type`, which says what the template is and cannot be patched; "
+    "remove it, or write the tool out"
+)
+
+
+def changes_type(patch: Mapping[str, Any]) -> bool:
     """Only the type of the item itself is protected: parameters and strategies have types too."""
-    if "type" in patch:
-        raise PydanticCustomError(
-            "override_type",
-            "contains `type`, which says what the template is and cannot be patched; "
-            "remove it, or write the tool out",
-        )
+    return "type" in patch
+
+
+def _changes_no_type(patch: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    """A reference that is disabled is not looked into; one that runs is left out, with an issue."""
+    if is_checked(info) and info.data.get("enabled", True) and changes_type(patch):
+        raise PydanticCustomError("override_type", CHANGES_TYPE)
     return patch
 
 

@@ -12,22 +12,40 @@ from apps.manifest.nodes import Node
 
 
 class CustomSystemPrompt(Node):
+    """A prompt that is written here."""
+
     type: Literal["custom"] = "custom"
-    content: str = Field(description="The prompt; {name} stands for the variable of that name.")
+    """Says that the prompt is written here."""
+    content: str
+    """The prompt. `{name}` stands for the variable of that name; other braces stay as they are."""
     variables: dict[str, str]
+    """What the names in braces stand for: `{"team": "Depot North"}`; `{}` for none."""
 
 
 class PredefinedSystemPrompt(Node):
+    """A prompt of the predefined content."""
+
     type: Literal["predefined"] = "predefined"
-    template: str = Field(min_length=1, description="Name of a prompt that is installed here.")
-    content: str | None = Field(default=None, description="Filled in from the template.")
+    """Says that the prompt is part of the predefined content."""
+    template: str = Field(min_length=1)
+    """Name of a predefined prompt, such as `gpt_prompt`. An application that names one that there is
+    not cannot be used."""
+    content: str | None = None
+    """Filled in from the template; do not write it."""
 
 
 class DialSystemPrompt(Node):
+    """A prompt that is kept in DIAL Core."""
+
     type: Literal["dial"] = "dial"
-    path: str = Field(description="Path of a DIAL prompt, with its bucket.")
+    """Says that the prompt is kept in DIAL Core."""
+    path: str
+    """Path of the prompt with its bucket, `prompts/<bucket>/<path>`. It is read for each request with
+    the rights of the caller."""
     variables: dict[str, str] | None = None
-    content: str | None = Field(default=None, description="Filled in from DIAL.")
+    """What names in braces in the prompt stand for, as in a `custom` prompt."""
+    content: str | None = None
+    """Filled in from DIAL; do not write it."""
 
 
 SystemPrompt = Annotated[

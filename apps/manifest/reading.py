@@ -13,6 +13,7 @@ from apps.manifest.documents import document_problems
 from apps.manifest.duplicates import duplicate_problems
 from apps.manifest.failures import failure_problems
 from apps.manifest.manifest import Manifest
+from apps.manifest.nodes import CHECKED
 from apps.manifest.preview import without_preview
 from apps.manifest.problems import Problem, cut
 from apps.manifest.secrets import FOREIGN, FOREIGN_REFERENCE
@@ -40,19 +41,23 @@ def read(
     preview: bool = True,
     default_deployment: str = "",
     is_foreign: bool = False,
+    is_checked: bool = False,
 ) -> Manifest:
     """Validate a document. Raises `ManifestInvalid` with all of its problems.
 
     `default_deployment` drives an orchestrator that names none. Without `preview`, what belongs
     to preview features is null or left out. A document that others keep (`is_foreign`) may not
-    name secrets of this installation.
+    name secrets of this installation. Where somebody can mend it (`is_checked`), what a run does
+    without is a problem as well.
     """
     if problems := document_problems(document):
         raise ManifestInvalid(cut(problems))
     assert isinstance(document, dict)  # noqa: S101 document_problems refuses everything else
     try:
         filled = with_deployment(document, default_deployment)
-        manifest = Manifest.model_validate(filled, context={FOREIGN: is_foreign})
+        manifest = Manifest.model_validate(
+            filled, context={FOREIGN: is_foreign, CHECKED: is_checked}
+        )
     except ValidationError as error:
         problems = failure_problems(error, document, Manifest)
         raise ManifestInvalid(cut(problems)) from None
@@ -81,6 +86,7 @@ def review(
             preview=preview,
             default_deployment=default_deployment,
             is_foreign=is_foreign,
+            is_checked=True,
         )
     except ManifestInvalid as error:
         errors = error.problems

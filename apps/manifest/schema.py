@@ -58,6 +58,7 @@ def manifest_schema(
     settle_credentials(schema, is_choice=secrets is not None)
     if secrets is not None:
         definitions |= standing_in(secrets)
+    unwrap_texts(schema)
     if not preview:
         drop_preview(schema, {DEFINITION + name for name in preview_models(definitions)})
     properties = {
@@ -95,6 +96,14 @@ def registered_schema(
         "dial:applicationTypeConfigurationEndpoint": configuration_url,
         **manifest_schema(preview=preview, default_deployment=default_deployment),
     }
+
+
+def unwrap_texts(schema: Schema) -> None:
+    """Write descriptions in one line: their line ends are those of the source."""
+    if "description" in schema:
+        schema["description"] = " ".join(schema["description"].split())
+    for inner in subschemas(schema):
+        unwrap_texts(inner)
 
 
 def offer_deployment(orchestrator: Schema, deployment_id: str) -> None:

@@ -12,38 +12,47 @@ from apps.manifest.nodes import Marks, Node
 
 
 class Subagent(Node):
-    """Read for the sake of manifests that have it; helpers need no types any more."""
+    """A kind of helper, of an older form of the manifest. It is read and has no effect: helpers need
+    no kinds any more."""
 
     name: str
+    """What the kind was called. No effect."""
     description: str
-    system_prompt: str = Field(description="Replaces the application's prompt.")
-    tool_sets: tuple[str, ...] | None = Field(
-        default=None, description="Names of toolsets; null means all, an empty list none."
-    )
+    """What the kind was for. No effect."""
+    system_prompt: str
+    """What helpers of the kind were told. No effect; see `subagents.system_prompt`."""
+    tool_sets: tuple[str, ...] | None = None
+    """Names of the toolsets that the kind had. No effect: the model chooses them for each task."""
     deployment_id: str | None = None
+    """The model of the kind. No effect; see `subagents.deployment_id`."""
     max_iterations: Annotated[int, Field(gt=0)] | None = None
+    """The model calls of the kind. No effect; see `subagents.max_iterations`."""
 
 
 class Subagents(Node):
+    """Helpers that the model hands tasks to."""
+
     enabled: bool = False
-    system_prompt: str | None = Field(
-        default=None, description="What helpers are told; null means a prompt that comes with us."
-    )
-    deployment_id: str | None = Field(
-        default=None, description="Id of a model; null means the orchestrator's."
-    )
-    max_iterations: Annotated[int, Field(gt=0)] | None = Field(
-        default=None, description="Model calls per task; null means the orchestrator's."
-    )
+    """Give the model the tool `task`, with which it hands a task to a helper and chooses the
+    toolsets for it."""
+    system_prompt: str | None = None
+    """What helpers are told in place of the application's prompt. Null: a prompt that is built
+    in."""
+    deployment_id: str | None = None
+    """Id of the model of helpers. Null: the one of the orchestrator."""
+    max_iterations: Annotated[int, Field(gt=0)] | None = None
+    """How often the model may be asked for one task. Null: as often as for an answer of the
+    application."""
     types: tuple[Subagent, ...] = Field(
         default_factory=tuple,
         json_schema_extra=Marks(
             advice="Leave it out; the model writes each task itself and chooses its toolsets."
         ),
     )
-    timeout_seconds: Annotated[float, Field(gt=0)] | None = Field(
-        default=None, description="Of one task; the installation's limit stays."
-    )
+    """Kinds of helpers, of an older form of the manifest. Their names must differ."""
+    timeout_seconds: Annotated[float, Field(gt=0)] | None = None
+    """How many seconds one task may take; never more than `SUBAGENT_TIMEOUT_SECONDS` of the
+    installation, which is 600 unless it is set. Null: that."""
 
     @field_validator("types")
     @classmethod

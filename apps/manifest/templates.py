@@ -164,7 +164,7 @@ def _kind(expression: Expression, roots: dict[str, Kind]) -> Kind:
             return _item(_kind(target, roots), index, roots)
         case Slice(target, start, stop):
             _look_up((start, stop), roots)
-            return _kind(target, roots)
+            return _sliced(_kind(target, roots))
         case Operation("**", _):
             raise _Unknown("`**` is not available; small numbers make too large ones with it")
         case _:
@@ -179,10 +179,27 @@ def _look_up(expressions: tuple[Expression | None, ...], roots: dict[str, Kind])
 
 
 def _item(target: Kind, index: Expression, roots: dict[str, Kind]) -> Kind:
-    if isinstance(target, dict) and isinstance(index, Constant) and isinstance(index.value, str):
+    if isinstance(index, Constant) and isinstance(index.value, str):
         return _member(target, index.value)
     _kind(index, roots)
-    return target[0] if isinstance(target, list) else None
+    if isinstance(target, list):
+        item: Kind = target[0]
+        return item
+    return _sliced(target) if _is_no_name(index) else None
+
+
+def _is_no_name(index: Expression) -> bool:
+    """Whether it can be seen that the index is no text, which might name a member."""
+    return isinstance(index, Constant) or (
+        isinstance(index, Operation) and index.operator in {"-", "*", "/"}
+    )
+
+
+def _sliced(target: Kind) -> Kind:
+    """A list or a text has parts by number; an object has none."""
+    if isinstance(target, dict):
+        raise _Unknown(f"this is no list and has no items by number; take one of {_listed(target)}")
+    return target
 
 
 def _member(target: Kind, name: str) -> Kind:

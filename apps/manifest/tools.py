@@ -17,93 +17,155 @@ from apps.manifest.prompts import ToolSystemPrompt
 
 
 class ToolStage(Node):
-    """Both texts may contain {argument} placeholders."""
+    """How a call is shown to people. `{city}` stands for the argument `city` in both texts."""
 
     name: str | None = None
+    """Title of the stage, such as `Weather in {city}`. Null: made of the
+    toolset's name."""
     body: str | None = None
+    """What stands in the stage in place of the list of arguments, as Markdown."""
     show: bool = Field(
         default=True,
         json_schema_extra=Marks(deprecated=True, advice="Use `features.stage_display.level`."),
     )
+    """False: show the call only if it fails."""
     defer_close: bool = False
+    """Keep the stage open until the next answer of the model is complete."""
 
 
 class ToolDisplay(Node):
+    """How calls are shown to people."""
+
     stage: ToolStage | None = None
+    """Title and text of the stage. Null: a title made of the toolset's name, and the arguments."""
 
 
 class ConversationMode(Node):
-    resumable: bool = Field(default=False, description="The model may go on with a conversation.")
+    """Whether the calls of a tool are one conversation."""
+
+    resumable: bool = False
+    """Let the model go on with an earlier conversation: the tool gets an optional argument
+    `session_id`, and its first answer tells the id. False: every call begins anew."""
 
 
 class ContentPropagation(Node):
+    """What goes along to the deployment."""
+
     propagate_history: bool = Field(
         default=False,
         json_schema_extra=Marks(deprecated=True, advice="Use `conversation_mode.resumable`."),
     )
+    """Make one conversation of all calls of the tool."""
     propagate_headers: tuple[str, ...] | None = None
+    """Names of the caller's `X-` headers that go along to an application, or to DIAL Core, such as
+    `["X-Tenant"]`. Null: all; `[]`: none. A service that is a deployment here gets none anyway."""
 
 
 class ConfiguredTool(Node):
     """What tools share whose function is written out."""
 
     attachment: AttachmentFilter = Field(default_factory=AttachmentFilter)
+    """Which files of the results are kept, and which the answer shows."""
     fallback_configuration: Fallback = Field(default_factory=Fallback)
+    """What happens when the tool fails. Left out: the model is told and goes on."""
     display: ToolDisplay | None = None
+    """How calls are shown to people. Null: under a title made of the toolset's name, with their
+    arguments."""
     enabled: bool = True
+    """False: the tool is left out, as if it were not written."""
 
 
 class RestMethod(Node):
-    method_url: str = Field(description="May contain {key} for parameters of type url.")
+    """The request that a REST tool makes."""
+
+    method_url: str
+    """Address of the operation, such as `https://api.example.com/parcels/{id}`. Names in braces are
+    filled by the parameters of the type `url`; an address that begins with `/` is on this server."""
     method_type: Literal["get", "post", "put", "delete"]
+    """Method of the request; `post` and `put` have a JSON body."""
 
 
 class RestTool(ConfiguredTool):
+    """An operation of a REST service."""
+
     type: Literal["restapi-tool"] = "restapi-tool"
+    """Says that the tool is an operation of a REST service. It may be left out."""
     open_ai_tool: RestFunctionTool
+    """What the model is told of the tool, and where its arguments go."""
     rest_api_method_info: RestMethod
+    """The request that is made."""
     response_as_attachment: ResponseAsAttachment | None = None
+    """Whether answers become files. Null: as the toolset says; else it replaces all that the toolset
+    says."""
 
 
 class DeploymentTool(ConfiguredTool):
+    """A deployment that is asked, with a function of your own."""
+
     type: Literal["deployment-tool"] = "deployment-tool"
+    """Says that the tool is a deployment with a function of your own. It may be left out."""
     open_ai_tool: FunctionTool
+    """What the model is told of the tool. The parameters `query` and `attachment_urls` are added
+    where they are missing."""
     deployment: ToolDeployment
+    """What is asked."""
     system_prompt: ToolSystemPrompt | None = None
+    """The prompt that the deployment gets in front of each question. Null: none."""
     content_propagation: ContentPropagation | None = None
+    """What goes along to the deployment. Null: all headers of the caller that applications pass
+    on."""
     conversation_mode: ConversationMode | None = None
+    """Whether the model can go on with an earlier conversation. Null: every call begins anew."""
     propagate_annotations_to_choice: bool | None = Field(
         default=None, json_schema_extra=Marks(preview=True)
     )
-    supports_url_attachments: bool = Field(
-        default=False, description="Known from the deployment; not meant to be written."
-    )
+    """Pass the sources that an application tells of on to the answer, and have the model copy its
+    citations. Null or false: they are dropped."""
+    supports_url_attachments: bool = False
+    """Has no effect: whether a deployment takes addresses is known from its features. Leave it
+    out."""
 
 
 class InternalTool(ConfiguredTool):
-    """The function's name selects the implementation."""
+    """A tool of the platform itself; the name of its function says which."""
 
     type: Literal["internal-tool"] = "internal-tool"
+    """Says that the tool is one of the platform's own. It may be left out."""
     open_ai_tool: FunctionTool
+    """What the model is told of the tool. Its name has to be that of a tool that there is."""
 
 
 class SimpleDeploymentTool(Node):
-    """Its function is generated from what DIAL knows of the deployment."""
+    """A deployment that is asked; its function is made from what is known of it."""
 
     type: Literal["dial-deployment-simple"] = "dial-deployment-simple"
+    """Says that the function is made from what is known of the deployment. It may be left out."""
     deployment_id: str = Field(json_schema_extra=Marks(resource=True))
+    """Id of the model or application that is asked. The tool is named after it."""
     enabled: bool = True
+    """False: the tool is left out, as if it were not written."""
     conversation_mode: ConversationMode | None = None
+    """Whether the model can go on with an earlier conversation. Null: every call begins anew."""
     propagate_annotations_to_choice: bool | None = Field(
         default=None, json_schema_extra=Marks(preview=True)
     )
+    """Pass the sources that an application tells of on to the answer, and have the model copy its
+    citations. Null or false: they are dropped."""
 
 
 class PredefinedTool(Node):
+    """A tool of the predefined content."""
+
     type: Literal["predefined-tool"] = "predefined-tool"
+    """Says that the tool is predefined. It may be left out."""
     template_name: str
+    """Name of the predefined tool, such as `web_search`. One that there is not is left out, and the
+    answer says so."""
     enabled: bool = True
+    """False: the tool is left out, as if it were not written."""
     override: Override | None = None
+    """Changes of the template, as a merge patch: objects are merged, null deletes a key, anything
+    else replaces what is there. It cannot change the tool's own `type`. Null: none."""
 
 
 def kind_of_tool(full: str) -> Callable[[Any], str | None]:

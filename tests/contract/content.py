@@ -109,6 +109,21 @@ TABLE: Table = {
             references["patches_may_add_what_has_a_type"],
             patches["every_patch_resolves_or_is_told_with_its_place"],
         ),
+        rule(
+            "a patch that is refused costs its item and an issue, not the application",
+            references["a_patch_of_the_items_own_type_costs_the_item_alone"],
+            Tests("catalog/test_resolve.py")[
+                "what_is_refused_today_and_was_stored_before_costs_its_part_and_not_the_application"
+            ],
+            Tests("manifest/test_reading.py")[
+                "what_costs_no_more_than_a_part_is_refused_when_it_is_checked_and_not_when_it_runs"
+            ],
+        ),
+        rule(
+            "the patch of a reference that is switched off is not evaluated",
+            references["a_patch_of_the_items_own_type_costs_the_item_alone"],
+            Tests("manifest/test_reading.py")["a_mistake_is_told_with_its_place"],
+        ),
     ),
     "m4.5": (
         rule(

@@ -36,6 +36,16 @@ TABLE: Table = {
             fallbacks["the_first_strategy_that_applies_tells_the_model"],
             fallbacks["what_should_be_written_otherwise_is_warned_of_once"],
         ),
+        otherwise(
+            "without a trigger the error stands alone",
+            "A continue adds that there are other ways, a retry the instructions that the schema "
+            "has for it by default: else models give up, or repeat the call.",
+            fallbacks["the_first_strategy_that_applies_tells_the_model"],
+        ),
+        rule(
+            "a customised catch-all leaves a line of INFO (§2.1)",
+            fallbacks["a_customised_catch_all_leaves_a_line_in_the_log"],
+        ),
         rule(
             "a hard stop ends the run in a fixed sentence",
             fallbacks["a_run_ends_where_a_strategy_says_so"],

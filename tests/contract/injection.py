@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.contract.rules import Table, Tests, rule
+from tests.contract.rules import Table, Tests, otherwise, rule
 
 injection = Tests("agent/test_injection.py")
 hooks = Tests("capabilities/hooks/test_capability.py")
@@ -34,6 +34,12 @@ TABLE: Table = {
         ),
         rule(
             "ids are hashes of arguments and content, the same in every request",
+            injection["ids_are_the_same_in_every_request_and_no_longer_than_providers_take"],
+        ),
+        otherwise(
+            "an id names the whole tool and both hashes",
+            "It is cut to 40 characters, the name and the hashes in it as well: OpenAI refuses longer "
+            "ids of calls.",
             injection["ids_are_the_same_in_every_request_and_no_longer_than_providers_take"],
         ),
         rule(
@@ -86,6 +92,10 @@ TABLE: Table = {
             "templates are checked when the manifest is saved",
             written["a_template_that_cannot_be_filled_in"],
             written["a_template_is_not_refreshed_by_the_clock"],
+        ),
+        rule(
+            "one that can never be filled in costs its hook and an issue, where it is stored",
+            hooks["a_template_that_can_never_be_filled_in_is_an_issue_and_the_other_hooks_run"],
         ),
     ),
 }

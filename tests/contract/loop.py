@@ -6,6 +6,7 @@ from tests.contract.rules import Table, Tests, otherwise, rule
 
 loop = Tests("agent/test_loop.py")
 recovery = Tests("agent/test_recovery.py")
+thoughts = Tests("agent/test_thoughts.py")
 replies = Tests("agent/test_replies.py")
 early = Tests("agent/test_early.py")
 run = Tests("runs/test_run.py")
@@ -18,6 +19,16 @@ TABLE: Table = {
             "a limit of n is n calls of the model", loop["a_limit_of_n_is_n_questions_to_the_model"]
         ),
         rule("-1 is no limit", loop["minus_one_is_no_limit"]),
+        otherwise(
+            "there is no lower bound for the limit",
+            "0 and what is below -1 are refused when a manifest is checked; in one that is stored "
+            "they are an initialization issue, and the installation's limit counts.",
+            Tests("manifest/test_reading.py")["a_mistake_is_told_with_its_place"],
+            Tests("manifest/test_reading.py")[
+                "what_costs_no_more_than_a_part_is_refused_when_it_is_checked_and_not_when_it_runs"
+            ],
+            run["a_limit_that_is_none_is_told_and_the_installations_counts"],
+        ),
         rule(
             "the state is saved at the limit", run["a_run_that_reaches_its_limit_leaves_its_state"]
         ),
@@ -44,6 +55,16 @@ TABLE: Table = {
             loop["an_unknown_tool_is_answered_with_how_to_go_on"],
         ),
         rule(
+            "a static tool is never run here; the model is told where it runs (§3.5)",
+            loop["a_tool_that_the_models_service_runs_is_said_to_run_there"],
+            Tests("capabilities/deployment/test_calls.py")[
+                "a_static_tool_that_the_deployment_asks_us_for_is_said_to_run_at_its_service"
+            ],
+            Tests("dial/test_requests.py")[
+                "tools_that_a_deployment_runs_itself_stand_behind_ours_and_are_never_run_here"
+            ],
+        ),
+        rule(
             "a hidden tool is answered with who calls it",
             run["a_hidden_tool_is_not_told_of_and_cannot_be_called"],
         ),
@@ -63,6 +84,11 @@ TABLE: Table = {
             "a recovery that does not help leaves the first error",
             recovery["a_recovery_that_does_not_help_leaves_the_first_error"],
             recovery["without_a_recovery_the_error_stands"],
+        ),
+        otherwise(
+            "(ours) a service that refuses what its model thought before is asked without it",
+            "Some services want it back with the calls that it led to, some refuse it.",
+            thoughts["a_service_that_refuses_thoughts_is_asked_without_them"],
         ),
         rule(
             "stages that wait tell what a recovery made of their results",
@@ -142,6 +168,14 @@ TABLE: Table = {
         rule(
             "stages of the model fail with its stream",
             replies["the_stages_of_the_model_fail_when_its_stream_breaks"],
+        ),
+        otherwise(
+            "(ours) what a service tells beside the text that its model thinks is a stage as well",
+            "Services other than DIAL's have no stages; clients of OpenAI's dialect read it under a "
+            "key of its own.",
+            thoughts["thoughts_are_a_stage_of_their_own_and_no_part_of_the_answer"],
+            thoughts["thoughts_end_when_the_model_calls_a_tool_and_fail_when_it_breaks_off"],
+            Tests("gateway/test_dial.py")["core_is_told_what_a_model_thinks_as_a_stage"],
         ),
         rule(
             "a tool's stage opens while its arguments arrive, and the call takes it over",

@@ -12,6 +12,8 @@ secrets = Tests("capabilities/mcp/test_secrets.py")
 echoes = Tests("capabilities/mcp/test_echoes.py")
 resources = Tests("capabilities/mcp/test_resources.py")
 schemas = Tests("capabilities/mcp/test_schemas.py")
+structures = Tests("capabilities/mcp/test_structures.py")
+restarts = Tests("capabilities/mcp/test_restarts.py")
 toolsets = Tests("capabilities/mcp/test_dial_toolsets.py")
 app = Tests("capabilities/dial_app/test_capability.py")
 
@@ -85,6 +87,17 @@ TABLE: Table = {
             "a failed opening is not remembered for ever",
             pool["a_server_that_fails_is_left_in_peace_for_longer_and_longer"],
         ),
+        otherwise(
+            "(ours) a session that its server forgot is replaced, and the call made once more",
+            "Kept sessions outlive the processes of their servers; only what was refused before "
+            "anything was done is asked again.",
+            restarts["a_server_that_forgot_the_session_gets_a_new_one"],
+            restarts[
+                "a_server_that_was_started_anew_is_asked_again_by_all_who_were_in_its_session"
+            ],
+            restarts["what_a_server_says_of_anything_else_is_no_reason_to_ask_again"],
+            restarts["a_call_that_was_taken_is_not_repeated_whatever_is_refused_after_it"],
+        ),
         rule(
             "the tool's time-out holds for opening and calling",
             trouble["a_server_that_never_answers_is_an_issue_in_time"],
@@ -128,8 +141,12 @@ TABLE: Table = {
         ),
         otherwise(
             "structuredContent is not used",
-            "It stands in where there is no text: else the model would read nothing.",
+            "It stands in where no block says anything: else the model would read nothing. What is "
+            "binary in it is named by type and size.",
             capability["structured_content_stands_in_for_missing_text"],
+            capability["structured_content_that_repeats_a_picture_is_not_told_as_text"],
+            capability["a_picture_that_is_in_structured_content_alone_is_named"],
+            structures["what_is_binary_is_named_and_everything_else_stays"],
         ),
     ),
     "9.5": (

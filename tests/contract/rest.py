@@ -12,6 +12,8 @@ attempts = Tests("capabilities/rest/test_attempts.py")
 authorizations = Tests("capabilities/rest/test_authorizations.py")
 formatting = Tests("capabilities/rest/test_formatting.py")
 secrets = Tests("capabilities/rest/test_secrets.py")
+shared = Tests("capabilities/rest/test_shared.py")
+credentials = Tests("manifest/test_credentials.py")
 
 TABLE: Table = {
     "8": (
@@ -57,6 +59,11 @@ TABLE: Table = {
             requests["a_get_sends_a_body_only_if_an_argument_goes_there"],
             requests["a_post_without_arguments_sends_an_empty_object_and_a_delete_nothing"],
         ),
+        otherwise(
+            "user name and password in a method_url are sent",
+            "Such an address is refused with where to write them: addresses are shown and logged.",
+            addresses["an_address_that_cannot_be_used_is_refused_with_the_reason"],
+        ),
         rule(
             "constants are always sent",
             requests["constants_are_sent_wherever_they_belong_whatever_the_model_writes"],
@@ -87,6 +94,28 @@ TABLE: Table = {
             secrets["a_token_is_fetched_anew_with_a_rotated_secret"],
             secrets["a_token_that_a_secret_bought_does_not_go_to_another_server"],
             secrets["what_a_service_repeats_of_a_credential_is_not_passed_on"],
+        ),
+        otherwise(
+            "(ours) a toolset has an address and headers for all its tools",
+            "What they have in common is written once, as text or secret; a tool's own header wins, "
+            "and the authorization over both.",
+            shared["an_address_without_a_host_stands_below_the_base"],
+            shared["a_base_may_be_on_this_server"],
+            shared["headers_go_with_every_call_and_those_of_a_tool_and_the_authorization_win"],
+            shared["a_header_of_the_caller_never_replaces_a_shared_one"],
+            shared["what_cannot_be_shared_costs_the_toolset"],
+        ),
+        otherwise(
+            "(ours) shared headers go where credentials may go, and are hidden where they are some",
+            "Most of them are keys: secrets go to their servers alone, and none follows a redirect.",
+            shared["a_shared_header_can_be_a_secret_and_is_shown_nowhere"],
+            shared["a_secret_of_another_server_costs_the_toolset"],
+            shared["shared_headers_do_not_follow_a_redirect_to_another_host"],
+            shared["a_base_of_a_forbidden_network_is_not_reached"],
+            credentials["shared_headers_are_credentials_where_their_name_or_their_value_says_so"],
+            credentials[
+                "the_servers_of_a_toolset_with_a_base_are_that_and_the_others_that_are_named"
+            ],
         ),
         rule(
             "a bearer token that the caller does not have is an error",
@@ -156,8 +185,8 @@ TABLE: Table = {
         ),
         otherwise(
             "the title is the toolset's name, else the address",
-            "Else the function's name: an address may have a key in its query.",
-            capability["the_stage_is_called_like_the_toolset_or_the_function"],
+            "The toolset's and the function's name, else the latter: an address may have a key.",
+            capability["the_stage_tells_the_toolset_and_the_tool_or_the_function_alone"],
         ),
         rule(
             "what can never be sent is an initialization issue",

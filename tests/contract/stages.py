@@ -14,11 +14,20 @@ TABLE: Table = {
             "the configured name if the stage is shown, else the localised name",
             stages["the_title_is_the_configured_or_the_localized_name_and_one_value"],
         ),
+        otherwise(
+            "the localised name is the toolset's",
+            "It is the toolset's and the tool's, so that calls at the same time can be told apart.",
+            rest["parallel_calls_of_one_toolset_are_told_apart"],
+            rest["the_stage_tells_the_toolset_and_the_tool_or_the_function_alone"],
+            Tests("capabilities/deployment/test_calls.py")[
+                "the_stage_tells_the_toolset_and_the_tool_or_the_application"
+            ],
+        ),
         rule(
             "each kind has a name where the toolset has none",
-            rest["the_stage_is_called_like_the_toolset_or_the_function"],
+            rest["the_stage_tells_the_toolset_and_the_tool_or_the_function_alone"],
             Tests("capabilities/deployment/test_calls.py")[
-                "the_stage_is_called_like_the_toolset_or_the_application"
+                "the_stage_tells_the_toolset_and_the_tool_or_the_application"
             ],
             Tests("capabilities/interpreter/test_capability.py")[
                 "a_call_is_shown_with_its_title_its_code_and_its_result"
@@ -38,6 +47,14 @@ TABLE: Table = {
             Tests("gateway/test_wire.py")[
                 "stages_are_numbered_in_one_sequence_and_know_their_parent"
             ],
+        ),
+        otherwise(
+            "the stage of an MCP tool is called like its toolset",
+            "It tells the tool as well: a server has many, and several may be called at once.",
+            Tests("capabilities/mcp/test_dial_toolsets.py")[
+                "the_name_that_dial_knows_wins_and_stages_are_in_the_language_of_the_caller"
+            ],
+            Tests("peers/test_everything.py")["the_stage_of_a_call_tells_toolset_and_tool"],
         ),
     ),
     "10.2": (
@@ -64,6 +81,18 @@ TABLE: Table = {
             "a stage fails only if the failure leaves the wrapper",
             stages["a_failure_that_leaves_the_wrapper_closes_the_stage_as_failed"],
             stages["a_call_is_shown_always_or_when_it_fails_or_never"],
+        ),
+        otherwise(
+            "(ours) people see that a tool failed whose failure a strategy took",
+            "The page marks its stage failed, live and after a reload; on the wire it is completed.",
+            stages["a_stage_that_began_early_or_stays_open_is_excused_as_others_are"],
+            Tests("chat/test_protocol.py")["every_event_has_a_frame_or_is_not_shown"],
+            Tests("gateway/test_wire.py")[
+                "stages_are_numbered_in_one_sequence_and_know_their_parent"
+            ],
+            Tests("browser/test_failed_tools.py")[
+                "a_tool_that_failed_is_marked_live_and_after_a_reload_though_the_answer_goes_on"
+            ],
         ),
         otherwise(
             "a stage is completed whenever a strategy took the failure",

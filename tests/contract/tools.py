@@ -99,9 +99,10 @@ TABLE: Table = {
         ),
         otherwise(
             "an invalid parameter passes by all strategies, with a retry instruction",
-            "The sentence names the parameter and what is wrong, and ends in what to do; the "
-            "instruction's own wording is not used, since sources disagree on it.",
+            "The sentence names the parameter and what is wrong, and ends in 'Correct it and call "
+            "the tool again.'; sources disagree on the wording.",
             fallbacks["an_invalid_parameter_passes_by_every_strategy"],
+            Tests("agent/test_loop.py")["a_wrong_argument_is_to_be_corrected"],
         ),
         otherwise(
             "the stage shows the real error where display_error_in_stage is on",

@@ -115,6 +115,55 @@ def test_an_item_of_predefined_content_is_read_as_a_manifest_is(document: Any, p
     assert found(document) == places
 
 
+@pytest.mark.parametrize(
+    ("headers", "places"),
+    [
+        ({"X-Tenant": "acme"}, []),
+        ({"X-Tenant": {"$secret": "s"}}, [("headers.X-Tenant", "reference")]),
+        ({"X-Tenant": {"$hidden": "1"}}, [("headers.X-Tenant", "hidden")]),
+        ({"Authorization": "Bearer t"}, [("headers.Authorization", "plain")]),
+        ({"X-Track-Key": "k", "Cookie": ""}, [("headers.X-Track-Key", "plain")]),
+        (
+            {"X-Track-Key": ["k"], "X": 5},
+            [("headers.X-Track-Key", "plain"), ("headers.X", "plain")],
+        ),
+        ("Authorization: Bearer t", [("headers", "plain")]),
+        (
+            ["Authorization: t", {"Cookie": "c"}],
+            [("headers[0]", "plain"), ("headers[1].Cookie", "plain")],
+        ),
+        (None, []),
+    ],
+)
+def test_shared_headers_are_credentials_where_their_name_or_their_value_says_so(headers, places):
+    toolset = {"type": "rest-api", "name": "shop", "headers": headers, "tools": []}
+    patch = {"type": "predefined", "template_name": "shop", "override": {"headers": headers}}
+
+    assert found(toolset) == places
+    assert found(manifest(toolset)) == [(f"tool_sets[0].{path}", kind) for path, kind in places]
+    assert found(manifest(patch)) == [
+        (f"tool_sets[0].override.{path}", kind) for path, kind in places
+    ]
+
+
+def test_the_servers_of_a_toolset_with_a_base_are_that_and_the_others_that_are_named():
+    def tools(*urls: str) -> list[Any]:
+        return [{"rest_api_method_info": {"method_url": url}} for url in urls]
+
+    own = ("tool_sets", 0)
+    based = {"type": "rest-api", "base_url": "https://api.example.org/v1"}
+    relative = {**based, "tools": tools("/a", "b", "//mine.example.net/c")}
+    mixed = {**based, "tools": tools("/a", "https://other.example.org/x")}
+
+    assert servers_of(manifest(relative), own) == {"https://api.example.org"}
+    assert servers_of(manifest(mixed), own) == {
+        "https://api.example.org",
+        "https://other.example.org",
+    }
+    assert servers_of(manifest({"type": "rest-api", "tools": tools("/a")}), own) == {"/"}
+    assert servers_of(manifest({**based, "base_url": "/shop", "tools": tools("a")}), own) == {"/"}
+
+
 def test_a_patch_of_a_template_may_hold_credentials():
     toolset = {"authorization": {"token": "t"}}
     tool = constant("X", {"$secret": "s"})

@@ -23,6 +23,12 @@ from tests.manifest.documents import manifest
 ROOTS = "'event', 'messages', 'last_user_message', 'last_assistant_message'"
 
 
+NO_LIST = (
+    "this is no list and has no items by number; "
+    "take one of 'role', 'content', 'tool_calls', 'tool_call_id'"
+)
+
+
 def errors(**hook: Any) -> list[tuple[str, str]]:
     document = manifest(hooks=[{"event": "on_request_start", "tool_name": "t", **hook}])
     return [(p.path, p.message) for p in review(document, preview=True).errors]
@@ -42,6 +48,9 @@ def errors(**hook: Any) -> list[tuple[str, str]]:
         {"$$literal": 1},
         {"${event}": 1},
         {"q": {"$eval": "iteration_count + total_tool_calls"}, "event": "on_completion"},
+        {"q": "${last_user_message.content[0]} ${last_user_message['role']} ${messages[-1].role}"},
+        {"q": {"$eval": "messages[len(messages) - 1]['content'][0:5]"}},
+        {"q": {"$eval": "last_user_message[event]"}},
     ],
 )
 def test_a_template_that_can_be_filled_in(arguments: dict[str, Any]):
@@ -59,6 +68,22 @@ def test_a_template_that_can_be_filled_in(arguments: dict[str, Any]):
             "a[0].b: there is no 'text' here, only 'role', 'content', 'tool_calls', 'tool_call_id'",
         ),
         ({"q": "${messages.content}"}, "q: a list has no 'content'; take one of its items first"),
+        *(
+            ({"q": f"${{{expression}}}"}, f"q: {NO_LIST}")
+            for expression in (
+                "last_user_message[0]",
+                "last_user_message[-1]",
+                "last_user_message[0:1]",
+                "last_user_message[null]",
+                "last_user_message[len(messages) - 1]",
+                "messages[0][0]",
+            )
+        ),
+        (
+            {"q": "${messages[0].tool_calls[0][0].name}"},
+            "q: this is no list and has no items by number; take one of 'id', 'name', 'arguments'",
+        ),
+        ({"q": "${messages['role']}"}, "q: a list has no 'role'; take one of its items first"),
         ({"q": "${event"}, "q: `${` is not closed by `}`"),
         ({"q": "${}"}, "q: '}' stands where a value is expected"),
         ({"q": {"$eval": "1 +"}}, 'q["$eval"]: the expression is not complete'),

@@ -434,6 +434,19 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
         manifest(tool_sets=[{"type": "dial-mcp"}]),
         [("tool_sets[0]", "names no toolset; write its id as `deployment_id`")],
     ),
+    *(
+        (
+            f"{limit} model calls",
+            manifest(orchestrator=orchestrator(max_iterations=limit)),
+            [
+                (
+                    "orchestrator.max_iterations",
+                    "is no number of model calls; write 1 or more, or -1 for no limit",
+                )
+            ],
+        )
+        for limit in (0, -2, -500)
+    ),
     (
         "overrides of a type",
         manifest(
@@ -441,6 +454,7 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
                 {"type": "predefined", "template_name": "x", "override": {"type": "mcp"}},
                 rest_tools({"template_name": "x", "override": {"type": None}}),
                 rest_tools({"template_name": "x", "override": {"a": [{"b": {"type": 1}}]}}),
+                rest_tools({"template_name": "x", "override": {"type": 1}, "enabled": False}),
             ]
         ),
         [
@@ -577,3 +591,27 @@ def test_two_tools_of_one_name_are_a_mistake():
             "tool_sets[4].tools[0].deployment_id is the first; rename one of them",
         ),
     ]
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"orchestrator": orchestrator(max_iterations=0)},
+        {"tool_sets": [{"type": "predefined", "template_name": "x", "override": {"type": "mcp"}}]},
+        {
+            "hooks": [
+                {
+                    "event": "on_request_start",
+                    "tool_name": "t",
+                    "arguments": {"q": "${last_user_message[0]}"},
+                }
+            ]
+        },
+    ],
+)
+def test_what_costs_no_more_than_a_part_is_refused_when_it_is_checked_and_not_when_it_runs(members):
+    document = manifest(**members)
+
+    assert len(review(document, preview=True).errors) == 1
+    assert len(review(document, preview=False).errors) == 1
+    assert isinstance(read(document), Manifest)

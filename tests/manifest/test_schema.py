@@ -32,6 +32,9 @@ DIFFERENCES = {
     "DialDeploymentToolParameters.properties.top_p.anyOf[0].type": "'number' instead of 'integer'",
     # An addition: a manifest may name any host, so what it is sent is asked for by name.
     "RestApiToolSet.properties.forward_headers": "ours only",
+    # Additions: what all tools of a service have in common is written, rotated and moved once.
+    "RestApiToolSet.properties.base_url": "ours only",
+    "RestApiToolSet.properties.headers": "ours only",
     "MCPToolSet.properties.forward_headers": "ours only",
     # An addition: a passing failure need not cost a call of the model.
     "ContinueStrategyModel.properties.retry": "ours only",
@@ -59,6 +62,8 @@ DIFFERENCES = {
     "SubagentsConfig.properties.system_prompt": "ours only",
     "SubagentsConfig.properties.deployment_id": "ours only",
     "SubagentsConfig.properties.max_iterations": "ours only",
+    # An addition: what programs may bring that call an application directly.
+    "$.properties.orchestrator.properties.client": "ours only",
     # An addition: tools of deployments that the caller may not use can be left out.
     "Features.properties.tool_access_filter": "ours only",
 }
