@@ -13,10 +13,13 @@ from apps.agent.events import Emit, Event, StageClosed, StageDelta
 from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.registry import Capability, Contribution, Opening
+from apps.capabilities.wrappers.fallbacks import ANOTHER_WAY
 from apps.manifest.manifest import Manifest
 from apps.workspace.port import FileInfo, Workspace
 
 CALLER = Caller("user-7")
+OTHERWISE = f"\n\n{ANOTHER_WAY}"
+"""What the result of a failed call ends in where the manifest says nothing of failures."""
 
 
 class Files:

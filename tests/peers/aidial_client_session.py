@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from aidial_client import Dial, DialException  # type: ignore[import-not-found]
@@ -87,6 +90,47 @@ class Session:
             }
         return {}
 
+    def files(self) -> dict[str, Any]:
+        """What is stored, described, listed in pages, fetched, and deleted again."""
+        files = self.client.files
+        folder = f"files/{self.client.my_bucket()}/reports"
+        item = files.upload(f"{folder}/first öne.csv", ("a.csv", b"first", "text/csv"))
+        large = b"0123456789" * 300_000
+        files.upload(f"{folder}/deep/large.bin", ("large.bin", large, "application/octet-stream"))
+        listing = self.client.metadata.get("files", f"{folder}/")
+        page = files.get_metadata(folder, limit=1)
+        next_page = files.get_metadata(folder, limit=1, token=page.next_token)
+        download = files.download(item.url)
+        with TemporaryDirectory() as directory:
+            files.download(f"{folder}/deep/large.bin").write_to(Path(directory) / "large")
+            is_whole = (Path(directory) / "large").read_bytes() == large
+        taken = refused(lambda: files.upload(item.url, b"x", etag_if_none_match="*"))
+        stale = refused(lambda: files.delete(item.url, etag_if_match="older"))
+        files.delete(item.url, etag_if_match=item.etag)
+        return {
+            "url": item.url.removeprefix(folder),
+            "size": item.content_length,
+            "content": download.get_content().decode(),
+            "content_type": download.content_type,
+            "filename": download.filename,
+            "is_whole": is_whole,
+            "listed": [[one.name, one.node_type] for one in listing.items],
+            "paged": [one.name for one in (*page.items, *next_page.items)],
+            "has_more": [page.next_token is not None, next_page.next_token is not None],
+            "taken": taken,
+            "stale": stale,
+            "missing": refused(lambda: files.download(item.url)),
+            "foreign": refused(lambda: files.download("files/key-another/a.txt")),
+        }
+
+
+def refused(call: Callable[[], Any]) -> list[Any]:
+    try:
+        call()
+    except DialException as error:
+        return [type(error).__name__, error.status_code]
+    return []
+
 
 def said(text: str) -> dict[str, str]:
     return {"role": "user", "content": text}
@@ -107,6 +151,7 @@ def main(url: str, key: str, slug: str, tool: str) -> None:
         "broken_stream": session.error("break", stream=True),
         "unknown": session.error("Hi", stream=False, slug="nothing"),
         "two_choices": session.error("Hi", stream=False, n=2),
+        "files": session.files(),
     }
     sys.stdout.write(json.dumps(report))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -20,17 +21,39 @@ def install() -> None:
         subprocess.run(command, cwd=HERE, check=True, capture_output=True, timeout=110)
 
 
+class Everything:
+    """The server over streamable HTTP, which can be killed and started anew at its address."""
+
+    def __init__(self) -> None:
+        self.port = "0"
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/mcp"
+
+    def start(self) -> None:
+        command = [NODE, "--require", str(HERE / "loopback.cjs"), str(SCRIPT), "streamableHttp"]
+        self.process = subprocess.Popen(
+            command,
+            env={**os.environ, "LOOPBACK_PORT": self.port},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        told = (line for line in self.process.stdout if line.startswith("port "))
+        self.port = next(told).split()[1]
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
 @contextmanager
-def serve_everything() -> Iterator[str]:
-    """Over streamable HTTP; its address."""
-    command = [NODE, "--require", str(HERE / "loopback.cjs"), str(SCRIPT), "streamableHttp"]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
+def running_everything() -> Iterator[Everything]:
+    server = Everything()
     try:
-        assert process.stdout is not None
-        port = next(line.split()[1] for line in process.stdout if line.startswith("port "))
-        yield f"http://127.0.0.1:{port}/mcp"
+        yield server
     finally:
-        process.kill()
-        process.communicate()
+        server.kill()

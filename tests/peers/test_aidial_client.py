@@ -72,6 +72,24 @@ def test_errors_keep_their_status_and_their_words(report):
     assert report["two_choices"]["status"] == 422
 
 
+def test_files_go_there_and_back(report):
+    assert report["files"] == {
+        "url": "/first%20%C3%B6ne.csv",
+        "size": 5,
+        "content": "first",
+        "content_type": "text/csv",
+        "filename": "first öne.csv",
+        "is_whole": True,
+        "listed": [["deep", "FOLDER"], ["first öne.csv", "ITEM"]],
+        "paged": ["deep", "first öne.csv"],
+        "has_more": [True, False],
+        "taken": ["EtagMismatchError", 412],
+        "stale": ["EtagMismatchError", 412],
+        "missing": ["ResourceNotFoundError", 404],
+        "foreign": ["ResourceNotFoundError", 404],
+    }
+
+
 def test_an_error_in_mid_stream_keeps_its_words(report):
     assert report["broken_stream"]["status"] == 500
     assert report["broken_stream"]["display_message"].startswith(

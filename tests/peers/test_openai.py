@@ -125,6 +125,78 @@ def test_the_azure_client_reaches_the_deployment(gateway):
     assert answer.choices[0].message.content == "one"
 
 
+# --- What a model thinks, and refuses ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["reasoning_content", "reasoning", "thinking"])
+def test_what_the_model_thinks_is_told_beside_the_answer(client, key):
+    question = [said(f"think {key} one two")]
+
+    whole = client.chat.completions.create(model=SLUG, messages=question)
+    with client.chat.completions.stream(model=SLUG, messages=question) as stream:
+        pieces = [event.chunk for event in stream if event.type == "chunk"]
+        streamed = stream.get_final_completion()
+
+    for answer in (whole, streamed):
+        message = answer.choices[0].message
+        assert (message.content, message.reasoning_content) == ("one two", "Let me see.")
+    deltas = [piece.choices[0].delta for piece in pieces]
+    thoughts = [delta.reasoning_content for delta in deltas if hasattr(delta, "reasoning_content")]
+    assert thoughts == ["Let me ", "see."]
+    assert "stages" not in (whole.choices[0].message.custom_content or {})
+
+
+def test_the_model_reads_its_thoughts_again_with_its_calls_in_this_answer_and_the_next(
+    client, gateway
+):
+    messages = [said(f"think reasoning call {CLOCK}")]
+
+    answer = client.chat.completions.create(model=SLUG, messages=messages)
+    again = [*messages, answer.choices[0].message.to_dict(), said("one")]
+    client.chat.completions.create(model=SLUG, messages=again)
+
+    assert answer.choices[0].message.reasoning_content == "Let me see.\n\nNow I know."
+    usage = answer.usage
+    assert (usage.prompt_tokens, usage.prompt_tokens_details.cached_tokens) == (10, 8)
+    assert (usage.completion_tokens, usage.completion_tokens_details.reasoning_tokens) == (4, 2)
+    for body in gateway.upstream.asked[-2:]:
+        told = [one["reasoning"] for one in body["messages"] if "reasoning" in one]
+        assert told == ["Let me see."]
+        assert not any("reasoning_content" in message for message in body["messages"])
+
+
+@pytest.mark.parametrize("key", ["reasoning_content", "reasoning"])
+def test_thoughts_go_back_with_the_clients_own_calls_unless_the_service_refuses_them(
+    client, gateway, key
+):
+    messages = [said(f"think {key} call weather")]
+    asked = client.chat.completions.create(model=SLUG, messages=messages, tools=[WEATHER])
+    (choice,) = asked.choices
+    result = {"role": "tool", "tool_call_id": choice.message.tool_calls[0].id, "content": "2"}
+    again = [*messages, choice.message.to_dict(), result]
+
+    answer = client.chat.completions.create(model=SLUG, messages=again, tools=[WEATHER])
+
+    assert answer.choices[0].message.content == "It brought 2"
+    sent = gateway.upstream.asked[-1]["messages"]
+    told = [message[key] for message in sent if key in message]
+    assert told == (["Let me see."] if key == "reasoning_content" else [])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_refusal_in_words_is_told_as_one(client, stream):
+    question = [said("refuse")]
+    if stream:
+        with client.chat.completions.stream(model=SLUG, messages=question) as opened:
+            answer = opened.get_final_completion()
+    else:
+        answer = client.chat.completions.create(model=SLUG, messages=question)
+
+    message = answer.choices[0].message
+    assert (message.content, message.refusal) == (None, "I may not.")
+    assert answer.usage.completion_tokens_details.reasoning_tokens == 1
+
+
 # --- Errors ------------------------------------------------------------------------------------
 
 
@@ -145,6 +217,32 @@ def test_a_refusal_of_the_model_keeps_its_status(client, question, kind, code, s
 
     assert refused.value.code == code
     assert re.search(r"\(error reference: [0-9a-f]{8}\)", body_of(refused)["display_message"])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        ("37", "37"),
+        ("999999999", "86400"),
+        ("Wed,_21_Oct_2015_07:28:00_GMT", "0"),
+        ("soon", None),
+        ("-5", None),
+    ],
+)
+def test_a_limit_of_the_model_is_told_with_its_time_after_the_last_attempt(
+    client, gateway, header, told, stream
+):
+    asked_before = len(gateway.upstream.asked)
+
+    with pytest.raises(openai.RateLimitError) as refused:
+        client.chat.completions.create(
+            model=SLUG, messages=[said(f"limit {header}")], stream=stream
+        )
+
+    assert refused.value.response.headers.get("retry-after") == told
+    assert refused.value.code == "upstream_429"
+    assert len(gateway.upstream.asked) - asked_before == 3
 
 
 def test_a_model_that_breaks_off_is_told_in_mid_stream(client):
@@ -177,13 +275,60 @@ def test_a_wrong_key_is_refused(gateway):
         client.chat.completions.create(model=SLUG, messages=[said("Hi")])
 
 
-def test_messages_in_the_wrong_order_are_refused(client):
+def test_messages_that_cannot_be_understood_are_refused_with_the_reason(client):
     with pytest.raises(openai.BadRequestError) as refused:
         client.chat.completions.create(
-            model=SLUG, messages=[{"role": "assistant", "content": "Hi"}]
+            model=SLUG, messages=[said("Hi"), {"role": "tool", "tool_call_id": "1", "content": "2"}]
         )
 
-    assert body_of(refused)["message"] == "Invalid messages array"
+    assert body_of(refused)["message"] == (
+        "Invalid messages array:\n- Message at index 1: tool_call_id '1' does not match any tool "
+        "call in the preceding assistant message."
+    )
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_log_probabilities_come_with_their_text(client, stream):
+    asked = {"model": SLUG, "messages": [said("one two")], "logprobs": True}
+    if stream:
+        with client.chat.completions.stream(**asked) as events:
+            answer = events.get_final_completion()
+    else:
+        answer = client.chat.completions.create(**asked)
+
+    (choice,) = answer.choices
+    assert choice.message.content == "one two"
+    assert [token.token for token in choice.logprobs.content] == ["one", " two"]
+
+
+def test_each_streamed_piece_of_text_has_its_log_probabilities(client):
+    chunks = client.chat.completions.create(
+        model=SLUG, messages=[said("one two")], logprobs=True, stream=True
+    )
+
+    (told,) = [
+        [(choice.delta.content, [token.token for token in choice.logprobs.content])]
+        for chunk in chunks
+        for choice in chunk.choices
+        if choice.logprobs is not None and choice.delta.content == " two"
+    ]
+    assert told == [(" two", [" two"])]
+
+
+def test_options_of_a_stream_are_for_streams(client):
+    with pytest.raises(openai.BadRequestError, match="stream_options"):
+        client.chat.completions.create(
+            model=SLUG, messages=[said("one")], extra_body={"stream_options": {}}
+        )
+
+    answer = client.chat.completions.with_raw_response.create(
+        model=SLUG,
+        messages=[said("one")],
+        stream=True,
+        stream_options={"include_usage": True, "include_obfuscation": True},
+    )
+    assert answer.headers["x-ignored-parameters"] == "stream_options.include_obfuscation"
+    answer.http_response.close()
 
 
 # --- Leaving -----------------------------------------------------------------------------------
@@ -211,6 +356,39 @@ def test_a_connection_that_is_cut_ends_the_models_work(gateway, stream):
     )
     with socket.create_connection((host, int(port))) as connection:
         connection.sendall((head + body).encode())
-        assert gateway.upstream.is_asked.wait(20)
+        assert gateway.upstream.is_asked.wait(60)
 
     assert gateway.upstream.is_left.wait(1)
+
+
+def test_the_short_address_is_the_same(gateway):
+    with openai.OpenAI(base_url=f"{gateway.url}/v1", api_key=gateway.key, max_retries=0) as client:
+        answer = client.chat.completions.create(model=SLUG, messages=[said("one two")])
+        models = [entry.id for entry in client.models.list()]
+        entry = client.models.retrieve(SLUG)
+
+    assert answer.choices[0].message.content == "one two"
+    assert (models, entry.id) == ([SLUG], SLUG)
+
+
+def test_embeddings_are_refused_in_words(client):
+    with pytest.raises(openai.NotFoundError) as refused:
+        client.embeddings.create(model=SLUG, input="Hello")
+
+    assert body_of(refused)["message"] == (
+        "There is nothing at '/openai/v1/embeddings'. "
+        "There are no embeddings yet, only chat completions."
+    )
+
+
+def test_a_base_url_without_a_path_is_told_which_to_use(gateway):
+    with (
+        openai.OpenAI(base_url=gateway.url, api_key=gateway.key, max_retries=0) as client,
+        pytest.raises(openai.NotFoundError) as refused,
+    ):
+        client.chat.completions.create(model=SLUG, messages=[said("Hello")])
+
+    assert body_of(refused)["message"] == (
+        "There is nothing at '/chat/completions'. The client's base_url has to end in /v1: "
+        "completions are at /v1/chat/completions."
+    )

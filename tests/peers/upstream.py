@@ -4,6 +4,10 @@ status N     refuses with that status
 break        says a word and cuts the connection
 hang         says a word and waits until the connection is closed
 call NAME    calls that tool, and reports what it brought
+think KEY…   thinks, under that key, then says the rest; "think KEY call NAME" calls a tool.
+             Thoughts under other keys that come back are refused, as Groq does
+refuse       refuses in words, as models do
+limit N      has too many requests; the third time it says to come back in N seconds
 anything     is repeated, word by word
 """
 
@@ -12,13 +16,13 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 @dataclass
@@ -38,14 +42,20 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.upstream.asked.append(body)
         words = wish(body)
-        if words[0] == "status":
-            self.refuse(int(words[1]))
+        if words[0] in ("status", "limit"):
+            self.turn_away(*words)
+            return
+        if words[0] == "think" and (thoughts_in(body) - {words[1]}):
+            self.refuse(400)
             return
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("connection", "close")
         self.end_headers()
         self.close_connection = True
+        if words[0] == "think":
+            self.think(words[1], is_first=result(body) is None)
+            words = words[2:]
         if words[0] in ("break", "hang"):
             self.say({"content": "Well"})
             if words[0] == "hang":
@@ -59,26 +69,55 @@ class Handler(BaseHTTPRequestHandler):
             self.finish_answer("tool_calls")
         else:
             for number, word in enumerate(answer_words(body, words)):
-                self.say({"content": word if number == 0 else f" {word}"})
+                said = word if number == 0 else f" {word}"
+                self.say(
+                    {"refusal" if words == ["refuse"] else "content": said},
+                    logprobs=logprobs(said) if body.get("logprobs") else None,
+                )
             self.finish_answer("stop")
 
-    def refuse(self, status: int) -> None:
+    def think(self, key: str, *, is_first: bool) -> None:
+        """As OpenRouter does it, in detail too; before each answer."""
+        for word in ("Let me ", "see.") if is_first else ("Now I ", "know."):
+            details = [{"type": "reasoning.text", "text": word}]
+            self.say({"content": "", key: word, "reasoning_details": details})
+
+    def turn_away(self, why: str, told_of: str) -> None:
+        """Those who try again after a limit do it twice."""
+        if why == "status":
+            self.refuse(int(told_of))
+            return
+        asked = self.upstream.asked
+        last = asked[-1]["messages"]
+        is_third = sum(body["messages"] == last for body in asked) % 3 == 0
+        self.refuse(429, {"retry-after": told_of.replace("_", " ")} if is_third else {})
+
+    def refuse(self, status: int, headers: Mapping[str, str] | None = None) -> None:
         error = {"message": f"refused with {status}", "type": "t", "code": f"upstream_{status}"}
         body = json.dumps({"error": error}).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
 
     def say(self, delta: dict[str, Any], **fields: Any) -> None:
         choice = {"index": 0, "delta": delta, "finish_reason": fields.pop("finish_reason", None)}
+        choice["logprobs"] = fields.pop("logprobs", None)
         chunk = {"id": "u", "object": "chat.completion.chunk", "choices": [choice], **fields}
         self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
         self.wfile.flush()
 
     def finish_answer(self, reason: str) -> None:
-        usage = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+        usage = {
+            "prompt_tokens": 5,
+            "completion_tokens": 2,
+            "total_tokens": 7,
+            "prompt_tokens_details": {"cached_tokens": 4},
+            "completion_tokens_details": {"reasoning_tokens": 1},
+        }
         self.say({}, finish_reason=reason, usage=usage)
         self.wfile.write(b"data: [DONE]\n\n")
 
@@ -96,6 +135,20 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+def thoughts_in(body: dict[str, Any]) -> set[str]:
+    """Under which keys thoughts came back."""
+    return {key for message in body["messages"] for key in message} & {
+        "reasoning_content",
+        "reasoning",
+        "thinking",
+    }
+
+
+def logprobs(token: str) -> dict[str, Any]:
+    told = {"token": token, "logprob": -0.5, "bytes": list(token.encode()), "top_logprobs": []}
+    return {"content": [told], "refusal": None}
+
+
 def wish(body: dict[str, Any]) -> list[str]:
     """The words of the last question."""
     questions = [message for message in body["messages"] if message["role"] == "user"]
@@ -103,6 +156,8 @@ def wish(body: dict[str, Any]) -> list[str]:
 
 
 def answer_words(body: dict[str, Any], words: list[str]) -> list[str]:
+    if words == ["refuse"]:
+        return ["I", "may", "not."]
     brought = result(body)
     return words if brought is None else ["It", "brought", brought]
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from apps.agent.events import AttachmentAdded, Event, TextDelta
+from apps.agent.assembly import MODEL_STATE, Reply
+from apps.agent.calls import static_names
+from apps.agent.events import AttachmentAdded, Event, RefusalDelta, TextDelta
 from apps.agent.messages import Attachment, Message
 from apps.agent.model import ModelRequest
-from apps.agent.replies import MODEL_STATE, Reply, ask
+from apps.agent.replies import ask
 from apps.agent.room import Room
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.deployment.attachments import Dispatch
@@ -42,7 +44,8 @@ NOTICE_CHARACTERS = 100
 async def call(target: Target, opening: Opening, invocation: Invocation) -> ToolResult:
     """Raises `ToolError`, `ToolTimedOut`, `InvalidParameter`, and what the workspace raises."""
     workspace = opening.workspace
-    info = await workspace.deployment(target.deployment_id)
+    find = workspace.deployment if target.is_looked_up else workspace.assumed
+    info = await find(target.deployment_id)
     request = await make_request(target, info, opening, invocation)
     model = await workspace.model(
         target.deployment_id, headers=target.headers, idle_seconds=target.seconds
@@ -102,7 +105,7 @@ class Display:
     def __call__(self, event: Event) -> None:
         self.has_begun = True
         match event:
-            case TextDelta(text):
+            case TextDelta(text) | RefusalDelta(text):
                 self.invocation.stage.write(text)
             case AttachmentAdded(attachment):
                 for kept in filtered((attachment,), self.target.attachment, self.target.name):
@@ -134,6 +137,7 @@ def failure(target: Target, error: ModelFailed) -> ToolError:
 def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResult:
     message, wanted = reply.message, target.attachment
     attachments = filtered(tuple(dict.fromkeys(message.attachments)), wanted, target.name)
+    check_static_calls(target, message)
     content = message.text or without_text(attachments)
     if target.is_resumable and session_of(target, invocation) is None:
         name = begun_by(invocation.id)
@@ -148,6 +152,19 @@ def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResul
         annotations=reply.annotations if target.cites else (),
         usage=reply.usage,
     )
+
+
+def check_static_calls(target: Target, message: Message) -> None:
+    """Raises `ToolError` for an answer that is nothing but calls of the service's own tools."""
+    static = static_names(target.static_tools)
+    theirs = [call.name for call in message.tool_calls if call.name in static]
+    if theirs and not (message.text or message.attachments):
+        error = ToolError(
+            f"{target.name}: it asked for its tool '{theirs[0]}', which runs at the model's service "
+            "itself and cannot be called from here."
+        )
+        error.is_lasting = True
+        raise error
 
 
 def without_text(attachments: tuple[Attachment, ...]) -> str:

@@ -24,14 +24,13 @@ from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.access import is_usable, usable_ids
 from apps.capabilities.wrappers.arguments import Arguments, read_arguments
 from apps.capabilities.wrappers.composition import Wishes, wrapped
-from apps.capabilities.wrappers.display import Display, display_of
+from apps.capabilities.wrappers.display import Display, display_of, title_of
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import DeploymentNotFound, InitializationIssue, QuickAppError
 from apps.manifest.fallbacks import Fallback
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import localized
-from apps.manifest.texts import Localized
-from apps.manifest.tools import DeploymentTool, SimpleDeploymentTool
+from apps.manifest.parameters import FunctionParameters
+from apps.manifest.tools import DeploymentTool, SimpleDeploymentTool, ToolDisplay
 from apps.manifest.toolsets import DeploymentToolSet
 from apps.workspace.port import DeploymentInfo
 
@@ -141,7 +140,7 @@ def prepare_written(
         target,
         function.description,
         read_arguments(parameters),
-        display_of(manifest, title_of(toolset, target), tool=tool.display, parameters=parameters),
+        display_for(manifest, toolset, target.name, parameters, tool.display),
         tool.fallback_configuration,
     )
 
@@ -162,7 +161,7 @@ def make_simple(
         target,
         info.description or info.display_name,
         arguments,
-        display_of(manifest, title_of(toolset, target), parameters=parameters),
+        display_for(manifest, toolset, target.name, parameters),
         Fallback(),
     )
 
@@ -189,8 +188,15 @@ def make_tool(
     )
 
 
-def title_of(toolset: DeploymentToolSet, target: Target) -> Localized:
-    return toolset.name if localized(toolset.name) else f"Calling {target.name} application"
+def display_for(
+    manifest: Manifest,
+    toolset: DeploymentToolSet,
+    name: str,
+    parameters: FunctionParameters,
+    tool: ToolDisplay | None = None,
+) -> Display:
+    title = title_of(toolset.name, name, f"Calling {name} application")
+    return display_of(manifest, title, tool=tool, parameters=parameters)
 
 
 SERVES = frozenset({"tool_sets.dial-deployment", "features.tool_access_filter"})

@@ -22,6 +22,7 @@ class Target:
     `arguments` are the names of those arguments that go into the request; `headers` are the names
     of the caller's headers that go along, None for all. `is_resumable` lets the model go on with a
     conversation, `pools_history` makes all calls one conversation. `seconds` may pass in silence.
+    One that is not `is_looked_up` is asked as what it is known as without asking a service.
     The answer `cites` if what the deployment tells of its sources goes to the answer of the run.
     """
 
@@ -38,6 +39,7 @@ class Target:
     attachment: AttachmentFilter = field(default_factory=AttachmentFilter)
     shows_stages: bool = True
     cites: bool = False
+    is_looked_up: bool = True
 
 
 def written_target(tool: DeploymentTool, manifest: Manifest, arguments: frozenset[str]) -> Target:

@@ -71,7 +71,11 @@ class PreparableApp:
         arguments = generated_arguments(parameters, info)
         names = frozenset(arguments.schema["properties"].keys() - OURS)
         simple = SimpleDeploymentTool(deployment_id=node.deployment_id, conversation_mode=mode)
-        target = replace(simple_target(simple, self.manifest, names), attachment=node.attachment)
+        target = replace(
+            simple_target(simple, self.manifest, names),
+            attachment=node.attachment,
+            is_looked_up=node.transport != "chat-completion",
+        )
         title = node.name if localized(node.name) else f"Calling {target.name} application"
         tool = make_tool(
             target,

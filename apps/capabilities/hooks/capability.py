@@ -19,6 +19,7 @@ from apps.capabilities.wrappers.display import stage_level, visibility
 from apps.errors import InitializationIssue
 from apps.manifest.hooks import Hook
 from apps.manifest.manifest import Manifest
+from apps.manifest.templates import first_problem
 
 SECONDS = {"on_request_start": 15.0, "on_completion": 30.0}
 """Of a hook that does not say itself; somebody waits for the first, nobody for the second."""
@@ -32,6 +33,9 @@ def prepare(manifest: Manifest) -> Open | None:
     ]
     if not planned:
         return None
+    problems = [(one, first_problem(one.hook.arguments, one.hook.event)) for one in planned]
+    refused = tuple(unfillable(one, problem) for one, problem in problems if problem)
+    planned = [one for one, problem in problems if not problem]
 
     def open_hooks(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
         ready = Ready(manifest, opening)
@@ -47,6 +51,7 @@ def prepare(manifest: Manifest) -> Open | None:
                     for one in planned
                     if one.hook.event == "on_completion"
                 ),
+                issues=refused,
                 arrange=(partial(ready.find, planned),),
             )
         )
@@ -125,6 +130,12 @@ class Ready:
                 iteration_count=completed.iterations,
                 total_tool_calls=completed.tool_calls,
             )
+
+
+def unfillable(planned: Planned, problem: str) -> InitializationIssue:
+    return InitializationIssue(
+        f"{planned.label}: arguments: {problem}, so the hook does not run.", section="Hooks"
+    )
 
 
 def missing(planned: Planned) -> InitializationIssue:

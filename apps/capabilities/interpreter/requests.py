@@ -53,7 +53,7 @@ def read_request(arguments: Mapping[str, Any]) -> Request:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise InvalidParameter(place, f"{first['msg']}. Call the tool again.") from error
+        raise InvalidParameter(place, f"{first['msg']}.") from error
     sample = written.data_sample_config
     return Request(
         written.code,

@@ -10,7 +10,6 @@ from typing import Any, Literal, TypeVar
 
 import mcp_types as types
 from mcp import Client
-from mcp.client.session import ClientRequestContext
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -44,11 +43,17 @@ class Connection:
         self.settled = asyncio.Event()
         self.stopping = asyncio.Event()
         self.opened_at = 0.0
+        self.asked = 0
+        self.is_lost = False
         self.task: asyncio.Task[None] | None = None
 
     @property
     def is_open(self) -> bool:
         return self.client is not None and not self.stopping.is_set()
+
+    @property
+    def is_over(self) -> bool:
+        return self.task is not None and self.task.done()
 
     async def open(self, errand: Errand, seconds: float) -> None:
         """Raises `ConnectionFailed`."""
@@ -88,7 +93,6 @@ class Connection:
                         open_streams(self.endpoint, self.errors, self.end, self.abort, self.sent),
                         mode=mode,
                         cache=None,
-                        elicitation_callback=decline,
                         message_handler=self.hear,
                         client_info=INFO,
                     )
@@ -132,6 +136,7 @@ class Connection:
             raise (self.failure or ConnectionFailed("the connection was closed.")).again()
         self.sent.add_named(errand.headers.items())
         token = CURRENT.set(errand)
+        self.asked += 1
         try:
             return await question(client)
         except TimeoutError:
@@ -140,6 +145,15 @@ class Connection:
             raise await self.explain(error, errand) from error
         finally:
             CURRENT.reset(token)
+            self.asked -= 1
+            if self.is_lost:
+                self.end_unused()
+
+    def end_unused(self) -> None:
+        """End the session as soon as nothing is asked in it."""
+        self.is_lost = True
+        if not self.asked:
+            self.stopping.set()
 
     async def explain(self, error: Exception, errand: Errand) -> ConnectionFailed:
         if is_closed(error) and not errand.failure and self.task is not None:
@@ -175,13 +189,6 @@ async def call_tool(
     return await client.session.send_request(
         request, types.CallToolResult, progress_callback=progress
     )
-
-
-async def decline(
-    context: ClientRequestContext, params: types.ElicitRequestParams
-) -> types.ElicitResult:
-    """Nobody can be asked in the middle of a call; the server hears no, and may go on."""
-    return types.ElicitResult(action="decline")
 
 
 def is_modern_only(error: BaseException) -> bool:

@@ -14,7 +14,7 @@ from mcp import Client
 from apps.capabilities.mcp.answers import Answers
 from apps.capabilities.mcp.connections import Connection
 from apps.capabilities.mcp.endpoints import Endpoint
-from apps.capabilities.mcp.failures import TERMINATED, ConnectionFailed, leaves
+from apps.capabilities.mcp.failures import ConnectionFailed, has_lost_session
 from apps.workspace.egress.errands import Errand
 
 KEPT_SECONDS = 300.0
@@ -36,6 +36,8 @@ class Contact:
         self.endpoint = endpoint
         self.bucket = bucket
         self.connection: Connection | None = None
+        self.lost: set[Connection] = set()
+        """Sessions that their server forgot, until those that still ask in them know it too."""
         self.starting: asyncio.Task[Connection] | None = None
         self.kept: dict[Hashable, tuple[Any, float]] = {}
         self.locks: dict[Hashable, asyncio.Lock] = {}
@@ -122,9 +124,11 @@ class Contact:
         """End the session; the lists stay for as long as they are believed."""
         if self.starting is not None:
             await asyncio.wait([self.starting])
-        connection, self.connection = self.connection, None
-        if connection is not None:
-            await connection.close()
+        ending, self.lost = self.lost, set()
+        if self.connection is not None:
+            ending.add(self.connection)
+            self.connection = None
+        await asyncio.gather(*(connection.close() for connection in ending))
 
     async def reset(self) -> None:
         """Forget everything, failures too."""
@@ -145,15 +149,21 @@ class Contact:
         connection = await self.connected(errand)
         try:
             return await connection.ask(errand, question)
-        except ConnectionFailed as failure:
-            if not is_terminated(failure):
+        except ConnectionFailed:
+            if not has_lost_session(errand):
                 raise
-            # It was refused before anything was done, so asking again does nothing twice.
-            if self.connection is connection:
-                self.connection = None
-                await connection.close()
+        # It was refused before anything was done, so asking again does nothing twice.
+        self.leave(connection)
         again = errand.fresh()
         return await (await self.connected(again)).ask(again, question)
+
+    def leave(self, connection: Connection) -> None:
+        """Ask nothing more in a session. What is asked in it already may come to its end."""
+        self.lost = {one for one in self.lost if not one.is_over}
+        if self.connection is connection:
+            self.connection = None
+            self.lost.add(connection)
+            connection.end_unused()
 
     async def known(
         self, key: Hashable, errand: Errand, question: Callable[[Client], Awaitable[T]]
@@ -179,11 +189,6 @@ class Contact:
         self.changes += 1
         self.kept.clear()
         self.locks = {key: lock for key, lock in self.locks.items() if lock.locked()}
-
-
-def is_terminated(failure: ConnectionFailed) -> bool:
-    cause = failure.__cause__
-    return cause is not None and any(str(leaf) == TERMINATED for leaf in leaves(cause))
 
 
 def retrieved(task: asyncio.Task[Connection]) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from http import HTTPStatus
 
+import msgspec
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED
+from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST
 from pydantic import ValidationError
 
 from apps.capabilities.wrappers.texts import one_line, shortened
@@ -18,6 +20,8 @@ DETAIL_CHARACTERS = 4_000
 ENDED = "the server ended the connection."
 """All that is known when messages stop coming; an exception that follows knows more."""
 TERMINATED = "Session terminated"
+SERVER_CODES = range(-32099, -31999)
+"""Those of JSON-RPC that mean what a server wants."""
 STAND_INS = frozenset({"Server returned an error response", "Not Found"})
 """What the SDK says for an HTTP status; the errand knows which it was."""
 
@@ -131,6 +135,38 @@ def read_leaf(error: BaseException, details: str) -> ConnectionFailed:
             return ConnectionFailed(str(error), details=details)
         case _:
             return ConnectionFailed("the connection failed.", details=details)
+
+
+def has_lost_session(errand: Errand) -> bool:
+    """Whether the server refused to do anything, because it does not know the session any more.
+
+    A 404 says so whatever comes with it, 400 in words. What was taken is not refused by what comes
+    later: answers to what a server asks meanwhile may be.
+    """
+    if errand.first_status == HTTPStatus.BAD_REQUEST:
+        return is_about_session(errand.refusal)
+    return errand.first_status == HTTPStatus.NOT_FOUND
+
+
+def is_about_session(refusal: bytes) -> bool:
+    """Servers choose among the codes that are theirs; those of wrong arguments are none of them."""
+    try:
+        error = msgspec.json.decode(refusal, type=Refusal).error
+    except (msgspec.DecodeError, UnicodeError):
+        return False
+    is_refused = error.code == INVALID_REQUEST or error.code in SERVER_CODES
+    return is_refused and "session" in error.message.lower()
+
+
+class RefusalError(msgspec.Struct):
+    code: int
+    message: str
+
+
+class Refusal(msgspec.Struct):
+    """An error of JSON-RPC. The SDK takes none without an `id`, which servers leave out of these."""
+
+    error: RefusalError
 
 
 def is_closed(error: BaseException) -> bool:

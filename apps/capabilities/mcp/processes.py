@@ -16,6 +16,7 @@ from mcp.client._transport import TransportStreams
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from apps.agent.surrogates import mend
 from apps.capabilities.mcp.failures import ConnectionFailed
 from apps.workspace.local.mcp_servers import RegisteredServer
 
@@ -160,7 +161,7 @@ async def read_messages(
                 if not line:
                     return
                 try:
-                    message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+                    message = types.jsonrpc_message_adapter.validate_json(mend(line), by_name=False)
                 except (ValidationError, RecursionError):
                     garbage += bool(line.strip())
                     continue

@@ -15,6 +15,7 @@ import mcp_types as types
 from apps.agent.messages import Attachment
 from apps.agent.stages import Stage
 from apps.agent.tools import ToolResult
+from apps.capabilities.mcp.structures import BINARY_TYPE, without_binary
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.attachments import matches
 from apps.capabilities.wrappers.fences import fenced
@@ -27,7 +28,6 @@ logger = logging.getLogger(__name__)
 
 MOST_ATTACHMENTS = 20
 TEXT_TYPE = "text/plain"
-BINARY_TYPE = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,14 @@ async def result_of(
 
 
 def text_of(answer: types.CallToolResult) -> str:
-    """The texts, joined by blank lines; the structured content if there are none."""
-    texts = (text for block in answer.content if (text := text_in(block)))
-    text = "\n\n".join(texts)
-    if not text and answer.structured_content is not None:
-        return written(answer.structured_content)
-    return text
+    """The texts, joined by blank lines; the structured content if no block says anything.
+
+    Where there are blocks, it repeats them: a picture would be told as text as well.
+    """
+    texts = list(filter(None, map(text_in, answer.content)))
+    if texts or any(map(has_blob, answer.content)) or answer.structured_content is None:
+        return "\n\n".join(texts)
+    return written(without_binary(answer.structured_content))
 
 
 def text_in(block: types.ContentBlock) -> str:
@@ -83,6 +85,13 @@ def blobs_of(content: Iterable[types.ContentBlock]) -> Iterator[Blob | None]:
             yield decoded(block.mime_type, block.data)
         elif isinstance(block, types.EmbeddedResource):
             yield blob_of(block.resource)
+
+
+def has_blob(block: types.ContentBlock) -> bool:
+    """Whether the block has something beside a text, if only an empty file with a name."""
+    if isinstance(block, types.ImageContent | types.AudioContent):
+        return bool(block.data)
+    return isinstance(block, types.EmbeddedResource)
 
 
 def blob_of(resource: types.TextResourceContents | types.BlobResourceContents) -> Blob | None:

@@ -23,11 +23,11 @@ from apps.capabilities.mcp.sign_ins import call as ask_tool
 from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.composition import Wishes, wrapped
-from apps.capabilities.wrappers.display import display_of
+from apps.capabilities.wrappers.display import display_of, title_of
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import one_line, shortened
 from apps.errors import InitializationIssue
-from apps.manifest.naming import localized, visible_name
+from apps.manifest.naming import visible_name
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +93,8 @@ def prepare_tool(toolset: Toolset, tool: types.Tool, schemas: SchemaReader) -> P
     """Raises `SchemaInvalid`."""
     name = visible_name(toolset.name, tool.name)
     arguments = schemas.read(tool.input_schema)
-    title = toolset.name if localized(toolset.name) else f"Calling {tool.name} via MCP"
+    called = one_line(tool.name)
+    title = title_of(toolset.name, called, f"Calling {called} via MCP")
     description = shortened(tool.description or tool.name, DESCRIPTION_CHARACTERS)
     work = partial(call, tool.name, name, marked(arguments.schema))
     return wrapped(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import unquote
 
 from apps.accounts.caller import Caller
 from apps.capabilities.mcp.failures import ConnectionFailed
@@ -17,11 +16,10 @@ from apps.manifest.toolsets import (
     McpResources,
     McpTools,
     McpToolSet,
+    label_of,
 )
 from apps.workspace.egress.headers import header_name_problem, header_value_problem
 from apps.workspace.egress.retry_after import is_lasting
-
-UNNAMED = DialMcpToolSet.model_fields["name"].default
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +45,7 @@ class Toolset:
     @property
     def label(self) -> str:
         """How a report calls it."""
-        if isinstance(self.node, DialMcpToolSet) and self.node.name == UNNAMED:
-            return unquote(self.kept_as.rstrip("/").rpartition("/")[2])
-        return localized(self.node.name) or self.path
+        return label_of(self.node) or self.path
 
     @property
     def resources(self) -> McpResources | None:

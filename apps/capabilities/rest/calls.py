@@ -13,6 +13,7 @@ from apps.capabilities.rest.exchanges import exchange
 from apps.capabilities.rest.operations import Operation
 from apps.capabilities.rest.results import result_of
 from apps.capabilities.wrappers.echoes import without_credentials
+from apps.manifest.toolsets import is_credential_header
 from apps.workspace.local.stored_secrets import reveal
 
 UNAUTHORIZED = 401
@@ -22,6 +23,9 @@ async def call(operation: Operation, opening: Opening, invocation: Invocation) -
     """Raises `ToolError`, `InvalidParameter`, `ToolTimedOut`, `FileRefused`."""
     draft = Draft(operation.method)
     url = operation.address.origin
+    for name, shared in operation.headers.items():
+        text = draft.headers[name] = (await reveal(shared, url)).text.strip()
+        draft.credentials |= {text} if is_credential_header(name, shared) else set()
     constants = {name: (await reveal(c, url)).text for name, c in operation.credentials.items()}
     draft.credentials |= set(constants.values())
     operation.places.fill(draft, operation.address, {**invocation.arguments, **constants})

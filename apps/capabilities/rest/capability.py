@@ -19,7 +19,7 @@ from apps.capabilities.rest.operations import Operation
 from apps.capabilities.rest.parameters import read_places
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import Wishes, wrapped
-from apps.capabilities.wrappers.display import display_of
+from apps.capabilities.wrappers.display import display_of, title_of
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import written
 from apps.errors import InitializationIssue
@@ -30,7 +30,7 @@ from apps.manifest.authorizations import (
     credentials_in,
 )
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import localized, visible_name
+from apps.manifest.naming import visible_name
 from apps.manifest.parameters import RestConstParameter, RestFunctionParameters, RestParameter
 from apps.manifest.paths import join
 from apps.manifest.secrets import Credential
@@ -53,7 +53,7 @@ def prepare(manifest: Manifest) -> Open | None:
     needs: list[Need] = []
     for path, toolset in toolsets(manifest):
         try:
-            check_authorization(path, toolset)
+            check_shared(path, toolset)
         except InitializationIssue as issue:
             issues.append(issue)
             continue
@@ -64,7 +64,7 @@ def prepare(manifest: Manifest) -> Open | None:
             except InitializationIssue as issue:
                 issues.append(issue)
                 continue
-            needs += needs_of_tool(place, tool)
+            needs += needs_of_tool(place, tool, toolset)
             tools.append((place, replace(prepared, toolset=path)))
     if not tools and not issues:
         return None
@@ -82,27 +82,32 @@ def prepare(manifest: Manifest) -> Open | None:
 
 def is_below(place: str, path: str) -> bool:
     """Whether a tool needs the credential at a path: its own, or that of its toolset."""
-    toolset = path.partition(".authorization")[0]
-    return path.startswith(f"{place}.") or place.startswith(f"{toolset}.")
+    toolset, _, inside = path.partition(".")
+    is_of_a_tool = inside.startswith("tools[")
+    return path.startswith(f"{place}.") if is_of_a_tool else place.startswith(f"{toolset}.")
 
 
 def needs_of_toolset(path: str, toolset: RestToolSet) -> Iterator[Need]:
-    """The credential of the toolset goes to all of its services, and to the one with the tokens."""
+    """What is shared goes to all services of the toolset, and to the one with the tokens."""
+    tools = (tool.rest_api_method_info for _, tool in tools_of(path, toolset))
+    urls = tuple(map(toolset.address_of, tools))
+    for name, value in toolset.headers.items():
+        yield Need(join(f"{path}.headers", name), value, urls)
     how = toolset.authorization
     if how is None or isinstance(how, ForwardAuthTokenAuthorization):
         return
-    urls = [tool.rest_api_method_info.method_url for _, tool in tools_of(path, toolset)]
     if isinstance(how, ClientIdSecretAuthorization):
-        urls.append(how.token_url)
+        urls = (*urls, how.token_url)
     for name, credential in credentials_in(how):
-        yield Need(f"{path}.authorization.{name}", credential, tuple(urls))
+        yield Need(f"{path}.authorization.{name}", credential, urls)
 
 
-def needs_of_tool(path: str, tool: RestTool) -> Iterator[Need]:
+def needs_of_tool(path: str, tool: RestTool, toolset: RestToolSet) -> Iterator[Need]:
     parameters = tool.open_ai_tool.function.parameters
     for name, credential in credentials_of(parameters).items():
         place = join(f"{path}.open_ai_tool.function.parameters.properties", name)
-        yield Need(f"{place}.const", credential, (tool.rest_api_method_info.method_url,))
+        url = toolset.address_of(tool.rest_api_method_info)
+        yield Need(f"{place}.const", credential, (url,))
 
 
 def toolsets(manifest: Manifest) -> Iterator[tuple[str, RestToolSet]]:
@@ -118,13 +123,23 @@ def tools_of(path: str, toolset: RestToolSet) -> Iterator[tuple[str, RestTool]]:
             yield f"{path}.tools[{index}]", tool
 
 
-def check_authorization(path: str, toolset: RestToolSet) -> None:
-    """Raises `InitializationIssue`."""
+def check_shared(path: str, toolset: RestToolSet) -> None:
+    """Whether what all tools have in common can be used. Raises `InitializationIssue`."""
+    if toolset.base_url:
+        read_url(f"{path}.base_url", toolset.base_url)
+        if not {"?", "#"}.isdisjoint(toolset.base_url):
+            raise InitializationIssue(f"{path}.base_url: {NO_QUERY}")
+    for name, value in toolset.headers.items():
+        if problem := header_name_problem(name) or header_value_problem(value.text):
+            raise InitializationIssue(f"{join(f'{path}.headers', name)}: {problem}")
     how = toolset.authorization
     if problem := authorization_problem(how):
         raise InitializationIssue(f"{path}.authorization: {problem}")
     if isinstance(how, ClientIdSecretAuthorization):
         read_url(f"{path}.authorization.token_url", how.token_url)
+
+
+NO_QUERY = "the paths of the tools follow it, so it has no query and no fragment."
 
 
 def prepare_tool(
@@ -137,7 +152,7 @@ def prepare_tool(
     arguments = read_arguments(parameters)
     seconds = manifest.tool_defaults.timeout_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
     operation = read_operation(path, tool, toolset, name, seconds, most_bytes(manifest))
-    title = toolset.name if localized(toolset.name) else f"Calling {function.name}"
+    title = title_of(toolset.name, function.name, f"Calling {function.name}")
     return wrapped(
         PreparedTool(
             ToolSpec(name, function.description, arguments.schema), partial(call, operation)
@@ -157,7 +172,8 @@ def read_operation(
     path: str, tool: RestTool, toolset: RestToolSet, name: str, seconds: float, size: int
 ) -> Operation:
     function, method = tool.open_ai_tool.function, tool.rest_api_method_info
-    address = read_url(f"{path}.rest_api_method_info.method_url", method.method_url)
+    url = toolset.address_of(method)
+    address = read_url(f"{path}.rest_api_method_info.method_url", url)
     check_parameters(f"{path}.open_ai_tool.function.parameters", function.parameters, address)
     wanted = tool.response_as_attachment or toolset.response_as_attachment
     if wanted is None:
@@ -177,6 +193,7 @@ def read_operation(
         attachment=wanted or ResponseAsAttachment(),
         most_seconds=seconds,
         most_bytes=size,
+        headers={name.lower(): value for name, value in toolset.headers.items()},
         credentials=credentials_of(function.parameters),
         forwarded=frozenset(name.lower() for name in toolset.forward_headers or ()),
     )

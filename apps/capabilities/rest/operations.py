@@ -16,6 +16,7 @@ from apps.manifest.secrets import Credential
 class Operation:
     """`name` is what the model calls it, `function` the operator's; limits in seconds, bytes.
 
+    `headers` are those that all tools of the toolset send, by names in lower case;
     `credentials` are constants by the names of their parameters, which nothing else knows of.
     `forwarded` are the names of the caller's headers that go along, in lower case.
     """
@@ -29,5 +30,6 @@ class Operation:
     attachment: ResponseAsAttachment
     most_seconds: float
     most_bytes: int
+    headers: Mapping[str, Credential] = field(default_factory=dict)
     credentials: Mapping[str, Credential] = field(default_factory=dict)
     forwarded: frozenset[str] = frozenset()

@@ -12,6 +12,8 @@ from apps.agent.events import (
     Event,
     Finished,
     ModelUsage,
+    Reasoning,
+    RefusalDelta,
     Spent,
     StageAttachment,
     StageClosed,
@@ -36,10 +38,12 @@ class Relay:
     annotations: list[Mapping[str, Any]] = field(default_factory=list)
     usage: tuple[ModelUsage, ...] = ()
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: Event) -> None:  # noqa: C901 - one case for each event
         match event:
-            case TextDelta(text):
+            case TextDelta(text) | RefusalDelta(text):
                 self.invocation.stage.write(text)
+            case Reasoning(stage_id, text):
+                self(StageDelta(stage_id, text))
             case StageOpened() | StageRenamed() | StageDelta() | StageAttachment() | StageClosed():
                 if self.shows_stages:
                     self.invocation.emit(self.below(event))
@@ -63,4 +67,5 @@ class Relay:
         if not isinstance(named, StageOpened):
             return named
         parent = named.parent_id
-        return replace(named, parent_id=task if parent is None else f"{task}-{parent}")
+        parent = task if parent is None else f"{task}-{parent}"
+        return replace(named, parent_id=parent, is_reasoning=False)

@@ -101,11 +101,7 @@ def refusal(
     """Every violation with its path, what was found and what was expected."""
     found = dict.fromkeys(item for each in violations for item in problems(each, unshown))
     (path, text), *others = list(found)[:MOST_VIOLATIONS]
-    lines = [
-        text,
-        *(f"Parameter {other} is invalid: {why}" for other, why in others),
-        "Call the tool again with valid parameters.",
-    ]
+    lines = [text, *(f"Parameter {other} is invalid: {why}" for other, why in others)]
     return InvalidParameter(path, shortened("\n".join(lines), ERROR_CHARACTERS))
 
 

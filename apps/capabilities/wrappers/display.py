@@ -101,6 +101,15 @@ def label(name: str, shown: ParameterStage) -> str:
 PLAIN = ParameterStage()
 
 
+def title_of(toolset: Localized, tool: str, otherwise: str) -> Localized:
+    """Which toolset works, and with which tool; `otherwise` for a toolset without a name."""
+    if not localized(toolset):
+        return otherwise
+    if isinstance(toolset, str):
+        return f"{toolset} · {tool}"
+    return {locale: f"{name} · {tool}" if name else tool for locale, name in toolset.items()}
+
+
 def display_of(
     manifest: Manifest,
     name: Localized,

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from apps.agent.records import record
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.fences import fenced
@@ -24,7 +25,9 @@ from apps.manifest.fallbacks import AnyStrategy, Continue, Fallback, Retry, Stop
 
 logger = logging.getLogger(__name__)
 
+RETRY: str = Retry.model_fields["instructions"].default
 UNEXPECTED = "The tool failed unexpectedly."
+ANOTHER_WAY = "Try another way to get what you need, or go on without this tool."
 NOT_SHOWN = "An error occurred while executing the tool."
 
 
@@ -38,7 +41,10 @@ class ShownError(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A strategy, read: `ends` stops the run, else the model gets the error and `instructions`."""
+    """A strategy, read: `ends` stops the run, else the model gets the error and `instructions`.
+
+    Without a trigger these are those of its kind, whatever the manifest says.
+    """
 
     ends: bool
     trigger: Trigger | None = None
@@ -89,16 +95,18 @@ def read_step(strategy: AnyStrategy, tool_name: str) -> Step:
             strategy.type,
             instead,
         )
+    if strategy.trigger_on is None and strategy != Continue():
+        record(logger, "Customised catch-all fallback", tool=tool_name, strategy=strategy.type)
     if not isinstance(strategy, Continue | Retry):
         return Step(ends=True, trigger=strategy.trigger_on)
-    if strategy.trigger_on is None:
-        if strategy.instructions and "instructions" in strategy.model_fields_set:
-            logger.warning(
-                "Tool %s: instructions of a fallback strategy without trigger_on are not used",
-                tool_name,
-            )
-        return Step(ends=False)
-    return Step(False, strategy.trigger_on, strategy.instructions or "")
+    if strategy.trigger_on is not None:
+        return Step(False, strategy.trigger_on, strategy.instructions or "")
+    if strategy.instructions and "instructions" in strategy.model_fields_set:
+        logger.warning(
+            "Tool %s: instructions of a fallback strategy without trigger_on are not used",
+            tool_name,
+        )
+    return Step(False, instructions=RETRY if isinstance(strategy, Retry) else ANOTHER_WAY)
 
 
 def decide(steps: Sequence[Step], text: str, error: Exception, *, is_timeout: bool) -> ToolResult:

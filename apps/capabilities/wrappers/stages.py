@@ -9,7 +9,7 @@ from functools import partial
 
 from apps.agent.early import FENCE, MOST_CHARACTERS, Announcement
 from apps.agent.events import Emit, Event
-from apps.agent.stages import SILENT, Stage, open_stage, silent
+from apps.agent.stages import Stage, open_stage, silent
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.display import Display
@@ -47,7 +47,7 @@ class BrokenOff(Exception):
 def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
     """Show the call as the display says; the inner work finds the stage in its invocation.
 
-    A failure that a strategy made into a result leaves the stage completed, unless a part of the
+    A failure that a strategy made into a result leaves the stage excused, or failed if a part of the
     answer stands in it: nobody may take that for the whole.
     """
 
@@ -57,6 +57,7 @@ def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
                 result = await tool.work(opening, visible)
                 if isinstance(result.failure, ToolError) and result.failure.has_answered:
                     raise BrokenOff(result)
+                visible.stage.excused = result.failure is not None
                 return result
         except BrokenOff as broken:
             return broken.result
@@ -68,7 +69,7 @@ def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
 def shown(display: Display, opening: Opening, invocation: Invocation) -> Iterator[Invocation]:
     """The invocation with its stage, opened with title and request."""
     if display.visibility == "never":
-        yield replace(invocation, emit=silent, stage=SILENT)
+        yield replace(invocation, emit=silent, stage=Stage("", silent))
         return
     held = HeldBack(invocation.emit) if display.visibility == "failures" else None
     emit = held or invocation.emit

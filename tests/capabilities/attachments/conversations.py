@@ -11,7 +11,8 @@ from apps.agent.messages import Attachment, Message
 from apps.agent.tools import ToolSpec
 from apps.capabilities.registry import prepare
 from apps.catalog.resolve import ResolvedApplication
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.manifests import PROMPT, manifest

@@ -172,7 +172,10 @@ async def test_other_urls_are_refused(url, problem):
         input_attachment_types=TYPES,
     )
 
-    assert seen(model)[-1].text == f"Error: Parameter attachment_url is invalid: {problem}"
+    assert seen(model)[-1].text == (
+        f"Error: Parameter attachment_url is invalid: {problem}\n\n"
+        "Correct it and call the tool again."
+    )
 
 
 @pytest.mark.parametrize(
@@ -364,7 +367,10 @@ async def test_what_could_not_be_fetched_is_not_shown_as_if_it_was(settings: Any
     assert seen(model, 0) == [
         Message("user", f"Look{told(away)}\n[The attachment 'Away' cannot be shown: {problem}]")
     ]
-    assert seen(model)[-1].text == f"Error: Parameter attachment_url is invalid: {problem}"
+    assert seen(model)[-1].text == (
+        f"Error: Parameter attachment_url is invalid: {problem}\n\n"
+        "Correct it and call the tool again."
+    )
 
 
 async def test_a_file_that_the_deployment_fetches_itself_is_shown_by_its_address():

@@ -9,7 +9,8 @@ import pytest
 
 from apps.agent.events import Event, Finished, StateSaved
 from apps.agent.messages import Attachment, Message
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from tests.capabilities.attachments.conversations import application, told
 from tests.dial_core import Core, serve_core
 from tests.workspace.dial.callers import called

@@ -23,10 +23,11 @@ from apps.agent.events import (
     Usage,
 )
 from apps.agent.messages import Message, to_dicts
-from apps.agent.model import Model
+from apps.agent.model import Chunk, Model, TokenUsage
 from apps.catalog.resolve import resolve
 from apps.errors import ModelFailed
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from tests.capabilities.deployment.scripts import simple, team, written
 from tests.capabilities.manifests import PROMPT, stage_text, timeless
 from tests.catalog.rows import make_application
@@ -63,6 +64,20 @@ def state(events: list[Event]) -> Mapping[str, Any]:
     return saved
 
 
+async def test_what_a_client_wishes_of_the_model_is_no_wish_of_the_tools_deployment():
+    await make("outer", "big", simple("inner"))
+    await make("inner", "small")
+    big = ScriptedModel(calling(("1", "inner", {"query": "Time?"})), saying("It is noon."))
+    small = ScriptedModel(saying("Noon"))
+    workspace = ModelsWorkspace(CALLER, {"big": big, "small": small})
+    request = RunRequest((QUESTION,), parameters={"max_tokens": 5, "user": "u"})
+
+    await run(await resolve("outer"), request, workspace, CALLER, lambda event: None)
+
+    assert [dict(asked.parameters) for asked in big.asked] == [{"max_tokens": 5, "user": "u"}] * 2
+    assert [dict(asked.parameters) for asked in small.asked] == [{}]
+
+
 async def test_the_stages_of_the_inner_application_stand_below_the_tool_and_usage_adds_up():
     await make("outer", "big", simple("inner"))
     await make("inner", "small")
@@ -76,7 +91,7 @@ async def test_the_stages_of_the_inner_application_stand_below_the_tool_and_usag
     events = await answer("outer", big=big, small=small)
 
     assert events[:9] == [
-        StageOpened("1", "Team"),
+        StageOpened("1", "Team · inner"),
         StageRenamed("1", " Time?"),
         StageDelta("1", "> #### Request:\n\r**Prompt:** Time?\n\r"),
         StageDelta("1", "> #### Response:\n"),
@@ -149,7 +164,7 @@ async def test_what_an_inner_application_cost_that_failed_is_added_up():
         calling(("1", "inner", {"query": "Time?"})), saying("Sorry.", prompt=20, completion=2)
     )
     small = ScriptedModel(
-        [*saying("No", prompt=7, completion=1), ModelFailed("cut", reason="stream")]
+        [text("No"), Chunk([], TokenUsage(7, 1)), ModelFailed("cut", reason="stream")]
     )
 
     events = await answer("outer", big=big, small=small)

@@ -23,6 +23,7 @@ from apps.capabilities.deployment.calls import failure
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.deployment.targets import Target
 from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.fallbacks import ANOTHER_WAY
 from apps.errors import ModelFailed, Stopped
 from tests.capabilities.deployment.scripts import (
     CALLER,
@@ -36,7 +37,7 @@ from tests.capabilities.deployment.scripts import (
     written,
 )
 from tests.capabilities.manifests import manifest, stage_text, timeless
-from tests.fakes import ScriptedModel, finish, saying, text
+from tests.fakes import ScriptedModel, calling, finish, saying, text
 
 CHART = {"type": "image/png", "title": "Chart", "url": "files/x/chart.png"}
 NOTE = {"type": "text/plain", "title": "Note", "data": "n"}
@@ -60,7 +61,7 @@ async def test_the_answer_is_shown_while_it_arrives():
     assert result == ToolResult("Twelve degrees.")
     assert to_dicts(model.asked[0].messages) == [{"role": "user", "content": "How warm?"}]
     assert timeless(events) == [
-        StageOpened("call-1", "Team How warm?"),
+        StageOpened("call-1", "Team · repeat How warm?"),
         StageDelta("call-1", "> #### Request:\n\r**Prompt:** How warm?\n\r"),
         StageDelta("call-1", "> #### Response:\n"),
         StageDelta("call-1", "Twelve "),
@@ -69,7 +70,7 @@ async def test_the_answer_is_shown_while_it_arrives():
     ]
 
 
-async def test_the_stage_is_called_like_the_toolset_or_the_application():
+async def test_the_stage_tells_the_toolset_and_the_tool_or_the_application():
     titles = []
     for name in ("", {"en": "Team", "de": "Mannschaft"}):
         workspace, _ = echo()
@@ -80,7 +81,7 @@ async def test_the_stage_is_called_like_the_toolset_or_the_application():
             await use(contribution.tools[0], events.append, query="Hi")
         titles += [event.title for event in events if isinstance(event, StageOpened)]
 
-    assert titles == ["Calling echo application Hi", "Mannschaft Hi"]
+    assert titles == ["Calling echo application Hi", "Mannschaft · echo Hi"]
 
 
 async def test_attachments_state_and_usage_come_back():
@@ -256,7 +257,8 @@ async def test_a_deployment_that_fails_is_told_to_the_model(failure, told):
     async with one_tool(workspace, written()) as tool:
         result = await use(tool, events.append, query="Hi")
 
-    assert result == ToolResult(told)
+    advice = "" if failure.reason == "timeout" else f"\n\n{ANOTHER_WAY}"
+    assert result == ToolResult(f"{told}{advice}")
     assert StageClosed("call-1-0", 0.0, failed=True) in timeless(events)
     assert told in stage_text(events)
 
@@ -368,6 +370,19 @@ async def test_the_manifest_says_which_headers_go_along_and_how_long_silence_may
     assert workspace.wishes == [(("X-Tenant-Id",), 900), (None, 300)]
 
 
+async def test_a_static_tool_that_the_deployment_asks_us_for_is_said_to_run_at_its_service():
+    static = {"type": "static_function", "static_function": {"name": "web_search"}}
+    workspace, _ = echo(calling(("1", "web_search", {"q": "x"})))
+
+    async with one_tool(workspace, written(parameters={"tools": [static]})) as tool:
+        result = await use(tool, query="Hi")
+
+    assert result == ToolResult(
+        "repeat: it asked for its tool 'web_search', which runs at the model's service itself and "
+        f"cannot be called from here.\n\n{ANOTHER_WAY}"
+    )
+
+
 async def test_static_tools_are_passed_on_as_they_are_and_arguments_become_fields():
     static = {
         "type": "static_function",
@@ -419,3 +434,20 @@ async def test_the_configuration_of_a_simple_tool_is_filled_in_by_the_model():
     (request,) = model.asked
     assert request.parameters == {"custom_fields": {"configuration": {"tone": "warm"}}}
     assert request.messages == [Message("user", "Hi")]
+
+
+async def test_what_the_deployment_thinks_is_a_step_and_a_refusal_is_its_answer():
+    workspace, _ = echo([delta(reasoning="Hm."), delta(refusal="I may not."), finish()])
+    events: list[Event] = []
+
+    async with one_tool(workspace, written()) as tool:
+        result = await use(tool, events.append, query="How warm?")
+
+    assert result == ToolResult("I may not.")
+    assert timeless(events)[3:] == [
+        StageOpened("call-1-thinking-1", "Thinking", "call-1"),
+        StageDelta("call-1-thinking-1", "Hm."),
+        StageClosed("call-1-thinking-1", 0.0),
+        StageDelta("call-1", "I may not."),
+        StageClosed("call-1", 0.0),
+    ]

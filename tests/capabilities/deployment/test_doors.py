@@ -76,7 +76,7 @@ async def test_the_stages_of_the_inner_application_are_nested_on_the_wire():
     assert [
         (SECONDS.sub("[s]", stage["name"]), stage["status"], stage.get("parent_stage_index"))
         for stage in message["custom_content"]["stages"]
-    ] == [("Team Time? [s]", "completed", None), ("Current time", "completed", 0)]
+    ] == [("Team · inner Time? [s]", "completed", None), ("Current time", "completed", 0)]
     assert body["usage"] == {"prompt_tokens": 13, "completion_tokens": 3, "total_tokens": 16}
 
 

@@ -23,6 +23,7 @@ from apps.agent.messages import Attachment, Message, ToolCall
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.fallbacks import ANOTHER_WAY
 from apps.runs.workspaces import open_workspace
 from tests.capabilities.deployment import dial_application
 from tests.capabilities.deployment.scripts import simple, team, use, written
@@ -139,7 +140,7 @@ async def test_an_application_of_dial_says_in_its_own_words_why_it_fails(counter
 
     result = await use(await tool_of(simple("counter")), query="fail")
 
-    assert result == ToolResult("counter: Ask something else.")
+    assert result == ToolResult(f"counter: Ask something else.\n\n{ANOTHER_WAY}")
 
 
 async def test_a_plain_service_gets_the_question_and_nothing_of_the_caller():
@@ -178,7 +179,9 @@ async def test_a_service_that_refuses_is_told_by_its_status_alone():
         await make("plain", running.url)
         result = await use(await tool_of(simple("plain")), query="Hi")
 
-    assert result == ToolResult("plain: The model's service answered with status 429.")
+    assert result == ToolResult(
+        f"plain: The model's service answered with status 429.\n\n{ANOTHER_WAY}"
+    )
 
 
 async def test_a_service_that_falls_silent_is_given_up():

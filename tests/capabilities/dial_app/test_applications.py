@@ -14,7 +14,8 @@ from apps.agent.messages import Message
 from apps.capabilities.registry import unserved
 from apps.catalog.resolve import resolve
 from apps.errors import Unsupported
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from apps.runs.workspaces import open_workspace
 from apps.workspace.local.models import Deployment
 from apps.workspace.port import McpEndpoint
@@ -88,7 +89,7 @@ async def test_a_deployment_of_a_dial_service_brings_its_tools_over_mcp(http_url
         await store(f"{core.url}/openai/deployments/desk", features={"dial": True, "mcp": True})
         events = await answer_with(core, big)
 
-    assert said(events) == (["desk"], "3")
+    assert said(events) == (["desk · add"], "3")
     assert [message.text for message in big.asked[1].messages][-1] == "3"
 
 

@@ -114,10 +114,11 @@ async def test_an_application_that_is_asked_in_any_case_is_not_looked_up():
     toolset = app(transport="chat-completion", description={"en": "Counts.", "de": "Zählt."})
 
     async with opened(workspace, toolset) as contribution:
-        described = list(workspace.described)
         (tool,) = contribution.tools
+        result = await use(tool, query="How many?")
 
-    assert (described, tool.spec.description) == ([], "Counts.")
+    assert (tool.spec.description, result.content) == ("Counts.", "42")
+    assert workspace.described == []
 
 
 async def test_an_application_that_is_not_there_is_an_issue():

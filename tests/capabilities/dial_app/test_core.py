@@ -98,6 +98,23 @@ async def test_nobody_can_be_asked_without_a_channel(core: Core, signed_url: str
     assert found == ([], [text], "")
 
 
+async def test_an_application_that_is_asked_in_any_case_is_only_asked(core: Core):
+    core.add_model("stats", [[{"text": "42"}]])
+    app = {"type": "dial-app", "name": "a", "deployment_id": "stats"}
+    opener = dial_app.prepare(manifest({**app, "transport": "chat-completion"}))
+    assert opener is not None
+
+    with called(core) as workspace:
+        opening = Opening(workspace.inside(APPLICATION), workspace.caller, silent)
+        async with opener(opening) as contribution:
+            result = await use(contribution.tools[0], query="How many?")
+
+    assert result.content == "42"
+    assert [request.path for request in core.requests] == [
+        "/openai/deployments/stats/chat/completions"
+    ]
+
+
 def holder(core: Core) -> str:
     found = core.keys.holder(KEY)
     assert found is not None

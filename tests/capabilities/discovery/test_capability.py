@@ -13,7 +13,8 @@ from apps.capabilities.registry import Contribution, Prepared
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import ModelFailed
 from apps.manifest.reading import read
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, capability, saying, tool
 from tests.manifest.documents import internal_tools, manifest, rest_tools
 
@@ -60,13 +61,13 @@ async def run_with(
     app: ResolvedApplication,
     models: dict[str, ScriptedModel],
     *messages: Message,
-    tool_choice: object = None,
+    **wishes: Any,
 ) -> list[Event]:
     workspace = FakeWorkspace(CALLER)
     workspace.models = models
     events: list[Event] = []
     asked = messages or (Message("user", "Where is my order?"),)
-    request = RunRequest(asked, tool_choice=tool_choice)
+    request = RunRequest(asked, **wishes)
     await run(app, request, workspace, CALLER, events.append)
     return events
 
@@ -77,6 +78,17 @@ def listed(model: ScriptedModel) -> list[list[str]]:
 
 def searching(query: str = "orders") -> list[Any]:
     return calling(("s", SEARCH, {"query": query}))
+
+
+async def test_what_a_client_wishes_of_the_model_is_no_wish_of_the_one_that_searches():
+    model = ScriptedModel(searching(), saying("On its way."))
+    router = ScriptedModel(saying('["shop_order"]'))
+    app = application(ORDER, CUSTOMER, service_model="mini")
+
+    await run_with(app, {"gpt": model, "mini": router}, parameters={"max_tokens": 5})
+
+    assert [dict(asked.parameters) for asked in model.asked] == [{"max_tokens": 5}] * 2
+    assert dict(router.asked[0].parameters) == {}
 
 
 async def test_a_large_toolset_is_withheld_until_the_model_searches_for_its_tools():

@@ -11,7 +11,8 @@ from apps.agent.messages import Message
 from apps.capabilities.registry import prepare
 from apps.catalog.resolve import ResolvedApplication
 from apps.manifest.reading import read
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from tests.capabilities.mcp.servers import nothing_left_over, over_http, serving_apart
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 from tests.manifest.documents import internal_tools, manifest, rest_tool, rest_tools

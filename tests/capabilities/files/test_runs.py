@@ -12,7 +12,8 @@ from apps.agent.messages import Message
 from apps.agent.model import Model
 from apps.capabilities.registry import prepare
 from apps.catalog.resolve import ResolvedApplication
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from apps.workspace.port import DeploymentInfo, Workspace
 from tests.capabilities.files.agents import CALLER, document
 from tests.capabilities.manifests import manifest, parameter, tool, tool_set
@@ -91,7 +92,7 @@ async def test_a_model_works_with_its_files(workspace: Workspace):
         "4": "notes/a.md:\n1: oat milk",
         "5": "Moved notes/a.md to b.md.",
         "6": "Error: Parameter path is invalid: '../out.md' cannot be used: "
-        "'.' and '..' are not possible in it.",
+        "'.' and '..' are not possible in it.\n\nCorrect it and call the tool again.",
         "7": "Deleted b.md.",
         "8": "(empty)",
     }

@@ -36,7 +36,8 @@ from apps.catalog.resolve import ResolvedApplication
 from apps.errors import ModelFailed, ToolError
 from apps.manifest.parameters import FunctionParameters
 from apps.manifest.reading import read
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from tests.capabilities.manifests import opening_for
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 from tests.fakes import (
@@ -350,6 +351,26 @@ async def test_who_cancels_the_run_cancels_the_hook(hook: dict[str, Any]):
     with pytest.raises(asyncio.CancelledError):
         await task
     assert gone.is_set()
+
+
+async def test_a_template_that_can_never_be_filled_in_is_an_issue_and_the_other_hooks_run():
+    memory = Memory("recall", "You like snow.")
+    wanted = (
+        started(arguments={"q": "${last_user_message[0]}"}),
+        started(arguments={"q": "${last_user_message.content}"}),
+    )
+
+    events = await events_of(
+        application(*wanted, tools=(memory.tool,)), ScriptedModel(saying("Fine"))
+    )
+
+    told = "".join(event.text for event in events if isinstance(event, StageDelta))
+    assert told == (
+        "#### Hooks\n\n"
+        "- hooks[0]: arguments: q: this is no list and has no items by number; take one of "
+        "'role', 'content', 'tool_calls', 'tool_call_id', so the hook does not run.\n"
+    )
+    assert memory.asked == [{"q": "What is new?"}]
 
 
 async def test_an_unknown_tool_is_an_issue():

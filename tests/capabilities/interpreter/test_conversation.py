@@ -13,7 +13,8 @@ from apps.capabilities.interpreter.capability import TOOL_NAME, interpreter
 from apps.capabilities.interpreter.sandbox.state import KEY
 from apps.capabilities.registry import Prepared
 from apps.catalog.resolve import ResolvedApplication
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from tests.capabilities.interpreter.tools import document
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 

@@ -19,6 +19,7 @@ from tests.capabilities.interpreter.tools import (
 from tests.capabilities.interpreter.tools import (
     answered as said,
 )
+from tests.capabilities.manifests import OTHERWISE
 from tests.capabilities.service import Reply
 from tests.internet import internet, ok
 
@@ -139,7 +140,7 @@ async def test_a_service_that_names_no_session_is_a_failure_of_the_tool(settings
     async with dial_interpreter(settings, scripted=scripted), python() as own:
         result = await own.call("1")
 
-    assert result.content == "The tool failed unexpectedly."
+    assert result.content == f"The tool failed unexpectedly.{OTHERWISE}"
 
 
 async def test_a_fresh_session_closes_the_old_one(settings):

@@ -88,6 +88,9 @@ class CoreWorkspace(FakeWorkspace):
         self.described.append(deployment_id)
         return await super().deployment(deployment_id)
 
+    async def assumed(self, deployment_id: str) -> DeploymentInfo:
+        return DeploymentInfo(deployment_id, deployment_id)
+
     async def mcp_endpoint(self, deployment_id: str) -> McpEndpoint:
         self.reached.append(deployment_id)
         if deployment_id in self.failures:

@@ -25,19 +25,43 @@ ECHOING = str(HERE / "echoing.py")
 MISBEHAVING = str(HERE / "misbehaving.py")
 
 
+class Apart:
+    """A server in a process of its own, which can be killed and started anew at its address."""
+
+    def __init__(self, protocol: str, script: str = WELL_BEHAVED) -> None:
+        self.command = [sys.executable, script, protocol]
+        self.path = "sse" if protocol == "sse" else "mcp"
+        self.port = "0"
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/{self.path}"
+
+    def start(self) -> None:
+        command = [*self.command, self.port]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.port = self.process.stdout.readline().strip()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+@contextmanager
+def running_apart(protocol: str, script: str = WELL_BEHAVED) -> Iterator[Apart]:
+    server = Apart(protocol, script)
+    try:
+        yield server
+    finally:
+        server.kill()
+
+
 @contextmanager
 def serving_apart(protocol: str, script: str = WELL_BEHAVED) -> Iterator[str]:
-    """A server in a process of its own; its address."""
-    process = subprocess.Popen(
-        [sys.executable, script, protocol], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout is not None
-        port = process.stdout.readline().strip()
-        yield f"http://127.0.0.1:{port}/{'sse' if protocol == 'sse' else 'mcp'}"
-    finally:
-        process.kill()
-        process.communicate()
+    with running_apart(protocol, script) as server:
+        yield server.url
 
 
 def over_http(url: str, protocol: str = "streamable_http", **rest: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.capabilities.mcp.servers import (
     over_stdio,
     register,
 )
+from tests.capabilities.mcp.well_behaved import PIXEL
 
 TIME = Path(__file__).parents[3] / ".venv-peers/bin/mcp-server-time"
 
@@ -152,6 +154,31 @@ async def test_structured_content_stands_in_for_missing_text(http_url: str):
     assert result.content == '{"n":1}'
 
 
+async def test_structured_content_that_repeats_a_picture_is_not_told_as_text(http_url: str):
+    files, events = Files(), list[Event]()
+
+    async with nothing_left_over(), opened_desk(over_http(http_url), files=files) as contribution:
+        result = await use(named(contribution, "desk_mirrored"), events.append)
+
+    assert result.content == "See attached files: mirrored.png"
+    assert [attachment.type for attachment in result.attachments] == ["image/png"]
+    assert [content for content, _ in files.kept.values()] == [PIXEL * 100]
+    assert "iVBORw0" not in stage_text(events)
+
+
+async def test_a_picture_that_is_in_structured_content_alone_is_named(http_url: str):
+    async with nothing_left_over(), opened_desk(over_http(http_url)) as contribution:
+        result = await use(named(contribution, "desk_embedded"))
+
+    size = f"{len(PIXEL) * 100:,}"
+    assert json.loads(result.content) == {
+        "name": "pixel",
+        "mimeType": "image/png",
+        "data": f"(image/png, {size} bytes, not shown)",
+        "icon": f"(image/png, {size} bytes, not shown)",
+    }
+
+
 async def test_a_failing_tool_is_told_to_the_model_through_the_fallback(http_url: str):
     trigger = {"type": "contains", "value": "LUCK"}
     strategy = {"type": "continue", "trigger_on": trigger, "instructions": "Try tomorrow."}
@@ -187,11 +214,15 @@ async def test_progress_is_written_into_the_stage(http_url: str):
     assert "half way (1 of 2)\n\n2 of 2\n\n" in stage_text(events)
 
 
-async def test_a_server_that_asks_back_hears_no(http_url: str):
+async def test_a_server_is_not_told_that_anybody_can_be_asked_and_hears_no_if_it_asks(
+    http_url: str,
+):
     async with nothing_left_over(), opened_desk(over_http(http_url)) as contribution:
+        told = await use(named(contribution, "desk_capabilities"))
         result = await use(named(contribution, "desk_ask"))
 
-    assert result.content == "decline"
+    assert told.content == "{}"
+    assert "not supported" in result.content.lower()
 
 
 async def test_hidden_tools_are_not_told_to_the_model(http_url: str):

@@ -20,7 +20,7 @@ from apps.capabilities.registry import Contribution, Opening
 from apps.errors import DeploymentNotFound, ServiceFailed
 from apps.manifest.parts import parts_in_use
 from apps.workspace.port import SignIn
-from tests.capabilities.manifests import manifest, use
+from tests.capabilities.manifests import OTHERWISE, manifest, use
 from tests.capabilities.mcp.core import CALLER, KEY, Core, CoreWorkspace, core_before
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 from tests.capabilities.service import Reply, Seen, serving
@@ -86,7 +86,9 @@ async def test_the_name_that_dial_knows_wins_and_stages_are_in_the_language_of_t
             await use(tool, events.append, a=1)
 
     assert tool.spec.name == "The_desk_add"
-    assert [event.title for event in events if isinstance(event, StageOpened)] == ["Der Tisch"]
+    assert [event.title for event in events if isinstance(event, StageOpened)] == [
+        "Der Tisch · add"
+    ]
 
 
 async def test_a_toolset_without_a_name_is_reported_by_the_end_of_its_id(http_url: str):
@@ -194,13 +196,13 @@ async def test_a_call_without_a_sign_in_fails_as_calls_do(http_url: str):
             core.signed_in.clear()
             result = await use(named(contribution, "desk_add"), a=1)
 
-    assert result.content == "Authentication required for toolset 'desk'"
+    assert result.content == f"Authentication required for toolset 'desk'{OTHERWISE}"
     assert workspace.asked == [[DESK]]
 
 
 @pytest.mark.parametrize(
     ("outcome", "content", "calls"),
-    [("success", "served", 2), ("denied", "a service wants a sign-in", 1)],
+    [("success", "served", 2), ("denied", f"a service wants a sign-in{OTHERWISE}", 1)],
 )
 async def test_a_service_behind_a_tool_may_want_a_sign_in(
     outcome: SignIn, content: str, calls: int, http_url: str
@@ -221,7 +223,7 @@ async def test_services_behind_any_server_may_want_one(http_url: str):
         async with opened(workspace, over_http(http_url)) as contribution:
             result = await use(named(contribution, "desk_guarded"))
 
-    assert result.content == "a service wants a sign-in"
+    assert result.content == f"a service wants a sign-in{OTHERWISE}"
     assert workspace.asked_for_services == ["desk/mail"]
 
 
@@ -264,8 +266,10 @@ async def test_files_that_cannot_be_shared_are_told_and_nothing_is_called(http_u
             nowhere = await use(named(contribution, "desk_peruse"), file="files/b/a.txt")
         assert core.asked("tools/call") == 0
 
-    assert missing.content == "There is no such file."
-    assert nowhere.content == ("Files cannot be shared because dial_toolset_id is not configured.")
+    assert missing.content == f"There is no such file.{OTHERWISE}"
+    assert nowhere.content == (
+        f"Files cannot be shared because dial_toolset_id is not configured.{OTHERWISE}"
+    )
 
 
 FILTERED: dict[str, Any] = {

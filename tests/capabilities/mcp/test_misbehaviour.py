@@ -17,7 +17,7 @@ from apps.accounts.caller import Caller
 from apps.capabilities.mcp.administration import sessions
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.registry import Contribution
-from tests.capabilities.manifests import CALLER, manifest, opened, use
+from tests.capabilities.manifests import CALLER, OTHERWISE, manifest, opened, use
 from tests.capabilities.mcp.servers import (
     MISBEHAVING,
     nothing_left_over,
@@ -67,7 +67,7 @@ async def test_a_call_that_goes_wrong_is_told_to_the_model(way: str, text: str):
         result = await use(contribution.tools[0])
         seconds = time.monotonic() - started
 
-    assert result.content == text
+    assert result.content == (text if "timed out" in text else f"{text}{OTHERWISE}")
     assert seconds < 4.0
 
 
@@ -313,7 +313,7 @@ async def test_one_failed_call_leaves_the_session_as_it_is(reply: Reply, told: s
         (Reply(429, b"", {"Retry-After": "0"}), 2),
         (Reply(503, b"", {"Retry-After": "3600"}), 1),
         (Reply(403), 1),
-        (Reply(404), 1),
+        (Reply(404), 2),  # it forgot the session, perhaps: another one is tried, whatever is wished
     ],
 )
 async def test_a_call_is_repeated_when_the_refusal_may_pass_in_time(reply: Reply, calls: int):
@@ -390,7 +390,9 @@ async def test_listening_in_vain_is_no_failure_of_a_call():
     ):
         result = await use(contribution.tools[0])
 
-    assert result.content == "desk_act: the server's answer does not follow the protocol."
+    assert result.content == (
+        f"desk_act: the server's answer does not follow the protocol.{OTHERWISE}"
+    )
 
 
 async def test_a_server_of_the_newest_protocol_is_used_as_well():
@@ -433,7 +435,7 @@ async def test_an_event_that_is_too_large_is_told_and_the_next_call_works(sse_ur
         results = [await use(shout, length=length) for length in (2_000_000, 3)]
 
     assert [result.content for result in results] == [
-        "desk_shout: the server sent an event that is too large, or nonsense.",
+        f"desk_shout: the server sent an event that is too large, or nonsense.{OTHERWISE}",
         "xxx",
     ]
 

@@ -16,7 +16,15 @@ from apps.agent.tools import Invocation, Tool
 from apps.capabilities.mcp import contacts, pool
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.registry import Contribution
-from tests.capabilities.manifests import CALLER, manifest, opened, opening_for, stage_text, use
+from tests.capabilities.manifests import (
+    CALLER,
+    OTHERWISE,
+    manifest,
+    opened,
+    opening_for,
+    stage_text,
+    use,
+)
 from tests.capabilities.mcp.servers import (
     MISBEHAVING,
     WELL_BEHAVED,
@@ -122,7 +130,7 @@ async def test_a_changed_list_is_read_again():
             before = {tool.spec.name for tool in contribution.tools}
             await use(named(contribution, "desk_grow"))
             (contact,) = sessions.contacts.values()
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 while contact.recall("listing") is not None:
                     await asyncio.sleep(0.01)
         async with opened_desk(over_stdio()) as contribution:
@@ -155,11 +163,11 @@ async def test_a_stopped_run_stops_the_call_at_the_server(http_url: str):
         before = int((await use(named(contribution, "desk_cancelled"))).content)
         call = named(contribution, "desk_wait").call(Invocation("call-1", {}, (), emit))
         running = asyncio.ensure_future(call)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await waiting.wait()
         running.cancel()
         await asyncio.wait([running])
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while int((await use(named(contribution, "desk_cancelled"))).content) == before:
                 await asyncio.sleep(0.02)
 
@@ -179,39 +187,9 @@ async def test_a_program_that_died_is_started_again_but_not_for_ever(
         assert contact.failure is not None
         opened_times, details = contact.opened, contact.failure.last_words
 
-    assert set(results) == {"desk_act: the server ended the connection."}
+    assert set(results) == {f"desk_act: the server ended the connection.{OTHERWISE}"}
     assert opened_times == 2
     assert details == "I had 1 secret"
-
-
-async def test_a_server_that_forgot_the_session_gets_a_new_one():
-    sessions_given = iter(("a", "b"))
-    known = "a"
-    plain = answering(json_reply(""))
-
-    async def answer(seen: Seen) -> Reply:
-        method = json.loads(seen.body)["method"] if seen.body else ""
-        if method == "initialize":
-            first = await plain(seen)
-            return Reply(200, first.body, {**first.headers, "Mcp-Session-Id": next(sessions_given)})
-        if method == "tools/call":
-            if seen.headers["mcp-session-id"] != known:
-                return Reply(404)
-            result = {"content": [{"type": "text", "text": seen.headers["mcp-session-id"]}]}
-            id = json.loads(seen.body)["id"]
-            return json_reply(json.dumps({"jsonrpc": "2.0", "id": id, "result": result}))
-        return await plain(seen)
-
-    async with (
-        nothing_left_over(),
-        serving(answer=answer) as service,
-        opened_desk(over_http(service.url)) as contribution,
-    ):
-        first = await use(contribution.tools[0])
-        known = "b"
-        second = await use(contribution.tools[0])
-
-    assert (first.content, second.content) == ("a", "b")
 
 
 async def test_a_server_that_fails_is_left_in_peace_for_longer_and_longer(

@@ -11,7 +11,8 @@ from apps.agent.messages import Message
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.registry import Prepared
 from apps.catalog.resolve import ResolvedApplication
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.manifests import manifest
 from tests.capabilities.mcp.servers import nothing_left_over, over_http

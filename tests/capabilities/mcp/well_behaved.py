@@ -1,6 +1,6 @@
-"""A real MCP server with a bit of everything: `python well_behaved.py http|sse|stdio`.
+"""A real MCP server with a bit of everything: `python well_behaved.py http|sse|stdio [PORT]`.
 
-Over HTTP it takes a free port of the loopback and prints it. It knows nothing of the project.
+Over HTTP it takes that port of the loopback, or a free one, and prints it. It knows nothing of the project.
 """
 
 from __future__ import annotations
@@ -128,6 +128,28 @@ def structured() -> types.CallToolResult:
     return types.CallToolResult(content=[], structured_content={"n": 1})
 
 
+@server.tool(description="Only a picture, in blocks and mirrored.", structured_output=False)
+def mirrored() -> types.CallToolResult:
+    data = base64.b64encode(PIXEL * 100).decode()
+    block = types.ImageContent(type="image", data=data, mime_type="image/png")
+    mirror = {"result": [block.model_dump(mode="json", by_alias=True)]}
+    return types.CallToolResult(content=[block], structured_content=mirror)
+
+
+@server.tool(description="A picture without a block.", structured_output=False)
+def embedded() -> types.CallToolResult:
+    data = base64.b64encode(PIXEL * 100).decode()
+    found = {
+        "name": "pixel",
+        "mimeType": "image/png",
+        "data": data,
+        "icon": f"data:image/png;base64,{data}",
+    }
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text="")], structured_content=found
+    )
+
+
 @server.tool(description="Says a lot.", structured_output=False)
 def shout(length: int) -> str:
     return "x" * length
@@ -155,6 +177,12 @@ def cancelled() -> str:
     return str(seen["cancelled"])
 
 
+@server.tool(description="What the client said that it can do.")
+def capabilities(ctx: Context[Any, Any]) -> str:
+    told = ctx.session.client_params
+    return told.capabilities.model_dump_json(exclude_none=True) if told is not None else "nothing"
+
+
 @server.tool(description="Asks for a name.")
 async def ask(ctx: Context[Any, Any]) -> str:
     answer = await ctx.elicit("Your name?", Name)
@@ -180,16 +208,16 @@ def pixel() -> bytes:
     return PIXEL
 
 
-def serve(server: MCPServer, protocol: str) -> None:
+def serve(server: MCPServer, protocol: str, port: str = "0") -> None:
     if protocol == "stdio":
         server.run("stdio")
         return
     app = server.sse_app() if protocol == "sse" else server.streamable_http_app()
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = socket.create_server(("127.0.0.1", int(port)))
     print(listening.getsockname()[1], flush=True)  # noqa: T201 - the test reads it
     config = uvicorn.Config(app, log_level="error", lifespan="on")
     uvicorn.Server(config).run(sockets=[listening])
 
 
 if __name__ == "__main__":
-    serve(server, sys.argv[1])
+    serve(server, *sys.argv[1:])

@@ -88,6 +88,7 @@ def test_text_and_numbers_are_escaped(value: object, segment: str):
         ("https://[::1/", "the address cannot be read"),
         ("https://user:secret@a.example/", "write user name and password as `authorization`"),
         ("https://{tenant}.example/", "placeholders may stand in the path only"),
+        ("https://xn--a.example/", "the host is not a name that can be looked up."),
     ],
 )
 def test_an_address_that_cannot_be_used_is_refused_with_the_reason(url: str, message: str):

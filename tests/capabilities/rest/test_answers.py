@@ -13,6 +13,7 @@ from apps.agent.messages import Attachment
 from apps.agent.tools import ToolResult
 from apps.capabilities.rest.capability import rest
 from tests.capabilities.manifests import (
+    OTHERWISE,
     Files,
     manifest,
     opened,
@@ -52,7 +53,7 @@ async def test_an_answer_goes_to_the_model_and_is_shown_in_the_stage():
     assert item.spec.name == "Parcels_look_up"
     assert result == ToolResult('{"eta":"é"}', "application/json")
     assert timeless(events) == [
-        StageOpened("call-1", "Parcels"),
+        StageOpened("call-1", "Parcels · look_up"),
         StageDelta("call-1", "> #### Request:\n\r***id:*** 7\n\r"),
         StageDelta("call-1", '> ##### Response:\n\n```json\n{\n    "eta": "é"\n}\n```\n'),
         StageClosed("call-1", 0.0),
@@ -118,11 +119,11 @@ async def test_the_model_is_told_the_status_of_an_error_and_the_person_its_body(
 
     shown = text.partition("answered ")[2]
     body = "No response text available" if status == 304 else "````text\nwhy: ```\n````"
-    assert result.content == text
+    assert result.content == f"{text}{OTHERWISE}"
     assert stage_text(events).endswith(
         f"> ##### Status Code:\n\n{shown}\n\n> ##### Response:\n\n{body}\n"
     )
-    assert timeless(events)[-1] == StageClosed("call-1", 0.0)
+    assert timeless(events)[-1] == StageClosed("call-1", 0.0, excused=True)
 
 
 async def test_an_answer_that_is_too_large_is_refused_packed_or_not():
@@ -139,7 +140,7 @@ async def test_an_answer_that_is_too_large_is_refused_packed_or_not():
             results = [(await use(contribution.tools[0])).content for _ in replies]
 
     refused = "shop_look_up: the answer is larger than 1000 bytes. Ask for less at once."
-    assert results == [refused, refused, "x" * 1000]
+    assert results == [f"{refused}{OTHERWISE}", f"{refused}{OTHERWISE}", "x" * 1000]
 
 
 async def test_a_redirect_is_followed_on_the_host_and_nowhere_else():
@@ -159,8 +160,8 @@ async def test_a_redirect_is_followed_on_the_host_and_nowhere_else():
     assert results == [
         '"end"',
         "shop_look_up: the service answered 302 Found and points to another address, "
-        "which is not followed",
-        "shop_look_up: the service redirects without end.",
+        f"which is not followed{OTHERWISE}",
+        f"shop_look_up: the service redirects without end.{OTHERWISE}",
     ]
     assert other.seen == []
 
@@ -232,9 +233,9 @@ async def test_a_dead_service_and_a_forbidden_one_are_told_apart(settings):
         results = [(await use(item)).content for item in contribution.tools]
 
     assert results == [
-        "shop_look_up: the service could not be reached.",
+        f"shop_look_up: the service could not be reached.{OTHERWISE}",
         "shop_look_up: The host '10.0.0.1' is on a private network. If the server may contact it, "
-        "add 10.0.0.1 to the setting PRIVATE_NETWORK_ALLOWLIST.",
+        f"add 10.0.0.1 to the setting PRIVATE_NETWORK_ALLOWLIST.{OTHERWISE}",
     ]
 
 
@@ -244,7 +245,7 @@ async def test_an_answer_that_breaks_off_is_an_error():
         async with opened(rest, document) as contribution:
             result = await use(contribution.tools[0])
 
-    assert result.content == "shop_look_up: the service broke off the answer."
+    assert result.content == f"shop_look_up: the service broke off the answer.{OTHERWISE}"
 
 
 @pytest.mark.parametrize(

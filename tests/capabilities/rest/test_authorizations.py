@@ -11,7 +11,16 @@ from typing import Any
 import pytest
 
 from apps.capabilities.rest.capability import rest
-from tests.capabilities.manifests import CALLER, manifest, opened, parameter, tool, tool_set, use
+from tests.capabilities.manifests import (
+    CALLER,
+    OTHERWISE,
+    manifest,
+    opened,
+    parameter,
+    tool,
+    tool_set,
+    use,
+)
 from tests.capabilities.service import Reply, Seen, json_reply, serving
 
 
@@ -101,7 +110,7 @@ async def test_forwarding_a_token_that_the_caller_does_not_have_is_an_error():
     assert service.seen == []
     assert result.content == (
         "This tool acts with the caller's own sign-in, and the request came without a bearer "
-        "token. Sign in, or send an Authorization header."
+        f"token. Sign in, or send an Authorization header.{OTHERWISE}"
     )
 
 
@@ -231,7 +240,7 @@ async def test_a_service_that_refuses_every_token_is_asked_twice():
         async with opened(rest, document) as contribution:
             result = await use(contribution.tools[0])
 
-    assert result.content == "shop_look_up: the service answered 401 Unauthorized"
+    assert result.content == f"shop_look_up: the service answered 401 Unauthorized{OTHERWISE}"
     assert service.targets == ["POST /token", "GET /a", "POST /token", "GET /a"]
 
 
@@ -265,7 +274,7 @@ async def test_a_token_service_that_fails_is_told_without_its_words(reply: Reply
         async with opened(rest, document) as contribution:
             result = await use(contribution.tools[0])
 
-    assert result.content == message
+    assert result.content == f"{message}{OTHERWISE}"
     assert service.targets == ["POST /token"]
 
 
@@ -291,6 +300,6 @@ async def test_a_caller_that_goes_away_does_not_keep_others_from_the_token():
             await asyncio.wait([first])
             answering.set()
 
-            result = await asyncio.wait_for(second, 5)
+            result = await asyncio.wait_for(second, 60)
 
     assert (first.cancelled(), result.content) == (True, '"done"')

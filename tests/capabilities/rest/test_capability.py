@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from apps.agent.events import Event, StageOpened
 from apps.agent.tools import ToolSpec
 from apps.capabilities.rest.capability import prepare, rest
 from tests.capabilities.manifests import (
+    CALLER,
     manifest,
     opened,
     opening_for,
@@ -176,7 +179,7 @@ async def test_a_tool_that_does_not_say_what_becomes_of_answers_is_warned_of(
     ]
 
 
-async def test_the_stage_is_called_like_the_toolset_or_the_function():
+async def test_the_stage_tells_the_toolset_and_the_tool_or_the_function_alone():
     events: list[Event] = []
     async with serving(json_reply("{}")) as service:
         sets = [tool_set(tool(f"{service.url}/a?key=s3cret"), name=name) for name in ("", "Shop")]
@@ -186,7 +189,22 @@ async def test_the_stage_is_called_like_the_toolset_or_the_function():
                 await use(item, events.append)
 
     titles = [event.title for event in events if isinstance(event, StageOpened)]
-    assert titles == ["Calling look_up", "Shop"]
+    assert titles == ["Calling look_up", "Shop · look_up"]
+
+
+async def test_parallel_calls_of_one_toolset_are_told_apart():
+    events: list[Event] = []
+    async with serving(json_reply("{}")) as service:
+        first, second = tool(f"{service.url}/a"), tool(f"{service.url}/b")
+        second["open_ai_tool"]["function"]["name"] = "book"
+        name = {"en": "Team", "de": "Mannschaft"}
+        german = replace(CALLER, locale="de")
+
+        async with opened(rest, manifest(tool_set(first, second, name=name)), german) as found:
+            await asyncio.gather(*(use(item, events.append) for item in found.tools))
+
+    titles = [event.title for event in events if isinstance(event, StageOpened)]
+    assert sorted(titles) == ["Mannschaft · book", "Mannschaft · look_up"]
 
 
 async def test_disabled_tools_are_left_out():

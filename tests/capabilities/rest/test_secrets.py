@@ -11,6 +11,7 @@ from apps.agent.events import Event
 from apps.capabilities.rest.capability import rest
 from apps.workspace.local.models import Secret
 from tests.capabilities.manifests import (
+    OTHERWISE,
     manifest,
     opened,
     parameter,
@@ -163,7 +164,7 @@ async def test_a_secret_that_goes_in_the_middle_of_a_run_fails_the_call():
 
     assert service.seen == []
     assert result.content == (
-        "There is no secret 'shop'. An administrator of this installation can mend it."
+        f"There is no secret 'shop'. An administrator of this installation can mend it.{OTHERWISE}"
     )
 
 

@@ -12,6 +12,8 @@ from apps.agent.events import (
     Event,
     Finished,
     ModelUsage,
+    Reasoning,
+    RefusalDelta,
     StageAttachment,
     StageClosed,
     StageDelta,
@@ -22,7 +24,7 @@ from apps.agent.events import (
     Usage,
 )
 from apps.agent.messages import Attachment, Message
-from apps.agent.model import Choice, Chunk, CustomContent, Delta, ModelRequest
+from apps.agent.model import Choice, Chunk, CustomContent, Delta, ModelRequest, TokenUsage
 from apps.agent.tools import ToolSpec
 from apps.capabilities.registry import prepare
 from apps.capabilities.subagents.capability import subagents
@@ -30,9 +32,10 @@ from apps.catalog.resolve import ResolvedApplication
 from apps.errors import ModelFailed
 from apps.manifest.manifest import Manifest
 from apps.manifest.reading import read
-from apps.runs.run import RunRequest, run
-from tests.capabilities.manifests import timeless
-from tests.fakes import FakeWorkspace, ScriptedModel, calling, finish, saying, text
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
+from tests.capabilities.manifests import OTHERWISE, timeless
+from tests.fakes import FakeWorkspace, ScriptedModel, calling, finish, saying, text, thinks
 from tests.manifest.documents import internal_tools, manifest, rest_tools
 
 CALLER = Caller("user-7", headers={"x-trace": "7"})
@@ -82,6 +85,26 @@ async def events_of(
 def results(model: ScriptedModel, number: int = 1) -> list[str]:
     """What the model was told of its calls."""
     return [message.text for message in model.asked[number].messages if message.role == "tool"]
+
+
+async def test_what_a_client_wishes_of_the_model_is_no_wish_of_its_helpers():
+    model = ScriptedModel(
+        calling(task("1", "Sum up the harbour.")), saying("It is large."), saying("Large.")
+    )
+    workspace = FakeWorkspace(CALLER)
+    workspace.models = {"gpt": model}
+    request = RunRequest(
+        (QUESTION,), parameters={"max_tokens": 5, "user": "u"}, instructions="Be kind."
+    )
+
+    await run(application(helped()), request, workspace, CALLER, lambda event: None)
+
+    assert [dict(asked.parameters) for asked in model.asked] == [
+        {"max_tokens": 5, "user": "u"},
+        {},
+        {"max_tokens": 5, "user": "u"},
+    ]
+    assert "Be kind." not in model.asked[1].messages[0].text
 
 
 async def test_a_helper_sees_its_task_alone_and_its_last_words_are_the_result():
@@ -146,7 +169,7 @@ async def test_a_helper_has_the_toolsets_that_were_chosen_and_its_stages_stand_b
     opened = [event for event in events if isinstance(event, StageOpened)]
     assert opened == [
         StageOpened("1", "Task:"),
-        StageOpened("1-1", "experts", "1"),
+        StageOpened("1-1", "experts · oracle", "1"),
     ]
     assert [e.stage_id for e in events if isinstance(e, StageClosed)] == ["1-1", "1"]
     assert not any("Let me ask" in e.text for e in events if isinstance(e, TextDelta))
@@ -238,7 +261,7 @@ async def test_another_model_and_fewer_calls_of_it_can_be_set_for_helpers():
     await events_of(document, {"gpt": model, "small": small, "oracle": ScriptedModel(saying("x"))})
 
     assert len(small.asked) == 1
-    assert results(model) == ["task: Agent stopped due to max iterations."]
+    assert results(model) == [f"task: Agent stopped due to max iterations.{OTHERWISE}"]
 
 
 FAILURES: list[tuple[list[Any], str]] = [
@@ -256,7 +279,7 @@ async def test_a_helper_that_fails_or_says_nothing_is_an_error_for_the_model(
 
     events = await events_of(helped(), {"gpt": model})
 
-    assert results(model, 2) == [told]
+    assert results(model, 2) == [f"{told}{OTHERWISE}"]
     assert events[-1] == Finished()
 
 
@@ -264,7 +287,7 @@ async def test_what_helpers_spend_is_added_up_whether_they_succeed_or_not():
     model = ScriptedModel(
         calling(task("1", "a"), task("2", "b")),
         saying("one", prompt=10, completion=1),
-        [text("tw"), finish("stop", 20, 2), ModelFailed("gone")],
+        [text("tw"), Chunk([], TokenUsage(20, 2)), ModelFailed("gone")],
         saying("ok", prompt=5, completion=5),
     )
 
@@ -364,7 +387,7 @@ class Office:
             self.working.remove(name)
 
     async def have_begun(self, count: int) -> None:
-        async with asyncio.timeout(10), self.started:
+        async with asyncio.timeout(60), self.started:
             await self.started.wait_for(lambda: len(self.order) >= count)
 
 
@@ -414,7 +437,7 @@ async def test_who_is_cancelled_leaves_nothing_behind_and_others_get_the_turns()
         e.stage_id for e in events if isinstance(e, StageClosed)
     }
     other.open.set()
-    assert (await asyncio.wait_for(queued, 10))[-1] == Finished(
+    assert (await asyncio.wait_for(queued, 60))[-1] == Finished(
         "stop", Usage(1, 1, (ModelUsage("gpt", 1, 1),))
     )
     assert asyncio.all_tasks() == before
@@ -440,7 +463,7 @@ async def test_an_application_that_a_helper_asks_may_have_helpers_itself(setting
             events = await events_of(helped(), {"gpt": inner})
             yield saying("".join(e.text for e in events if isinstance(e, TextDelta)))
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await events_of(helped(asking("oracle")), {"gpt": outer, "oracle": Nested()})
 
     assert results(inner, 3) == ["c!", "d!"]
@@ -454,3 +477,23 @@ def test_without_preview_or_disabled_there_is_no_such_tool():
     assert subagents.prepare(read(manifest(features=off), preview=True)) is None
     assert subagents.prepare(read(manifest(features=on), preview=False)) is None
     assert subagents.prepare(read(manifest(features=None), preview=True)) is None
+
+
+async def test_what_a_helper_thinks_is_a_step_below_its_task_and_a_refusal_is_its_report():
+    refused = Chunk([Choice(Delta(refusal="I may not."))])
+    model = ScriptedModel(
+        calling(task("1", "Do.")), [thinks("Hm."), refused, finish()], saying("ok")
+    )
+
+    events = await events_of(helped(), {"gpt": model})
+
+    assert results(model, 2) == ["I may not."]
+    shown = [e for e in events if isinstance(e, StageOpened | StageDelta | StageClosed)]
+    assert shown[3:] == [
+        StageOpened("1-model-1-thinking-1", "Thinking", "1"),
+        StageDelta("1-model-1-thinking-1", "Hm."),
+        StageClosed("1-model-1-thinking-1", 0.0),
+        StageDelta("1", "I may not."),
+        StageClosed("1", 0.0),
+    ]
+    assert not any(isinstance(event, Reasoning | RefusalDelta) for event in events)

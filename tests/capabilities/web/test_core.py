@@ -13,7 +13,7 @@ from apps.agent.messages import Attachment
 from apps.agent.tools import ToolResult
 from apps.errors import InvalidParameter
 from apps.workspace.dial.workspace import DialWorkspace
-from tests.capabilities.manifests import use
+from tests.capabilities.manifests import OTHERWISE, use
 from tests.capabilities.web.calls import one_tool, refused, web_features
 from tests.dial_core import Core, serve_core
 from tests.dial_core.keys import RequestKey
@@ -116,7 +116,7 @@ async def test_a_core_that_fails_meanwhile_is_told(kind: Any, told: str, place: 
     async with internet({"/a": ok(b"x")}), one_tool(workspace=place.own) as fetch:
         result = await use(fetch, url=URL, save_path="a.txt")
 
-    assert (result.content, result.attachments) == (told, ())
+    assert (result.content, result.attachments) == (f"{told}{OTHERWISE}", ())
     assert place.kept() == {}
 
 
@@ -127,7 +127,9 @@ async def test_a_key_that_has_ended_keeps_nothing(place: Place):
         result = await use(fetch, url=URL, save_path="a.txt")
 
     path = f"/v1/{place.home}a.txt"
-    assert result.content == (f"DIAL Core answered PUT {path} with status 401: Unknown api key")
+    assert result.content == (
+        f"DIAL Core answered PUT {path} with status 401: Unknown api key{OTHERWISE}"
+    )
     assert place.kept() == {}
 
 

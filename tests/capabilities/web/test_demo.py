@@ -12,7 +12,8 @@ from apps.agent.messages import Attachment, Message
 from apps.catalog.models import Application
 from apps.catalog.predefined import import_directory
 from apps.catalog.resolve import resolve
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from tests.capabilities.manifests import CALLER
 from tests.capabilities.web.calls import WORKSPACE
 from tests.internet import Internet, internet, ok

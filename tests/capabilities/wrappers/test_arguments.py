@@ -46,8 +46,7 @@ def test_every_violation_is_told_with_path_what_was_found_and_what_is_expected()
         "Parameter tags[1] is invalid: expected string; found integer 2.\n"
         "Parameter to.zip is invalid: it is required but missing.\n"
         "Parameter to.street is invalid: it is required but missing.\n"
-        "Parameter unit is invalid: expected one of m, ft; found string mile.\n"
-        "Call the tool again with valid parameters."
+        "Parameter unit is invalid: expected one of m, ft; found string mile."
     )
 
 
@@ -55,10 +54,7 @@ def test_a_required_parameter_that_is_null_is_told_so():
     with pytest.raises(InvalidParameter) as error:
         arguments_of(("n",), n={"type": "number"}).check({"n": None})
 
-    assert str(error.value) == (
-        "Parameter n is invalid: expected number; found null.\n"
-        "Call the tool again with valid parameters."
-    )
+    assert str(error.value) == ("Parameter n is invalid: expected number; found null.")
 
 
 def test_what_was_found_is_repeated_in_short():
@@ -191,7 +187,4 @@ def test_a_name_with_dots_and_brackets_is_told_as_it_is():
     with pytest.raises(InvalidParameter) as error:
         arguments_of(("a.b",), **{"a.b": {"type": "string"}}).check({})
 
-    assert str(error.value) == (
-        "Parameter a.b is invalid: it is required but missing.\n"
-        "Call the tool again with valid parameters."
-    )
+    assert str(error.value) == ("Parameter a.b is invalid: it is required but missing.")

@@ -40,6 +40,8 @@ def on(kind: str, value: str, **rest: Any) -> dict[str, Any]:
     return {"type": kind, "value": value, **rest}
 
 
+OTHERWISE = "\n\nTry another way to get what you need, or go on without this tool."
+AGAIN = "\n\nThe tool failed. Find out why, correct the call and try it again."
 STOP = {"type": "hard_stop"}
 GO_ON = {"type": "continue"}
 
@@ -53,16 +55,16 @@ async def test_a_tool_that_works_is_left_alone():
 @pytest.mark.parametrize(
     ("strategies", "content"),
     [
-        ([], "The account is suspended (429)"),
-        ([GO_ON, STOP], "The account is suspended (429)"),
-        ([{**GO_ON, "instructions": "Wait."}], "The account is suspended (429)"),
+        ([], f"The account is suspended (429){OTHERWISE}"),
+        ([GO_ON, STOP], f"The account is suspended (429){OTHERWISE}"),
+        ([{**GO_ON, "instructions": "Wait."}], f"The account is suspended (429){OTHERWISE}"),
         (
             [{**GO_ON, "instructions": "Wait.", "trigger_on": on("contains", "SUSPENDED")}],
             "The account is suspended (429)\n\nWait.",
         ),
         (
             [{**GO_ON, "instructions": "No.", "trigger_on": on("equals", "suspended")}, GO_ON],
-            "The account is suspended (429)",
+            f"The account is suspended (429){OTHERWISE}",
         ),
         (
             [{**GO_ON, "trigger_on": on("equals", "the account is suspended (429)")}],
@@ -70,9 +72,14 @@ async def test_a_tool_that_works_is_left_alone():
         ),
         (
             [{**STOP, "trigger_on": on("contains", "SUSPENDED", case_sensitive=True)}, GO_ON],
-            "The account is suspended (429)",
+            f"The account is suspended (429){OTHERWISE}",
         ),
-        ([{"type": "retry"}], "The account is suspended (429)"),
+        ([{"type": "retry"}], f"The account is suspended (429){AGAIN}"),
+        ([{"type": "retry", "instructions": "Wait."}], f"The account is suspended (429){AGAIN}"),
+        (
+            [{"type": "retry", "trigger_on": on("contains", "429")}],
+            f"The account is suspended (429){AGAIN}",
+        ),
         (
             [{"type": "retry", "instructions": "Again.", "trigger_on": on("contains", "429")}],
             "The account is suspended (429)\n\nAgain.",
@@ -160,7 +167,7 @@ async def test_an_invalid_parameter_passes_by_every_strategy():
 async def test_an_unexpected_failure_is_not_told():
     result = await use(guarded(KeyError("s3cret")))
 
-    assert result == ToolResult("The tool failed unexpectedly.")
+    assert result == ToolResult(f"The tool failed unexpectedly.{OTHERWISE}")
 
 
 async def test_a_call_that_fails_unexpectedly_is_one_line_with_its_traceback(
@@ -175,7 +182,9 @@ async def test_a_call_that_fails_unexpectedly_is_one_line_with_its_traceback(
 
 
 async def test_a_refused_file_is_told_to_the_model():
-    assert await use(guarded(FileRefused("It is too large."))) == ToolResult("It is too large.")
+    assert await use(guarded(FileRefused("It is too large."))) == ToolResult(
+        f"It is too large.{OTHERWISE}"
+    )
 
 
 async def test_a_cancellation_passes():
@@ -231,3 +240,28 @@ def test_what_should_be_written_otherwise_is_warned_of_once(
     guarded(REFUSED, strategy)
 
     assert [record.getMessage() for record in caplog.records] == [warning]
+
+
+@pytest.mark.parametrize(
+    ("strategies", "told"),
+    [
+        ([], []),
+        ([GO_ON], []),
+        ([{**GO_ON, "trigger_on": on("contains", "x"), "instructions": "y"}], []),
+        ([STOP], ["hard_stop"]),
+        ([{**GO_ON, "instructions": "x"}], ["continue"]),
+        ([{**GO_ON, "retry": {}}, STOP], ["continue", "hard_stop"]),
+        ([{"type": "stop"}, {"type": "retry"}], ["stop", "retry"]),
+    ],
+)
+def test_a_customised_catch_all_leaves_a_line_in_the_log(
+    strategies: list[dict[str, Any]], told: list[str], caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level(logging.INFO, "apps.capabilities.wrappers.fallbacks")
+
+    guarded(REFUSED, *strategies)
+
+    lines = [record.getMessage() for record in caplog.records if record.levelno == logging.INFO]
+    assert lines == [
+        f"Customised catch-all fallback: tool=look_up strategy={kind}" for kind in told
+    ]

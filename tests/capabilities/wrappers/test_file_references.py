@@ -295,8 +295,7 @@ async def test_the_content_is_checked_as_an_argument_and_not_repeated_where_it_d
         await called.call(await with_files(a_txt=b"s3cret"), n=f"file:text::{HOME}/a.txt")
 
     assert str(refused.value) == (
-        "Parameter n is invalid: expected integer; found string from a file.\n"
-        "Call the tool again with valid parameters."
+        "Parameter n is invalid: expected integer; found string from a file."
     )
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from apps.agent.assembly import GrowingCall
 from apps.agent.early import Announcement, EarlyStage
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened, StageRenamed, TextDelta
 from apps.agent.loop import AgentLoop, Progress
 from apps.agent.messages import Message
-from apps.agent.replies import GrowingCall
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.wrappers.display import Display, display_of
@@ -116,13 +116,14 @@ def test_a_configured_body_stands_in_for_the_request():
 CALL = [StageOpened("call-1", "T"), StageDelta("call-1", "> #### Request:\n\r")]
 ERROR = StageDelta("call-1", "> ##### Error:\n\n```text\nno\n```\n")
 DONE, FAILED = StageClosed("call-1", 0.0), StageClosed("call-1", 0.0, failed=True)
+EXCUSED = StageClosed("call-1", 0.0, excused=True)
 
 
 @pytest.mark.parametrize(
     ("visibility", "good", "bad"),
     [
-        ("always", [*CALL, DONE], [*CALL, ERROR, DONE]),
-        ("failures", [], [*CALL, ERROR, DONE]),
+        ("always", [*CALL, DONE], [*CALL, ERROR, EXCUSED]),
+        ("failures", [], [*CALL, ERROR, EXCUSED]),
         ("never", [], []),
     ],
 )
@@ -326,3 +327,21 @@ async def test_a_stage_that_stays_open_is_closed_after_the_next_answer():
         StageClosed("call-2", 0.0, failed=True),
     ]
     assert await shown_in_a_run("failures", ASKED, answer("12")) == [TextDelta("12")]
+
+
+async def test_a_stage_that_began_early_or_stays_open_is_excused_as_others_are():
+    tool = with_fallback(failing(ToolError("no")), Fallback())
+    seen: list[Event] = []
+
+    early = EarlyStage(GrowingCall(0, "call-1"), Announcement("T"), seen.append)
+    bound = with_stage(tool, Display("T")).bind(opening_for())
+    await bound.call(Invocation("call-1", {}, (), seen.append, early=early))
+    assert timeless(seen) == [StageOpened("call-1", "T"), CALL[1], ERROR, EXCUSED]
+    seen.clear()
+
+    bound = with_stage(tool, Display("T", stage=ToolStage(defer_close=True))).bind(opening_for())
+    loop = AgentLoop(
+        ScriptedModel(ASKED, answer("12")), "gpt", {SPEC.name: bound}, max_iterations=2
+    )
+    await loop.run([Message("user", "Go")], seen.append, Progress())
+    assert timeless(seen) == [*CALL, ERROR, TextDelta("12"), EXCUSED]

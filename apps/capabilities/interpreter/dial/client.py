@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from django.conf import settings
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
+from apps.agent.surrogates import decoded
 from apps.capabilities.interpreter.dial.failures import (
     EMPTY,
     UNAUTHORIZED,
@@ -221,7 +222,7 @@ def read_answer(status: int, body: bytes, shape: type[A], *, may_be_empty: bool)
     if not body.strip():
         raise InterpreterFailed(EMPTY)
     try:
-        found: A = shape.model_validate_json(body)
+        found: A = decoded(shape.model_validate_json, body)
     except ValidationError as error:
         raise InterpreterFailed(UNREADABLE) from error
     return found

@@ -1,0 +1,56 @@
+"""Services that never come to an end: a call of a REST tool does."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from apps.capabilities.rest.capability import rest
+from tests.capabilities.manifests import manifest, opened, stage_text, tool, tool_set, use
+from tests.workspace.openai.service import CHUNKED, ENDLESS, HEAD, RESET, answer, frame, service
+
+BLOCK = b"x-more: " + b"x" * 10_000 + b"\r\n"
+
+
+@pytest.fixture(autouse=True)
+def _loopback_is_allowed(settings: Any) -> None:
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "pause", "told"),
+    [
+        ([HEAD, b"x-more: a\r\n", ENDLESS], 0.02, "timed out after 1 seconds"),
+        ([b"HTTP/1.1 102 Processing\r\n\r\n", ENDLESS], 0.02, "timed out after 1 seconds"),
+        ([CHUNKED, frame(b"x"), ENDLESS], 0.02, "timed out after 1 seconds"),
+        ([CHUNKED, frame(b"x"), b"0\r\na: ", b"b", ENDLESS], 0.02, "timed out after 1 seconds"),
+        ([HEAD, BLOCK, ENDLESS], 0.0, "broke off"),
+        ([CHUNKED, frame(b"x"), b"0\r\n", BLOCK, ENDLESS], 0.0, "broke off"),
+        ([CHUNKED, frame(b"x" * 100_000), ENDLESS], 0.0, "larger than"),
+        ([CHUNKED, frame(b"x"), RESET], 0.0, "broke off"),
+    ],
+)
+async def test_what_never_ends_is_cut_off(pieces: Any, pause: float, told: str):
+    async with service(pieces) as running, asyncio.timeout(30):
+        running.pause = pause
+        seconds = 1 if pause else 20
+        written = manifest(
+            tool_set(tool(f"{running.url}/")), tool_defaults={"timeout_seconds": seconds}
+        )
+        async with opened(rest, written) as contribution:
+            result = await use(contribution.tools[0])
+
+    assert told in result.content
+
+
+async def test_half_of_a_character_in_an_answer_reaches_no_stage():
+    events: list[Any] = []
+    async with service(answer("200 OK", b'{"a": "\\ud800"}')) as running:
+        written = manifest(tool_set(tool(f"{running.url}/")))
+        async with opened(rest, written) as contribution:
+            result = await use(contribution.tools[0], events.append)
+
+    assert '"a": "\ufffd"' in stage_text(events)
+    assert result.content == '{"a": "\\ud800"}'
