@@ -10,6 +10,7 @@
   - FileRefused               a file is too large, or not for the caller to write
     + FileMissing             there is none, or it is not the caller's
     + FileChanged             it is not as the writer last saw it
+    + FileTooLarge            it has too many bytes, or its owner has no room for it
     + FetchRefused            it is on the Internet and could not be fetched; `reason` says why
   - ModelFailed               the model's service refused, broke off or timed out
   - ServiceFailed             DIAL Core refused, broke off or timed out; no model's answer was asked
@@ -114,6 +115,10 @@ class FileMissing(FileRefused):
 
 class FileChanged(FileRefused):
     """It is not as the writer last saw it: changed, gone, or there already."""
+
+
+class FileTooLarge(FileRefused):
+    """It has more bytes than are possible, or its owner has no room for it."""
 
 
 class FetchRefused(FileRefused):

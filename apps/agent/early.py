@@ -80,7 +80,8 @@ class EarlyStage:
 
     def close(self, *, failed: bool) -> None:
         seconds = time.monotonic() - self.started
-        self.stage.emit(StageClosed(self.stage.id, seconds, failed, self.is_adopted))
+        stage = self.stage
+        stage.emit(StageClosed(stage.id, seconds, failed, self.is_adopted, stage.excused))
 
 
 Announced = Callable[[str], Announcement | None]

@@ -22,26 +22,52 @@ class Usage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     per_model: tuple[ModelUsage, ...] = ()
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ModelUsage:
+    """The prompt's tokens that were cached and the completion's for thinking; None if not told."""
+
     model: str
     prompt_tokens: int
     completion_tokens: int
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
 
 
 class TextDelta(msgspec.Struct, frozen=True, gc=False):
-    """A struct, because there is one for each token: a frozen dataclass takes five times as long."""
+    """A struct, because there is one for each token: a frozen dataclass takes five times as long.
 
+    `logprobs` are the service's, of the tokens of the text; None unless the client asked for them.
+    """
+
+    text: str
+    logprobs: Mapping[str, Any] | None = None
+
+
+class RefusalDelta(msgspec.Struct, frozen=True, gc=False):
+    """What the model says in place of an answer that it does not give."""
+
+    text: str
+
+
+class Reasoning(msgspec.Struct, frozen=True, gc=False):
+    """A token of what the model thinks, never part of the answer; it continues an open stage."""
+
+    stage_id: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class StageOpened:
+    """One that `is_reasoning` shows what the model of the run thinks, as `Reasoning`."""
+
     stage_id: str
     title: str
     parent_id: str | None = None
+    is_reasoning: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +94,22 @@ class StageAttachment:
 
 @dataclass(frozen=True, slots=True)
 class StageClosed:
-    """One that `is_timed` tells clients that show titles alone how long it took."""
+    """One that `is_timed` tells clients that show titles alone how long it took.
+
+    A stage has `failed` where its failure went on to others. It is `excused` where a strategy made a
+    result of it: programs read that it completed, people that it failed.
+    """
 
     stage_id: str
     seconds: float
     failed: bool = False
     is_timed: bool = field(default=False, compare=False)
+    excused: bool = False
+
+    @property
+    def reads_failed(self) -> bool:
+        """Whether people are told that it failed."""
+        return self.failed or self.excused
 
     @property
     def time(self) -> str:
@@ -124,6 +160,8 @@ class Finished:
 
 Event = (
     TextDelta
+    | RefusalDelta
+    | Reasoning
     | StageOpened
     | StageRenamed
     | StageDelta

@@ -13,7 +13,16 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from apps.agent.calls import answer, read_arguments, refusal, tell_of
+from apps.agent.assembly import Assembly, Reply, show_once
+from apps.agent.calls import (
+    answer,
+    failed,
+    read_arguments,
+    refusal,
+    static_names,
+    tell_of,
+    tell_refused,
+)
 from apps.agent.deferred import DeferredStages
 from apps.agent.early import Announcement, EarlyStages
 from apps.agent.events import AnnotationAdded, Emit, ModelUsage, ToolCallsRequested
@@ -21,9 +30,10 @@ from apps.agent.messages import Message, ToolCall, as_json
 from apps.agent.model import Model, ModelRequest
 from apps.agent.model_stages import ModelStages
 from apps.agent.records import payload
-from apps.agent.replies import Assembly, Reply, ids_of, show_once
+from apps.agent.replies import ids_of
 from apps.agent.retries import Persistence
 from apps.agent.room import Room
+from apps.agent.surrogates import whole
 from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
 from apps.errors import ModelFailed, StepLimitReached, Stopped, ToolError
 
@@ -94,6 +104,8 @@ class AgentLoop:
     `tools` are listed anew for each call of the model, so tools may appear while the loop runs;
     `unlisted` ones can be called although the model is not told of them, `hidden` ones cannot.
     `first_parameters` are of the first call only (`tool_choice` would make the loop endless).
+    `requires_external`: they stay until an external tool is called. After the first call only
+    external tools are listed, because a model could call the others for ever instead.
     `recoveries` are asked in their order when the model fails, once in a run.
     """
 
@@ -106,11 +118,13 @@ class AgentLoop:
     static_tools: Sequence[Mapping[str, Any]] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
     first_parameters: Mapping[str, Any] = field(default_factory=dict)
+    requires_external: bool = False
     view: Sequence[ViewStep] = ()
     results: Sequence[ResultStep] = ()
     recoveries: Sequence[Recovery] = ()
     max_iterations: int = 15
     show_stages: bool = True
+    shows_logprobs: bool = False
     persistence: Persistence = field(default_factory=Persistence)
 
     async def run(self, messages: Sequence[Message], emit: Emit, progress: Progress) -> str:
@@ -190,9 +204,14 @@ class AgentLoop:
         for step in self.view:
             messages = await step(messages)
         payload("messages for the model", lambda: as_json(messages))
-        specs = [*(tool.spec for tool in self.tools.values()), *self.external.values()]
-        first = self.first_parameters if turn.progress.iterations == 1 else {}
-        return ModelRequest(messages, specs, {**self.parameters, **first}, self.static_tools)
+        is_first = turn.progress.iterations == 1
+        first = self.first_parameters if is_first or self.requires_external else {}
+        parameters = {**self.parameters, **first}
+        specs = list(self.external.values())
+        if self.requires_external and not is_first:
+            return ModelRequest(messages, specs, parameters)
+        own = [tool.spec for tool in self.tools.values()]
+        return ModelRequest(messages, own + specs, parameters, self.static_tools)
 
     def assembly(self, turn: Turn) -> Assembly:
         progress = turn.progress
@@ -205,6 +224,7 @@ class AgentLoop:
             shown=progress.shown,
             early=turn.early,
             room=progress.room,
+            shows_logprobs=self.shows_logprobs,
         )
 
     async def act(self, turn: Turn, reply: Reply) -> str:
@@ -226,7 +246,8 @@ class AgentLoop:
         """Run the calls of one answer at the same time; keep their results in call order."""
         progress = turn.progress
         progress.tool_calls += len(calls)
-        self.tell_unknown(calls)
+        known = self.tools.keys() | self.unlisted.keys()
+        tell_refused(calls, known, self.hidden.keys(), static_names(self.static_tools))
         conversation = (*turn.conversation, asked)
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self.call(turn, call, conversation)) for call in calls]
@@ -255,7 +276,7 @@ class AgentLoop:
             with turn.early.taken(call) as early:
                 tool = self.known(call.name)
                 if tool is None:
-                    return refusal(call.name, is_hidden=call.name in self.hidden)
+                    return refusal(call.name, self.hidden, static_names(self.static_tools))
                 invocation = Invocation(
                     call.id,
                     read_arguments(call),
@@ -274,12 +295,13 @@ class AgentLoop:
             for step in self.results:
                 result = await step(call, result)
         except ToolError as error:
-            result = ToolResult(f"Error: {error}")
+            result = failed(error)
         except Stopped as error:
             return error
         except Exception:
             logger.exception("Tool %r failed", call.name)
             return UNEXPECTED
+        result = replace(result, content=whole(result.content))
         payload(f"result of {call.name}", lambda: result.content)
         return result
 
@@ -289,11 +311,3 @@ class AgentLoop:
     def announced(self, name: str) -> Announcement | None:
         tool = None if name in self.external else self.known(name)
         return tool.announcement if tool is not None else None
-
-    def tell_unknown(self, calls: Sequence[ToolCall]) -> None:
-        names = {call.name for call in calls}
-        if hidden := sorted(names & self.hidden.keys()):
-            logger.warning("The model called tools that are hidden from it: %s", hidden)
-        known = self.tools.keys() | self.unlisted.keys()
-        if unknown := sorted(names - known - self.hidden.keys()):
-            logger.error("The model called unknown tools: %s; known: %s", unknown, sorted(known))

@@ -49,6 +49,10 @@ class Message:
     state: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Other keys of `custom_content`, kept as they came (`form_value`, `skills`, …)."""
+    reasoning: Mapping[str, str] = field(default_factory=dict)
+    """Thoughts as the model is to read them again, by the keys for them; written for it alone."""
+    name: str = ""
+    """Who speaks, among several with the same role."""
 
     @property
     def text(self) -> str:
@@ -108,6 +112,8 @@ def to_dict(message: Message) -> dict[str, Any]:
         "role": message.role,
         "content": content if isinstance(content, str) else [dict(part) for part in content],
     }
+    if message.name:
+        written["name"] = message.name
     if message.tool_calls:
         written["tool_calls"] = [call_to_dict(call) for call in message.tool_calls]
     if message.tool_call_id is not None:

@@ -50,17 +50,28 @@ class Delta(msgspec.Struct, gc=False):
     custom_content: CustomContent | None = None
     custom_fields: Any = None
     """Of any shape; what is known of it are the `annotations` of a citing application."""
+    refusal: Any = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+    thinking: Any = None
+    """What the model thinks, under the name that its service has for it: text, or it is not read."""
 
 
 class TokenUsage(msgspec.Struct, gc=False):
+    """The details are of any shape; `count_in` reads the numbers that are known of them."""
+
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    prompt_tokens_details: Any = None
+    completion_tokens_details: Any = None
 
 
 class NamedUsage(msgspec.Struct, gc=False):
     model: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    prompt_tokens_details: Any = None
+    completion_tokens_details: Any = None
 
 
 class Statistics(msgspec.Struct, gc=False):
@@ -70,6 +81,7 @@ class Statistics(msgspec.Struct, gc=False):
 class Choice(msgspec.Struct, gc=False):
     delta: Delta | None = None
     finish_reason: str | None = None
+    logprobs: Any = None
 
 
 class Chunk(msgspec.Struct, gc=False):

@@ -9,6 +9,7 @@ from types import TracebackType
 
 from apps.agent.events import (
     Emit,
+    Reasoning,
     StageAttachment,
     StageClosed,
     StageDelta,
@@ -19,6 +20,9 @@ from apps.agent.messages import attachment_from_dict
 from apps.agent.model import StageDeltaPart
 
 logger = logging.getLogger(__name__)
+
+THINKING = "Thinking"
+"""The stage of what a model thinks, where its service tells it beside the answer."""
 
 
 class ModelStages:
@@ -33,7 +37,10 @@ class ModelStages:
         self.emit = emit
         self.prefix = prefix
         self.parent_id = parent_id
-        self.open: dict[int, float] = {}
+        self.open: dict[int | str, float] = {}
+        self.thought = ""
+        """The open stage of what the model thinks, "" while it does not."""
+        self.thoughts = 0
         self.shown: dict[int, bool] = {}
         """Whether each stage that was told of is or was shown; it has to have had a name."""
 
@@ -77,14 +84,30 @@ class ModelStages:
             return f"{self.prefix}{part.parent_stage_index}"
         return self.parent_id
 
-    def close_one(self, index: int, *, failed: bool) -> None:
+    def think(self, text: str) -> None:
+        """Below another stage it is one like the others: not this run's model thinks there."""
+        is_nested = self.parent_id is not None
+        if not self.thought:
+            self.thoughts += 1
+            self.thought = f"thinking-{self.thoughts}"
+            self.open[self.thought] = time.monotonic()
+            stage_id = f"{self.prefix}{self.thought}"
+            self.emit(StageOpened(stage_id, THINKING, self.parent_id, not is_nested))
+        kind = StageDelta if is_nested else Reasoning
+        self.emit(kind(f"{self.prefix}{self.thought}", text))
+
+    def close_one(self, index: int | str, *, failed: bool) -> None:
         seconds = time.monotonic() - self.open.pop(index)
+        if index == self.thought:
+            self.thought = ""
         self.emit(StageClosed(f"{self.prefix}{index}", seconds, failed))
 
     def give_way(self) -> None:
         """The answer goes on, so a model has done what it did before."""
         if self.parent_id is None:
             self.close()
+        elif self.thought:
+            self.close_one(self.thought, failed=False)
 
     def close(self, *, failed: bool = False) -> None:
         for index in reversed(list(self.open)):

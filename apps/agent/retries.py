@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from apps.agent.assembly import Assembly
 from apps.agent.backoff import Backoff
 from apps.agent.model import Model, ModelRequest
-from apps.agent.replies import Assembly, receive
+from apps.agent.replies import receive
 from apps.errors import ModelFailed
 
 logger = logging.getLogger(__name__)
 
 BACKOFF = Backoff(attempts=3, initial_delay=0.5, max_delay=8.0)
 """Three: what most SDKs do. Half a second passes a hiccup of a proxy; beyond eight nobody waits."""
+ONCE = replace(BACKOFF, attempts=1)
+"""For what may have side effects."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,17 +16,21 @@ from apps.agent.events import (
     StageRenamed,
 )
 from apps.agent.messages import Attachment
+from apps.agent.surrogates import whole
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Stage:
+    """`excused`: the work failed, and somebody made a result of it with which the run goes on."""
+
     id: str
     emit: Emit
+    excused: bool = False
 
     def write(self, text: str) -> None:
         """Continue the stage with Markdown."""
         if text:
-            self.emit(StageDelta(self.id, text))
+            self.emit(StageDelta(self.id, whole(text)))
 
     def attach(self, attachment: Attachment) -> None:
         self.emit(StageAttachment(self.id, attachment))
@@ -34,7 +38,7 @@ class Stage:
     def rename(self, suffix: str) -> None:
         """Append to the title."""
         if suffix:
-            self.emit(StageRenamed(self.id, suffix))
+            self.emit(StageRenamed(self.id, whole(suffix)))
 
 
 def silent(event: object) -> None:
@@ -56,9 +60,11 @@ def open_stage(
     """Open a stage; leaving the block closes it, as failed if an exception is passing."""
     started = time.monotonic()
     emit(StageOpened(stage_id, title, parent_id))
+    stage = Stage(stage_id, emit)
     failed = True
     try:
-        yield Stage(stage_id, emit)
+        yield stage
         failed = False
     finally:
-        emit(StageClosed(stage_id, time.monotonic() - started, failed, is_timed))
+        seconds = time.monotonic() - started
+        emit(StageClosed(stage_id, seconds, failed, is_timed, stage.excused))

@@ -18,20 +18,26 @@ from apps.agent.stages import SILENT, Stage, silent
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """What the model is told; `parameters` is a JSON Schema of type object."""
+    """What the model is told; `parameters` is a JSON Schema of type object.
+
+    `strict` asks the service to keep to the schema; None leaves that to the service.
+    """
 
     name: str
     description: str
     parameters: Mapping[str, Any]
+    strict: bool | None = None
 
     @cached_property
     def written(self) -> msgspec.Raw:
         """The entry of a request's `tools`, encoded once for all the requests that carry it."""
-        function = {
+        function: dict[str, Any] = {
             "name": self.name,
             "description": self.description,
             "parameters": self.parameters,
         }
+        if self.strict is not None:
+            function["strict"] = self.strict
         return msgspec.Raw(msgspec.json.encode({"type": "function", "function": function}))
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import count
-from typing import assert_never
+from typing import Any, assert_never
 
 from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
     Event,
     Finished,
+    ModelUsage,
+    Reasoning,
+    RefusalDelta,
     Spent,
     StageAttachment,
     StageClosed,
@@ -51,11 +54,13 @@ class ChunkWriter:
         match event:
             case TextDelta(text):
                 return of(Delta(content=text))
+            case RefusalDelta(text):
+                return of(Delta(refusal=text))
             case StageOpened(stage_id, title, parent_id):
                 return self.open_stage(stage_id, title, parent_id)
             case StageRenamed(stage_id, suffix):
                 return self.stage(stage_id, StageDeltaPart(name=suffix))
-            case StageDelta(stage_id, text):
+            case StageDelta(stage_id, text) | Reasoning(stage_id, text):
                 return self.stage(stage_id, StageDeltaPart(content=text))
             case StageAttachment(stage_id, attachment):
                 written = [attachment_to_dict(attachment)]
@@ -112,11 +117,16 @@ def last(reason: str | None, usage: Usage) -> Chunk:
         return Chunk([Choice(Delta(), reason)])
     return Chunk(
         [Choice(Delta(), reason)],
-        TokenUsage(usage.prompt_tokens, usage.completion_tokens),
+        TokenUsage(usage.prompt_tokens, usage.completion_tokens, *details(usage)),
         Statistics(
             [
-                NamedUsage(item.model, item.prompt_tokens, item.completion_tokens)
+                NamedUsage(item.model, item.prompt_tokens, item.completion_tokens, *details(item))
                 for item in usage.per_model
             ]
         ),
     )
+
+
+def details(usage: Usage | ModelUsage) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Of the prompt's tokens, and of the completion's."""
+    return {"cached_tokens": usage.cached_tokens}, {"reasoning_tokens": usage.reasoning_tokens}

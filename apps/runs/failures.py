@@ -11,6 +11,8 @@ import secrets
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from django.db import InterfaceError, OperationalError
+
 from apps.errors import (
     GENERIC,
     ApplicationBroken,
@@ -30,6 +32,9 @@ RETRY = "Please try again later."
 LONGEST_UPSTREAM_TEXT = 500
 PASSED_ON = frozenset({400, 401, 403, 404, 413, 422})
 """The statuses that DIAL Core relays as they are; others it would retry or replace."""
+TOO_MANY = 429
+WITH_LIMITS = PASSED_ON | {TOO_MANY}
+"""For everybody else: a client that is told of a limit of the model's service can wait."""
 
 
 class Known(NamedTuple):
@@ -110,7 +115,8 @@ SERVICE_BY_REASON = {
 class Failure:
     """How a request failed: `text` for the person, `message` for the client's log.
 
-    `code` and `kind` are for programs; `reference` is "" where the request itself is at fault.
+    `code` and `kind` are for programs; `reference` is "" where the request itself is at fault;
+    `retry_after` are the seconds that a service named whose limit is passed on.
     """
 
     status: int
@@ -120,10 +126,23 @@ class Failure:
     kind: str
     is_retryable: bool = False
     reference: str = ""
+    retry_after: float | None = None
 
 
-def failure(error: BaseException) -> Failure:
-    """Resolve an error and log it under its reference."""
+AWAY = "The service cannot reach its database. Please try again in a moment."
+DATABASE_AWAY = Failure(
+    503,
+    AWAY,
+    AWAY,
+    "database_unavailable",
+    "runtime_error",
+    is_retryable=True,
+    retry_after=1.0,
+)
+
+
+def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> Failure:
+    """Resolve an error and log it under its reference; statuses of a model may be `passed_on`."""
     cause = the_one(error)
     if isinstance(cause, BadRequest):
         return fault(400, str(cause), cause.message, cause.code)
@@ -131,7 +150,7 @@ def failure(error: BaseException) -> Failure:
         return fault(401, str(cause), str(cause), cause.code)
     if isinstance(cause, ApplicationNotFound):
         return fault(404, str(cause), str(cause), cause.code)
-    found = referenced(resolve(cause), reference_of(cause))
+    found = referenced(resolve(cause, passed_on), reference_of(cause))
     log(found, error, cause)
     return found
 
@@ -148,13 +167,15 @@ def fault(status: int, text: str, message: str, code: str) -> Failure:
 
 
 def kind_of(status: int) -> str:
+    if status == TOO_MANY:
+        return "rate_limit_error"
     return "invalid_request_error" if status < 500 else "runtime_error"
 
 
-def resolve(error: BaseException) -> Failure:
+def resolve(error: BaseException, passed_on: frozenset[int]) -> Failure:
     match error:
         case ModelFailed():
-            return model_failure(error)
+            return model_failure(error, passed_on)
         case ServiceFailed():
             return service_failure(error)
         case DeploymentNotFound():
@@ -163,23 +184,32 @@ def resolve(error: BaseException) -> Failure:
             return Failure(400, str(error), str(error), error.code, kind_of(400))
         case QuickAppError():
             return Failure(500, str(error), str(error), error.code, kind_of(500))
+        case OperationalError() | InterfaceError():
+            return DATABASE_AWAY
         case _:
             return Failure(500, GENERIC, GENERIC, "500", kind_of(500))
 
 
-def model_failure(error: ModelFailed) -> Failure:
+def model_failure(error: ModelFailed, passed_on: frozenset[int]) -> Failure:
     upstream = error.status
     if upstream is None and error.code.isascii() and error.code.isdigit():
         upstream = int(error.code)
-    return told(known_failure(error, upstream), upstream, error.code, error.kind)
+    found = told(known_failure(error, upstream), upstream, passed_on, error.code, error.kind)
+    return replace(found, retry_after=error.retry_after) if found.status == TOO_MANY else found
 
 
 def service_failure(error: ServiceFailed) -> Failure:
-    return told(known_service_failure(error), error.status)
+    return told(known_service_failure(error), error.status, PASSED_ON)
 
 
-def told(known: Known, upstream: int | None, code: str = "", kind: str = "") -> Failure:
-    status = upstream if upstream in PASSED_ON else 500
+def told(
+    known: Known,
+    upstream: int | None,
+    passed_on: frozenset[int],
+    code: str = "",
+    kind: str = "",
+) -> Failure:
+    status = upstream if upstream in passed_on else 500
     text = f"{known.text} {RETRY}" if known.is_retryable else known.text
     return Failure(
         status, text, text, code or str(status), kind or kind_of(status), known.is_retryable

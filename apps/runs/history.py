@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from apps.agent.assembly import MODEL_STATE
 from apps.agent.messages import Message, to_dicts
-from apps.agent.replies import MODEL_STATE
+from apps.agent.thoughts import given_back, without
 from apps.runs.sealing import unseal
 from apps.runs.stored import read_stored
 
@@ -57,8 +58,8 @@ def paired(pair: Any) -> Iterator[dict[str, Any]]:
 def newest_state(messages: Sequence[Message]) -> Mapping[str, Any]:
     """The state of the last answer: what capabilities left for the next one."""
     for message in reversed(messages):
-        if message.role == "assistant" and message.state:
-            return message.state
+        if message.role == "assistant" and (state := without(message).state):
+            return state
     return {}
 
 
@@ -88,9 +89,9 @@ def is_new(message: Message, brought: Collection[str]) -> bool:
     return any(call.id not in brought for call in message.tool_calls)
 
 
-async def promote(messages: Sequence[Message]) -> Sequence[Message]:
-    """Give the model its own state back at the top level, where it left it."""
-    return [promote_one(message) for message in messages]
+async def promote(deployment: str, messages: Sequence[Message]) -> Sequence[Message]:
+    """Give the model its own state back at the top level, where it left it, and its thoughts."""
+    return [promote_one(given_back(message, deployment)) for message in messages]
 
 
 def promote_one(message: Message) -> Message:

@@ -17,18 +17,18 @@ from django.core.validators import slug_re
 from apps.accounts.caller import Caller
 from apps.agent.model import Chunk, ModelRequest
 from apps.agent.streams import stream
-from apps.catalog.access import may_use, usable
-from apps.catalog.resolve import ResolvedApplication, resolve
+from apps.catalog import access
+from apps.catalog.resolve import ResolvedApplication
 from apps.errors import (
-    ApplicationBroken,
     ApplicationNotFound,
     CallsItself,
     DeploymentNotFound,
     ModelFailed,
 )
 from apps.runs.chunks import ChunkWriter
-from apps.runs.failures import failure
-from apps.runs.run import RunRequest, run
+from apps.runs.failures import WITH_LIMITS, failure, kind_of
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from apps.workspace.local.workspace import FoundApplication, LocalWorkspace
 from apps.workspace.port import DeploymentInfo
 
@@ -49,7 +49,7 @@ async def find_application(name: str, workspace: LocalWorkspace) -> FoundApplica
 
 async def list_applications(caller: Caller) -> list[str]:
     """The names of the applications that the caller may use."""
-    slugs = usable(caller).values_list("slug", flat=True)
+    slugs = access.usable(caller).values_list("slug", flat=True)
     return list(await database_sync_to_async(list)(slugs))
 
 
@@ -58,16 +58,9 @@ async def find_usable(name: str, caller: Caller) -> ResolvedApplication:
     if not slug_re.match(name):
         raise DeploymentNotFound(name)
     try:
-        application = await resolve(name)
+        return await access.find(name, caller)
     except ApplicationNotFound:
         raise DeploymentNotFound(name) from None
-    except ApplicationBroken:
-        if not await usable(caller).filter(slug=name).aexists():
-            raise DeploymentNotFound(name) from None
-        raise
-    if not may_use(application, caller):
-        raise DeploymentNotFound(name)
-    return application
 
 
 def check_chain(chain: tuple[str, ...]) -> None:
@@ -84,6 +77,8 @@ def info_of(application: ResolvedApplication) -> DeploymentInfo:
         display_name=application.title,
         description=application.description,
         features={"tools": True},
+        is_application=True,
+        supported_parameters=frozenset(),
     )
 
 
@@ -123,12 +118,14 @@ def to_run_request(request: ModelRequest) -> RunRequest:
 
 
 def failed(error: Exception) -> ModelFailed:
-    found = failure(error)
+    """Whoever answers in the end says what the status stands for, where no service said more."""
+    found = failure(error, WITH_LIMITS)
     return ModelFailed(
         found.message,
         status=found.status,
         reason="stream",
-        code=found.code,
-        kind=found.kind,
+        code="" if found.code == str(found.status) else found.code,
+        kind="" if found.kind == kind_of(found.status) else found.kind,
         display=found.text,
+        retry_after=found.retry_after,
     )

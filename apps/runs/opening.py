@@ -14,6 +14,8 @@ from apps.agent.tools import Toolbox
 from apps.capabilities.registry import Contribution, Open, Opening
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import InitializationIssue
+from apps.manifest.manifest import Manifest
+from apps.runs.issues import naming_toolset
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +45,7 @@ async def open_capabilities(
             contribution = await open_one(closing, name, opener, opening, issues)
             if contribution is not None:
                 opened.append(contribution)
-        yield join(opened, issues)
+        yield join(opened, issues, application.manifest)
     except BaseException as error:
         await close_all(closing, error)
         raise
@@ -92,15 +94,18 @@ async def close_all(closing: list[Closing], error: BaseException | None) -> None
             raise
 
 
-def join(contributions: Sequence[Contribution], issues: list[InitializationIssue]) -> Opened:
+def join(
+    contributions: Sequence[Contribution], issues: list[InitializationIssue], manifest: Manifest
+) -> Opened:
     tools = Toolbox()
     for contribution in contributions:
         issues += contribution.issues
         for tool in contribution.tools:
             if tool.spec.name in tools.listed:
+                place = f"{tool.toolset}: " if tool.toolset else ""
                 issues.append(
                     InitializationIssue(
-                        f"Two tools are named '{tool.spec.name}'; only the first is used. "
+                        f"{place}Two tools are named '{tool.spec.name}'; only the first is used. "
                         "Rename one of them or its toolset."
                     )
                 )
@@ -118,6 +123,6 @@ def join(contributions: Sequence[Contribution], issues: list[InitializationIssue
         recoveries=tuple(recovery for c in contributions for recovery in c.recoveries),
         tidying=tuple(tidy for c in contributions for tidy in c.tidying),
         completions=tuple(completion for c in contributions for completion in c.completions),
-        issues=tuple(issues),
+        issues=tuple(naming_toolset(issue, manifest) for issue in issues),
     )
     return Opened(joined, tools)

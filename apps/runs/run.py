@@ -8,28 +8,29 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from django.conf import settings
 
 from apps.accounts.caller import Caller
+from apps.agent.assembly import MODEL_STATE
 from apps.agent.events import Emit, Finished, Spent, StateSaved
 from apps.agent.loop import AgentLoop, Progress
 from apps.agent.messages import Message
 from apps.agent.model import Model
-from apps.agent.replies import MODEL_STATE
+from apps.agent.retries import ONCE, Persistence
 from apps.agent.room import Room
-from apps.agent.tools import Toolbox, ToolSpec
+from apps.agent.thoughts import forget
 from apps.capabilities.registry import Completed, Completion, Opening, Prepared, Tidy
-from apps.catalog.resolve import ResolvedApplication
-from apps.errors import BadRequest, InitializationIssue, QuickAppError
+from apps.catalog.resolve import CONFIGURATION, ResolvedApplication
+from apps.errors import InitializationIssue, QuickAppError
 from apps.manifest.manifest import Manifest
 from apps.runs.history import HISTORY, expand, kept, newest_state, promote
 from apps.runs.issues import report
 from apps.runs.opening import Opened, open_capabilities
-from apps.runs.parameters import overlaid, static_tools
+from apps.runs.parameters import limit_issues, limit_of, overlaid, static_tools
 from apps.runs.prompt import (
     configured_prompt,
     inline_contexts,
@@ -38,33 +39,18 @@ from apps.runs.prompt import (
     without_content_gaps,
 )
 from apps.runs.records import recorded, tell_initialized
+from apps.runs.requests import RunRequest, check_client_tools, demanded, without_own_tools
 from apps.runs.sealing import seal
 from apps.runs.timings import show_timings
 from apps.runs.usage import total
 from apps.workspace.loading.loader import Loading
 from apps.workspace.loading.rules import rules_of
-from apps.workspace.port import Workspace
+from apps.workspace.port import DeploymentInfo, Workspace
 
 logger = logging.getLogger(__name__)
 
-OF_THE_PLATFORM = "internal_"
-"""Begins the names of tools that no manifest makes."""
 CALLS = "tool_calls"
 """The finish reason of an answer that waits for the client's own tools."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunRequest:
-    """What is asked: the conversation, and what the client wants of this one answer.
-
-    `external` are the client's own tools by name; `tool_choice` and `response_format` are passed
-    to the model as they came.
-    """
-
-    messages: tuple[Message, ...]
-    external: Mapping[str, ToolSpec] = field(default_factory=dict)
-    tool_choice: Any = None
-    response_format: Any = None
 
 
 async def run(
@@ -145,16 +131,19 @@ async def answer(
     check_client_tools(request, opened.toolbox)
     deployment_id = application.manifest.orchestrator.deployment.id
     info = await workspace.deployment(deployment_id)
-    wanted, issues = overlaid(application.parameters, info, request.response_format)
-    prompt = await find_prompt(application, given, opening)
+    wanted, issues = overlaid(
+        application.parameters, info, request.response_format, request.parameters
+    )
+    prompt = await find_prompt(application, request, given, opening)
     missing = (prompt,) if isinstance(prompt, InitializationIssue) else ()
-    report((*opened.contribution.issues, *issues, *missing), emit)
+    endless = limit_issues(application.manifest.orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS)
+    report((*opened.contribution.issues, *issues, *endless, *missing), emit)
     tell_initialized(application, opened)
     if isinstance(prompt, InitializationIssue):
         return None
     model = await workspace.model(deployment_id)
-    loop = make_loop(application, request, model, wanted, static_tools(info), opened)
-    messages = await prepare_messages(application, given, prompt, opened)
+    loop = make_loop(application, request, model, wanted, info, opened)
+    messages = await prepare_messages(application, request, given, prompt, opened)
     tidying: Sequence[Tidy] = ()
     try:
         reason = await loop.run(messages, emit, progress)
@@ -182,7 +171,7 @@ def make_loop(
     request: RunRequest,
     model: Model,
     parameters: Mapping[str, Any],
-    static: Sequence[Mapping[str, Any]],
+    info: DeploymentInfo,
     opened: Opened,
 ) -> AgentLoop:
     orchestrator = application.manifest.orchestrator
@@ -197,77 +186,46 @@ def make_loop(
         external=request.external,
         parameters=parameters,
         first_parameters=first,
-        static_tools=static,
-        view=(promote, *opened.contribution.view),
+        static_tools=static_tools(info),
+        view=(partial(promote, deployment_id), *opened.contribution.view),
         results=opened.contribution.results,
-        recoveries=opened.contribution.recoveries,
-        max_iterations=application.max_iterations(settings.DEFAULT_AGENT_MAX_ITERATIONS),
+        recoveries=(*opened.contribution.recoveries, forget),
+        max_iterations=limit_of(orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS),
         show_stages=orchestrator.propagate_stages,
+        # The tools of an application would work twice.
+        persistence=Persistence(ONCE) if info.is_application else Persistence(),
+        requires_external=request.requires_client_tool,
+        shows_logprobs=bool(request.parameters.get("logprobs")),
     )
 
 
-def demanded(choice: Any) -> str:
-    """The name of the tool that a `tool_choice` wants to be called, "" for none."""
-    function = choice.get("function") if isinstance(choice, Mapping) else None
-    name = function.get("name") if isinstance(function, Mapping) else None
-    return name if isinstance(name, str) else ""
-
-
-def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
-    """Where one application drives another, both have the platform's tools: each uses its own."""
-    own = {name for name in request.external if name.startswith(OF_THE_PLATFORM)} & toolbox.names
-    if not own:
-        return request
-    rest = {name: spec for name, spec in request.external.items() if name not in own}
-    return replace(request, external=rest)
-
-
-def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:
-    """Raises `BadRequest` when the client's wishes cannot be met."""
-    clashes = sorted(request.external.keys() & toolbox.names)
-    if clashes:
-        names = ", ".join(f"'{name}'" for name in clashes)
-        raise BadRequest(
-            "Client tool name is taken",
-            f"The application already has a tool named {names}; rename the tool in 'tools'.",
-        )
-    choice = request.tool_choice
-    forced = choice == "required" or isinstance(choice, Mapping)
-    there = toolbox.listed.keys() | request.external.keys()
-    if forced and not there:
-        raise BadRequest(
-            "tool_choice requires at least one tool to be configured",
-            "Cannot enforce tool_choice: no tools are available. Configure at least one tool "
-            "set or use tool_choice='auto'.",
-        )
-    if (name := demanded(choice)) and name not in there:
-        raise BadRequest(
-            "tool_choice names no tool that there is",
-            f"Cannot enforce tool_choice: no tool is named '{name[:64]}'. Name one that the "
-            "application or the request has, or use tool_choice='auto'.",
-        )
-
-
 async def find_prompt(
-    application: ResolvedApplication, given: Sequence[Message], opening: Opening
+    application: ResolvedApplication,
+    request: RunRequest,
+    given: Sequence[Message],
+    opening: Opening,
 ) -> str | InitializationIssue:
-    prompt = override(given, allowed=settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE)
+    may_replace = settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE
+    prompt = override(given, allowed=may_replace) or (request.instructions if may_replace else "")
     try:
         return prompt or await configured_prompt(
             application.manifest, opening.workspace, opening.caller.locale
         )
     except QuickAppError as error:
-        return InitializationIssue(
-            f"orchestrator.system_prompt: {error}", section="Application configuration"
-        )
+        return InitializationIssue(f"orchestrator.system_prompt: {error}", section=CONFIGURATION)
 
 
 async def prepare_messages(
-    application: ResolvedApplication, given: Sequence[Message], prompt: str, opened: Opened
+    application: ResolvedApplication,
+    request: RunRequest,
+    given: Sequence[Message],
+    prompt: str,
+    opened: Opened,
 ) -> Sequence[Message]:
     """The conversation as it is kept: system prompt in front, history steps applied in order."""
     instructions = opened.contribution.instructions
-    parts = (prompt, *inline_contexts(application.manifest), *instructions)
+    added = "" if settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE else request.instructions
+    parts = (prompt, *inline_contexts(application.manifest), *instructions, added)
     messages: Sequence[Message] = with_system(given, parts)
     for step in opened.contribution.history:
         messages = await step(messages)

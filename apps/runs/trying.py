@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Literal
 
 from apps.accounts.caller import Caller
-from apps.agent.calls import read_arguments
+from apps.agent.calls import failed, read_arguments
 from apps.agent.events import Emit, Event
 from apps.agent.loop import UNEXPECTED
 from apps.agent.messages import ToolCall
@@ -157,7 +157,7 @@ async def call_tool(tool: Tool, asked: ToolCall, found: Opened, emit: Emit) -> T
     try:
         arguments = read_arguments(asked)
     except ToolError as error:
-        return Trial("arguments", str(error), refusal(error))
+        return Trial("arguments", str(error), failed(error))
     started = time.monotonic()
     trial = await answer(tool, Invocation(asked.id, arguments, emit=emit))
     seconds = time.monotonic() - started
@@ -171,9 +171,9 @@ async def answer(tool: Tool, invocation: Invocation) -> Trial:
     try:
         result = await tool.call(invocation)
     except InvalidParameter as error:
-        return Trial("arguments", str(error), refusal(error))
+        return Trial("arguments", str(error), failed(error))
     except ToolError as error:
-        return Trial("call", str(error), refusal(error))
+        return Trial("call", str(error), failed(error))
     except Stopped as error:
         return Trial("call", str(error.__cause__ or error))
     except Exception:
@@ -190,14 +190,10 @@ async def finish(trial: Trial, result: ToolResult, asked: ToolCall, found: Opene
         for step in found.contribution.results:
             result = await step(asked, result)
     except ToolError as error:
-        return replace(trial, failed="result", error=str(error), answer=refusal(error))
+        return replace(trial, failed="result", error=str(error), answer=failed(error))
     except Stopped as error:
         return replace(trial, failed="result", error=str(error), answer=None)
     except Exception:
         logger.exception("The result of tool %r could not be passed on", asked.name)
         return replace(trial, failed="result", error=UNEXPECTED.content, answer=UNEXPECTED)
     return replace(trial, answer=result)
-
-
-def refusal(error: ToolError) -> ToolResult:
-    return ToolResult(f"Error: {error}", failure=error)

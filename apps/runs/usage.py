@@ -3,18 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 
 from apps.agent.events import ModelUsage, Usage
 
 
 def total(spent: Iterable[ModelUsage]) -> Usage:
     """Add up; one entry for each model, in the order in which they first answered."""
-    by_model: dict[str, tuple[int, int]] = {}
+    by_model: dict[str, ModelUsage] = {}
     for item in spent:
-        prompt, completion = by_model.get(item.model, (0, 0))
-        by_model[item.model] = (prompt + item.prompt_tokens, completion + item.completion_tokens)
+        known = by_model.get(item.model)
+        by_model[item.model] = item if known is None else added(known, item)
+    per_model = tuple(by_model.values())
+    whole = reduce(added, per_model, ModelUsage("", 0, 0))
     return Usage(
-        sum(prompt for prompt, _ in by_model.values()),
-        sum(completion for _, completion in by_model.values()),
-        tuple(ModelUsage(model, *tokens) for model, tokens in by_model.items()),
+        whole.prompt_tokens,
+        whole.completion_tokens,
+        per_model,
+        whole.cached_tokens,
+        whole.reasoning_tokens,
     )
+
+
+def added(one: ModelUsage, other: ModelUsage) -> ModelUsage:
+    return ModelUsage(
+        one.model,
+        one.prompt_tokens + other.prompt_tokens,
+        one.completion_tokens + other.completion_tokens,
+        counted(one.cached_tokens, other.cached_tokens),
+        counted(one.reasoning_tokens, other.reasoning_tokens),
+    )
+
+
+def counted(one: int | None, other: int | None) -> int | None:
+    """The sum of what was told; None if nothing was."""
+    told = [count for count in (one, other) if count is not None]
+    return sum(told) if told else None

@@ -20,7 +20,7 @@ from apps.agent.messages import Attachment, Message, ToolCall
 from apps.agent.model import Choice, Chunk, CustomContent, Delta
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult
-from apps.errors import ModelFailed, StepLimitReached, Stopped, ToolError
+from apps.errors import InvalidParameter, ModelFailed, StepLimitReached, Stopped, ToolError
 from tests.fakes import (
     ScriptedModel,
     async_tool,
@@ -121,7 +121,7 @@ async def test_calls_run_at_the_same_time_and_their_results_keep_their_order():
 
     tools = (async_tool("slow", waits), async_tool("quick", goes_ahead))
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         found = await answers_to(("1", "slow", {}), ("2", "quick", {}), tools=tools)
 
     assert found == ["first", "second"]
@@ -131,6 +131,43 @@ async def test_an_unknown_tool_is_answered_with_how_to_go_on():
     assert await answers_to(("1", "wether", {}), ("2", "weather", {"city": "Riga"})) == [
         "Unknown tool 'wether'.\n\nThis tool does not exist. Check the tool name and try again.",
         "Riga: 12",
+    ]
+
+
+async def test_a_wrong_argument_is_to_be_corrected():
+    async def refuse(invocation: Invocation) -> ToolResult:
+        raise InvalidParameter("city", "it is no city.")
+
+    model = ScriptedModel(calling(("1", "weather", {"city": "R"})), saying("."))
+    progress = Progress()
+
+    await loop_of(model, async_tool("weather", refuse)).run(
+        [QUESTION], lambda event: None, progress
+    )
+
+    assert progress.added[1].text == (
+        "Error: Parameter city is invalid: it is no city.\n\nCorrect it and call the tool again."
+    )
+
+
+async def test_a_tool_that_the_models_service_runs_is_said_to_run_there(caplog):
+    search = {"type": "static_function", "static_function": {"name": "search"}}
+    model = ScriptedModel(
+        calling(("1", "search", {"q": "s3cret"}), ("2", "weather", {"city": "Riga"})), saying(".")
+    )
+    progress = Progress()
+
+    await loop_of(model, WEATHER, static_tools=[search]).run(
+        [QUESTION], lambda event: None, progress
+    )
+
+    assert [message.text for message in progress.added[1:3]] == [
+        "The tool 'search' runs at the model's service itself and cannot be called from here. "
+        "Go on without calling it.",
+        "Riga: 12",
+    ]
+    assert [(r.levelname, r.getMessage()) for r in caplog.records if r.levelname != "INFO"] == [
+        ("WARNING", "The model called tools that its own service runs: ['search']")
     ]
 
 
@@ -190,7 +227,7 @@ async def test_a_stage_that_stays_open_closes_when_the_next_answer_is_complete(f
     ]
 
 
-@pytest.mark.parametrize("written", ['{"city": ', "NaN", "[" * 100_000, '"\\ud800"', "{} {}"])
+@pytest.mark.parametrize("written", ['{"city": ', "NaN", "[" * 100_000, "{} {}"])
 async def test_arguments_that_are_no_json_are_answered_with_the_reason(written):
     (found,) = await answers_to(("1", "weather", written))
 
@@ -198,11 +235,21 @@ async def test_arguments_that_are_no_json_are_answered_with_the_reason(written):
     assert found.endswith("Send one JSON object.")
 
 
-@pytest.mark.parametrize(("written", "kind"), [("[]", "list"), ('"x"', "str"), ("3", "int")])
+@pytest.mark.parametrize(
+    ("written", "kind"), [("[]", "list"), ('"x"', "str"), ("3", "int"), ('"\\ud800"', "str")]
+)
 async def test_arguments_that_are_no_object_are_answered_with_what_they_are(written, kind):
     assert await answers_to(("1", "weather", written)) == [
         f"Error: The arguments are a JSON {kind}; send one JSON object."
     ]
+
+
+async def test_halves_of_characters_reach_neither_a_tool_nor_the_model():
+    echo = tool("echo", lambda arguments: arguments["said"] + "\ud800é")
+
+    found = await answers_to(("1", "echo", '{"said": "a\\ud83d"}'), tools=(echo,))
+
+    assert found == ["a\ufffd\ufffdé"]
 
 
 async def test_no_arguments_at_all_are_an_empty_object():
@@ -291,6 +338,28 @@ async def test_parameters_of_the_first_question_are_not_repeated():
         {"seed": 1, "tool_choice": "required"},
         {"seed": 1},
     ]
+
+
+async def test_a_client_that_insists_on_its_tools_cannot_be_met_by_the_applications_for_ever():
+    own = ("1", "weather", {"city": "Riga"})
+    model = ScriptedModel(calling(own), calling(own), calling(("2", "locate", {})))
+    loop = loop_of(
+        model,
+        WEATHER,
+        external={"locate": spec("locate", "Where the person is")},
+        static_tools=({"type": "static_function", "static_function": {"name": "search"}},),
+        first_parameters={"tool_choice": "required"},
+        requires_external=True,
+    )
+
+    assert await loop.run([QUESTION], lambda event: None, Progress()) == "tool_calls"
+
+    asked = [
+        ([tool.name for tool in request.tools], len(request.static_tools), dict(request.parameters))
+        for request in model.asked
+    ]
+    choice = {"tool_choice": "required"}
+    assert asked == [(["weather", "locate"], 1, choice), *[(["locate"], 0, choice)] * 2]
 
 
 async def test_tools_of_the_client_are_passed_on_and_never_run():
@@ -424,7 +493,7 @@ async def test_a_cancelled_run_ends_its_tools_and_closes_their_stages_as_failed(
 
     loop = loop_of(ScriptedModel(calling(("1", "hang", {}))), async_tool("hang", hangs))
     run = asyncio.create_task(loop.run([QUESTION], events.append, Progress()))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await started.wait()
         run.cancel()
         await asyncio.wait([run])
@@ -438,7 +507,7 @@ async def test_a_cancelled_run_closes_the_stream_of_the_model():
     model = ScriptedModel([text("It"), ScriptedModel.never])
     run = asyncio.create_task(loop_of(model).run([QUESTION], lambda event: None, Progress()))
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await model.waiting.wait()
         run.cancel()
         await asyncio.wait([run])

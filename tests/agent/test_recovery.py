@@ -17,11 +17,11 @@ from apps.agent.events import (
 )
 from apps.agent.loop import AgentLoop, Progress, Recovery
 from apps.agent.messages import Attachment, Message
-from apps.agent.model import Choice, Chunk, CustomContent, Delta, StageDeltaPart
+from apps.agent.model import Choice, Chunk, CustomContent, Delta, StageDeltaPart, TokenUsage
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.errors import ModelFailed
-from tests.fakes import ScriptedModel, async_tool, calling, finish, saying, text, timeless
+from tests.fakes import ScriptedModel, async_tool, calling, saying, text, timeless
 
 QUESTION = Message("user", "What is in the picture?")
 PICTURE = Attachment("image/bmp", "Picture", url="files/x/picture.bmp")
@@ -121,7 +121,7 @@ async def test_a_stream_that_breaks_off_is_recovered_as_well_and_its_text_stays_
     thinking = Chunk(
         [Choice(Delta(custom_content=CustomContent(stages=[StageDeltaPart(0, "Thinking")])))]
     )
-    half = [text("I s"), thinking, finish(prompt=5, completion=1), CUT]
+    half = [text("I s"), thinking, Chunk([], TokenUsage(5, 1)), CUT]
     model = ScriptedModel(LOOK, half, [thinking, *saying("No.", prompt=4, completion=2)])
     events: list[Event] = []
     progress = Progress()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from apps.agent.assembly import Assembly, Reply
 from apps.agent.events import (
     AttachmentAdded,
     Event,
@@ -26,7 +27,7 @@ from apps.agent.model import (
     TokenUsage,
     ToolCallDelta,
 )
-from apps.agent.replies import Assembly, Reply, ask, receive
+from apps.agent.replies import ask, receive
 from apps.agent.room import MOST_DATA, Room
 from apps.errors import ModelFailed
 from tests.fakes import ScriptedModel, call_delta, calls, finish, saying, text, timeless
@@ -397,3 +398,27 @@ async def test_files_and_state_have_room_of_their_own_which_ends_as_well(custom)
         "[The answer was cut here: too much data came with it.]",
         "length",
     )
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+async def test_log_probabilities_stay_with_their_text_and_come_only_if_they_are_wanted(wanted):
+    told = {"content": [{"token": "It", "logprob": -0.5}], "refusal": None}
+    late = {"content": [{"token": ".", "logprob": -1}]}
+    events: list[Event] = []
+    assembly = Assembly(events.append, lead="\n\n", shows_logprobs=wanted)
+    for choice in (
+        Choice(Delta("It"), logprobs=told),
+        Choice(Delta("."), logprobs="nonsense"),
+        Choice(None, "stop", late),
+    ):
+        assembly.feed(Chunk([choice]))
+
+    assert assembly.reply("gpt").message.text == "It."
+    if wanted:
+        last = [TextDelta("", late)]
+        assert events == [TextDelta("\n\n"), TextDelta("It", told), TextDelta("."), *last]
+        assert assembly.room.data == MOST_DATA - len(
+            b'{"content":[{"token":"It","logprob":-0.5}],"refusal":null}'
+        ) - len(b'{"content":[{"token":".","logprob":-1}]}')
+    else:
+        assert events == [TextDelta("\n\n"), TextDelta("It"), TextDelta(".")]

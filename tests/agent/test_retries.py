@@ -5,10 +5,10 @@ import logging
 
 import pytest
 
+from apps.agent.assembly import Assembly
 from apps.agent.backoff import Backoff
 from apps.agent.messages import Message
 from apps.agent.model import Choice, Chunk, CustomContent, Delta, ModelRequest, TokenUsage
-from apps.agent.replies import Assembly
 from apps.agent.retries import Persistence
 from apps.errors import ModelFailed
 from tests.fakes import ScriptedModel, call_delta, calls, saying, text
@@ -72,7 +72,6 @@ async def test_after_three_attempts_the_last_failure_is_raised():
     [
         [REFUSED],
         [text("Hel"), CUT],
-        [Chunk([Choice(Delta(), "stop")]), CUT],
         [Chunk([], TokenUsage(1, 1)), CUT],
         [Chunk([Choice(Delta(custom_content=CustomContent(state={"a": 1})))]), CUT],
         [calls(call_delta(0, "1", "weather", None)), CUT],
@@ -87,6 +86,14 @@ async def test_what_has_begun_or_would_fail_again_is_not_asked_again(script):
     assert len(model.asked) == 1
 
 
+@pytest.mark.parametrize("trouble", [CUT, BUSY, REFUSED, ValueError("nonsense")])
+async def test_what_goes_wrong_after_the_finish_reason_takes_nothing_from_the_answer(trouble):
+    model = ScriptedModel([*saying("Hello"), trouble])
+
+    assert await answer_of(model) == "Hello"
+    assert len(model.asked) == 1
+
+
 async def test_a_pause_can_be_cancelled():
     waiting = asyncio.Event()
 
@@ -97,7 +104,7 @@ async def test_a_pause_can_be_cancelled():
     model = ScriptedModel([BUSY], saying("Hello"))
     asking = Persistence(wait=wait).receive(model, QUESTION, Assembly(lambda event: None), "gpt")
     task = asyncio.create_task(asking)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await waiting.wait()
     task.cancel()
 

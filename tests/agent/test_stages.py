@@ -35,6 +35,16 @@ def test_a_stage_says_what_happens_inside_of_it():
     ]
 
 
+def test_what_a_stage_shows_can_be_encoded():
+    events: list[Event] = []
+
+    with open_stage(events.append, "1", "Look") as stage:
+        stage.write("a\ud800")
+        stage.rename("\udc00")
+
+    assert events[1:3] == [StageDelta("1", "a\ufffd"), StageRenamed("1", "\ufffd")]
+
+
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_a_stage_that_an_exception_passes_through_has_failed(error):
     events: list[Event] = []

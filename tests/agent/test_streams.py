@@ -53,7 +53,7 @@ async def test_closing_the_iterator_cancels_the_run_and_waits_for_its_clean_up()
             emit(TextDelta("nobody hears this"))
             cleaned.set()
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         async with aclosing(stream(run)) as batches:
             assert await anext(batches) == [TextDelta("a")]
 
@@ -71,7 +71,7 @@ async def test_a_run_whose_events_nobody_takes_is_given_up():
         finally:
             cancelled.set()
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         async with aclosing(stream(run)) as batches:
             first = await anext(batches)
             await cancelled.wait()

@@ -25,7 +25,8 @@ from apps.agent.streams import stream
 from apps.catalog.models import ContentItem
 from apps.catalog.predefined import import_directory
 from apps.catalog.resolve import forget, resolve
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from apps.workspace.local.workspace import LocalWorkspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -134,7 +135,7 @@ async def test_a_long_answer_can_be_stopped(settings):
     request = RunRequest((Message("user", "Tell me a long story."),))
     start = partial(run, application, request, LocalWorkspace(VISITOR), VISITOR)
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         async with aclosing(stream(start)) as batches:
             first = await anext(batches)
 

@@ -12,7 +12,8 @@ from apps.agent.events import Event, Finished
 from apps.agent.messages import Message
 from apps.capabilities.registry import prepare
 from apps.catalog.resolve import ResolvedApplication
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from tests.capabilities.manifests import manifest, parameter, stage_text, tool, tool_set
 from tests.capabilities.service import Reply, serving
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
@@ -54,9 +55,11 @@ async def test_the_model_is_told_what_is_wrong_with_a_reference_and_tries_again(
     results = {m.tool_call_id: m.text for m in model.asked[-1].messages if m.role == "tool"}
     assert results == {
         "1": "Error: Parameter x is invalid: "
-        "Missing required file prefix (base64::, url::, text::)",
+        "Missing required file prefix (base64::, url::, text::)\n\n"
+        "Correct it and call the tool again.",
         "2": "Error: Parameter x is invalid: "
-        "External URL http://files.example/large exceeds the configured file-size limit.",
+        "External URL http://files.example/large exceeds the configured file-size limit.\n\n"
+        "Correct it and call the tool again.",
         "3": "yes",
         "4": "yes",
     }

@@ -157,6 +157,16 @@ def test_the_newest_state_is_that_of_the_last_answer_that_has_one():
     assert newest_state([QUESTION]) == {}
 
 
+def test_a_thought_is_no_state_that_capabilities_left():
+    thought = {"model_reasoning": {"deployment": "gpt", "reasoning": "Hm."}}
+    messages = [
+        Message("assistant", "a", state={"session": 1}),
+        Message("assistant", "b", state=thought),
+    ]
+
+    assert newest_state(messages) == {"session": 1}
+
+
 async def test_the_model_gets_its_own_state_back_where_it_left_it():
     messages = [
         QUESTION,
@@ -164,7 +174,7 @@ async def test_the_model_gets_its_own_state_back_where_it_left_it():
         Message("assistant", "b", state={"orchestrator": "no state"}),
     ]
 
-    assert await promote(messages) == [
+    assert await promote("gpt", messages) == [
         QUESTION,
         Message("assistant", "a", state={"session": 2, "thought": 1}),
         messages[2],

@@ -3,8 +3,13 @@ from __future__ import annotations
 import pytest
 
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened
+from apps.capabilities.registry import Prepared
+from apps.capabilities.rest.capability import rest
+from apps.catalog.resolve import ResolvedApplication
 from apps.errors import InitializationIssue
-from apps.runs.issues import report
+from apps.runs.issues import naming_toolset, report
+from apps.runs.opening import open_capabilities
+from tests.capabilities.manifests import manifest, opening_for, tool, tool_set
 
 
 def test_issues_are_shown_under_their_sections():
@@ -46,3 +51,49 @@ def test_without_issues_nothing_is_shown():
     report([], events.append)
 
     assert events == []
+
+
+TOOLSETS = (
+    {"type": "rest-api", "name": {"de": "Laden", "en": "Shop"}, "tools": []},
+    {"type": "dial-deployment", "name": "Team", "tools": []},
+    {"type": "internal", "name": "Inside", "tools": []},
+    {"type": "mcp", "name": "Desk", "mcp_server_info": {"protocol": "stdio", "server": "time"}},
+    {"type": "dial-mcp", "deployment_id": "toolsets/public/my%20desk/"},
+    {"type": "dial-mcp", "deployment_id": "x", "name": "Core's"},
+    {"type": "dial-app", "name": "Helper", "deployment_id": "applications/public/helper"},
+    {"type": "predefined", "template_name": "weather"},
+)
+LABELS = ("Shop", "Team", "Inside", "Desk", "my desk", "Core's", "Helper", "weather")
+
+
+@pytest.mark.parametrize(("index", "label"), [*enumerate(LABELS)])
+def test_an_issue_of_a_toolset_names_it(index, label):
+    issue = InitializationIssue(
+        f"tool_sets[{index}].tools[0]: refused.", section="S", details="why", is_hard=False
+    )
+
+    named = naming_toolset(issue, manifest(*TOOLSETS))
+
+    assert named.message == f"Toolset {label}: tool_sets[{index}].tools[0]: refused."
+    assert (named.section, named.details, named.is_hard) == ("S", "why", False)
+
+
+@pytest.mark.parametrize("path", ["tool_sets[8]", "tool_sets[99999999999]", "hooks[0]", "mcp"])
+def test_an_issue_of_no_toolset_is_left_as_it_is(path):
+    issue = InitializationIssue(f"{path}: refused.")
+
+    assert naming_toolset(issue, manifest(*TOOLSETS)) is issue
+
+
+async def test_a_run_names_the_toolsets_whose_tools_it_goes_without():
+    document = manifest(tool_set(tool("nowhere"), name="Shop"))
+    prepared = Prepared((("rest", rest.prepare(document)),), ())  # type: ignore[arg-type]
+    application = ResolvedApplication(1, "app", "App", "", True, 1, document, prepared)
+
+    async with open_capabilities(application, opening_for()) as opened:
+        issues = [issue.message for issue in opened.contribution.issues]
+
+    assert issues == [
+        "Toolset Shop: tool_sets[0].tools[0].rest_api_method_info.method_url: write an address "
+        "that begins with http://, https:// or /."
+    ]

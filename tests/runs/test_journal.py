@@ -65,7 +65,7 @@ async def kept(run: Run, events: tuple[dict[str, str], ...], stored: list[str]) 
         return Ending(outcome.status, ending, lambda: stored.append(outcome.status))
 
     Keeper(hub, log, conclude).start(work())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while hub.tasks:
             await asyncio.wait(hub.tasks)
     return hub
@@ -213,11 +213,11 @@ async def test_a_silent_run_renews_its_lease(settings: Any):
     keeper = Keeper(hub, log, lambda outcome: Ending(outcome.status, said("end"), lambda: None))
     keeper.writer.tick = 0.01
     keeper.start(work())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while (await Run.objects.aget()).beat_at == run.beat_at:
             await asyncio.sleep(0.005)
     quiet.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while hub.tasks:
             await asyncio.wait(hub.tasks)
 
@@ -244,7 +244,7 @@ async def test_work_that_does_not_stop_is_left_to_itself():
     await started.wait()
     keeper.stop()
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while hub.tasks:
                 await asyncio.wait(hub.tasks)
     finally:

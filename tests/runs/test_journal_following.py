@@ -138,7 +138,7 @@ async def test_a_follower_is_woken_by_what_is_said():
         waiting = asyncio.ensure_future(anext(batches))
         await asyncio.sleep(0)
         await stream.say(2)
-        second = await asyncio.wait_for(waiting, 5)
+        second = await asyncio.wait_for(waiting, 60)
 
     assert [number for number, _, _ in first] == [1]
     assert [number for number, _, _ in second] == [2, 3]

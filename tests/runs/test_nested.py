@@ -10,12 +10,14 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from apps.accounts.caller import Caller
+from apps.agent.assembly import Reply
 from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
     Event,
     Finished,
     ModelUsage,
+    RefusalDelta,
     StageAttachment,
     StageClosed,
     StageDelta,
@@ -34,11 +36,13 @@ from apps.agent.model import (
     Model,
     ModelRequest,
     StageDeltaPart,
+    TokenUsage,
 )
-from apps.agent.replies import Reply, ask
+from apps.agent.replies import ask
 from apps.agent.tools import ToolSpec
 from apps.errors import CallsItself, DeploymentNotFound, ModelFailed
 from apps.runs.chunks import ChunkWriter
+from apps.runs.failures import WITH_LIMITS, failure
 from apps.runs.nested import ApplicationModel
 from apps.runs.workspaces import open_workspace
 from apps.workspace.port import DeploymentInfo
@@ -77,7 +81,7 @@ async def test_an_application_is_known_by_its_title_and_description():
     await make("weather", title="Weather", description="Knows the weather.")
 
     assert await workspace_of().deployment("weather") == DeploymentInfo(
-        "weather", "Weather", "Knows the weather.", {"tools": True}
+        "weather", "Weather", "Knows the weather.", {"tools": True}, is_application=True
     )
 
 
@@ -142,6 +146,46 @@ async def test_what_it_shows_stands_below_whoever_asked():
         StageClosed("s-0", 0.0),
         TextDelta("Done"),
     ]
+
+
+async def test_what_its_model_thinks_is_a_step_of_it_and_its_refusal_is_one():
+    await make("inner", manifest=driven_by("gpt"))
+    thought = Chunk([Choice(Delta(reasoning_content="hm"))])
+    refused = Chunk([Choice(Delta(refusal="I may not."))])
+    gpt = ScriptedModel([thought, refused, *saying("")])
+    events: list[Event] = []
+
+    reply = await reply_of(await workspace_of(gpt=gpt).model("inner"), emit=events.append)
+
+    assert timeless(events) == [
+        StageOpened("s-0", "Thinking", "s"),
+        StageDelta("s-0", "hm"),
+        StageClosed("s-0", 0.0),
+        RefusalDelta("I may not."),
+    ]
+    assert reply.message.text == "I may not."
+
+
+async def test_what_it_spent_keeps_its_details():
+    await make("inner", manifest=driven_by("gpt"))
+    usage = TokenUsage(9, 3, {"cached_tokens": 8}, {"reasoning_tokens": 2})
+    gpt = ScriptedModel([*saying("Done"), Chunk(usage=usage)])
+
+    reply = await reply_of(await workspace_of(gpt=gpt).model("inner"))
+
+    assert reply.usage == (ModelUsage("gpt", 9, 3, 8, 2),)
+
+
+async def test_a_limit_of_its_model_is_one_of_it():
+    await make("inner", manifest=driven_by("gpt"))
+    gpt = ScriptedModel([ModelFailed("slow down", status=429, retry_after=7.0)])
+
+    with pytest.raises(ModelFailed) as failed:
+        await reply_of(await workspace_of(gpt=gpt).model("inner"))
+
+    error = failed.value
+    assert (error.status, error.retry_after, error.is_transient) == (429, 7.0, False)
+    assert (failure(error).status, failure(error, WITH_LIMITS).code) == (500, "429")
 
 
 async def test_a_run_that_fails_is_a_model_that_fails_with_a_text_for_people():
@@ -291,7 +335,7 @@ def test_every_event_has_its_chunk():
 async def test_what_a_failed_run_cost_is_told_all_the_same():
     await make("inner", manifest=driven_by("gpt"))
     gpt = ScriptedModel(
-        [*saying("We", prompt=9, completion=1), ModelFailed("cut", reason="stream")]
+        [text("We"), Chunk([], TokenUsage(9, 1)), ModelFailed("cut", reason="stream")]
     )
     spent: list[ModelUsage] = []
     model = await workspace_of(gpt=gpt).model("inner")

@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from apps.errors import BadRequest
 from apps.runs.parameters import overlaid, static_tools
 from apps.workspace.port import DeploymentInfo
 
@@ -18,6 +19,33 @@ def test_the_manifest_wins_over_the_deployment_and_the_client_over_both():
     found = overlaid({"temperature": 0.0}, deployment, {"type": "b"})
 
     assert found == ({"temperature": 0.0, "seed": 1, "response_format": {"type": "b"}}, ())
+
+
+def test_what_a_client_asks_for_stands_between_the_deployment_and_the_manifest():
+    deployment = info(defaults={"temperature": 1.0, "seed": 1, "user": "a"})
+
+    found = overlaid({"temperature": 0.0}, deployment, None, {"temperature": 2.0, "seed": 2})
+
+    assert found == ({"temperature": 0.0, "seed": 2, "user": "a"}, ())
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
+def test_a_limit_of_the_client_replaces_that_of_the_deployment_by_whichever_name(name):
+    deployment = info(defaults={"max_tokens": 9})
+
+    assert overlaid({}, deployment, None, {name: 5}) == ({name: 5}, ())
+
+
+def test_an_effort_of_the_client_that_the_deployment_does_not_know_is_refused():
+    deployment = info(reasoning_efforts=("low", "high"))
+
+    with pytest.raises(BadRequest) as refused:
+        overlaid({}, deployment, None, {"reasoning_effort": "minimal"})
+
+    assert str(refused.value) == (
+        "reasoning_effort: the model does not support 'minimal'. Write one of 'low', 'high', or "
+        "leave it out."
+    )
 
 
 @pytest.mark.parametrize("known", [(), ("low", "high")])

@@ -12,7 +12,8 @@ from apps.agent.records import payload
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest, ModelFailed
 from apps.runs.failures import failure
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from tests.fakes import ScriptedModel, calling, saying, spec
 from tests.runs.test_run import CALL, CALLER, WEATHER, application, with_tools, workspace_of
 

@@ -21,6 +21,7 @@ from apps.agent.events import (
     Usage,
 )
 from apps.agent.messages import Message, ToolCall, to_dicts
+from apps.agent.model import Chunk, TokenUsage
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Contribution, Prepared
@@ -33,9 +34,21 @@ from apps.errors import (
     StepLimitReached,
 )
 from apps.manifest.reading import read
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from apps.workspace.port import DeploymentInfo
-from tests.fakes import FakeWorkspace, ScriptedModel, async_tool, calling, saying, spec, text, tool
+from tests.capabilities.manifests import stage_text
+from tests.fakes import (
+    FakeWorkspace,
+    ScriptedModel,
+    async_tool,
+    calling,
+    saying,
+    spec,
+    text,
+    thinks,
+    tool,
+)
 from tests.fakes import timeless as without_durations
 
 CALLER = Caller("user-1", "user", user_id=1)
@@ -122,6 +135,31 @@ async def test_the_next_request_shows_the_model_the_calls_of_the_last_one():
         {"role": "user", "content": "Thanks"},
     ]
     assert events[-2] == StateSaved({"tool_execution_history": []})
+
+
+async def test_the_model_reads_what_it_thought_before_its_calls_again_and_nothing_else_of_it():
+    """In the same answer and in later ones, which DeepSeek insists on."""
+    first = [thinks("I need the weather."), *CALL]
+    model = ScriptedModel(first, [thinks("Easy."), *saying("12 degrees")], saying("Bye"))
+    app = with_tools(WEATHER)
+
+    events = await events_of(app, model)
+    state = next(event.state for event in events if isinstance(event, StateSaved))
+    answered = Message("assistant", "12 degrees", state=state)
+    await events_of(app, model, QUESTION, answered, Message("user", "Thanks"))
+
+    thoughts = [[message.reasoning for message in asked.messages] for asked in model.asked]
+    thought = {"reasoning_content": "I need the weather."}
+    assert thoughts == [[{}], [{}, thought, {}], [{}, thought, {}, {}, {}]]
+    assert all(not message.state for asked in model.asked for message in asked.messages)
+
+
+async def test_the_models_own_stages_are_hidden_with_what_it_thinks():
+    model = ScriptedModel([thinks("Hm."), *saying("12 degrees")])
+
+    events = await events_of(application(propagate_stages=False), model)
+
+    assert events[0] == TextDelta("12 degrees")
 
 
 async def test_the_prompt_is_made_of_its_parts_in_the_order_of_the_capabilities():
@@ -282,7 +320,7 @@ async def test_a_model_that_fails_leaves_the_state_of_what_was_done():
 
 
 async def test_what_a_failed_run_cost_is_told_last():
-    broken = [*saying("Wait", prompt=9, completion=3), ModelFailed("cut", reason="stream")]
+    broken = [text("Wait"), Chunk([], TokenUsage(9, 3)), ModelFailed("cut", reason="stream")]
     events: list[Event] = []
 
     with pytest.raises(ModelFailed):
@@ -368,6 +406,23 @@ async def test_a_run_that_reaches_its_limit_leaves_its_state():
     assert events == [StateSaved({"tool_execution_history": KEPT})]
 
 
+async def test_a_limit_that_is_none_is_told_and_the_installations_counts(settings):
+    settings.DEFAULT_AGENT_MAX_ITERATIONS = 1
+    events: list[Event] = []
+    app = application(opener(Contribution(tools=(WEATHER,))), max_iterations=0)
+
+    with pytest.raises(StepLimitReached):
+        await run(
+            app, RunRequest((QUESTION,)), workspace_of(ScriptedModel(CALL)), CALLER, events.append
+        )
+
+    assert stage_text(events) == (
+        "#### Orchestrator\n\n- orchestrator.max_iterations: 0 is no number of model calls; "
+        "write 1 or more, or -1 for no limit. Until then the limit is 1.\n"
+    )
+    assert events[-1] == StateSaved({"tool_execution_history": KEPT})
+
+
 async def test_a_cancelled_run_closes_everything_and_saves_its_state(caplog):
     caplog.set_level(logging.INFO, "apps.runs.records")
     started, is_closed = asyncio.Event(), []
@@ -395,7 +450,7 @@ async def test_a_cancelled_run_closes_everything_and_saves_its_state(caplog):
         events.append,
     )
     task = asyncio.create_task(work)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await started.wait()
         task.cancel()
         await asyncio.wait([task])
@@ -447,6 +502,31 @@ async def test_a_tool_that_the_model_does_not_have_cannot_be_demanded(name):
         f"Cannot enforce tool_choice: no tool is named '{name}'. Name one that the application "
         "or the request has, or use tool_choice='auto'."
     )
+
+
+async def test_results_of_the_applications_own_tools_are_refused():
+    with pytest.raises(BadRequest) as refused:
+        await events_of(with_tools(WEATHER), ScriptedModel(), textual_results={"weather", "news"})
+
+    assert str(refused.value) == (
+        "The messages have results of the application's own tools 'weather', which are internal "
+        "to it. Leave these messages out."
+    )
+
+
+@pytest.mark.parametrize(
+    ("allowed", "prompt"), [(False, "Be brief.\n\nA part.\n\nBe kind."), (True, "Be kind.\n\nA part.")]
+)  # fmt: skip
+async def test_instructions_of_a_client_stand_below_the_prompt_or_in_its_place(
+    settings, allowed, prompt
+):
+    settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE = allowed
+    model = ScriptedModel(saying("Hello"))
+    app = application(opener(Contribution(instructions=("A part.",))), prompt="Be brief.")
+
+    await events_of(app, model, instructions="Be kind.")
+
+    assert model.asked[0].messages[0] == Message("system", prompt)
 
 
 @pytest.mark.parametrize("allowed", [True, False])

@@ -12,6 +12,7 @@ from apps.accounts.caller import Caller
 from apps.agent.messages import ToolCall
 from apps.agent.tools import Invocation, Tool, Toolbox, ToolResult, ToolSpec
 from apps.capabilities.registry import Contribution
+from apps.capabilities.wrappers.fallbacks import ANOTHER_WAY
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import ApplicationBroken, ToolError
 from apps.runs.opening import Opened
@@ -86,12 +87,12 @@ async def test_the_issues_are_those_that_a_run_would_report():
     one = await offer(alone, OPERATOR, 0)
     every = await offer(together, OPERATOR, None)
 
-    assert [issue.message.partition(": ")[0] for issue in one.issues] == [
-        "tool_sets[0].mcp_server_info.url"
+    assert [issue.message.split(": ")[:2] for issue in one.issues] == [
+        ["Toolset dead", "tool_sets[0].mcp_server_info.url"]
     ]
-    assert sorted(issue.message.partition(": ")[0] for issue in every.issues) == [
-        "tool_sets[0].mcp_server_info.url",
-        "tool_sets[2]",
+    assert sorted(issue.message.split(": ")[:2] for issue in every.issues) == [
+        ["Toolset dead", "tool_sets[0].mcp_server_info.url"],
+        ["Toolset x", "tool_sets[2]"],
     ]
     assert names(every.tools) == [CLOCK, "shop_look_up", READ_SKILL]
 
@@ -127,7 +128,8 @@ async def test_wrong_arguments_are_told_before_anything_is_sent(written, told):
     assert trial.failed == "arguments"
     assert trial.error.startswith(told)
     assert trial.answer is not None
-    assert trial.answer.content == f"Error: {trial.error}"
+    advice = "\n\nCorrect it and call the tool again." if told.startswith("Parameter") else ""
+    assert trial.answer.content == f"Error: {trial.error}{advice}"
 
 
 async def test_a_call_that_failed_is_told_as_one_although_the_model_gets_an_answer():
@@ -138,7 +140,7 @@ async def test_a_call_that_failed_is_told_as_one_although_the_model_gets_an_answ
     assert trial.failed == "call"
     assert "500" in trial.error
     assert trial.answer is not None
-    assert trial.answer.content == trial.error
+    assert trial.answer.content == f"{trial.error}\n\n{ANOTHER_WAY}"
 
 
 async def test_a_call_that_would_end_the_run_has_no_answer():

@@ -12,3 +12,15 @@ def test_tokens_are_added_up_for_each_model_in_the_order_of_their_first_answers(
 
 def test_nothing_spent_is_nothing():
     assert total([]) == Usage(0, 0, ())
+
+
+def test_cached_tokens_and_those_for_thinking_are_added_up_where_they_were_told():
+    spent = [ModelUsage("a", 1, 2, 1), ModelUsage("b", 1, 2), ModelUsage("a", 1, 2, 0, 2)]
+
+    assert total(spent) == Usage(
+        3,
+        6,
+        (ModelUsage("a", 2, 4, 1, 2), ModelUsage("b", 1, 2)),
+        cached_tokens=1,
+        reasoning_tokens=2,
+    )

@@ -1,0 +1,77 @@
+"""Halves of characters (lone surrogates), which JSON can spell and nothing can encode or store.
+
+Each becomes U+FFFD. Nothing is done to what has none; that is seen without looking at each escape.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_high, _low = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_half = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_escape = re.compile(
+    rb"(?P<whole>\\[^u]|%b%b)|(?P<begun>(?:%b)?(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z)|%b"
+    % (_high, _low, _high, _half.pattern)
+)
+REPLACEMENT = rb"\ufffd"
+BEGUN_BYTES = 5
+"""The longest beginning of an escape that is not complete."""
+
+
+def whole(text: str) -> str:
+    """Text that can be encoded."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def decoded(decode: Callable[[bytes], T], data: bytes) -> T:
+    """What `decode` reads from JSON, which refuses halves of characters; raises what it raises."""
+    try:
+        return decode(data)
+    except ValueError:
+        mended = mend(data)
+        if mended == data:
+            raise
+        return decode(mended)
+
+
+def mend(data: bytes) -> bytes:
+    """JSON without escapes of halves."""
+    mender = Mender()
+    return mender.feed(data) + mender.end()
+
+
+class Mender:
+    """Mends JSON that arrives in pieces; an escape may be cut between two of them."""
+
+    def __init__(self) -> None:
+        self.rest = b""
+
+    def feed(self, data: bytes) -> bytes:
+        if self.rest:
+            data, self.rest = self.rest + data, b""
+        if b"\\ud" in data or b"\\uD" in data or b"\\" in data[-BEGUN_BYTES:]:
+            return _escape.sub(self.replacement, data)
+        return data
+
+    def replacement(self, found: re.Match[bytes]) -> bytes:
+        if found["whole"]:
+            return found["whole"]
+        if found["begun"] is not None:
+            self.rest += found["begun"]  # the last match is an empty one
+            return b""
+        return REPLACEMENT
+
+    def end(self) -> bytes:
+        """What is left at the end of the text."""
+        rest, self.rest = self.rest, b""
+        return _half.sub(lambda _: REPLACEMENT, rest)

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import pytest
+
+from apps.agent.messages import Attachment, Message, ToolCall
+from apps.runs.mending import BEGIN, CONTINUE, mended
+
+HELLO, HI, BYE = Message("user", "Hello"), Message("assistant", "Hi"), Message("user", "Bye")
+NOTE = Attachment("text/plain", "Note", data="1")
+
+
+def calls(*ids: str, text: str = "") -> Message:
+    return Message("assistant", text, tool_calls=tuple(ToolCall(id, "weather", "{}") for id in ids))
+
+
+def result(call_id: str, text: str = "12") -> Message:
+    return Message("tool", text, tool_call_id=call_id)
+
+
+def none(call_id: str) -> Message:
+    return result(call_id, "No result was sent for this call.")
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [HELLO],
+        [HELLO, HI, BYE],
+        [HELLO, calls("1", "2"), result("2"), result("1")],
+        [HELLO, calls("1"), result("1"), HI, BYE],
+        [HELLO, calls("1"), result("1"), BYE],
+    ],
+)
+def test_what_is_in_order_stays_as_it_is(messages):
+    assert mended(messages) == messages
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        ([], [BEGIN]),
+        ([HI, HELLO], [BEGIN, HI, HELLO]),
+        ([HELLO, HI], [HELLO, HI, CONTINUE]),
+        ([HI], [BEGIN, HI, CONTINUE]),
+        ([HELLO, BYE], [Message("user", "Hello\n\nBye")]),
+        ([HELLO, HI, HI, BYE], [HELLO, Message("assistant", "Hi\n\nHi"), BYE]),
+        (
+            [HELLO, HI, calls("1", text="Wait"), result("1")],
+            [HELLO, calls("1", text="Hi\n\nWait"), result("1")],
+        ),
+    ],
+)
+def test_user_and_assistant_take_turns_from_the_user_to_the_user(messages, expected):
+    assert mended(messages) == expected
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        ([HELLO, calls("1")], [HELLO, calls("1"), none("1")]),
+        (
+            [HELLO, calls("1", "2", "3"), result("2"), BYE],
+            [HELLO, calls("1", "2", "3"), result("2"), none("1"), none("3"), BYE],
+        ),
+        (
+            [HELLO, calls("1"), HI, BYE],
+            [HELLO, calls("1"), none("1"), HI, BYE],
+        ),
+    ],
+)
+def test_a_call_without_a_result_gets_one_that_says_so(messages, expected):
+    assert mended(messages) == expected
+
+
+def test_what_belongs_to_two_messages_belongs_to_the_one_they_become():
+    first = Message("user", "One", attachments=(NOTE,), state={"a": 1, "b": 1}, extra={"c": 1})
+    second = Message(
+        "user", ({"type": "text", "text": "Two"},), attachments=(NOTE,), state={"b": 2}
+    )
+
+    assert mended([first, Message("user"), second]) == [
+        Message(
+            "user",
+            ({"type": "text", "text": "One"}, {"type": "text", "text": "Two"}),
+            attachments=(NOTE, NOTE),
+            state={"a": 1, "b": 2},
+            extra={"c": 1},
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        (
+            [Message("user", "1", name="Ann"), Message("user", "2", name="Ann")],
+            Message("user", "1\n\n2", name="Ann"),
+        ),
+        (
+            [Message("user", "1", name="Ann"), Message("user", "2"), Message("user", "3", name="Bo")],
+            Message("user", "Ann: 1\n\n2\n\nBo: 3"),
+        ),
+        (
+            [Message("user", "1"), Message("user", ({"type": "image_url"},), name="Ann")],
+            Message(
+                "user",
+                (
+                    {"type": "text", "text": "1"},
+                    {"type": "text", "text": "Ann:"},
+                    {"type": "image_url"},
+                ),
+            ),
+        ),
+    ],
+)  # fmt: skip
+def test_it_stays_clear_who_said_what(messages, expected):
+    assert mended(messages) == [expected]
