@@ -10,7 +10,25 @@ from django.db.models import QuerySet
 
 from apps.accounts.caller import Caller
 from apps.catalog.models import Application
-from apps.catalog.resolve import ResolvedApplication
+from apps.catalog.resolve import ResolvedApplication, resolve
+from apps.errors import ApplicationBroken, ApplicationNotFound
+
+
+async def find(slug: str, caller: Caller) -> ResolvedApplication:
+    """The application, if the caller may use it.
+
+    Raises `ApplicationNotFound`, also for one that the caller may not use, whether it is broken or
+    not; `ApplicationBroken` for those who may.
+    """
+    try:
+        application = await resolve(slug)
+    except ApplicationBroken:
+        if not await usable(caller).filter(slug=slug).aexists():
+            raise ApplicationNotFound(slug) from None
+        raise
+    if not may_use(application, caller):
+        raise ApplicationNotFound(slug)
+    return application
 
 
 def may_use(application: ResolvedApplication, caller: Caller) -> bool:

@@ -7,8 +7,9 @@ content that it was made of; whether both are still the newest is asked at most 
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,10 +23,17 @@ from apps.catalog.content.layers import Content
 from apps.catalog.content.references import Resolved, resolve_references
 from apps.catalog.content.skills import installed_skills
 from apps.catalog.models import Application
-from apps.errors import ApplicationBroken, ApplicationNotFound
+from apps.errors import ApplicationBroken, ApplicationNotFound, InitializationIssue
+from apps.manifest.advice import preview_problems
 from apps.manifest.manifest import Manifest
+from apps.manifest.problems import cut
 from apps.manifest.reading import ManifestInvalid, read
 from apps.manifest.skill_document import InstalledSkill
+
+logger = logging.getLogger(__name__)
+
+CONFIGURATION = "Application configuration"
+"""The section of a report that tells of a manifest as a whole."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +63,6 @@ class ResolvedApplication:
     def parameters(self) -> Mapping[str, Any]:
         """The request parameters that the manifest sets for its model."""
         return self.manifest.orchestrator.deployment.parameters.model_dump(exclude_none=True)
-
-    def max_iterations(self, default: int) -> int:
-        orchestrator = self.manifest.orchestrator
-        is_set = "max_iterations" in orchestrator.model_fields_set
-        return orchestrator.max_iterations if is_set else default
 
 
 @dataclass(slots=True)
@@ -166,7 +169,20 @@ def prepare_document(
     fatal = tuple(f"{p.path}: {p.sentence}" for p in resolved.problems if p.is_fatal)
     if fatal:
         raise ApplicationBroken(name, fatal)
-    return resolved.manifest, prepare_resolved(resolved)
+    prepared = prepare_resolved(resolved)
+    ignored = tuple(ignored_previews(name, document))
+    # Who edits a manifest here was told; what others keep is told to those who use it.
+    issues = (*prepared.issues, *ignored) if is_foreign else prepared.issues
+    return resolved.manifest, replace(prepared, issues=issues)
+
+
+def ignored_previews(name: str, document: dict[str, Any]) -> Iterator[InitializationIssue]:
+    """What a manifest asks for in vain while preview features are off, told in the log too."""
+    for problem in () if settings.ENABLE_PREVIEW_FEATURES else cut(preview_problems(document)):
+        logger.warning("Application %s: %s %s", name, problem.path, problem.message)
+        yield InitializationIssue(
+            f"{problem.path}: {problem.message}.", section=CONFIGURATION, is_hard=False
+        )
 
 
 def prepare_resolved(resolved: Resolved) -> Prepared:

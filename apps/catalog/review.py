@@ -19,6 +19,7 @@ from apps.catalog.content.installed import installed
 from apps.catalog.content.mapping import other_prompts
 from apps.catalog.content.references import Resolved, resolve_references
 from apps.catalog.credentials import PLAIN, review_credentials
+from apps.catalog.hosts import host_problems
 from apps.catalog.json_text import JSONTextInvalid, locate, parse, unstorable
 from apps.catalog.masking import put_back
 from apps.manifest.duplicates import duplicate_problems
@@ -50,6 +51,7 @@ def review_manifest(
     missing, doubtful = review_credentials(manifest) if is_ours else ((), ())
     if secrets_may_be_missing:
         missing, doubtful = (), (*missing, *doubtful)
+    missing = (*missing, *host_problems(manifest))
     warnings = (*found.warnings, *unknown, *doubtful)
     if found.errors:
         return Review(errors=(*found.errors, *missing), warnings=warnings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,13 @@ class User:
 
 def secret_uses(content: Content) -> dict[str, list[User]]:
     """By the name of a secret, everybody who names it. One query."""
+    return users_by_name(content, named_in)
+
+
+def users_by_name(
+    content: Content, named_in: Callable[[Any], Iterable[tuple[str, str]]]
+) -> dict[str, list[User]]:
+    """Everybody who names something; `named_in` gives names and places in a document. One query."""
     found: dict[str, list[User]] = {}
     rows = Application.objects.order_by("title").values_list("pk", "title", "manifest")
     for pk, title, manifest in rows.iterator():

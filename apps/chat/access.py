@@ -10,7 +10,7 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from apps.accounts.caller import Caller
 from apps.chat.models import Conversation
@@ -52,12 +52,32 @@ def own(caller: Caller) -> QuerySet[Conversation]:
     return Conversation.objects.filter(owner=caller.bucket)
 
 
+def under(slug: str) -> Q:
+    """The conversations under the address of an application, also of one that was deleted."""
+    return Q(application__slug=slug) | Q(application=None, former_slug=slug)
+
+
 def find(caller: Caller, conversation: UUID, application: str) -> Conversation:
     """A conversation of the caller's. Raises `Refused`; a foreign one is a missing one."""
-    found = own(caller).filter(pk=conversation, application__slug=application).first()
+    found = own(caller).filter(under(application), pk=conversation).first()
     if found is None:
         raise Refused("conversation_not_found", "There is no such conversation.")
     return found
+
+
+def find_open(caller: Caller, conversation: UUID, application: str) -> Conversation:
+    """The same to go on with. Raises `Refused` also when its application was deleted."""
+    found = find(caller, conversation, application)
+    if found.application_id is None:
+        raise Refused("application_deleted", why_ended(found))
+    return found
+
+
+def why_ended(conversation: Conversation) -> str:
+    return (
+        f"“{conversation.former_title}” was deleted. You can read this conversation, download it "
+        "and delete it, but not continue it."
+    )
 
 
 @transaction.atomic

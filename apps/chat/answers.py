@@ -11,13 +11,14 @@ from uuid import UUID, uuid4
 
 from channels.db import database_sync_to_async
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event, Finished, Spent, StateSaved
 from apps.agent.messages import Message as Spoken
+from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication
-from apps.chat.access import find, own
+from apps.chat.access import find, find_open, own
 from apps.chat.endings import conclude
 from apps.chat.folders import attached, folder_of
 from apps.chat.frames import Ask
@@ -26,12 +27,13 @@ from apps.chat.protocol import encode, run_status, storable
 from apps.chat.recovery import end_abandoned
 from apps.chat.titles import title_of
 from apps.chat.transcript import Transcript
-from apps.errors import Refused
+from apps.errors import ApplicationNotFound, Refused
 from apps.runs import journal, leases
 from apps.runs.hub import Hub, Log
 from apps.runs.keeping import Keeper
 from apps.runs.models import Run
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from apps.workspace.port import Workspace
 
 OpenWorkspace = Callable[[Caller], Workspace]
@@ -71,7 +73,10 @@ async def ask(
 
 
 def begin(caller: Caller, application: ResolvedApplication, ask: Ask) -> Begun:
-    """Store the question and claim the conversation. Raises `Refused`."""
+    """Store the question and claim the conversation.
+
+    Raises `Refused`, `ApplicationNotFound` for an application that was deleted in this moment.
+    """
     text = read_question(ask)
     try:
         with transaction.atomic():
@@ -83,6 +88,10 @@ def begin(caller: Caller, application: ResolvedApplication, ask: Ask) -> Begun:
         if before is None:
             raise
         return before
+    except IntegrityError:
+        if Application.objects.filter(pk=application.id).exists():
+            raise
+        raise ApplicationNotFound(application.slug) from None
 
 
 def begun_before(caller: Caller, slug: str, request: UUID) -> Begun | None:
@@ -102,7 +111,7 @@ def begin_now(caller: Caller, application: ResolvedApplication, ask: Ask, text: 
         title = title_of(text) or title_of(attachments[0]["title"])
         conversation = create(caller, application, ask.begin, title)
     else:
-        conversation = find(caller, ask.conversation, application.slug)
+        conversation = find_open(caller, ask.conversation, application.slug)
         end_abandoned(conversation.pk)
     return store_question(caller, conversation, ask.id, application.slug, text, attachments)
 

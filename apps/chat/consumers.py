@@ -11,10 +11,9 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
-from apps.catalog.access import may_use
-from apps.catalog.resolve import ResolvedApplication, resolve
+from apps.catalog.access import find
 from apps.chat import answers
-from apps.chat.access import caller_of_scope
+from apps.chat.access import caller_of_scope, find_open
 from apps.chat.answers import OpenWorkspace
 from apps.chat.frames import Ask, ClientFrame, Open, Stop, read
 from apps.chat.opening import Opened, open_conversation, stop
@@ -36,6 +35,10 @@ LONGEST_INBOX = 8
 
 class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     """One tab. Frames are worked on in order, by a task: Channels hears nothing meanwhile."""
+
+    # Nothing is sent to a tab over the channel layer, and without one it is accepted while Redis
+    # is away; `apps.runs.announcing` listens for the hub of the process.
+    channel_layer_alias = ""
 
     def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = open_workspace) -> None:
         super().__init__()
@@ -97,17 +100,16 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def ask(self, sent: Ask) -> None:
         if self.hub.is_closing:
             raise Refused("server_stopping", "The server is restarting. Ask again in a moment.")
-        application = await self.application()
+        try:
+            application = await find(self.slug, self.caller)
+        except ApplicationNotFound:
+            if sent.conversation is not None:  # whose application may have been this one
+                look = database_sync_to_async(find_open)
+                await look(self.caller, sent.conversation, self.slug)
+            raise
         begun = await answers.ask(self.hub, self.caller, application, self.open_workspace, sent)
         if begun.conversation.pk != self.conversation:
             await self.open(Open(type="open", conversation=begun.conversation.pk))
-
-    async def application(self) -> ResolvedApplication:
-        """Raises `ApplicationNotFound`, `ApplicationBroken`."""
-        application = await resolve(self.slug)
-        if not may_use(application, self.caller):
-            raise ApplicationNotFound(self.slug)
-        return application
 
     async def show(self, opened: Opened, after: int) -> None:
         """Follow a conversation from now on, instead of the one before."""

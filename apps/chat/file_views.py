@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
-from urllib.parse import quote
 from uuid import UUID
 
-from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
@@ -20,18 +18,18 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from apps.accounts.caller import Caller
 from apps.chat import drafts, folders
-from apps.chat.access import own
+from apps.chat.access import own, under
 from apps.chat.kinds import is_written
 from apps.chat.models import Conversation
 from apps.chat.views import find_application, visitor
 from apps.errors import FileMissing, FileRefused, QuickAppError, Refused
 from apps.workspace.local import files
-from apps.workspace.local.models import PUBLIC, StoredFile
+from apps.workspace.local.downloads import headers_of, part_of, pieces
+from apps.workspace.local.models import StoredFile
 from apps.workspace.local.paths import write_path
 
 OVERHEAD_BYTES = 16 * 1024
 """What a form needs around its file."""
-PIECE_BYTES = 64 * 1024
 STATUS = {"too_large": 413, "too_many_files": 409, "busy": 409, "wrong_type": 415}
 SHOWN = re.compile(
     r"image/(png|jpeg|gif|webp|avif|svg\+xml)|application/pdf|(audio|video)/[\w.+-]+"
@@ -43,7 +41,6 @@ LOCKED_PDF = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"
 """Browsers show no PDF in a sandbox; their viewers are one."""
 
 View = Callable[..., HttpResponseBase]
-_range = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 def telling(view: View) -> View:
@@ -117,7 +114,7 @@ def is_own(conversation: Conversation, caller: Caller, application: int) -> bool
 def listing(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
     """The files of a conversation. Raises Http404 for one that is not the visitor's."""
     caller = visitor(request)
-    if not own(caller).filter(pk=conversation, application__slug=slug).exists():
+    if not own(caller).filter(under(slug), pk=conversation).exists():
         raise Http404("There is no such conversation.")
     found = JsonResponse({"files": folders.listed(caller, conversation)})
     found["Cache-Control"] = "no-store"
@@ -136,78 +133,31 @@ def file(request: HttpRequest, bucket: str, name: str) -> HttpResponseBase:
         if request.method == "DELETE":
             files.delete(caller.bucket, path)
             return HttpResponse(status=204)
-        reader = PUBLIC if bucket == PUBLIC else caller.bucket
-        return show(request, files.find(reader, path))
+        return show(request, files.find(files.reader_of(caller.bucket, path), path))
     except FileRefused:
         raise Http404("There is no such file.") from None
 
 
 def show(request: HttpRequest, row: StoredFile) -> HttpResponseBase:
     """Raises `FileMissing` when the bytes are gone."""
-    etag = f'"{row.etag}"'
-    unchanged = get_conditional_response(request, etag=etag)
+    unchanged = get_conditional_response(request, etag=f'"{row.etag}"')
     if unchanged is not None:
         return unchanged
     if not default_storage.exists(row.storage_name):
         raise files.missing(row.name)
-    first, last = wished(request.headers.get("Range", ""), row.size)
-    if first > last and row.size:
-        refused = HttpResponse(status=416)
-        refused["Content-Range"] = f"bytes */{row.size}"
-        return refused
-    response = StreamingHttpResponse(pieces(row.storage_name, first, last + 1))
-    if (first, last + 1) != (0, row.size):
-        response.status_code = 206
-        response["Content-Range"] = f"bytes {first}-{last}/{row.size}"
-    response["Content-Length"] = last + 1 - first
-    response["ETag"] = etag
-    return with_safe_headers(response, row, is_saved="download" in request.GET)
-
-
-def with_safe_headers(
-    response: StreamingHttpResponse, row: StoredFile, *, is_saved: bool
-) -> StreamingHttpResponse:
-    """However it was named, a file of somebody's is never a page of ours."""
+    part = part_of(row.size, request.headers.get("Range", ""))
+    if part is None:
+        return HttpResponse(status=416, headers={"Content-Range": f"bytes */{row.size}"})
     content_type = row.content_type.partition(";")[0].strip().lower()
     is_text = is_written(content_type) and content_type != "image/svg+xml"
-    is_shown = (is_text or SHOWN.fullmatch(content_type) is not None) and not is_saved
-    plain = "text/plain; charset=utf-8"
-    response["Content-Type"] = plain if is_text else content_type
-    name = row.name.rsplit("/", 1)[-1]
-    kind = "inline" if is_shown else "attachment"
-    response["Content-Disposition"] = f"{kind}; filename*=UTF-8''{quote(name, safe='')}"
-    response["Content-Security-Policy"] = (
-        LOCKED_PDF if content_type == "application/pdf" else LOCKED
+    is_shown = is_text or SHOWN.fullmatch(content_type) is not None
+    response = StreamingHttpResponse(
+        pieces(row.storage_name, part),
+        status=part.status,
+        headers=headers_of(row, part, is_shown=is_shown and "download" not in request.GET),
     )
-    response["X-Content-Type-Options"] = "nosniff"
-    response["Cross-Origin-Resource-Policy"] = "same-origin"
-    response["Cache-Control"] = "private, no-cache"
-    response["Accept-Ranges"] = "bytes"
+    # However it was named, a file of somebody's is never a page of ours.
+    response["Content-Type"] = "text/plain; charset=utf-8" if is_text else content_type
+    is_pdf = content_type == "application/pdf"
+    response["Content-Security-Policy"] = LOCKED_PDF if is_pdf else LOCKED
     return response
-
-
-def wished(header: str, size: int) -> tuple[int, int]:
-    """The first and the last byte; the first is greater for a part that there is not."""
-    asked = _range.fullmatch(header.strip())
-    if asked is None or asked.groups() == ("", ""):
-        return 0, size - 1
-    first, last = asked.groups()
-    if not first:
-        return max(0, size - int(last)), size - 1 if int(last) else -1
-    if int(first) >= size:
-        return size, size - 1
-    return int(first), min(int(last), size - 1) if last else size - 1
-
-
-async def pieces(storage_name: str, first: int, end: int) -> AsyncIterator[bytes]:
-    opened = await sync_to_async(default_storage.open)(storage_name, "rb")
-    try:
-        await sync_to_async(opened.seek)(first)
-        while first < end:
-            piece = await sync_to_async(opened.read)(min(PIECE_BYTES, end - first))
-            if not piece:
-                return
-            first += len(piece)
-            yield piece
-    finally:
-        await sync_to_async(opened.close)()

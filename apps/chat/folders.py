@@ -29,6 +29,7 @@ LONGEST_NAME = 120
 LONGEST_NAME_BYTES = 240
 ATTEMPTS = 5
 """To find a free name while others take names in the same folder."""
+NEW = files.Condition(is_new=True)
 
 _unsafe = re.compile(r'[\\/:*?"<>|#%]+')
 _own_address = re.compile(r"files/[^/]+/.+")
@@ -55,7 +56,7 @@ def store_upload(caller: Caller, conversation: UUID, written: str, content: File
             )
         path = folder_of(conversation) + free_name(name, taken)
         try:
-            return files.take(caller.bucket, path, content, content_type)
+            return files.take(caller.bucket, path, content, content_type, NEW)
         except FileChanged:
             continue  # another upload took the name in this moment
     raise Refused("busy", "Too many files of that name at once. Try again.")

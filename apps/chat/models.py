@@ -14,12 +14,19 @@ from apps.agent.messages import attachment_from_dict
 
 
 class Conversation(models.Model):
-    """`owner` is the bucket of a caller; every query by a visitor is filtered by it."""
+    """`owner` is the bucket of a caller; every query by a visitor is filtered by it.
+
+    It outlives its application: `former_application` is then the number of the row that was
+    deleted, `former_slug` and `former_title` are what it was called.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     application = models.ForeignKey(
-        "catalog.Application", on_delete=models.CASCADE, related_name="conversations"
+        "catalog.Application", on_delete=models.SET_NULL, null=True, related_name="conversations"
     )
+    former_application = models.BigIntegerField(null=True, editable=False)
+    former_slug = models.CharField(max_length=50, blank=True, editable=False)
+    former_title = models.CharField(max_length=200, blank=True, editable=False)
     owner = models.CharField(max_length=100)
     title = models.CharField(max_length=200)
     created_at = models.DateTimeField(default=timezone.now)
@@ -31,10 +38,16 @@ class Conversation(models.Model):
             models.Index(
                 fields=("owner", "application", "-updated_at"), name="conversation_of_owner"
             ),
+            models.Index(
+                fields=("former_application",),
+                condition=models.Q(former_application__isnull=False),
+                name="conversation_of_deleted",
+            ),
         )
 
     def __str__(self) -> str:
-        return self.title
+        # Not the title: it is made of somebody's words, and the admin prints rows by this.
+        return f"conversation {self.pk}"
 
 
 class Message(models.Model):
@@ -61,7 +74,7 @@ class Message(models.Model):
         ordering = ("pk",)
 
     def __str__(self) -> str:
-        return f"{self.role}: {self.text[:50]}"
+        return f"{self.role}: {self.uuid}"
 
     def spoken(self) -> Spoken:
         """The message as a run reads it."""

@@ -13,6 +13,8 @@ from apps.agent.events import (
     AttachmentAdded,
     Event,
     Finished,
+    Reasoning,
+    RefusalDelta,
     Spent,
     StageAttachment,
     StageClosed,
@@ -45,19 +47,19 @@ SSE_NAMES = {
 def encode(event: Event) -> dict[str, Any] | None:  # noqa: C901 - one case for each event
     """The event as the page reads it; None for what is not shown."""
     match event:
-        case TextDelta(text):
+        case TextDelta(text) | RefusalDelta(text):
             return {"type": "message.delta", "text": text}
         case StageOpened(stage, title, parent):
             return {"type": "stage.opened", "stage": stage, "title": title, "parent": parent}
         case StageRenamed(stage, suffix):
             return {"type": "stage.delta", "stage": stage, "title": suffix}
-        case StageDelta(stage, text):
+        case StageDelta(stage, text) | Reasoning(stage, text):
             return {"type": "stage.delta", "stage": stage, "text": text}
         case StageAttachment(stage, attachment):
             written = attachment_to_dict(attachment)
             return {"type": "stage.delta", "stage": stage, "attachment": written}
-        case StageClosed(stage, seconds, failed):
-            return closed_stage(stage, seconds, failed=failed)
+        case StageClosed(stage, seconds):
+            return closed_stage(stage, seconds, failed=event.reads_failed)
         case AttachmentAdded(attachment):
             return {"type": "attachment.added", "attachment": attachment_to_dict(attachment)}
         case AnnotationAdded(annotation):

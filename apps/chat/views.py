@@ -1,8 +1,10 @@
-"""The pages: applications, a new conversation, one that was had before; rename and delete."""
+"""The pages: applications, a new conversation, an earlier one; rename, download and delete."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+from urllib.parse import quote
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
@@ -18,7 +20,17 @@ from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve
-from apps.chat.access import VISITOR, adopt, bucket_of, caller_of, first_language, own
+from apps.chat.access import (
+    VISITOR,
+    adopt,
+    bucket_of,
+    caller_of,
+    first_language,
+    own,
+    under,
+    why_ended,
+)
+from apps.chat.export import file_name, markdown
 from apps.chat.frames import MOST_ATTACHMENTS
 from apps.chat.models import Conversation
 from apps.errors import ApplicationBroken, ApplicationNotFound
@@ -51,8 +63,20 @@ def visitor(request: HttpRequest) -> Caller:
 @never_cache
 @ensure_csrf_cookie
 def index(request: HttpRequest) -> HttpResponse:
-    applications = usable(visitor(request)).only("slug", "title", "description")
-    return render(request, "chat/index.html", {"applications": applications})
+    caller = visitor(request)
+    applications = usable(caller).only("slug", "title", "description")
+    # of deleted applications: these conversations stand on no other page
+    earlier = own(caller).filter(application=None)[:LISTED_CONVERSATIONS]
+    context = {"applications": applications, "earlier": by_application(earlier)}
+    return render(request, "chat/index.html", context)
+
+
+def by_application(conversations: Iterable[Conversation]) -> list[list[Conversation]]:
+    """In the order in which they come, those of one deleted application together."""
+    found: dict[int | None, list[Conversation]] = {}
+    for conversation in conversations:
+        found.setdefault(conversation.former_application, []).append(conversation)
+    return list(found.values())
 
 
 @require_safe
@@ -60,13 +84,19 @@ def index(request: HttpRequest) -> HttpResponse:
 @ensure_csrf_cookie
 def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> HttpResponse:
     caller = visitor(request)
-    application = find_application(caller, slug)
-    mine = own(caller).filter(application=application)
+    former = find_former(caller, slug, conversation) if conversation is not None else None
+    if former is not None:
+        application = Application(slug=former.former_slug, title=former.former_title)
+        mine = own(caller).filter(former_application=former.former_application)
+    else:
+        application = find_application(caller, slug)
+        mine = own(caller).filter(application=application)
     if conversation is not None and not mine.filter(pk=conversation).exists():
         raise Http404("There is no such conversation.")
     context = {
         "application": application,
-        "starters": starters(slug),
+        "ended": why_ended(former) if former is not None else "",
+        "starters": starters(slug) if former is None else NO_STARTERS,
         "conversations": [entry(row) for row in mine[:LISTED_CONVERSATIONS]],
         "conversation_id": None if conversation is None else str(conversation),
         "text_limit": settings.CHAT_MAX_QUESTION_CHARS,
@@ -93,8 +123,20 @@ def rename(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 @require_POST
 def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
     """Delete a conversation with all that was said; an answer in it loses its ground and stops."""
-    find_conversation(request, slug, conversation).delete()
-    return redirect("chat", slug)
+    found = find_conversation(request, slug, conversation)
+    found.delete()
+    return redirect("index") if found.application_id is None else redirect("chat", slug)
+
+
+@require_safe
+@never_cache
+def download(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+    """A conversation as a file of Markdown. Raises Http404 for one that is not the visitor's."""
+    found = find_conversation(request, slug, conversation)
+    response = HttpResponse(markdown(found), content_type="text/markdown; charset=utf-8")
+    name = quote(file_name(found), safe="")
+    response["Content-Disposition"] = f"attachment; filename*=UTF-8''{name}"
+    return response
 
 
 def find_application(caller: Caller, slug: str) -> Application:
@@ -102,7 +144,12 @@ def find_application(caller: Caller, slug: str) -> Application:
 
 
 def find_conversation(request: HttpRequest, slug: str, conversation: UUID) -> Conversation:
-    return get_object_or_404(own(visitor(request)), pk=conversation, application__slug=slug)
+    return get_object_or_404(own(visitor(request)).filter(under(slug)), pk=conversation)
+
+
+def find_former(caller: Caller, slug: str, conversation: UUID) -> Conversation | None:
+    """A conversation whose application was deleted; its address stays what it was."""
+    return own(caller).filter(application=None, former_slug=slug, pk=conversation).first()
 
 
 def entry(conversation: Conversation) -> dict[str, Any]:

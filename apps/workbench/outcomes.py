@@ -133,7 +133,7 @@ def stages_of(events: Iterable[Event]) -> tuple[ShownStage, ...]:
                 found[event.stage_id].attachments.append(show(event.attachment))
             case StageClosed():
                 found[event.stage_id].seconds = event.seconds
-                found[event.stage_id].failed = event.failed
+                found[event.stage_id].failed = event.reads_failed
             case _:
                 pass  # parts of an answer, which a single call has none of
     for stage in found.values():

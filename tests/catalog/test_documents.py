@@ -173,3 +173,25 @@ async def test_a_patch_of_a_toolset_cannot_turn_the_credentials_of_its_templates
 
     [told] = [issue.message for issue in found.prepared.issues]
     assert told.startswith("tool_sets[0]: The predefined toolset 'track' has credentials")
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+async def test_what_is_written_for_preview_features_in_vain_is_an_issue(is_on, settings, caplog):
+    settings.ENABLE_PREVIEW_FEATURES = is_on
+    toolset = {"type": "rest-api", "name": "Shop", "tools": [], "deferred": False}
+    hook = {"event": "on_request_start", "tool_name": "recall"}
+
+    found = await resolve_document(
+        "helper", "Helper", {**document(), "tool_sets": [toolset], "hooks": [hook]}
+    )
+
+    why = "is left out: a preview feature, and those are off in this installation"
+    issues = [(one.section, one.message, one.is_hard) for one in found.prepared.issues]
+    assert issues == [
+        ("Application configuration", f"{path}: {why}.", False)
+        for path in ("hooks", "tool_sets[0].deferred")
+        if not is_on
+    ]
+    lines = [f"Application helper: {path} {why}" for path in ("hooks", "tool_sets[0].deferred")]
+    said = [r.getMessage() for r in caplog.records if r.name == "apps.catalog.resolve"]
+    assert said == ([] if is_on else lines)

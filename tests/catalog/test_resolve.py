@@ -77,3 +77,59 @@ async def test_a_name_that_was_made_anew_is_another_application():
     grow_old()
 
     assert (await resolve("travel")).title == "After"
+
+
+PREVIEW = {
+    "orchestrator": {"deployment": {"deployment_id": "gpt"}, "tool_discovery": {"enabled": True}},
+    "contexts": [
+        {"type": "folder", "url": "files/b/"},
+        {"type": "user-defined", "content": "a"},
+        {"type": "folder", "url": "files/c/"},
+    ],
+    "tool_sets": [{"type": "rest-api", "name": "Shop", "tools": [], "deferred": False}],
+    "features": {"web_fetch": None, "dial_files": {}},
+}
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+async def test_what_is_written_for_preview_features_is_warned_of_while_they_are_off(
+    is_on, settings, caplog
+):
+    settings.ENABLE_PREVIEW_FEATURES = is_on
+    await Application.objects.acreate(slug="travel", title="Travel", manifest=PREVIEW)
+
+    application = await resolve("travel")
+
+    said = [record for record in caplog.records if record.name == "apps.catalog.resolve"]
+    why = "is left out: a preview feature, and those are off in this installation"
+    paths = (
+        *("orchestrator.tool_discovery", "contexts[0]", "contexts[2]"),
+        "tool_sets[0].deferred",
+    )
+    expected = [] if is_on else [("WARNING", f"Application travel: {p} {why}") for p in paths]
+    # PostgreSQL does not keep the order of keys.
+    assert sorted((record.levelname, record.getMessage()) for record in said) == sorted(expected)
+    assert application.prepared.issues == ()
+
+
+async def test_what_is_refused_today_and_was_stored_before_costs_its_part_and_not_the_application():
+    patched = {"type": "predefined", "template_name": "weather", "override": {"type": "mcp"}}
+    hook = {
+        "event": "on_request_start",
+        "tool_name": "recall",
+        "arguments": {"q": "${last_user_message[0]}"},
+    }
+    manifest = {
+        "orchestrator": {"deployment": {"deployment_id": "gpt"}, "max_iterations": 0},
+        "contexts": [],
+        "tool_sets": [patched],
+        "hooks": [hook],
+    }
+    await Application.objects.acreate(slug="travel", title="Travel", manifest=manifest)
+
+    application = await resolve("travel")
+
+    assert [issue.message for issue in application.prepared.issues] == [
+        "tool_sets[0]: The patch of the predefined toolset 'weather' contains `type`, which says "
+        "what the template is and cannot be patched; remove it, or write the tool out."
+    ]

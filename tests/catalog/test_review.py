@@ -156,3 +156,27 @@ def test_a_prompt_that_is_meant_for_other_models_is_worth_a_warning(
 
     expected = f"The prompt '{template}' is meant for other models; {told}"
     assert [warning.message for warning in warnings] == ([expected] if told else [])
+
+
+@pytest.mark.parametrize("host", ["xn--a", "xn--", "a..b", "\u200d.example", f"{'a' * 64}.example"])
+def test_a_host_that_cannot_be_looked_up_is_told_at_its_field(host: str):
+    info = {"protocol": "streamable_http", "url": f"https://{host}/mcp"}
+    toolset = {"type": "mcp", "name": "desk", "mcp_server_info": info}
+
+    review = review_manifest(manifest_with(tool_sets=[toolset]))
+
+    assert review.errors == (
+        Problem(
+            "tool_sets[0].mcp_server_info.url", "the host is not a name that can be looked up."
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    "url", ["https://xn--mnchen-3ya.de/", "https://münchen.de", "http://[::1]:80/", "/x"]
+)
+def test_other_hosts_are_no_mistake(url: str):
+    info = {"protocol": "streamable_http", "url": url}
+    toolset = {"type": "mcp", "name": "desk", "mcp_server_info": info}
+
+    assert review_manifest(manifest_with(tool_sets=[toolset])).errors == ()

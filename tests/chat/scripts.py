@@ -31,7 +31,7 @@ from apps.chat.consumers import ChatConsumer
 from apps.runs.hub import Hub
 from apps.workspace.port import DeploymentInfo
 
-PATIENCE = 5.0
+PATIENCE = 60.0
 
 
 MANIFEST: dict[str, Any] = {
@@ -49,6 +49,10 @@ def says(text: str) -> Chunk:
 def thinks(text: str, status: str | None = None) -> Chunk:
     part = StageDeltaPart(0, "Thinking", text, status)
     return Chunk(choices=[Choice(delta=Delta(custom_content=CustomContent(stages=[part])))])
+
+
+def reasons(text: str) -> Chunk:
+    return Chunk(choices=[Choice(delta=Delta(reasoning_content=text))])
 
 
 def counts(prompt_tokens: int, completion_tokens: int) -> Chunk:

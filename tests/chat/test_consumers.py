@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
 
+from apps.agent.model import Choice, Chunk, Delta
 from apps.chat.models import Conversation, Message
 from apps.errors import ModelFailed
 from apps.runs.models import JournalEntry, Run
@@ -15,6 +17,7 @@ from tests.chat.scripts import (
     Visitor,
     add_application,
     counts,
+    reasons,
     says,
     scene,
     settled,
@@ -179,6 +182,38 @@ async def test_a_reload_at_any_point_of_an_answer_loses_and_doubles_nothing():
         assert [frame["seq"] for frame in replay if frame["type"] != "message.delta"] == [
             frame["seq"] for frame in frames[after:] if frame["type"] != "message.delta"
         ]
+
+
+async def test_what_a_model_thinks_is_a_step_that_a_reload_shows_again_and_no_part_of_the_answer():
+    async with scene() as on:
+        on.model.put(reasons("Let me "), reasons("see."), says("Four"), None)
+        tab = await on.visitor.tab(on.hub)
+        conversation = await tab.ask("2 + 2?")
+        live = await tab.until_over()
+        again = await on.visitor.tab(on.hub)
+        await again.open(conversation, 0)
+        replayed = await again.until_over()
+
+    for frames in (live, replayed):
+        opened, *deltas, closed = [f for f in frames if f["type"].startswith("stage.")]
+        assert opened["title"] == "Thinking"
+        assert "".join(delta["text"] for delta in deltas) == "Let me see."
+        assert (closed["failed"], closed["seconds"] >= 0) == (False, True)
+        assert text_of(frames) == "Four"
+    answer = await Message.objects.aget(role="assistant")
+    assert answer.text == "Four"
+    assert "Let me" not in json.dumps(answer.state)
+
+
+async def test_a_refusal_is_the_answers_text():
+    async with scene() as on:
+        on.model.put(Chunk([Choice(Delta(refusal="I may not."))]), None)
+        tab = await on.visitor.tab(on.hub)
+        await tab.ask("How do I break in?")
+        frames = await tab.until_over()
+
+    assert text_of(frames) == "I may not."
+    assert (await Message.objects.aget(role="assistant")).text == "I may not."
 
 
 async def test_two_tabs_see_the_same():
@@ -449,6 +484,28 @@ async def test_only_people_who_are_signed_in_use_an_application_that_is_not_publ
     assert refusal["code"] == "DeploymentNotFound"
     assert text_of(frames) == "Hello"
     assert (await Conversation.objects.aget()).owner == f"user-{user.pk}"
+
+
+async def test_strangers_are_told_of_a_private_application_that_is_broken_as_of_a_missing_one():
+    frame = {"type": "ask", "id": str(uuid4()), "text": "Hi", "conversation": None}
+    async with scene(is_public=False, manifest={"orchestrator": 7}) as on:
+        user = await User.objects.acreate(username="grace")
+        stranger = await on.visitor.tab(on.hub)
+        await stranger.send_json_to(frame)
+        told = await stranger.frame()
+
+        signed_in = Visitor(on.application, on.model, user=user)
+        tab = await signed_in.tab(on.hub)
+        await tab.send_json_to(frame)
+        refusal = await tab.frame()
+        await signed_in.leave()
+
+    assert told == {
+        "type": "error",
+        "text": f"There is no application named {on.application.slug!r} that you may use.",
+        "code": "DeploymentNotFound",
+    }
+    assert refusal["code"] == "application_broken"
 
 
 async def test_a_browser_without_a_session_is_sent_to_the_page():

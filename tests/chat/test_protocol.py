@@ -9,6 +9,8 @@ from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
     Finished,
+    Reasoning,
+    RefusalDelta,
     Spent,
     StageAttachment,
     StageClosed,
@@ -52,6 +54,12 @@ def stage(number: int, name: str, **fields: Any) -> tuple[int, UUID, dict[str, A
             {"type": "annotation.added", "annotation": {"id": "a", "n": [1]}},
         ),
         (Spent(Usage(1, 2)), None),
+        (RefusalDelta("No."), {"type": "message.delta", "text": "No."}),
+        (
+            StageOpened("t", "Thinking", is_reasoning=True),
+            {"type": "stage.opened", "stage": "t", "title": "Thinking", "parent": None},
+        ),
+        (Reasoning("t", "Hm."), {"type": "stage.delta", "stage": "t", "text": "Hm."}),
         (StageRenamed("a", " (2)"), {"type": "stage.delta", "stage": "a", "title": " (2)"}),
         (StageDelta("a", "12"), {"type": "stage.delta", "stage": "a", "text": "12"}),
         (
@@ -65,6 +73,10 @@ def stage(number: int, name: str, **fields: Any) -> tuple[int, UUID, dict[str, A
         (
             StageClosed("a", 1.23456, failed=True),
             {"type": "stage.closed", "stage": "a", "failed": True, "seconds": 1.235},
+        ),
+        (
+            StageClosed("a", 1.0, excused=True),
+            {"type": "stage.closed", "stage": "a", "failed": True, "seconds": 1.0},
         ),
         (
             AttachmentAdded(CHART),

@@ -182,15 +182,6 @@ def test_a_deleted_conversation_leaves_nothing_behind():
     assert left() == [1, 1, 1, 1]
 
 
-def test_a_deleted_application_takes_its_conversations_with_it():
-    application, client = add_application(), visiting()
-    add_run(add_conversation(application, client))
-
-    application.delete()
-
-    assert left() == [0, 0, 0, 0]
-
-
 def test_changes_need_a_token_and_a_post():
     application = add_application()
     client = Client(enforce_csrf_checks=True)

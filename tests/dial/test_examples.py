@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.serving import serve
+from tests.capabilities.manifests import OTHERWISE
 from tests.catalog.content.files import write
 from tests.dial.harbour import (
     PASS,
@@ -141,7 +142,7 @@ async def test_rest_calls_go_out_with_path_query_header_and_body(conversation: C
     [attached] = attachments(reply)
     assert attached["type"] == "application/pdf"
     assert conversation.core.storage.items[attached["url"]].content == PASS
-    assert statuses(reply) == {"Ship: 9/1": "completed", "berths": "completed"}
+    assert statuses(reply) == {"Ship: 9/1": "completed", "berths · print_pass": "completed"}
 
 
 async def test_deployments_answer_each_in_its_way(conversation: Conversation):
@@ -226,7 +227,7 @@ async def test_features_bring_the_tools_that_were_chosen_and_a_skill_of_core(
     assert conversation.tools == [*chosen, READ_SKILL]
     found, skill, file = conversation.results
     assert (found, skill) == ("(no file matches)", SKILL)
-    assert file == "Skill 'radio-phrases' has no bundled files."
+    assert file == f"Skill 'radio-phrases' has no bundled files.{OTHERWISE}"
     assert statuses(reply) == {"Reading Skill: radio-phrases": "completed"}  # the one that failed
 
 
@@ -275,7 +276,7 @@ async def test_old_spellings_still_run(conversation: Conversation):
 
     assert conversation.tools == [CLOCK, "digest", "Shifts_who_works", "Shifts_swap", READ_SKILL]
     assert conversation.results == ["In short: yes.", "Ilze."]
-    assert statuses(reply) == {"Shifts": "completed"}  # the other one asks for no stage
+    assert statuses(reply) == {"Shifts · who_works": "completed"}  # the other one asks for no stage
 
 
 def statuses(reply: Reply) -> dict[str, str]:

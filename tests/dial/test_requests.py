@@ -58,7 +58,7 @@ async def test_tools_that_a_deployment_runs_itself_stand_behind_ours_and_are_nev
 
     *ours, theirs = model.asked[0]["tools"]
     assert ([tool["type"] for tool in ours], theirs) == (["function", "function"], SEARCH)
-    assert said(reply).startswith("Unknown tool 'search'.")
+    assert said(reply).startswith("The tool 'search' runs at the model's service itself")
 
 
 async def test_an_effort_that_a_model_does_not_know_is_left_out_and_told(

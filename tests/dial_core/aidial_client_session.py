@@ -87,7 +87,7 @@ def as_application(client: Any, channel: str, toolset: str) -> dict[str, Any]:
         "signed_in": {
             name: outcome.value
             for name, outcome in client.client_channel.signin_toolsets(
-                channel_id=channel, toolset_ids=[toolset], timeout=20
+                channel_id=channel, toolset_ids=[toolset], timeout=60
             ).items()
         },
     }

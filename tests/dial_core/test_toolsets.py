@@ -43,7 +43,7 @@ def key_url() -> Iterator[str]:
 @asynccontextmanager
 async def connected(core: Core, path: str, **headers: str) -> AsyncIterator[Client]:
     named = {"Api-Key": KEY, **{name.replace("_", "-"): v for name, v in headers.items()}}
-    async with httpx2.AsyncClient(headers=named, trust_env=False, timeout=20) as http:
+    async with httpx2.AsyncClient(headers=named, trust_env=False, timeout=60) as http:
         streams = streamable_http_client(f"{core.url}{path}", http_client=http)
         async with Client(streams, mode="legacy") as client:
             yield client

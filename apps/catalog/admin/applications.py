@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import CharField, QuerySet
+from django.db.models import CharField, Count, QuerySet
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 from django.forms import ModelForm
@@ -55,6 +56,13 @@ class ApplicationAdmin(MovingAdmin[Application]):
             return rows
         names = (KT(f"{MODEL}deployment_id"), KT(f"{MODEL}name"))
         return rows.defer("manifest").annotate(model=Coalesce(*names, output_field=CharField()))
+
+    def consequences(self, request: HttpRequest, rows: Iterable[Application]) -> list[SafeString]:
+        """Of conversations no more than how many there are: what people say is theirs."""
+        kept = Count("conversations"), Count("conversations__owner", distinct=True)
+        numbers = [row.pk for row in rows]
+        found = Application.objects.filter(pk__in=numbers).aggregate(count=kept[0], people=kept[1])
+        return [conversations_kept(**found)] if found["count"] else []
 
     @admin.display(description="model", ordering="model")
     def model_name(self, application: Application) -> str:
@@ -145,6 +153,15 @@ class ApplicationAdmin(MovingAdmin[Application]):
             path("schema/", view(describe_manifest), name="catalog_application_schema"),
         ]
         return [*own, *super().get_urls()]
+
+
+def conversations_kept(count: int, people: int) -> SafeString:
+    text = (
+        "<p>{} of {} will be kept. Their owners can read, download and delete them, but not "
+        "continue them, unless the application is restored from its history.</p>"
+    )
+    conversations = f"{count:,} {'conversation' if count == 1 else 'conversations'}"
+    return format_html(text, conversations, f"{people:,} {'person' if people == 1 else 'people'}")
 
 
 LIST_URL = "catalog_application_changelist"

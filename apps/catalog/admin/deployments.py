@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import forms
@@ -10,12 +11,18 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, JsonResponse
 from django.urls import URLPattern, path
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from apps.catalog.admin.connection import try_connection
 from apps.catalog.admin.history import RecordedAdmin
 from apps.catalog.admin.theme import PasswordInput, Switch
+from apps.catalog.admin.uses import shown
 from apps.catalog.admin.versioned_form import VersionedForm
+from apps.catalog.content.installed import installed
 from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
+from apps.catalog.deployment_uses import deployment_uses
+from apps.catalog.secret_uses import User
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.secrets import UnreadableSecret
 
@@ -101,6 +108,10 @@ class DeploymentAdmin(RecordedAdmin[Deployment]):
         fieldsets = super().get_fieldsets(request, obj)
         return fieldsets if obj else fieldsets[:-1]
 
+    def consequences(self, request: HttpRequest, rows: Iterable[Deployment]) -> list[SafeString]:
+        found = deployment_uses(installed())
+        return [used_by(request, row, found.get(row.deployment_id, [])) for row in rows]
+
     @admin.display(description="key")
     def key(self, deployment: Deployment) -> str:
         if deployment.provider == Deployment.Provider.DEMO:
@@ -147,6 +158,14 @@ class DeploymentAdmin(RecordedAdmin[Deployment]):
         if stored is None:
             return bool(self.has_add_permission(request))
         return bool(self.has_change_permission(request, stored))
+
+
+def used_by(request: HttpRequest, deployment: Deployment, users: Sequence[User]) -> SafeString:
+    if not users:
+        return format_html("<p>No application and no predefined item uses {}.</p>", deployment)
+    lines = format_html_join("", "<li>{}</li>", ((line,) for line in shown(request, users)))
+    words = "<p>{} is used by these, which cannot call it any more:</p><ul>{}</ul>"
+    return format_html(words, deployment, lines)
 
 
 MOST_TESTED = 10

@@ -7,6 +7,7 @@ form refuse or guess: bounds, nulls, markers. What is chosen by a `type` becomes
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 Schema = dict[str, Any]
@@ -51,6 +52,8 @@ class Rewriter:
             kept["$ref"] = kept["$ref"].replace("#/$defs/", "#/definitions/")
         if "title" in kept:
             kept["title"] = spaced(kept["title"])
+        if "description" in kept:
+            kept["description"] = without_marks(kept["description"])
         if "properties" in kept:
             self.fill_object(kept, schema)
         elif kept.get("type") == "object":
@@ -82,21 +85,36 @@ class Rewriter:
         return self.rewrite(inner, "") if isinstance(inner, dict) and inner else True
 
     def choice(self, schema: Schema, choices: list[Schema]) -> Schema:
-        variants = [self.variant(choice) for choice in choices]
+        about = schema.get("description", "")
+        variants = [self.variant(choice, about) for choice in choices]
         if any("tags" in variant for variant in variants):
             variants.append(UNKNOWN)
-        kept: Schema = {key: schema[key] for key in ("title", "description") if key in schema}
+        kept: Schema = {"title": schema["title"]} if "title" in schema else {}
         return {**kept, "oneOf": variants}
 
-    def variant(self, choice: Schema) -> Schema:
-        """A reference, with the values of `type` that it stands for as `tags`, where it has one."""
+    def variant(self, choice: Schema, about: str) -> Schema:
+        """A reference, with the values of `type` that it stands for as `tags`, where it has one.
+
+        It tells what the choice is `about` as well: the library shows nothing but the variant.
+        """
         written = self.rewrite(choice, "")
         name = choice.get("$ref", "").rpartition("/")[2]
+        own = self.definitions.get(name, {}).get("description", "")
+        if about or own:
+            written["description"] = without_marks(f"{about} {own}".strip())
         tags = tags_of(self.definitions.get(name, {}))
         if tags:
             return {**written, "title": ", ".join(map(str, tags)), "tags": tags}
         kind = str(choice.get("type", "value"))
         return {**written, "title": spaced(name) if name else WORDS.get(kind, kind)}
+
+
+_marked = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*")
+
+
+def without_marks(text: str) -> str:
+    """A help text without the marks of Markdown, which the form shows as they are."""
+    return _marked.sub(lambda found: found[1] or found[2], text)
 
 
 def tags_of(definition: Schema) -> list[Any]:

@@ -19,7 +19,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from apps.catalog.admin.theme import Admin
+from apps.catalog.admin.deleting import DeletingAdmin
 from apps.catalog.admin.versioned_form import VersionedForm, posted, set_omitted
 from apps.catalog.history.actors import Note, noting
 from apps.catalog.history.differences import differences
@@ -48,7 +48,7 @@ class Restoration:
     problems: tuple[str, ...]
 
 
-class RecordedAdmin(Admin[Row]):
+class RecordedAdmin(DeletingAdmin[Row]):
     """For rows whose changes are recorded."""
 
     change_list_template = "admin/history/change_list.html"

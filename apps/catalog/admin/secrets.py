@@ -8,13 +8,13 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from apps.catalog.admin.history import RecordedAdmin
 from apps.catalog.admin.theme import LowTextarea, PasswordInput
+from apps.catalog.admin.uses import linked, shown
 from apps.catalog.admin.versioned_form import VersionedForm
 from apps.catalog.content.installed import installed
 from apps.catalog.secret_uses import User, secret_uses
@@ -32,9 +32,6 @@ UNREADABLE = (
 )
 TYPE_AGAIN = (
     "The value was stored for other servers. Type it again, or leave the servers as they were."
-)
-LINK = (
-    '<a href="{}" class="text-primary-700 underline dark:text-primary-400">{}</a> <code>{}</code>'
 )
 
 
@@ -190,7 +187,7 @@ class SecretAdmin(RecordedAdmin[Secret]):
         """What is used cannot be deleted: those who name it would stop working."""
         to_delete, counts, lacking, protected = super().get_deleted_objects(objs, request)
         found = secret_uses(installed())
-        used = [linked(user) for row in objs for user in found.get(row.name, ())]
+        used = shown(request, [user for row in objs for user in found.get(row.name, ())])
         return to_delete, counts, lacking, [*protected, *used]
 
     @admin.display(description="used by")
@@ -219,11 +216,3 @@ def uses_of(secret: Secret) -> list[User]:
 
 def item(user: User) -> tuple[SafeString]:
     return (linked(user),)
-
-
-def linked(user: User) -> SafeString:
-    if user.kind == "application":
-        url = reverse("admin:catalog_application_change", args=[user.pk])
-    else:
-        url = reverse("admin:catalog_contentitem_item", args=[user.kind, user.name])
-    return format_html(LINK, url, f"{user.kind} {user.name}", user.place)

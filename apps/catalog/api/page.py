@@ -9,8 +9,9 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator
+
+from apps.catalog.api.addresses import only
 
 Schema = Mapping[str, Any]
 
@@ -58,7 +59,7 @@ class Described:
     objects: Mapping[str, Sequence[Field]]
 
 
-@require_safe
+@only("GET", "HEAD")
 def docs(request: HttpRequest) -> HttpResponse:
     return render(request, "api/docs.html", {"described": described()})
 

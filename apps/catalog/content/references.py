@@ -21,7 +21,7 @@ from apps.manifest.credentials import credential_places
 from apps.manifest.failures import failure_problems
 from apps.manifest.manifest import Manifest
 from apps.manifest.orchestrator import Orchestrator
-from apps.manifest.overrides import merge
+from apps.manifest.overrides import CHANGES_TYPE, changes_type, merge
 from apps.manifest.paths import ROOT
 from apps.manifest.preview import without_preview
 from apps.manifest.prompts import PredefinedSystemPrompt
@@ -190,6 +190,8 @@ class Resolver:
         if is_reference(kind, document):
             document = self.inner(kind, name, document, passed)
         patch = reference.override or {}
+        if changes_type(patch):
+            raise Unresolved(f"The patch of the predefined {kind} '{name}' {CHANGES_TYPE}.")
         if self.is_foreign and not passed and patch.keys() - HARMLESS:
             self.keep_credentials(kind, name, document)
         patched: dict[str, Any] = merge(document, patch)

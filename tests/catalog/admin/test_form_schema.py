@@ -76,3 +76,62 @@ def test_every_field_is_named_in_words():
         "rest_api_method_info: Rest api method info",
     }
     assert not {name for name in names if name.endswith(": ") or "_" in name.partition(": ")[2]}
+
+
+def test_help_texts_are_plain():
+    schema = form_schema(manifest_schema())
+
+    texts = [
+        item["description"] for item in walk(schema) if isinstance(item.get("description"), str)
+    ]
+
+    assert texts
+    assert [text for text in texts if "`" in text] == []
+    assert schema["definitions"]["Features"]["properties"]["timestamp"]["description"].endswith(
+        "It is on unless it is null."
+    )
+
+
+def test_markdown_in_an_example_stays():
+    schema = form_schema(
+        {"properties": {"name": {"type": "string", "description": "**Bold**, as in `**City:** `."}}}
+    )
+
+    assert schema["properties"]["name"]["description"] == "Bold, as in **City:** ."
+
+
+def test_a_kind_is_told_together_with_what_it_is_a_kind_of():
+    schema = form_schema(manifest_schema())
+
+    prompts = schema["properties"]["orchestrator"]["properties"]["system_prompt"]
+
+    [custom] = [kind for kind in prompts["oneOf"] if kind.get("tags") == ["custom"]]
+    assert custom["description"] == (
+        "What the model is told about its task before every conversation. Left out: nothing but "
+        "what contexts, skills and features add. A prompt that is written here."
+    )
+
+
+def test_what_clients_may_bring_is_explained_in_the_form():
+    schema = form_schema(manifest_schema())
+
+    permissions = schema["definitions"]["ClientPermissions"]["properties"]
+
+    assert {name: field["type"] for name, field in permissions.items()} == dict.fromkeys(
+        ("system_messages", "service_tier", "metadata", "user"), "boolean"
+    )
+    assert [name for name, field in permissions.items() if not field.get("description")] == []
+
+
+def test_shared_headers_of_a_toolset_are_texts_or_secrets_by_their_names():
+    schema = form_schema(manifest_schema(secrets=["shop"]))
+
+    fields = schema["definitions"]["RestToolSet"]["properties"]
+
+    assert (fields["base_url"]["title"], fields["base_url"]["type"]) == ("Base url", "string")
+    assert fields["headers"]["type"] == "object"
+    assert [choice["title"] for choice in fields["headers"]["additionalProperties"]["oneOf"]] == [
+        "text",
+        "Secret reference",
+        "Hidden credential",
+    ]

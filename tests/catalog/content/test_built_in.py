@@ -17,7 +17,8 @@ from apps.catalog.content.references import resolve_references
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve
 from apps.manifest.reading import read
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from tests.catalog.rows import manifest_with
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 from tests.manifest.documents import manifest

@@ -30,7 +30,7 @@ MANIFEST = {
     "tool_sets": [{"type": "predefined", "template_name": "weather"}],
 }
 SEEN_SECONDS = 1.0
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Of a busy machine, which answers late; how old an answer may be is asserted by itself."""
 
 

@@ -167,6 +167,33 @@ def test_what_is_switched_off_is_not_even_looked_for(tmp_path):
     assert parts_in_use(found.manifest)[0].path == "tool_sets[1]"
 
 
+def test_a_patch_of_the_items_own_type_costs_the_item_alone(tmp_path):
+    named = {"type": "mcp"}
+    found = resolved(
+        content(
+            tmp_path,
+            tool__ship=SHIP,
+            tool__boat={"template_name": "ship", "override": named},
+            toolset__harbour=HARBOUR,
+        ),
+        toolset("harbour", **named),
+        rest_tools(tool("ship", named), tool("ship"), tool("boat"), name="own"),
+        rest_tools(tool("ship", named, enabled=False), name="off"),
+    )
+
+    said = (
+        "The patch of the predefined {} contains `type`, which says what the template is and "
+        "cannot be patched; remove it, or write the tool out."
+    )
+    assert found.problems == (
+        ReferenceProblem("tool_sets[0]", said.format("toolset 'harbour'")),
+        ReferenceProblem("tool_sets[1].tools[0]", said.format("tool 'ship'")),
+        ReferenceProblem("tool_sets[1].tools[2]", said.format("tool 'ship'")),
+    )
+    kinds = [item.type for item in found.manifest.tool_sets[1].tools]  # type: ignore[union-attr]
+    assert kinds == ["predefined-tool", "restapi-tool", "predefined-tool"]
+
+
 def test_what_is_invalid_with_its_patch_is_told_with_its_places(tmp_path):
     found = resolved(
         content(tmp_path, tool__ship=SHIP, toolset__harbour=HARBOUR),

@@ -17,7 +17,8 @@ from apps.catalog.content.models import ContentItem
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve
 from apps.errors import ApplicationBroken
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from tests.catalog.content.files import write
 from tests.catalog.rows import manifest_with
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
@@ -113,10 +114,10 @@ async def test_what_cannot_be_resolved_is_told_once_and_the_rest_goes_on(tmp_pat
     assert isinstance(text, StageDelta)
     assert text.text == (
         "#### Tool initialization\n\n"
-        "- tool_sets[0]: The predefined toolset 'bad' is not valid.\n"
+        "- Toolset bad: tool_sets[0]: The predefined toolset 'bad' is not valid.\n"
         "  - name: is missing; write a string or an object\n"
         "  - tools: is missing; write a list\n"
-        "- tool_sets[1].tools[0]: There is no predefined tool 'sheep'; did you mean 'ship'?\n"
+        "- Toolset Port: tool_sets[1].tools[0]: There is no predefined tool 'sheep'; did you mean 'ship'?\n"
     )
     assert isinstance(closed, StageClosed)
     assert closed.failed

@@ -4,6 +4,14 @@ import JSONEditor from "./vendor/json-editor.js";
 import { merge, unseen } from "./lens.js";
 import { join, split } from "./paths.js";
 
+// What a manifest and its schema say is text, and stays as it is written. The library would read it
+// as HTML: a tag in a prompt is lost then, and may load something. With DOMPurify in the page it would
+// still lose "files/<bucket>/<path>", and write "a &lt; b" into a field; so it gets none.
+const asWritten = (text) => text;
+JSONEditor.AbstractTheme.prototype.cleanText = asWritten;
+JSONEditor.AbstractEditor.prototype.cleanText = asWritten;
+JSONEditor.AbstractEditor.prototype.purify = asWritten;
+
 // A choice is made by the `type` that a value names, valid or not; the library would go by validity
 // and show a value with a mistake in it as something else.
 class TaggedChoice extends JSONEditor.defaults.editors.multiple {
@@ -63,6 +71,7 @@ Object.assign(JSONEditor.defaults.languages.en, {
 });
 
 const ROOT = "manifest_form";
+const FINDING = "manifest-finding-";
 
 const OPTIONS = {
   ajax: false,
@@ -129,7 +138,7 @@ export class FormMode {
     this.panel.querySelectorAll(".manifest-editor-inline").forEach((note) => note.remove());
     this.panel.querySelectorAll("[aria-invalid]").forEach((field) => {
       field.removeAttribute("aria-invalid");
-      field.removeAttribute("aria-describedby");
+      describe(field, (id) => !id.startsWith(FINDING));
     });
     findings.forEach((finding, index) => this.markOne(finding, index));
   }
@@ -138,13 +147,13 @@ export class FormMode {
     const place = this.place(path);
     if (!place) return;
     const note = document.createElement("p");
-    note.id = `manifest-finding-${index}`;
+    note.id = `${FINDING}${index}`;
     note.className = `manifest-editor-inline manifest-editor-${severity}`;
     note.textContent = place.isExact ? message : `${path}: ${message}`;
     place.editor.container.append(note);
     if (severity === "error" && place.editor.input) {
       place.editor.input.setAttribute("aria-invalid", "true");
-      place.editor.input.setAttribute("aria-describedby", note.id);
+      describe(place.editor.input, () => true, note.id);
     }
   }
 
@@ -169,8 +178,48 @@ export class FormMode {
   }
 }
 
+// Change which elements describe a field: its help, and what was found at it.
+function describe(field, isKept, ...more) {
+  const before = field.getAttribute("aria-describedby")?.split(" ") ?? [];
+  const ids = [...before.filter(isKept), ...more];
+  if (ids.length) field.setAttribute("aria-describedby", ids.join(" "));
+  else field.removeAttribute("aria-describedby");
+}
+
+// The library gives the same id to every kind of a value, and to the help of every checkbox. It makes
+// them of the keys of the manifest, in which there may be spaces, which part one id from the next.
+function tellApart(panel) {
+  const taken = new Set();
+  for (const element of panel.querySelectorAll("[id]")) {
+    const id = element.id.replace(/\s/g, "_");
+    const isFree = !taken.has(id) && [element, null].includes(document.getElementById(id));
+    if (!isFree || id !== element.id) {
+      rename(element, isFree ? id : free(id), element.closest("[data-schemapath]") ?? panel);
+    }
+    taken.add(element.id);
+  }
+}
+
+function free(id) {
+  let number = 2;
+  while (document.getElementById(`${id}-${number}`)) number += 1;
+  return `${id}-${number}`;
+}
+
+function rename(element, id, scope) {
+  const before = element.id;
+  element.id = id;
+  for (const name of scope.querySelectorAll("label")) if (name.htmlFor === before) name.htmlFor = id;
+  for (const field of scope.querySelectorAll("[aria-describedby]")) {
+    const ids = field.getAttribute("aria-describedby");
+    if (ids === before) field.setAttribute("aria-describedby", id);
+    else if (ids.split(" ").includes(before)) describe(field, (other) => other !== before, id);
+  }
+}
+
 // Names for the controls that the library leaves without one.
 function label(panel) {
+  tellApart(panel);
   for (const name of panel.querySelectorAll("label")) {
     // The library calls the choice of a kind "manifest_form[a][b] switcher".
     if (name.textContent.endsWith(" switcher")) name.textContent = `Kind: ${pathOf(name)}`;

@@ -16,6 +16,7 @@ export class ChatComposer extends LitElement {
     busy: { attribute: false },
     ready: { attribute: false },
     disabled: { attribute: false },
+    ended: { attribute: false },
     limit: { attribute: false },
     draftKey: { attribute: false },
     uploads: { attribute: false },
@@ -29,6 +30,8 @@ export class ChatComposer extends LitElement {
     this.ready = false;
     /** Why nothing can be typed; "" when it can. */
     this.disabled = "";
+    /** Why the conversation cannot be continued at all; "" when it can. */
+    this.ended = "";
     this.limit = 0;
     this.draftKey = "";
     /** @type {Uploads | undefined} */
@@ -89,6 +92,7 @@ export class ChatComposer extends LitElement {
   }
 
   render() {
+    if (this.ended) return this.#ending();
     return html`<form class="composer" @submit=${this.#submit}>
       ${this.uploads ? tray(this.uploads, () => this.focus()) : nothing} ${this.#attachButton()}
       <label class="visually-hidden" for="question">Your question</label>
@@ -107,6 +111,14 @@ export class ChatComposer extends LitElement {
       ></textarea>
       ${this.#isLong ? this.#count() : nothing} ${this.busy ? this.#stopButton() : this.#sendButton()}
     </form>`;
+  }
+
+  /** In place of the form; an answer that is still being written can be stopped. */
+  #ending() {
+    return html`<div class="composer ended">
+      <p>${this.ended}</p>
+      ${this.busy ? this.#stopButton() : nothing}
+    </div>`;
   }
 
   #attachButton() {

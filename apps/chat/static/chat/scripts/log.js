@@ -26,6 +26,7 @@ export class ChatLog extends LitElement {
     heading: { attribute: false },
     description: { attribute: false },
     starters: { attribute: false },
+    ended: { attribute: false },
   };
 
   constructor() {
@@ -36,6 +37,8 @@ export class ChatLog extends LitElement {
     this.busy = false;
     this.heading = "";
     this.description = "";
+    /** Whether nothing can be asked any more. */
+    this.ended = false;
     /** @type {Starters} */
     this.starters = {
       intro_text: "",
@@ -98,7 +101,7 @@ export class ChatLog extends LitElement {
       class="turn answer"
       .answer=${answer}
       .version=${answer.version}
-      .retryable=${isLast && !this.busy}
+      .retryable=${isLast && !this.busy && !this.ended}
     ></chat-answer>`;
   }
 }

@@ -54,14 +54,17 @@ let wasLost = false;
 log.heading = title;
 log.description = page.description ?? "";
 log.starters = starters;
+log.ended = Boolean(page.ended);
 composer.limit = Number(page.textLimit) || Infinity;
 composer.draftKey = draftKey();
+composer.ended = page.ended ?? "";
 composer.uploads = uploads;
 history.base = base;
 history.entries = conversations;
 history.current = session.conversation.id;
 files.base = base;
 files.conversation = session.conversation.id;
+offerDownload();
 
 session.addEventListener("change", scheduleDraw);
 session.addEventListener("opened", (event) => opened(detailOf(event)));
@@ -117,6 +120,7 @@ function tell(place, text) {
 }
 
 function whyDisabled() {
+  if (page.ended) return page.ended;
   if (session.state === "refused") return "Reload the page to go on";
   return starters.chat_message_input_disabled ? "Choose one of the actions above" : "";
 }
@@ -153,10 +157,18 @@ function opened({ isNew }) {
     composer.moveDraft(draftKey());
     history.current = id;
     files.conversation = id;
+    offerDownload();
     history.note(id, name);
     comeBackTo(location.pathname);
   }
   entitle(name);
+}
+
+function offerDownload() {
+  const { id } = session.conversation;
+  const link = element("download", HTMLAnchorElement);
+  link.hidden = !id;
+  if (id) link.href = `${base}${id}/download/`;
 }
 
 /** Signing in leads back to where one is now. @param {string} path */
@@ -202,7 +214,7 @@ function renamed({ id, title: name }) {
 /** @param {string} id */
 function deleted(id) {
   announcer.say("Conversation deleted.");
-  if (id === session.conversation.id) location.assign(base);
+  if (id === session.conversation.id) location.assign(page.ended ? "/" : base);
   // What had the focus is gone.
   else element("new-chat", HTMLAnchorElement).focus();
 }

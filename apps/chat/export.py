@@ -1,0 +1,37 @@
+"""A conversation as a file that its owner keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from apps.chat.folders import safe_name
+from apps.chat.models import Conversation, Message
+
+HEADINGS = {Message.Role.USER: "Question", Message.Role.ASSISTANT: "Answer"}
+
+
+def file_name(conversation: Conversation) -> str:
+    return safe_name(f"{conversation.title or 'Conversation'}.md")
+
+
+def markdown(conversation: Conversation) -> str:
+    """Everything that was said, in order, with the names and the addresses of files."""
+    application = conversation.application
+    title = conversation.former_title if application is None else application.title
+    parts = [
+        f"# {conversation.title or 'Untitled'}",
+        f"{title}, {conversation.created_at:%Y-%m-%d}",
+    ]
+    for message in conversation.messages.all():
+        heading = HEADINGS[Message.Role(message.role)]
+        parts.append(f"## {heading}, {message.created_at:%Y-%m-%d %H:%M} UTC")
+        parts += [text for text in (message.text, "\n".join(attached(message))) if text]
+    return "\n\n".join(parts) + "\n"
+
+
+def attached(message: Message) -> Iterator[str]:
+    for attachment in message.attachments:
+        words = (attachment.get("title"), attachment.get("url") or attachment.get("reference_url"))
+        line = " ".join(" ".join(filter(None, words)).split())
+        if line:
+            yield f"- {line}"

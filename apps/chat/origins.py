@@ -1,0 +1,52 @@
+"""Whose pages may open a socket: ours, and those of origins that are trusted with forms as well.
+
+A browser sends cookies with a socket that a foreign page opens, and asks for nobody's leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from channels.security.websocket import WebsocketDenier
+from django.conf import settings
+from django.http.request import split_domain_port, validate_host
+from django.utils.http import is_same_domain
+
+Application = Callable[..., Awaitable[Any]]
+
+
+class SameOrigin:
+    """Passes on a handshake whose `Origin` is that of the page, scheme and port included."""
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
+        headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        allowed = is_allowed(headers.get(b"origin", ""), headers)
+        await (self.application if allowed else WebsocketDenier())(scope, receive, send)
+
+
+def is_allowed(origin: str, headers: Mapping[bytes, str]) -> bool:
+    host = headers.get(b"host", "")
+    if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
+        return False
+    scheme = "https" if settings.HTTPS else "http"
+    return origin.lower() == f"{scheme}://{host.lower()}" or is_trusted(origin)
+
+
+def is_trusted(origin: str) -> bool:
+    """Whether `CSRF_TRUSTED_ORIGINS` has it; `https://*.example.com` there is every subdomain."""
+    if origin in settings.CSRF_TRUSTED_ORIGINS:
+        return True
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return any(
+        parts.scheme == scheme and is_same_domain(parts.netloc, pattern.lstrip("*"))
+        for scheme, _, pattern in (one.partition("://") for one in settings.CSRF_TRUSTED_ORIGINS)
+        if pattern.startswith("*")
+    )

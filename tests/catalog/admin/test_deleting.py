@@ -1,0 +1,209 @@
+"""What is said before something is deleted: who uses it, and never what people wrote."""
+
+from __future__ import annotations
+
+from html import unescape
+from re import sub
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from apps.catalog.content.installed import look_again
+from apps.catalog.models import Application, ContentItem
+from apps.chat.models import Conversation, Message
+from apps.workspace.local.models import StoredFile
+from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+
+APPLICATIONS = "/admin/catalog/application/"
+DEPLOYMENTS = "/admin/workspace/deployment/"
+WORDS = "my-private-words"
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def operator() -> Client:
+    client = Client()
+    client.force_login(make_operator())
+    return client
+
+
+def staff(*permissions: str) -> Client:
+    user = User.objects.create_user("ben", password="x", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def words(answer: Any) -> str:
+    return unescape(sub(r"\s+", " ", sub(r"<[^>]+>", "", answer.content.decode())))
+
+
+def confirm_many(client: Client, address: str, *numbers: int) -> Any:
+    return client.post(address, {"action": "delete_selected", "_selected_action": numbers})
+
+
+def add_conversation(application: Application, owner: str) -> None:
+    conversation = Conversation.objects.create(
+        application=application, owner=owner, title=f"{WORDS} in a title"
+    )
+    Message.objects.create(conversation=conversation, role="user", text=f"{WORDS} in a message")
+
+
+# --- Words of people --------------------------------------------------------------------------
+
+
+def test_before_an_application_goes_its_conversations_are_counted_and_not_shown(operator):
+    application, other = make_application("travel"), make_application("weather")
+    for owner in ("user-1", "user-1", "session-2"):
+        add_conversation(application, owner)
+
+    one = operator.get(f"{APPLICATIONS}{application.pk}/delete/")
+    many = confirm_many(operator, APPLICATIONS, application.pk, other.pk)
+    without = operator.get(f"{APPLICATIONS}{other.pk}/delete/")
+
+    for page in map(words, (one, many)):
+        assert "3 conversations of 2 people will be kept." in page
+        assert WORDS not in page
+    assert "will be kept" not in words(without)
+
+
+def test_no_page_of_the_admin_has_words_of_people(operator):
+    anna = User.objects.create_user("anna")
+    application = make_application("travel", owner=anna)
+    add_conversation(application, f"user-{anna.pk}")
+    StoredFile.objects.create(
+        bucket=f"user-{anna.pk}", name=f"{WORDS}.txt", storage_name="x", size=1
+    )
+    operator.post(f"{APPLICATIONS}{application.pk}/change/", {"title": "Trips"})
+    pages = [
+        "/admin/",
+        APPLICATIONS,
+        f"{APPLICATIONS}{application.pk}/change/",
+        f"{APPLICATIONS}{application.pk}/delete/",
+        f"{APPLICATIONS}{application.pk}/history/",
+        f"{APPLICATIONS}deleted/",
+        "/admin/auth/user/",
+        f"/admin/auth/user/{anna.pk}/change/",
+        f"/admin/auth/user/{anna.pk}/delete/",
+        f"/admin/auth/user/{anna.pk}/history/",
+        "/admin/accounts/apikey/",
+        "/admin/catalog/operatorkey/",
+        "/admin/workspace/sharedfile/",
+        "/admin/workspace/mcpserver/sessions/",
+    ]
+
+    found = [page for page in pages if WORDS in operator.get(page).content.decode()]
+    operator.post(f"{APPLICATIONS}{application.pk}/delete/", {"post": "yes"})
+    operator.post(f"/admin/auth/user/{anna.pk}/delete/", {"post": "yes"})
+    found += [
+        page
+        for page in ("/admin/", f"{APPLICATIONS}deleted/")
+        if WORDS in words(operator.get(page))
+    ]
+
+    assert found == []
+    assert [str(entry) for entry in LogEntry.objects.all() if WORDS in str(entry)] == []
+    assert Conversation.objects.count() == 1
+
+
+def test_a_row_of_peoples_words_is_called_by_its_number():
+    add_conversation(make_application(), "user-1")
+
+    names = [str(Conversation.objects.get()), str(Message.objects.get())]
+
+    assert [name for name in names if WORDS in name] == []
+
+
+# --- Deployments ------------------------------------------------------------------------------
+
+
+def uses() -> None:
+    """Each way to use the deployment `gpt`, and one application that uses another one."""
+    model = {"orchestrator": {"deployment": {"deployment_id": "gpt"}}}
+    old = {"orchestrator": {"deployment": {"name": "gpt"}}}
+    tool = {"type": "dial-deployment-simple", "deployment_id": "gpt"}
+    tools = [{"type": "dial-deployment", "name": "models", "tools": [tool]}]
+    make_application("model", title="Model", manifest=manifest_with(**model))
+    make_application("old", title="Old", manifest=manifest_with(**old))
+    make_application("tool", title="Tool", manifest=manifest_with(tool_sets=tools))
+    subagents = {"subagents": {"enabled": True, "deployment_id": "gpt"}}
+    make_application("helpers", title="Helpers", manifest=manifest_with(features=subagents))
+    make_application("other", title="Other")
+    ContentItem.objects.create(
+        kind="toolset",
+        name="ask-gpt",
+        text='{"type": "dial-deployment", "name": "ask", "tools": '
+        '[{"type": "dial-deployment-simple", "deployment_id": "gpt"}]}',
+    )
+    look_again()
+
+
+def test_before_a_deployment_goes_everybody_who_uses_it_is_named(operator):
+    uses()
+    deployment, unused = make_deployment("gpt"), make_deployment("unused")
+
+    answer = operator.get(f"{DEPLOYMENTS}{deployment.pk}/delete/")
+    page, many = words(answer), words(confirm_many(operator, DEPLOYMENTS, deployment.pk, unused.pk))
+
+    for shown in (page, many):
+        assert "gpt is used by these, which cannot call it any more:" in shown
+        for line in (
+            "application Model orchestrator.deployment.deployment_id",
+            "application Old orchestrator.deployment.name",
+            "application Tool tool_sets[0].tools[0].deployment_id",
+            "application Helpers features.subagents.deployment_id",
+            "toolset ask-gpt tools[0].deployment_id",
+        ):
+            assert line in shown
+        assert "application Other" not in shown
+    assert "No application and no predefined item uses unused." in many
+    first = Application.objects.get(slug="model")
+    assert f'href="{APPLICATIONS}{first.pk}/change/"' in answer.content.decode()
+
+
+def test_a_deployment_that_is_used_can_be_deleted_all_the_same(operator):
+    uses()
+    deployment = make_deployment("gpt")
+
+    answer = operator.post(f"{DEPLOYMENTS}{deployment.pk}/delete/", {"post": "yes"})
+
+    assert (answer.status_code, type(deployment).objects.count()) == (302, 0)
+
+
+def test_who_names_no_model_uses_the_default_one(operator, settings):
+    settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID = "gpt"
+    make_application("plain", title="Plain", manifest=manifest_with(orchestrator={}))
+    deployment = make_deployment("gpt")
+
+    page = words(operator.get(f"{DEPLOYMENTS}{deployment.pk}/delete/"))
+
+    assert "application Plain orchestrator.deployment.deployment_id" in page
+
+
+def test_what_one_may_not_see_is_counted_and_not_named():
+    uses()
+    deployment = make_deployment("gpt")
+    client = staff("view_deployment", "delete_deployment", "view_contentitem")
+
+    page = words(client.get(f"{DEPLOYMENTS}{deployment.pk}/delete/"))
+
+    assert "toolset ask-gpt" in page
+    assert "4 places in what you may not see" in page
+    assert "Helpers" not in page
+
+
+def test_what_a_manifest_says_is_text_on_the_page(operator):
+    hostile = "<img src=x onerror=alert(1)>"
+    model = {"orchestrator": {"deployment": {"deployment_id": "gpt"}}}
+    make_application("model", title=hostile, manifest=manifest_with(**model))
+    deployment = make_deployment("gpt")
+
+    page = operator.get(f"{DEPLOYMENTS}{deployment.pk}/delete/").content.decode()
+
+    assert hostile not in page
+    assert "&lt;img src=x" in page
