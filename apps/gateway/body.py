@@ -12,6 +12,8 @@ from apps.agent.events import (
     AttachmentAdded,
     Event,
     Finished,
+    Reasoning,
+    RefusalDelta,
     Spent,
     StageAttachment,
     StageClosed,
@@ -23,7 +25,7 @@ from apps.agent.events import (
     ToolCallsRequested,
 )
 from apps.agent.messages import attachment_to_dict, call_to_dict
-from apps.gateway.wire import new_id, statistics_to_dict, usage_to_dict
+from apps.gateway.wire import SEPARATOR, new_id, statistics_to_dict, usage_to_dict
 
 
 @dataclass(slots=True)
@@ -47,15 +49,20 @@ class ShownStage:
 
 @dataclass(slots=True)
 class Completion:
-    """Gathers the events of a run."""
+    """Gathers the events of a run; what a model thinks and refuses has its place as in a stream."""
 
+    for_core: bool = False
     text: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    refusal: list[str] = field(default_factory=list)
     stages: list[ShownStage] = field(default_factory=list)
     indexes: dict[str, int] = field(default_factory=dict)
     attachments: list[dict[str, str]] = field(default_factory=list)
     annotations: list[Mapping[str, Any]] = field(default_factory=list)
     calls: list[dict[str, Any]] = field(default_factory=list)
     state: dict[str, Any] = field(default_factory=dict)
+    logprobs: dict[str, list[Any]] = field(default_factory=dict)
+    """What is told of the tokens of the text, by its kind (`content`, `refusal`)."""
     finished: Finished = field(default_factory=Finished)
 
     def feed(self, events: Iterable[Event]) -> None:
@@ -64,13 +71,22 @@ class Completion:
 
     def feed_one(self, event: Event) -> None:  # noqa: C901 - one case for each event
         match event:
-            case TextDelta(text):
+            case TextDelta(text, logprobs):
                 self.text.append(text)
+                for kind, tokens in (logprobs or {}).items():
+                    known = self.logprobs.setdefault(kind, [])
+                    known += tokens if isinstance(tokens, list) else ()
+            case RefusalDelta(text):
+                (self.text if self.for_core else self.refusal).append(text)
+            case Reasoning(_, text) if not self.for_core:
+                self.thoughts.append(text)
+            case StageOpened(is_reasoning=True) if not self.for_core:
+                self.thoughts += [SEPARATOR] if self.thoughts else []
             case StageOpened(stage_id, title, parent_id):
                 parent = None if parent_id is None else self.indexes.get(parent_id)
                 self.indexes[stage_id] = len(self.stages)
                 self.stages.append(ShownStage(title, parent))
-            case StageRenamed() | StageDelta() | StageAttachment() | StageClosed():
+            case StageRenamed() | StageDelta() | Reasoning() | StageAttachment() | StageClosed():
                 if event.stage_id in self.indexes:
                     self.feed_stage(self.stages[self.indexes[event.stage_id]], event)
             case AttachmentAdded(attachment):
@@ -89,12 +105,14 @@ class Completion:
                 assert_never(event)
 
     def feed_stage(
-        self, stage: ShownStage, event: StageRenamed | StageDelta | StageAttachment | StageClosed
+        self,
+        stage: ShownStage,
+        event: StageRenamed | StageDelta | Reasoning | StageAttachment | StageClosed,
     ) -> None:
         match event:
             case StageRenamed(_, suffix):
                 stage.name += suffix
-            case StageDelta(_, text):
+            case StageDelta(_, text) | Reasoning(_, text):
                 stage.content.append(text)
             case StageAttachment(_, attachment):
                 stage.attachments.append(attachment_to_dict(attachment))
@@ -106,6 +124,8 @@ class Completion:
 
     def to_dict(self, model: str) -> dict[str, Any]:
         usage = self.finished.usage
+        logprobs = {kind: tokens or None for kind, tokens in self.logprobs.items()}
+        told = {"logprobs": logprobs} if logprobs else {}
         written: dict[str, Any] = {
             "id": new_id(),
             "object": "chat.completion",
@@ -116,6 +136,7 @@ class Completion:
                     "index": 0,
                     "finish_reason": self.finished.reason,
                     "message": self.message(),
+                    **told,
                 }
             ],
             "usage": usage_to_dict(usage),
@@ -127,8 +148,12 @@ class Completion:
         text = "".join(self.text)
         written: dict[str, Any] = {
             "role": "assistant",
-            "content": None if self.calls and not text else text,
+            "content": None if (self.calls or self.refusal) and not text else text,
         }
+        if self.thoughts:
+            written["reasoning_content"] = "".join(self.thoughts)
+        if self.refusal:
+            written["refusal"] = "".join(self.refusal)
         if self.calls:
             written["tool_calls"] = self.calls
         if self.annotations:

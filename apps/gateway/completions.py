@@ -14,14 +14,15 @@ from apps.accounts.caller import Caller
 from apps.agent.events import Event, Finished
 from apps.agent.streams import stream
 from apps.catalog.resolve import ResolvedApplication
-from apps.gateway import schemas, shape
 from apps.gateway.admission import visit
 from apps.gateway.body import Completion
+from apps.gateway.dialects import read_for_core, read_openai, with_unsupported
 from apps.gateway.door import GatewayConsumer
 from apps.gateway.errors import ManyChoices, answer_of
+from apps.gateway.ignored import ignored_header
 from apps.gateway.wire import DONE, ChunkEncoder, error_frame
-from apps.runs.run import RunRequest, run
-from apps.streaming.consumer import EVENT_STREAM, HEARTBEAT
+from apps.runs.run import run
+from apps.streaming.consumer import EVENT_STREAM, HEARTBEAT, Header
 from apps.workspace.port import Workspace
 
 Events = AsyncGenerator[list[Event], None]
@@ -40,6 +41,7 @@ class CompletionConsumer(GatewayConsumer):
         self.open_workspace = open_workspace
         self.encoder: ChunkEncoder | None = None
         self.is_for_core = False
+        self.headers: tuple[Header, ...] = ()
 
     async def answer(self) -> None:
         parent = tracing.received(self.scope["headers"])
@@ -62,24 +64,23 @@ class CompletionConsumer(GatewayConsumer):
         visitor = await visit(self.scope, self.attended)
         self.is_for_core = visitor.caller.kind == "dial"
         body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
-        asked = schemas.read(
-            body,
-            max_depth=settings.GATEWAY_MAX_DEPTH,
-            max_messages=settings.GATEWAY_MAX_MESSAGES,
-        )
+        question = read_for_core(body) if self.is_for_core else read_openai(body)
+        asked = question.asked
         application = await visitor.find(self.slug or asked.model or "")
         if asked.n is not None and asked.n > 1:
             raise ManyChoices(application.slug)
-        request = to_run_request(asked)
+        demand = question.demand(application)
         workspace = self.open_workspace(visitor.caller, application)
-        events = stream(partial(run, application, request, workspace, visitor.caller))
+        demand = await with_unsupported(demand, application, workspace)
+        self.headers = ignored_header(demand.ignored)
+        events = stream(partial(run, application, demand.request, workspace, visitor.caller))
         return events, application.slug, bool(asked.stream)
 
     async def send_completion(self, events: Events, slug: str) -> None:
-        completion = Completion()
+        completion = Completion(for_core=self.is_for_core)
         async for batch in events:
             completion.feed(batch)
-        await self.send_json(200, completion.to_dict(slug))
+        await self.send_json(200, completion.to_dict(slug), self.headers)
 
     async def send_stream(self, events: Events, slug: str) -> None:
         """The head is sent with the first thing to show: until then an error has a status.
@@ -87,7 +88,7 @@ class CompletionConsumer(GatewayConsumer):
         Whoever asks directly gets the end of the answer and `[DONE]` in one write. Core keeps what
         comes with `[DONE]` back until it has accounted for the answer, so there it comes alone.
         """
-        encoder = self.encoder = ChunkEncoder(slug)
+        encoder = self.encoder = ChunkEncoder(slug, for_core=self.is_for_core)
         self.keep_alive(settings.HEARTBEAT_SECONDS)
         rest = b""
         async for batch in events:
@@ -103,7 +104,7 @@ class CompletionConsumer(GatewayConsumer):
         await self.end(rest + DONE)
 
     async def open_stream(self, encoder: ChunkEncoder) -> bytes:
-        await self.start(200, EVENT_STREAM)
+        await self.start(200, (*EVENT_STREAM, *self.headers))
         return encoder.opening()
 
     async def on_silence(self) -> None:
@@ -114,21 +115,11 @@ class CompletionConsumer(GatewayConsumer):
             await self.write(await self.open_stream(self.encoder))
 
     async def tell(self, error: Exception) -> None:
-        status, body = answer_of(error)
+        status, body, headers = answer_of(error, for_core=self.is_for_core)
+        if not self.is_for_core:  # OpenAI's clients show the message and nothing else
+            body["error"]["message"] = body["error"]["display_message"]
         if not self.is_started or self.encoder is None:
-            await self.send_json(status, body)
+            await self.send_json(status, body, headers)
             return
         await self.write(self.encoder.rest() + error_frame(body))
         await self.end(DONE)
-
-
-def to_run_request(asked: schemas.ChatRequest) -> RunRequest:
-    """Raises `BadRequest` for messages that come in the wrong order."""
-    external = schemas.to_specs(asked)
-    shape.check(asked.messages, external)
-    return RunRequest(
-        messages=tuple(schemas.to_message(message, external) for message in asked.messages),
-        external=external,
-        tool_choice=asked.tool_choice,
-        response_format=asked.response_format,
-    )

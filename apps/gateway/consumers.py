@@ -9,6 +9,8 @@ from apps.gateway.door import GatewayConsumer, checked, hidden
 from apps.gateway.health import troubles
 from apps.gateway.listing import configuration_form, listed, starters_of
 
+RETRY_SOON = ((b"retry-after", b"1"),)
+
 
 class ListConsumer(GatewayConsumer):
     """`GET /openai/models` and `/openai/deployments`: what the caller may use, by title."""
@@ -43,8 +45,6 @@ class ConfigurationConsumer(GatewayConsumer):
 class HealthConsumer(GatewayConsumer):
     """`GET /healthz`: the process answers."""
 
-    methods = ("GET", "HEAD")
-
     async def answer(self) -> None:
         await self.send_json(200, {"status": "ok"})
 
@@ -52,9 +52,7 @@ class HealthConsumer(GatewayConsumer):
 class ReadyConsumer(GatewayConsumer):
     """`GET /readyz`: what the process needs answers as well."""
 
-    methods = ("GET", "HEAD")
-
     async def answer(self) -> None:
         found = await troubles()
         body = {"status": "unavailable", "failing": found} if found else {"status": "ok"}
-        await self.send_json(503 if found else 200, body)
+        await self.send_json(503 if found else 200, body, RETRY_SOON if found else ())

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import msgspec
 from django.core.validators import slug_re
 
 from apps.accounts.caller import Caller
-from apps.catalog.access import may_use, usable
-from apps.catalog.resolve import ResolvedApplication, resolve
-from apps.errors import ApplicationBroken, ApplicationNotFound, NotAuthenticated, QuickAppError
+from apps.catalog import access
+from apps.catalog.resolve import ResolvedApplication
+from apps.errors import ApplicationNotFound, NotAuthenticated, QuickAppError
 from apps.gateway.errors import answer_of
 from apps.gateway.texts import shortened
-from apps.streaming.consumer import HttpConsumer
+from apps.streaming.consumer import Header, HttpConsumer
 
 JSON = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
 
@@ -21,7 +22,7 @@ JSON = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
 class GatewayConsumer(HttpConsumer):
     """Answers with JSON, also when something goes wrong. A door writes `answer`."""
 
-    methods: ClassVar[tuple[str, ...]] = ("GET",)
+    methods: ClassVar[tuple[str, ...]] = ("GET", "HEAD")
 
     async def handle(self) -> None:
         try:
@@ -36,11 +37,11 @@ class GatewayConsumer(HttpConsumer):
         raise NotImplementedError
 
     async def tell(self, error: Exception) -> None:
-        status, body = answer_of(error)
-        await self.send_json(status, body)
+        status, body, headers = answer_of(error)
+        await self.send_json(status, body, headers)
 
-    async def send_json(self, status: int, body: Any) -> None:
-        await self.respond(status, msgspec.json.encode(body), JSON)
+    async def send_json(self, status: int, body: Any, headers: Iterable[Header] = ()) -> None:
+        await self.respond(status, msgspec.json.encode(body), (*JSON, *headers))
 
     async def refuse_method(self) -> None:
         allowed = ", ".join(self.methods)
@@ -68,16 +69,9 @@ def hidden(slug: str, caller: Caller) -> QuickAppError:
 async def find(slug: str, caller: Caller) -> ResolvedApplication:
     """The application, if the caller may use it. Raises `hidden`, `ApplicationBroken`."""
     try:
-        application = await resolve(checked(slug, caller))
+        return await access.find(checked(slug, caller), caller)
     except ApplicationNotFound:
         raise hidden(slug, caller) from None
-    except ApplicationBroken:
-        if not await usable(caller).filter(slug=slug).aexists():
-            raise hidden(slug, caller) from None
-        raise
-    if not may_use(application, caller):
-        raise hidden(slug, caller)
-    return application
 
 
 def checked(slug: str, caller: Caller) -> str:

@@ -6,11 +6,13 @@ msgspec structs: they are on the path of every request, where pydantic costs ten
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
 
+from apps.agent import thoughts
 from apps.agent.messages import Attachment, Message, ToolCall, attachment_from_dict
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
@@ -52,12 +54,18 @@ class ChatMessage(Struct):
     tool_calls: list[Call] | None = None
     tool_call_id: str | None = None
     custom_content: Object | None = None
+    reasoning_content: Any = None
+    name: Any = None
+    refusal: Any = None
+    function_call: Any = None
+    audio: Any = None
 
 
 class Function(Struct):
     name: Annotated[str, Meta(min_length=1, max_length=256)]
     description: str | None = None
     parameters: Object | None = None
+    strict: Any = None
 
 
 class ClientTool(Struct):
@@ -84,16 +92,24 @@ class ChatRequest(Struct):
     seed: int | None = None
     stop: str | list[str] | None = None
 
+    @property
+    def objects(self) -> list[Any]:
+        """What may be of any shape, beside the messages."""
+        return [self.tools, self.tool_choice, self.response_format]
 
-_decoder = msgspec.json.Decoder(ChatRequest)
+
+R = TypeVar("R", bound=ChatRequest)
+_decode = msgspec.json.Decoder(ChatRequest).decode
 
 
-def read(body: bytes, *, max_depth: int, max_messages: int) -> ChatRequest:
+def read_request(
+    body: bytes, decode: Callable[[bytes], R], *, max_depth: int, max_messages: int
+) -> R:
     """Read a request and check its parts one by one. Raises `BadRequest`."""
     try:
         if not body.isascii():
             body.decode()
-        request = _decoder.decode(body)
+        request = decode(body)
     except msgspec.ValidationError as error:
         raise invalid_structure(str(error)) from error
     except (msgspec.DecodeError, UnicodeError) as error:
@@ -107,6 +123,11 @@ def read(body: bytes, *, max_depth: int, max_messages: int) -> ChatRequest:
     for index, message in enumerate(request.messages):
         check_message(f"messages.{index}", message)
     return request
+
+
+def read(body: bytes, *, max_depth: int, max_messages: int) -> ChatRequest:
+    """A request as DIAL Core sends it; keys that nobody knows are skipped. Raises `BadRequest`."""
+    return read_request(body, _decode, max_depth=max_depth, max_messages=max_messages)
 
 
 # --- Errors -----------------------------------------------------------------------------------
@@ -136,7 +157,7 @@ def check_depth(request: ChatRequest, body: bytes, limit: int) -> None:
     if body.count(b"[") + body.count(b"{") <= limit:
         return
     # What is looked at here stands at least on the fourth level.
-    level: list[Any] = [request.tools, request.tool_choice, request.response_format]
+    level = request.objects
     for message in request.messages:
         level += (message.content, message.custom_content)
     level = [msgspec.to_builtins(item) for item in level if not isinstance(item, str)]
@@ -243,14 +264,17 @@ def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> Message:
     state = custom.pop("state", None) or {}
     custom.pop("stages", None)  # what was shown, not what was said
     content = written.content
+    calls = tuple(
+        ToolCall(call.id, call.function.name, call.function.arguments)
+        for call in written.tool_calls or ()
+        if call.function.name in external
+    )
+    if calls and isinstance(written.reasoning_content, str):
+        state = {**state, thoughts.STATE: {"reasoning_content": written.reasoning_content}}
     return Message(
         role="system" if written.role == "developer" else written.role,  # type: ignore[arg-type]
         content=tuple(content) if isinstance(content, list) else content or "",
-        tool_calls=tuple(
-            ToolCall(call.id, call.function.name, call.function.arguments)
-            for call in written.tool_calls or ()
-            if call.function.name in external
-        ),
+        tool_calls=calls,
         tool_call_id=written.tool_call_id,
         attachments=attachments,
         state=state,

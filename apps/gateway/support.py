@@ -14,10 +14,9 @@ from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_GET, require_POST
 
 from apps.accounts.authentication import authenticate
+from apps.catalog.api.addresses import only
 from apps.catalog.content import configuration
 from apps.catalog.content.installed import installed
 from apps.errors import NotAuthenticated
@@ -30,7 +29,7 @@ logger = logging.getLogger(__name__)
 # --- Reading ----------------------------------------------------------------------------------
 
 
-@require_GET
+@only("GET", "HEAD")
 def application_schema(request: HttpRequest) -> HttpResponse:
     """The JSON schema of a manifest."""
     written = written_schema(
@@ -46,7 +45,7 @@ def written_schema(preview: bool, default_deployment: str) -> bytes:
     )
 
 
-@require_GET
+@only("GET", "HEAD")
 def default_configuration(request: HttpRequest) -> JsonResponse:
     """What a new application begins with, its predefined toolsets written out."""
     return JsonResponse(configuration.default_configuration(installed()))
@@ -59,8 +58,7 @@ def detail(status: int, text: object) -> JsonResponse:
     return JsonResponse({"detail": text}, status=status)
 
 
-@csrf_exempt
-@require_POST
+@only("POST")
 async def validate(request: ASGIRequest) -> JsonResponse:
     """Everything that is wrong with a manifest, and what is worth a warning."""
     try:

@@ -8,13 +8,12 @@ from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, JsonResponse
-from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_GET, require_POST
 from pydantic import TypeAdapter, ValidationError
 
-from apps.accounts.authentication import authenticate, claimed
+from apps.accounts.authentication import authenticate, claimed, read_headers
 from apps.accounts.caller import Caller
 from apps.capabilities.skills.fetching import Address, read
+from apps.catalog.api.addresses import only
 from apps.catalog.content.installed import installed
 from apps.catalog.content.skills import installed_skills
 from apps.errors import FileMissing, FileRefused, NotAuthenticated, ServiceFailed, Unsupported
@@ -29,15 +28,14 @@ NO_KEY = "Send a valid API key in the Api-Key header."
 _skill: TypeAdapter[Any] = TypeAdapter(Skill)
 
 
-@require_GET
+@only("GET", "HEAD")
 def skills(request: HttpRequest) -> JsonResponse:
     """The predefined skills that every application is offered."""
     found = installed_skills(installed())
     return JsonResponse([metadata(skill.document) for skill in found], safe=False)
 
 
-@csrf_exempt
-@require_POST
+@only("POST")
 async def validate_skill(request: ASGIRequest) -> JsonResponse:
     """Fetch a skill with the key of whoever asks, and say what it is or what is wrong with it."""
     try:
@@ -60,7 +58,7 @@ async def sender(request: ASGIRequest) -> Caller:
 
     Raises `NotAuthenticated`.
     """
-    if not request.headers.get("Api-Key", "").strip():
+    if not read_headers(request.scope["headers"]).api_key:
         raise NotAuthenticated
     try:
         return await authenticate(request.scope)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, re_path
 
+from apps.catalog.api.addresses import nowhere
 from apps.gateway import support, support_skills
 
 urlpatterns: list[URLPattern] = [
@@ -12,4 +13,5 @@ urlpatterns: list[URLPattern] = [
     path("skills", support_skills.skills),
     path("skills/validate", support_skills.validate_skill),
     path("validate", support.validate),
+    re_path(r"", nowhere),
 ]

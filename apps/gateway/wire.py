@@ -20,6 +20,8 @@ from apps.agent.events import (
     AttachmentAdded,
     Event,
     Finished,
+    Reasoning,
+    RefusalDelta,
     Spent,
     StageAttachment,
     StageClosed,
@@ -34,6 +36,7 @@ from apps.agent.events import (
 from apps.agent.messages import attachment_to_dict, call_to_dict
 
 DONE = b"data: [DONE]\n\n"
+SEPARATOR = "\n\n"
 
 _encode = msgspec.json.Encoder().encode
 
@@ -46,7 +49,12 @@ def usage_to_dict(usage: Usage) -> dict[str, Any] | None:
     """None when no model told what it spent."""
     if not usage.per_model:
         return None
-    return tokens(usage.prompt_tokens, usage.completion_tokens)
+    written: dict[str, Any] = tokens(usage.prompt_tokens, usage.completion_tokens)
+    if usage.cached_tokens is not None:
+        written["prompt_tokens_details"] = {"cached_tokens": usage.cached_tokens}
+    if usage.reasoning_tokens is not None:
+        written["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning_tokens}
+    return written
 
 
 def statistics_to_dict(usage: Usage) -> dict[str, Any] | None:
@@ -78,10 +86,13 @@ class ChunkEncoder:
     """Turns events into frames. Remembers only what the wire needs: indexes, and the state.
 
     The state and the costs leave right before the end, so that what has nothing else to say can
-    still be answered with a status.
+    still be answered with a status. DIAL shows what a model thinks as a stage, and has no place
+    for a refusal but the text; other clients read both under the keys that OpenAI's have for them.
     """
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, *, for_core: bool = False) -> None:
+        self.for_core = for_core
+        self.has_thought = False
         self.head = {
             "id": new_id(),
             "object": "chat.completion.chunk",
@@ -108,18 +119,26 @@ class ChunkEncoder:
 
     def frame(self, event: Event) -> bytes:
         if isinstance(event, TextDelta):
-            return b"%b%b}}]}\n\n" % (self.before_text, _encode(event.text))
+            if event.logprobs is None:
+                return b"%b%b}}]}\n\n" % (self.before_text, _encode(event.text))
+            return self.chunk({"content": event.text}, event.logprobs)
         return self.frame_rare(event)
 
     def frame_rare(self, event: Event) -> bytes:  # noqa: C901 - one case for each event
         match event:
             case TextDelta(text):
                 return self.chunk({"content": text})
+            case RefusalDelta(text):
+                return self.chunk({"content" if self.for_core else "refusal": text})
+            case Reasoning(_, text) if not self.for_core:
+                return self.chunk({"reasoning_content": text})
+            case StageOpened(is_reasoning=True) if not self.for_core:
+                return self.separate_thoughts()
             case StageOpened(stage_id, title, parent_id):
                 return self.open_stage(stage_id, title, parent_id)
             case StageRenamed(stage_id, suffix):
                 return self.stage(stage_id, name=suffix, status=None)
-            case StageDelta(stage_id, text):
+            case StageDelta(stage_id, text) | Reasoning(stage_id, text):
                 return self.stage(stage_id, content=text, status=None)
             case StageAttachment(stage_id, attachment):
                 index = next(self.stage_attachments.setdefault(stage_id, count()))
@@ -147,6 +166,12 @@ class ChunkEncoder:
             case _:
                 assert_never(event)
 
+    def separate_thoughts(self) -> bytes:
+        """Those before another answer of the model from the ones before it."""
+        lead = self.chunk({"reasoning_content": SEPARATOR}) if self.has_thought else b""
+        self.has_thought = True
+        return lead
+
     def open_stage(self, stage_id: str, title: str, parent_id: str | None) -> bytes:
         parent = self.stages.get(parent_id) if parent_id is not None else None
         nested = {} if parent is None else {"parent_stage_index": parent}
@@ -164,7 +189,10 @@ class ChunkEncoder:
     def custom(self, content: Mapping[str, Any]) -> bytes:
         return self.chunk({"custom_content": content})
 
-    def chunk(self, delta: Mapping[str, Any]) -> bytes:
+    def chunk(self, delta: Mapping[str, Any], logprobs: Mapping[str, Any] | None = None) -> bytes:
+        if logprobs is not None:
+            written = (self.before, _encode(delta), _encode(logprobs))
+            return b'%b%b,"logprobs":%b}]}\n\n' % written
         return b"%b%b}]}\n\n" % (self.before, _encode(delta))
 
     def take_state(self) -> bytes:

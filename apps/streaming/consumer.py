@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from typing import Any, TypeVar
 
 from channels.consumer import AsyncConsumer
@@ -120,32 +120,29 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     async def read_body(self, limit: int) -> bytes:
         """The whole body; from now on the client is listened to.
 
+        Raises as `body_parts` does.
+        """
+        return b"".join([part async for part in self.body_parts(limit)])
+
+    async def body_parts(self, limit: int) -> AsyncGenerator[bytes, None]:
+        """The body as it comes; once it is complete, the client is listened to.
+
         Raises `BodyTooLarge` as soon as it is known, `BodyTooSlow`; a client that goes away
         meanwhile ends the request.
         """
         declared = self.header(b"content-length")
         if declared.isascii() and declared.isdigit() and int(declared[:20]) > limit:
             raise BodyTooLarge(limit)
-        message = await self.receive_part(self.body_seconds)
-        body: bytes = message.get("body", b"")
-        if message.get("more_body"):
-            body = await self.read_rest(body, limit)
-        if len(body) > limit:
-            raise BodyTooLarge(limit)
-        self.listening = asyncio.ensure_future(self.listen(asyncio.current_task()))
-        return body
-
-    async def read_rest(self, first: bytes, limit: int) -> bytes:
-        parts, size = [first], len(first)
+        size, goes_on = 0, True
         deadline = time.monotonic() + self.body_seconds
-        while size <= limit:
+        while goes_on:
             message = await self.receive_part(deadline - time.monotonic())
-            part = message.get("body", b"")
-            parts.append(part)
-            size += len(part)
-            if not message.get("more_body"):
-                break
-        return b"".join(parts)
+            part: bytes = message.get("body", b"")
+            size, goes_on = size + len(part), message.get("more_body", False)
+            if size > limit:
+                raise BodyTooLarge(limit)
+            yield part
+        self.listening = asyncio.ensure_future(self.listen(asyncio.current_task()))
 
     async def receive_part(self, seconds: float) -> Mapping[str, Any]:
         try:
@@ -177,10 +174,10 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     # --- Out -----------------------------------------------------------------------------------
 
     async def respond(self, status: int, body: bytes, headers: Iterable[Header] = ()) -> None:
-        """Answer at once."""
+        """Answer at once; to HEAD with the same headers and without the body."""
         length = (b"content-length", b"%d" % len(body))
         await self.start(status, (*headers, length))
-        await self.end(body)
+        await self.end(b"" if self.scope["method"] == "HEAD" else body)
 
     async def start(self, status: int, headers: Iterable[Header]) -> None:
         self.is_started = True

@@ -28,7 +28,7 @@ from apps.gateway import routing
 from apps.gateway.completions import CompletionConsumer
 from apps.workspace.port import DeploymentInfo
 
-PATIENCE = 5.0
+PATIENCE = 60.0
 LOCAL = ("127.0.0.1", 50000)
 
 Line = Chunk | Exception | asyncio.Event
@@ -159,6 +159,7 @@ class Client:
         method: str = "GET",
         headers: dict[str, str] | None = None,
         client: Sequence[Any] | None = LOCAL,
+        query: str = "",
     ) -> None:
         sent = {name.lower(): value for name, value in (headers or {}).items()}
         given = {"host": "localhost", **sent}
@@ -167,7 +168,7 @@ class Client:
             "http_version": "1.1",
             "method": method,
             "path": path,
-            "query_string": b"",
+            "query_string": query.encode(),
             "headers": [(name.encode(), value.encode()) for name, value in given.items()],
             "client": client,
         }

@@ -11,6 +11,7 @@ from asgiref.sync import sync_to_async
 from apps.accounts.caller import Caller
 from apps.accounts.models import ApiKey
 from apps.agent.messages import Message, ToolCall
+from apps.agent.model import Chunk, TokenUsage
 from apps.errors import ModelFailed
 from apps.gateway import completions
 from apps.gateway.admission import Visit
@@ -286,18 +287,17 @@ async def error_of(body, **options):
 
 
 async def test_messages_in_the_wrong_order_are_refused_before_anything_is_said():
-    messages = [{"role": "assistant", "content": "Hi"}]
+    messages = [{"role": "user", "content": "Hi"}, {"role": "tool", "content": "2"}]
 
     status, error = await error_of({"messages": messages, "stream": True})
 
+    told = "Invalid messages array:\n- Message at index 1: tool message must have a tool_call_id."
     assert status == 400
     assert error == {
-        "message": "Invalid messages array",
+        "message": told,
         "type": "invalid_request_error",
         "code": "400",
-        "display_message": "Invalid messages array:\n"
-        "- Message at index 0: expected role 'user', got 'assistant'.\n"
-        "- Messages must end with a user or tool message, but index 0 has role 'assistant'.",
+        "display_message": told,
     }
 
 
@@ -376,9 +376,46 @@ async def test_an_error_before_the_first_words_has_a_status(stream, caplog):
     assert f"reference={reference}" in caplog.text
 
 
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [(None, None), (0.0, "0"), (7.2, "8"), (86_400.0, "86400"), (999_999_999.0, "86400")],
+)
+async def test_a_limit_of_the_models_service_is_told_with_its_time(asked, told, stream):
+    application = await add_application()
+    model = ScriptedModel([ModelFailed("slow down", status=429, retry_after=asked)])
+
+    answer = await ask(application, model, question(stream=stream))
+
+    error = answer.json()["error"]
+    assert (answer.status, answer.headers.get("retry-after")) == (429, told)
+    assert (error["type"], error["code"]) == ("rate_limit_error", "429")
+
+
+async def test_only_a_limit_is_told_with_a_time():
+    application = await add_application()
+    model = ScriptedModel([ModelFailed("in trouble", status=503, retry_after=5.0)])
+
+    answer = await ask(application, model, question())
+
+    assert (answer.status, answer.headers.get("retry-after")) == (500, None)
+
+
+async def test_a_limit_after_the_first_words_is_told_by_its_code():
+    application = await add_application()
+    model = ScriptedModel([says("Hel"), ModelFailed("slow down", status=429, code="tokens")])
+
+    answer = await ask(application, model, question(stream=True))
+
+    assert (answer.status, answer.text()) == (200, "Hel")
+    assert answer.chunks()[-1]["error"]["code"] == "tokens"
+
+
 async def test_an_error_after_the_first_words_is_one_more_event_and_the_stream_ends_properly():
     application = await add_application()
-    model = ScriptedModel([says("Hel"), ends(prompt=9), ModelFailed("cut", reason="stream")])
+    model = ScriptedModel(
+        [says("Hel"), Chunk([], TokenUsage(9)), ModelFailed("cut", reason="stream")]
+    )
 
     answer = await ask(application, model, question(stream=True))
 
@@ -433,7 +470,7 @@ async def test_a_client_that_goes_away_stops_the_model():
 
     await client.leave()
 
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE):
         await model.was_cancelled.wait()
     await client.is_over()
 
@@ -447,7 +484,7 @@ async def test_a_client_that_goes_away_before_the_first_word_stops_the_model_as_
 
     await client.leave()
 
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE):
         await model.was_cancelled.wait()
     await client.is_over()
 

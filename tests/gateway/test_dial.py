@@ -153,6 +153,27 @@ async def test_an_application_in_a_bucket_is_found_under_its_name_with_spaces(co
     }
 
 
+@pytest.mark.parametrize("slash", ["/", "%2F"])
+async def test_an_address_may_name_an_application_with_its_slashes(
+    core: Core, installation: Installation, slash: str
+):
+    """Core may write the application's own id where the name of the type usually stands."""
+    name, kind = f"applications/public/named__{len(slash)}", f"{TYPE}/{len(slash)}"
+    address = installation.completion(name.replace("/", slash))
+    core.add_schema(kind, address, manifest(conversation_starters={}))
+    core.add_application(name, None, manifest(prompt="Named in full."), kind)
+    model = core.add_model("gpt", [[{"text": "Hello."}]])
+
+    reply = await core.call_application(name, HELLO)
+    stolen = await installation.ask(name, **{"Api-Key": "dial-demo-key"})
+    strange = await installation.ask(name, **{"Api-Key": installation.key})
+
+    assert (reply.status, said(reply)) == (200, "Hello.")
+    assert prompts(model) == ["Named in full."]
+    for refused in (stolen, strange):
+        assert (refused.status_code, refused.json()["error"]["code"]) == (404, "DeploymentNotFound")
+
+
 async def test_an_application_of_ours_is_called_under_its_slug(core: Core):
     model = core.add_model("gpt", [[{"text": "Ours."}]])
 
@@ -326,3 +347,28 @@ async def test_no_key_is_in_the_log(core: Core, installation: Installation):
 
     assert keys
     assert [key for key in keys if key in log] == []
+
+
+async def test_core_is_told_what_a_model_thinks_as_a_stage(core: Core):
+    core.add_model("gpt", [[{"reasoning": "Let me see."}, {"text": "Four."}]])
+
+    reply = await core.call_application("kept", HELLO)
+
+    deltas = [choice["delta"] for event in reply.events() for choice in event["choices"]]
+    stages = [one for delta in deltas for one in delta.get("custom_content", {}).get("stages", ())]
+    assert said(reply) == "Four."
+    assert stages[0]["name"] == "Thinking"
+    assert "".join(stage.get("content", "") for stage in stages) == "Let me see."
+    assert stages[-1] == {"index": stages[0]["index"], "status": "completed"}
+    assert not any("reasoning_content" in delta for delta in deltas)
+
+
+async def test_core_is_told_of_a_models_limit_as_of_any_failure(core: Core):
+    """It relays few statuses; others it would retry or replace."""
+    refusal = {"error": {"status": 429, "message": "later", "display_message": "Later."}}
+    core.add_model("gpt", [[refusal]] * 3)
+
+    reply = await core.call_application("kept", HELLO)
+
+    assert reply.status == 500
+    assert reply.json()["error"]["display_message"].startswith("Later. (error reference: ")

@@ -11,6 +11,8 @@ from apps.agent.events import (
     Event,
     Finished,
     ModelUsage,
+    Reasoning,
+    RefusalDelta,
     Spent,
     StageAttachment,
     StageClosed,
@@ -39,7 +41,7 @@ RUN: list[Event] = [
     StageDelta("b", "parts"),
     StageAttachment("b", PICTURE),
     StageClosed("b", 0.2, failed=True),
-    StageClosed("a", 0.25, is_timed=True),
+    StageClosed("a", 0.25, is_timed=True, excused=True),
     TextDelta("It is 12°"),
     AttachmentAdded(PICTURE),
     TextDelta('C "now"\n'),
@@ -50,14 +52,31 @@ RUN: list[Event] = [
 ]
 
 
-def deltas(events):
+THINKING: list[Event] = [
+    StageOpened("t1", "Thinking", is_reasoning=True),
+    Reasoning("t1", "First "),
+    Reasoning("t1", "this."),
+    StageClosed("t1", 0.5),
+    StageOpened("a", "Search"),
+    StageClosed("a", 0.25),
+    StageOpened("t2", "Thinking", is_reasoning=True),
+    Reasoning("t2", "Then that."),
+    StageClosed("t2", 0.5),
+    TextDelta("Done."),
+    RefusalDelta(" No more."),
+    Finished("stop", Usage(10, 5, (ModelUsage("large", 10, 5, 4, 0),), 4, 0)),
+]
+"""What a model thinks before each of two calls, and what it refuses."""
+
+
+def deltas(events, **options):
     """What each event becomes, without what all chunks have in common."""
-    encoder = ChunkEncoder("app")
+    encoder = ChunkEncoder("app", **options)
     return [json.loads(encoder.frame(event)[6:])["choices"][0]["delta"] for event in events]
 
 
-def merged(events):
-    encoder = ChunkEncoder("app")
+def merged(events, **options):
+    encoder = ChunkEncoder("app", **options)
     frames = (encoder.opening() + encoder.encode(events)).decode().split("\n\n")
     chunks = [json.loads(frame.removeprefix("data: ")) for frame in frames if frame]
     return merge_chat_completion_chunks(*chunks)
@@ -225,14 +244,17 @@ def test_usage_that_nobody_told_is_null():
         RUN[:12] + RUN[14:],
         [TextDelta("Hi"), Finished()],
         [ToolCallsRequested((ToolCall("1", "weather", "{}"),)), Finished("tool_calls", USAGE)],
+        THINKING,
+        [RefusalDelta("No."), Finished()],
     ],
 )
-def test_a_stream_put_together_is_the_whole_answer(run):
+@pytest.mark.parametrize("for_core", [False, True])
+def test_a_stream_put_together_is_the_whole_answer(run, for_core):
     """Put together by DIAL's own merging, which also takes the indexes out of the message."""
-    completion = Completion()
+    completion = Completion(for_core=for_core)
     completion.feed(run)
     whole = completion.to_dict("app")
-    stream = merged(run)
+    stream = merged(run, for_core=for_core)
 
     choice = stream["choices"][0]
     choice["message"] = cleanup_indices(choice.pop("delta"))
@@ -252,3 +274,75 @@ def test_the_whole_answer_has_no_index_inside_the_message_but_keeps_the_state_as
 
     assert message["custom_content"].pop("state") == {"rows": [{"index": 7}]}
     assert '"index"' not in json.dumps(message)
+
+
+def message_of(run, **options):
+    completion = Completion(**options)
+    completion.feed(run)
+    return completion.to_dict("app")["choices"][0]["message"]
+
+
+def test_clients_of_openais_dialect_read_thoughts_and_refusals_under_keys_of_their_own():
+    assert message_of(THINKING) == {
+        "role": "assistant",
+        "content": "Done.",
+        "reasoning_content": "First this.\n\nThen that.",
+        "refusal": " No more.",
+        "custom_content": {"stages": [{"name": "Search", "status": "completed"}]},
+    }
+
+
+def test_core_shows_thoughts_as_stages_and_a_refusal_as_text():
+    assert message_of(THINKING, for_core=True) == {
+        "role": "assistant",
+        "content": "Done. No more.",
+        "custom_content": {
+            "stages": [
+                {"name": "Thinking", "status": "completed", "content": "First this."},
+                {"name": "Search", "status": "completed"},
+                {"name": "Thinking", "status": "completed", "content": "Then that."},
+            ]
+        },
+    }
+
+
+def test_an_answer_that_only_refuses_has_no_text():
+    message = message_of([RefusalDelta("No."), Finished()])
+
+    assert message == {"role": "assistant", "content": None, "refusal": "No."}
+
+
+def test_cached_tokens_and_those_for_thinking_are_told_where_they_are_known():
+    chunk = json.loads(ChunkEncoder("app").encode(THINKING[-1:])[6:])
+
+    assert chunk["usage"] == {
+        "prompt_tokens": 10,
+        "completion_tokens": 5,
+        "total_tokens": 15,
+        "prompt_tokens_details": {"cached_tokens": 4},
+        "completion_tokens_details": {"reasoning_tokens": 0},
+    }
+
+
+def test_log_probabilities_stand_beside_the_text_of_a_chunk_and_add_up_in_a_whole_answer():
+    first = {"content": [{"token": "It"}], "refusal": None}
+    second = {"content": [{"token": " is"}], "refusal": None, "odd": 5}
+    said = [TextDelta("It", first), TextDelta(" is", second), TextDelta(".")]
+    events: list[Event] = [*said, Finished("stop")]
+    completion = Completion()
+
+    frames = ChunkEncoder("m").encode(events).decode().split("\n\n")[:3]
+    completion.feed(events)
+
+    choices = [json.loads(frame.removeprefix("data: "))["choices"][0] for frame in frames]
+    assert [(choice["delta"], choice.get("logprobs")) for choice in choices] == [
+        ({"content": "It"}, first),
+        ({"content": " is"}, second),
+        ({"content": "."}, None),
+    ]
+    (whole,) = completion.to_dict("m")["choices"]
+    assert whole["logprobs"] == {
+        "content": [{"token": "It"}, {"token": " is"}],
+        "refusal": None,
+        "odd": None,
+    }

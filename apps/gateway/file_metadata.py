@@ -1,0 +1,84 @@
+"""Files and folders as DIAL describes them: camel case, times in milliseconds, lists in pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import parse_qs, unquote
+
+from apps.errors import BadRequest
+from apps.workspace.port import FileInfo, FolderInfo
+
+USUAL_ITEMS = 100
+MOST_ITEMS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """The query of a request for metadata. `token` is the URL that the page before ended with."""
+
+    limit: int = USUAL_ITEMS
+    token: str = ""
+    is_deep: bool = False
+    with_permissions: bool = False
+
+
+def read_wishes(query: bytes) -> Wishes:
+    """Raises `BadRequest`."""
+    try:
+        given = {name: values[0] for name, values in parse_qs(query.decode()).items()}
+    except (ValueError, UnicodeError) as error:
+        raise BadRequest(f"The query cannot be read: {error}") from error
+    limit = given.get("limit", str(USUAL_ITEMS))
+    if not (limit.isascii() and limit.isdigit() and int(limit[:10]) <= MOST_ITEMS):
+        raise BadRequest(f"limit: write a number from 0 to {MOST_ITEMS}.")
+    return Wishes(
+        int(limit),
+        given.get("token", ""),
+        is_deep=given.get("recursive") == "true",
+        with_permissions=given.get("permissions") == "true",
+    )
+
+
+def describe(entry: FileInfo | FolderInfo) -> dict[str, Any]:
+    if isinstance(entry, FolderInfo):
+        return head(entry.path)
+    return {
+        **head(entry.path),
+        "createdAt": milliseconds(entry.created_at),
+        "updatedAt": milliseconds(entry.updated_at),
+        "etag": entry.etag,
+        "contentLength": entry.size,
+        "contentType": entry.content_type,
+    }
+
+
+def head(url: str) -> dict[str, Any]:
+    """The URL of a folder ends with a slash; the folder of a whole bucket has no name."""
+    _, bucket, *names = (unquote(segment) for segment in url.rstrip("/").split("/"))
+    return {
+        "name": names[-1] if names else None,
+        "parentPath": "/".join(names[:-1]) + "/" if names[1:] else None,
+        "bucket": bucket,
+        "url": url,
+        "nodeType": "FOLDER" if url.endswith("/") else "ITEM",
+        "resourceType": "FILE",
+    }
+
+
+def milliseconds(moment: datetime | None) -> int | None:
+    return int(moment.timestamp() * 1000) if moment is not None else None
+
+
+def describe_folder(
+    url: str, entries: Sequence[FileInfo | FolderInfo], wishes: Wishes
+) -> dict[str, Any]:
+    """One page of a folder; `entries` are all that is in it, by path."""
+    rest = [entry for entry in entries if entry.path > wishes.token]
+    page = rest[: wishes.limit]
+    found = {**head(url), "items": [describe(entry) for entry in page]}
+    if page and len(page) < len(rest):
+        found["nextToken"] = page[-1].path
+    return found

@@ -1,0 +1,189 @@
+"""A conversation as OpenAI's clients send it: nearly any order is accepted.
+
+    system and developer messages   anywhere; their text goes below the operator's prompt
+    tool messages                   behind the calls they answer, and never for our own tools
+    everything else                 in any order
+
+Calls of tools that the request does not have become text of the user's: services refuse them
+where no tools are listed, and a model might call such a tool again. Only the run knows the names of
+the application's own tools, so it refuses results that a client brings for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from apps.agent.messages import Content, Message
+from apps.agent.tools import ToolSpec
+from apps.errors import BadRequest
+from apps.gateway.schemas import Call, ChatMessage, invalid, to_message
+from apps.gateway.shape import SYSTEM
+from apps.gateway.texts import listed, shortened
+from apps.runs.history import expand
+from apps.runs.mending import as_parts, mended
+
+ARGUMENTS_SHOWN = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """`instructions` is the text of the system messages; `textual_results` are the names of tools
+    whose results became text of the user's.
+    """
+
+    messages: tuple[Message, ...]
+    instructions: str
+    textual_results: frozenset[str]
+
+
+NO_TEXTUAL_RESULTS: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A message and the results behind it, by the ids of the calls that they answer."""
+
+    first: ChatMessage
+    results: Mapping[str | None, ChatMessage]
+
+    def foreign(self, external: Collection[str]) -> list[Call]:
+        """The calls of tools that the request does not have."""
+        calls = self.first.tool_calls if self.first.role == "assistant" else ()
+        return [call for call in calls or () if call.function.name not in external]
+
+
+def read_conversation(
+    written: Sequence[ChatMessage], external: dict[str, ToolSpec]
+) -> Conversation:
+    """Raises `BadRequest`."""
+    if len(written) == 1 and is_plain(written[0]):  # what most requests are
+        return Conversation((to_message(written[0], external),), "", NO_TEXTUAL_RESULTS)
+    for index, message in enumerate(written):
+        check_fields(f"messages.{index}", message)
+    problems = list(violations(written))
+    if problems:
+        text = f"Invalid messages array:\n{listed(problems)}"
+        raise BadRequest("Invalid messages array", text)
+    found = list(groups(message for message in written if message.role not in SYSTEM))
+    said = expand(value for group in found for value in values_of(group, external))
+    told = (call for group in found for call in group.foreign(external) if call.id in group.results)
+    return Conversation(
+        tuple(mended(said)),
+        instructions_of(written),
+        frozenset(call.function.name for call in told),
+    )
+
+
+def is_plain(message: ChatMessage) -> bool:
+    """A question in which there is nothing to check or to mend."""
+    rest = (message.tool_calls, message.name, message.refusal, message.function_call, message.audio)
+    return message.role == "user" and rest == (None,) * len(rest)
+
+
+# --- Checks -----------------------------------------------------------------------------------
+
+
+def check_fields(path: str, message: ChatMessage) -> None:
+    if message.role == "function":
+        raise invalid(f"{path}.role", "Legacy functions are not supported. Send 'tool' messages.")
+    if message.function_call is not None:
+        raise invalid(
+            f"{path}.function_call", "Legacy functions are not supported. Send 'tool_calls'."
+        )
+    if message.audio is not None:
+        raise invalid(f"{path}.audio", "Answers in audio are not supported. Leave it out.")
+    for name in ("name", "refusal"):
+        if not isinstance(getattr(message, name), str | None):
+            raise invalid(f"{path}.{name}", "Expected `str | null`.")
+    if message.role in SYSTEM:
+        check_text_alone(path, message.content)
+
+
+def check_text_alone(path: str, content: Any) -> None:
+    for index, part in enumerate(content if isinstance(content, list) else ()):
+        if part.get("type") != "text":
+            raise invalid(f"{path}.content.{index}.type", "Only 'text' is allowed here.")
+
+
+def violations(messages: Sequence[ChatMessage]) -> Iterator[str]:
+    """Tool messages that answer nothing: OpenAI refuses them as well."""
+    if not messages:
+        yield "Messages array must not be empty."
+    calls: Collection[str] = ()
+    for index, message in enumerate(messages):
+        if message.role != "tool":
+            called = message.tool_calls if message.role == "assistant" else ()
+            calls = {call.id for call in called or ()}
+            continue
+        place = f"Message at index {index}"
+        if not message.tool_call_id:
+            yield f"{place}: tool message must have a tool_call_id."
+        elif message.tool_call_id not in calls:
+            yield (
+                f"{place}: tool_call_id '{shortened(message.tool_call_id)}' does not match any "
+                "tool call in the preceding assistant message."
+            )
+
+
+# --- As values --------------------------------------------------------------------------------
+
+
+def instructions_of(messages: Sequence[ChatMessage]) -> str:
+    texts = (Message("system", content_of(m)).text for m in messages if m.role in SYSTEM)
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+def content_of(message: ChatMessage) -> Content:
+    content = message.content
+    return tuple(content) if isinstance(content, list) else content or message.refusal or ""
+
+
+def groups(messages: Iterable[ChatMessage]) -> Iterator[Group]:
+    """Each message with the results that follow it."""
+    first: ChatMessage | None = None
+    results: dict[str | None, ChatMessage] = {}
+    for message in messages:
+        if message.role == "tool":
+            results[message.tool_call_id] = message
+            continue
+        if first is not None:
+            yield Group(first, results)
+        first, results = message, {}
+    if first is not None:
+        yield Group(first, results)
+
+
+def values_of(group: Group, external: dict[str, ToolSpec]) -> Iterator[Message]:
+    """The message, the results of the client's tools, then what it tells of other tools."""
+    said, foreign = to_value(group.first, external), group.foreign(external)
+    if not foreign or said.content or said.tool_calls or said.attachments or said.state:
+        yield said
+    told = {call.id for call in foreign}
+    for call_id, result in group.results.items():
+        if call_id not in told:
+            yield to_value(result, external)
+    for call in foreign:
+        yield as_text(call, group.results.get(call.id))
+
+
+def to_value(message: ChatMessage, external: dict[str, ToolSpec]) -> Message:
+    value = to_message(message, external)
+    if message.name or message.refusal:
+        value = replace(value, content=content_of(message), name=message.name or "")
+    if value.tool_calls and value.role != "assistant":
+        value = replace(value, tool_calls=())
+    return value
+
+
+def as_text(call: Call, result: ChatMessage | None) -> Message:
+    """What the client tells of a call, as its own words."""
+    made = f"{call.function.name}({call.function.arguments[:ARGUMENTS_SHOWN]})"
+    if result is None:
+        return Message("user", f"[The tool call {made} has no result.]")
+    told = to_message(result, {})
+    head = f"[Result of the tool call {made}]"
+    if isinstance(told.content, str):
+        return Message("user", f"{head}\n{told.content}", attachments=told.attachments)
+    return Message("user", (*as_parts(head), *told.content), attachments=told.attachments)

@@ -1,0 +1,288 @@
+"""Every row of the table in `docs/gateway.md`, tried directly with OpenAI's client and through Core."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import openai
+import pytest
+
+from tests.browser.serving import Site, serve
+from tests.dial_core import Core, serve_core
+from tests.gateway.dialects import APPLICATIONS, HELLO, ROWS, Outcome, Row, system
+from tests.peers.upstream import Upstream, serve_upstream
+
+pytestmark = [pytest.mark.xdist_group("dialects"), pytest.mark.timeout(240)]
+DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "gateway.md"
+HEADING = "| sent | asked directly | through DIAL Core |"
+HEADER = "x-ignored-parameters"
+
+PREPARE = """
+from apps.accounts.models import ApiKey
+from apps.catalog.models import Application
+from apps.workspace.local.models import Deployment
+Deployment.objects.create(
+    deployment_id="upstream", display_name="Upstream", base_url=url, model_name="m", api_key="k"
+)
+Deployment.objects.create(deployment_id="demo", display_name="Demo", provider="demo")
+for slug, manifest in applications.items():
+    Application.objects.create(slug=slug, title=slug, manifest=manifest)
+Application.objects.filter(slug="public").update(is_public=True)
+row, result = ApiKey.objects.create_key(name="dialects")
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """However it came; `text` is that of the answer, `error` the message of a refusal."""
+
+    status: int
+    ignored: str | None
+    text: str = ""
+    error: str = ""
+    logprobs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """One platform, the Core that calls it, and the model's service behind it."""
+
+    site: Site
+    core: Core
+    upstream: Upstream
+    key: str
+    prefix: str
+
+    def ask_directly(self, row: Row, stream: bool) -> Answer:
+        """With OpenAI's client and a key of the platform's own."""
+        slug = f"{self.prefix}{row.application}"
+        base = f"{self.site.url}/openai/deployments/{slug}"
+        body = {name: value for name, value in row.body.items() if name != "messages"}
+        with openai.OpenAI(base_url=base, api_key=self.key, max_retries=0) as client:
+            try:
+                answer = client.chat.completions.with_raw_response.create(
+                    model=row.body.get("model", slug),
+                    messages=row.body["messages"],
+                    stream=stream,
+                    extra_body=body,
+                )
+            except openai.APIStatusError as refused:
+                told = refused.response.json()["error"]
+                ignored = refused.response.headers.get(HEADER)
+                return Answer(refused.status_code, ignored, error=told["message"])
+            return read(answer.status_code, answer.headers, answer.http_response.read(), stream)
+
+    async def ask_core(self, row: Row) -> Answer:
+        name = f"{self.prefix}{row.application}"
+        reply = await self.core.call_application(name, row.body, stream=False)
+        if reply.status != 200:
+            return Answer(reply.status, None, error=reply.json()["error"]["message"])
+        return read(reply.status, reply.headers, reply.content, stream=False)
+
+
+def read(status: int, headers: Mapping[str, str], content: bytes, stream: bool) -> Answer:
+    if not stream:
+        (choice,) = json.loads(content)["choices"]
+        parts = [(choice["message"]["content"], choice.get("logprobs"))]
+    else:
+        events = content.decode().split("\n\n")
+        data = [e.removeprefix("data: ") for e in events if e.startswith("data: {")]
+        choices = [choice for event in data for choice in json.loads(event)["choices"]]
+        parts = [(c["delta"].get("content"), c.get("logprobs")) for c in choices]
+    tokens = [told["token"] for _, some in parts for told in (some or {}).get("content") or ()]
+    text = "".join(said or "" for said, _ in parts)
+    return Answer(status, headers.get(HEADER), text, logprobs=tuple(tokens))
+
+
+@pytest.fixture(scope="module")
+def core() -> Iterator[Core]:
+    with serve_core() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def usual(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    with serve_installation(core, tmp_path_factory.mktemp("usual"), "") as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def overriding(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    settings = {"ALLOW_OVERRIDE_SYSTEM_MESSAGE": "true"}
+    with serve_installation(core, tmp_path_factory.mktemp("o"), "over-", **settings) as served:
+        yield served
+
+
+@contextmanager
+def serve_installation(
+    core: Core, folder: Path, prefix: str, **settings: str
+) -> Iterator[Installation]:
+    with serve_upstream() as upstream, serve(folder, DIAL_URL=core.url, **settings) as site:
+        applications = named(prefix)
+        key = site.shell(PREPARE, url=upstream.url, applications=applications)
+        for slug in applications:
+            core.add_application(slug, f"{site.url}/openai/deployments/{slug}/chat/completions")
+        yield Installation(site, core, upstream, key, prefix)
+
+
+def named(prefix: str) -> dict[str, Any]:
+    """Core knows both installations, so the applications of one have other names."""
+    return {f"{prefix}{slug}": manifest for slug, manifest in APPLICATIONS.items()}
+
+
+@pytest.fixture(params=ROWS, ids=[row.sent[:40] for row in ROWS])
+def row(request: pytest.FixtureRequest) -> Row:
+    found: Row = request.param
+    return found
+
+
+@pytest.fixture
+def installation(row: Row, request: pytest.FixtureRequest) -> Installation:
+    found: Installation = request.getfixturevalue(row.site)
+    return found
+
+
+def without_skills(content: str) -> str:
+    """The prompt without what the platform says of its skills."""
+    before, found, rest = content.partition("\n\nSkills are")
+    return before + rest.partition("</available_skills>")[2] if found else before
+
+
+def check(outcome: Outcome, answer: Answer, asked: list[dict[str, Any]]) -> None:
+    assert answer.status == outcome.status, answer
+    assert answer.ignored == outcome.ignored
+    if outcome.error:
+        assert answer.error.startswith(outcome.error)
+        assert asked == []
+        return
+    first, *_ = asked
+    prompt, *messages = first["messages"]
+    if outcome.messages is not None:
+        assert [message for message in messages if not is_ours(message)] == outcome.messages
+    if outcome.prompt is not None:
+        assert without_skills(prompt["content"]) == outcome.prompt
+    assert {name: found(first, name) for name in outcome.parameters} == outcome.parameters
+    if outcome.choices is not None:
+        assert [body.get("tool_choice") for body in asked] == outcome.choices
+    if outcome.listed is not None:
+        assert [names_of(body) for body in asked] == outcome.listed
+    if outcome.logprobs is not None:
+        assert list(answer.logprobs) == outcome.logprobs
+        assert answer.text == "one two"
+
+
+def is_ours(message: Mapping[str, Any]) -> bool:
+    """Whether the platform put it into the conversation."""
+    ids = [call["id"] for call in message.get("tool_calls", ())]
+    return any(id.startswith("synth_") for id in (*ids, message.get("tool_call_id", "")))
+
+
+def names_of(body: Mapping[str, Any]) -> list[str]:
+    return [tool["function"]["name"] for tool in body.get("tools", ())]
+
+
+def found(body: Mapping[str, Any], name: str) -> Any:
+    if name == "strict":
+        return [tool["function"].get("strict") for tool in body["tools"]]
+    return body.get(name)
+
+
+def complaints(body: Mapping[str, Any]) -> list[str]:
+    """What a strict service would refuse of a request."""
+    messages = [message for message in body["messages"] if message["role"] != "system"]
+    roles = [message["role"] for message in messages]
+    wanted: set[str] = set()
+    told = []
+    for number, message in enumerate(messages):
+        if message["role"] == "tool":
+            wanted.discard(message["tool_call_id"])
+        elif wanted or (number and roles[number - 1] == message["role"]):
+            told.append(f"message {number}")
+        wanted |= {call["id"] for call in message.get("tool_calls", ())}
+    if body["messages"][0]["role"] != "system" or len(roles) != len(body["messages"]) - 1:
+        told.append("system messages")
+    if roles[:1] != ["user"] or roles[-1] not in ("user", "tool") or wanted:
+        told.append("beginning or end")
+    known = set(names_of(body))
+    called = {call["function"]["name"] for m in messages for call in m.get("tool_calls", ())}
+    return told + (["tools"] if called and not known else [])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_whoever_asks_directly_gets_what_openais_api_does(row, stream, installation):
+    installation.upstream.asked.clear()
+
+    answer = installation.ask_directly(row, stream)
+
+    check(row.direct, answer, installation.upstream.asked)
+    assert [complaints(body) for body in installation.upstream.asked if complaints(body)] == []
+
+
+async def test_whom_core_sends_gets_what_dial_promises(row, installation):
+    installation.upstream.asked.clear()
+
+    answer = await installation.ask_core(row)
+
+    check(row.core, answer, installation.upstream.asked)
+
+
+@pytest.mark.parametrize(
+    ("slug", "ignored"), [("demo", "temperature"), ("nested", "max_tokens, temperature")]
+)
+def test_what_a_model_does_nothing_with_is_named(slug, ignored, usual):
+    body = {"messages": [HELLO], "temperature": 0.5, "max_tokens": 5}
+    told = Row("", body, Outcome(""), Outcome(""), slug)
+
+    answer = usual.ask_directly(told, stream=True)
+
+    assert (answer.status, answer.ignored) == (200, ignored)
+
+
+@pytest.mark.parametrize("slug", ["demo", "nested"])
+def test_log_probabilities_that_nobody_tells_are_refused(slug, usual):
+    body = {"messages": [HELLO], "logprobs": True}
+    told = Row("", body, Outcome(""), Outcome(""), slug)
+
+    answer = usual.ask_directly(told, stream=False)
+
+    assert answer.status == 400
+    assert answer.error.startswith("Your request contained invalid structure on path logprobs. ")
+
+
+@pytest.mark.parametrize("name", ["X-DIAL-APPLICATION-ID", "X-DIAL-CLIENT-CHANNEL-ID"])
+def test_no_header_makes_a_caller_one_of_cores(name, usual):
+    body = {"messages": [system("A"), HELLO, system("B")]}
+    url = f"{usual.site.url}/openai/deployments/plain/chat/completions"
+    headers = {"Api-Key": usual.key, name: "plain"}
+
+    answer = httpx.post(url, json=body, headers=headers, timeout=60, trust_env=False)
+
+    assert answer.status_code == 200
+
+
+def test_a_program_on_the_same_machine_is_asking_directly(usual):
+    url = f"{usual.site.url}/openai/deployments/public/chat/completions"
+    body = {"messages": [HELLO, HELLO], "top_k": 1}
+
+    answer = httpx.post(url, json=body, timeout=60, trust_env=False)
+
+    assert (answer.status_code, answer.headers[HEADER]) == (200, "top_k")
+
+
+def test_the_document_has_the_same_table():
+    lines = DOCUMENT.read_text().splitlines()
+    start = lines.index(HEADING) + 2
+    written = lines[start : start + len(ROWS)]
+
+    assert written == [f"| {row.sent} | {row.direct.says} | {row.core.says} |" for row in ROWS]
+    assert lines[start + len(ROWS)] == ""
+
+
+def test_every_row_is_told_once():
+    assert len({row.sent for row in ROWS}) == len(ROWS)

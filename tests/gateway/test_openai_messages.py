@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import pytest
+
+from apps.agent.messages import Attachment, Message, ToolCall
+from apps.agent.tools import ToolSpec
+from apps.errors import BadRequest
+from apps.gateway.openai_messages import Conversation, read_conversation
+from apps.gateway.schemas import Call, ChatMessage, FunctionCall
+
+WEATHER = {"weather": ToolSpec("weather", "", {"type": "object"})}
+HELLO = ChatMessage("user", "Hello")
+STORED = [
+    {"role": "assistant", "tool_calls": [{"id": "s", "function": {"name": "own", "arguments": "{}"}}]},
+    {"role": "tool", "content": "7", "tool_call_id": "s"},
+]  # fmt: skip
+
+
+def asks(*names: str, text: str | None = None, role: str = "assistant") -> ChatMessage:
+    calls = [Call(name, FunctionCall(name, '{"a": 1}')) for name in names]
+    return ChatMessage(role, text, tool_calls=calls)  # type: ignore[arg-type]
+
+
+def result(name: str, content="12", **fields) -> ChatMessage:
+    return ChatMessage("tool", content, tool_call_id=name, **fields)
+
+
+def made(name: str) -> ToolCall:
+    return ToolCall(name, name, '{"a": 1}')
+
+
+def read(*messages: ChatMessage) -> Conversation:
+    return read_conversation(messages, WEATHER)
+
+
+def refusal(*messages: ChatMessage) -> str:
+    with pytest.raises(BadRequest) as refused:
+        read(*messages)
+    return str(refused.value)
+
+
+def test_system_messages_are_instructions_wherever_they_stand():
+    found = read(
+        ChatMessage("system", "A"),
+        HELLO,
+        ChatMessage("developer", [{"type": "text", "text": "B"}, {"type": "text", "text": "C"}]),
+        ChatMessage("system", " "),
+        ChatMessage("system"),
+    )
+
+    assert found == Conversation((Message("user", "Hello"),), "A\n\nB\nC", frozenset())
+
+
+def test_results_of_other_tools_stand_behind_those_of_the_clients():
+    found = read(
+        HELLO, asks("news", "weather", "shop", text="Wait"), result("news"), result("weather")
+    )
+
+    assert found.messages == (
+        Message("user", "Hello"),
+        Message("assistant", "Wait", tool_calls=(made("weather"),)),
+        Message("tool", "12", tool_call_id="weather"),
+        Message(
+            "user",
+            '[Result of the tool call news({"a": 1})]\n12\n\n'
+            '[The tool call shop({"a": 1}) has no result.]',
+        ),
+    )
+    assert found.textual_results == {"news"}
+
+
+def test_a_result_may_have_parts_and_attachments():
+    attachment = {"type": "text/plain", "title": "T", "url": "files/b/t"}
+    image = {"type": "image_url", "image_url": {"url": "https://example.com/x.png"}}
+
+    found = read(
+        HELLO,
+        asks("news"),
+        result("news", [image], custom_content={"attachments": [attachment]}),
+    )
+
+    head = {"type": "text", "text": '[Result of the tool call news({"a": 1})]'}
+    assert found.messages == (
+        Message(
+            "user",
+            ({"type": "text", "text": "Hello"}, head, image),
+            attachments=(Attachment("text/plain", "T", url="files/b/t"),),
+        ),
+    )
+
+
+def test_arguments_of_a_foreign_call_are_told_in_short():
+    call = Call("1", FunctionCall("news", "x" * 100_000))
+
+    found = read(HELLO, ChatMessage("assistant", tool_calls=[call]))
+
+    assert len(found.messages[0].text) < 3000
+
+
+def test_what_the_applications_tools_brought_comes_back_in_its_place():
+    answered = ChatMessage(
+        "assistant", "7", custom_content={"state": {"tool_execution_history": STORED}}
+    )
+
+    found = read(HELLO, ChatMessage("assistant", "Well"), answered, HELLO)
+
+    assert found.messages == (
+        Message("user", "Hello"),
+        Message("assistant", "Well", tool_calls=(ToolCall("s", "own", "{}"),)),
+        Message("tool", "7", tool_call_id="s"),
+        Message("assistant", "7"),
+        Message("user", "Hello"),
+    )  # fmt: skip
+
+
+def test_a_refusal_is_what_the_assistant_said():
+    found = read(HELLO, ChatMessage("assistant", refusal="No."), HELLO)
+
+    assert found.messages[1] == Message("assistant", "No.")
+
+
+def test_calls_that_are_no_assistants_are_left_out():
+    found = read(asks("weather", text="Hello", role="user"))
+
+    assert found.messages == (Message("user", "Hello"),)
+
+
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        ([], "- Messages array must not be empty."),
+        ([HELLO, result("1")], "- Message at index 1: tool_call_id '1' does not match"),
+        ([asks("a"), HELLO, result("a")], "- Message at index 2: tool_call_id 'a' does not match"),
+        ([asks("a", role="user"), result("a")], "index 1: tool_call_id 'a' does not match"),
+        ([HELLO, result("")], "- Message at index 1: tool message must have a tool_call_id."),
+        ([ChatMessage("function", "1")], "on path messages.0.role. Legacy functions"),
+        ([ChatMessage("assistant", function_call={})], "on path messages.0.function_call. Legacy"),
+        ([HELLO, ChatMessage("assistant", audio={"id": "1"})], "on path messages.1.audio. "),
+        ([ChatMessage("user", "1", name=5)], "on path messages.0.name. Expected `str | null`."),
+        ([ChatMessage("assistant", refusal=[])], "on path messages.0.refusal. Expected"),
+        ([ChatMessage("system", [{"type": "image_url"}])], "on path messages.0.content.0.type. "),
+    ],
+)
+def test_what_openai_refuses_is_refused_with_the_reason(messages, told):
+    assert told in refusal(*messages)
