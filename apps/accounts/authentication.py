@@ -139,7 +139,7 @@ def read_headers(headers: Iterable[tuple[bytes, bytes]]) -> Sent:
         if name.startswith("x-") and not KEPT_BACK.fullmatch(name):
             forwardable.setdefault(name, value)
     return Sent(
-        api_key=found.get("api-key", ""),
+        api_key=found.get("api-key") or found.get("x-api-key", ""),
         bearer=bearer_of(found.get("authorization", "")),
         locale=locale_of(found.get(settings.PROXY_LANGUAGE_HEADER, "")),
         client_channel=found.get("x-dial-client-channel-id", ""),
@@ -173,7 +173,17 @@ def is_local(client: Iterable[Any] | None, sent: Sent) -> bool:
     """
     if client is None or sent.is_forwarded or not is_loopback(next(iter(client), "")):
         return False
-    return is_own_host(sent.host) and (not sent.origin or is_own_host(urlsplit_host(sent.origin)))
+    return is_own_host(sent.host) and (not sent.origin or is_own_page(sent))
+
+
+def is_own_page(sent: Sent) -> bool:
+    """Whether the page that sent the request may ask without a key.
+
+    Where CORS lets pages of other origins read answers, those of other ports of this machine
+    need a key as well.
+    """
+    origin = urlsplit_host(sent.origin)
+    return is_own_host(origin) and (not settings.CORS_ALLOWED_ORIGINS or origin == sent.host)
 
 
 def is_loopback(address: str) -> bool:

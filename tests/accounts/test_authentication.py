@@ -55,7 +55,14 @@ def _ask_every_time(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "header", [{"api_key": "{}"}, {"authorization": "Bearer {}"}, {"authorization": "bearer  {}"}]
+    "header",
+    [
+        {"api_key": "{}"},
+        {"x_api_key": "{}"},
+        {"api_key": "", "x_api_key": "{}"},
+        {"authorization": "Bearer {}"},
+        {"authorization": "bearer  {}"},
+    ],
 )
 async def test_a_key_is_taken_from_either_header(header):
     row, key = await create_key()
@@ -81,8 +88,41 @@ async def test_a_key_that_is_sent_twice_is_not_passed_on():
 async def test_the_key_header_counts_before_the_bearer():
     _, key = await create_key()
 
-    with pytest.raises(NotAuthenticated):
-        await authenticate(scope(api_key="wrong", authorization=f"Bearer {key}"))
+    for header in ("api_key", "x_api_key"):
+        with pytest.raises(NotAuthenticated):
+            await authenticate(scope(**{header: "wrong"}, authorization=f"Bearer {key}"))
+
+
+@pytest.mark.parametrize(
+    ("origin", "allowed", "is_let_in"),
+    [
+        ("", [], True),
+        ("http://localhost:8000", [], True),
+        ("http://localhost:3000", [], True),
+        ("https://evil.example", [], False),
+        ("null", [], False),
+        ("", ["https://app.example"], True),
+        ("http://localhost:8000", ["https://app.example"], True),
+        ("http://localhost:3000", ["http://localhost:3000"], False),
+        ("http://localhost:3000", ["*"], False),
+        ("https://app.example", ["https://app.example"], False),
+        ("https://evil.example", ["*"], False),
+        ("null", ["*"], False),
+    ],
+)
+async def test_a_page_that_may_read_answers_is_no_visitor_of_this_machine(
+    settings, origin, allowed, is_let_in
+):
+    settings.CORS_ALLOWED_ORIGINS = allowed
+    asked = scope(client=("127.0.0.1", 1), **({"origin": origin} if origin else {}))
+    asked["headers"][0] = (b"host", b"localhost:8000")
+
+    try:
+        let_in = (await authenticate(asked)).kind == "visitor"
+    except NotAuthenticated:
+        let_in = False
+
+    assert let_in is is_let_in
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,53 @@
+"""The page that signs in, and the way to it from the admin."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from allauth.account.forms import LoginForm
+from allauth.account.views import LoginView
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.forms import UsernameField
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from apps.accounts.throttle import TOO_MANY
+
+
+class SignInForm(LoginForm):  # type: ignore[misc]
+    """Names are taken as accounts have them, and the fields are called as Django calls them."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        name = forms.TextInput({"autofocus": True})
+        self.fields["login"] = UsernameField(label="Username", max_length=150, widget=name)
+        del self.fields["password"].widget.attrs["placeholder"]
+        self.order_fields(["login"])
+
+    def add_prefix(self, field_name: str) -> str:
+        return "username" if field_name == "login" else field_name
+
+
+class SignInView(LoginView):  # type: ignore[misc]
+    form_class = SignInForm
+    template_name = "registration/login.html"
+
+    def form_invalid(self, form: SignInForm) -> HttpResponse:
+        answer: HttpResponse = super().form_invalid(form)
+        for error in form.non_field_errors().as_data():
+            if error.code == TOO_MANY:
+                answer.status_code = 429
+                answer["Retry-After"] = str(error.params["seconds"])
+        return answer
+
+
+def sign_in_to_admin(request: HttpRequest) -> HttpResponse:
+    """Lead from the admin's log-in to the page; a form that is sent here keeps what it says."""
+    index = reverse("admin:index")
+    is_form = request.method == "POST"
+    if not is_form and admin.site.has_permission(request):
+        return HttpResponseRedirect(index)
+    wanted = urlencode({"next": request.GET.get("next") or index})
+    return HttpResponseRedirect(f"{reverse('login')}?{wanted}", preserve_request=is_form)

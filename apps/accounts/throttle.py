@@ -1,0 +1,126 @@
+"""How often signing in may fail, for a name and for an address; allauth counts, in Django's cache.
+
+A name is shut only for the address that failed with it, so that a stranger can lock nobody out. An
+address that failed with many names is shut for all of them.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import math
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core.internal import httpkit, ratelimit
+from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.core.cache import cache
+from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.http import HttpRequest
+from django.utils.http import url_has_allowed_host_and_scheme
+
+logger = logging.getLogger(__name__)
+
+APP = "allauth.account"
+BY_NAME = "login_failed"
+"""Counted before the password is looked at, so that processes together allow no more tries."""
+BY_ADDRESS = "login_failed_by_address"
+"""Counted after a failure: many who sign in at the same time from one office are no attack."""
+TURNS = [threading.Lock() for _ in range(64)]
+"""Tries for one name from one address take turns: each counts until it has succeeded, and somebody
+who signs in with many programs at once would be refused for tries that are about to."""
+TOO_MANY = "too_many_login_attempts"
+IGNORED = " X-Forwarded-For was ignored: behind a proxy, set TRUSTED_PROXY_COUNT, or all share its address."
+
+
+class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    """What allauth asks an installation about."""
+
+    error_messages = {
+        **DefaultAccountAdapter.error_messages,
+        "username_password_mismatch": "Please enter a correct username and password. "
+        "Note that both fields may be case-sensitive.",
+    }
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> AbstractBaseUser | None:
+        key = self._get_login_attempts_cache_key(request, **credentials)
+        with TURNS[hash(key) % len(TURNS)]:
+            found: AbstractBaseUser | None = super().authenticate(request, **credentials)
+            return found
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Raises ValidationError with the code TOO_MANY and the seconds to wait; refusals never count."""
+        if not self.seconds_to_wait(request, **credentials):
+            with suppress(ValidationError):  # other processes were faster
+                super().pre_authenticate(request, **credentials)
+                return
+        seconds = max(1, self.seconds_to_wait(request, **credentials))
+        self.log_refusal(request, seconds)
+        message = f"Too many wrong tries. Wait {duration(seconds)}, then try again."
+        raise ValidationError(message, code=TOO_MANY, params={"seconds": seconds})
+
+    def log_refusal(self, request: HttpRequest, seconds: int) -> None:
+        is_ignored = (
+            "X-Forwarded-For" in request.headers and not settings.ALLAUTH_TRUSTED_PROXY_COUNT
+        )
+        note = IGNORED if is_ignored else ""
+        logger.warning("%s may not sign in for %d s.%s", ratelimit.get_ip(request), seconds, note)
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        ratelimit.consume(request, app=APP, action=BY_ADDRESS)
+
+    def seconds_to_wait(self, request: HttpRequest, **credentials: Any) -> int:
+        """Until this address may try this name; 0 if it may now."""
+        key = self._get_login_attempts_cache_key(request, **credentials)
+        by_name = seconds_until_open(request, BY_NAME, key)
+        return math.ceil(max(by_name, seconds_until_open(request, BY_ADDRESS)))
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """allauth's has the request's host and no address: a client may choose the one."""
+        return f"{ratelimit.get_ip(request)} {credentials['username']}"
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """As the trusted proxies tell it, else that of the connection; "" over a Unix socket."""
+        told = None
+        with suppress(ImproperlyConfigured):  # whoever came past a proxy names too few addresses
+            told = httpkit.get_client_ip(request)
+        return plain_address(told or request.META.get("REMOTE_ADDR") or "")
+
+    def is_safe_url(self, url: str) -> bool:
+        """An address of the site that was asked; allauth takes those of all ALLOWED_HOSTS."""
+        host = {self.request.get_host()}
+        return url_has_allowed_host_and_scheme(url, host, require_https=self.request.is_secure())
+
+    def is_ajax(self, request: HttpRequest) -> bool:
+        """Nobody is answered in allauth's JSON, which knows no status but 200 and 400."""
+        return False
+
+
+def seconds_until_open(request: HttpRequest, action: str, key: str | None = None) -> float:
+    now, waits = time.time(), [0.0]
+    for rate in ratelimit.get_rates(app=APP, action=action):
+        counted = ratelimit.get_cache_key(request, app=APP, action=action, rate=rate, key=key)
+        tries = cache.get(counted, [])
+        is_open, tries = ratelimit.apply_rate(tries, now, rate, dry_run=True)
+        if not is_open:
+            waits.append(tries[-1] + rate.duration - now)
+    return max(waits)
+
+
+def plain_address(text: str) -> str:
+    """Without a zone, and IPv4 as itself where it is written as IPv6."""
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return text
+    return str(getattr(address, "ipv4_mapped", None) or address)
+
+
+def duration(seconds: int) -> str:
+    if seconds == 1:
+        return "a second"
+    return f"{seconds} seconds" if seconds <= 90 else f"{math.ceil(seconds / 60)} minutes"
