@@ -11,6 +11,7 @@ import os
 from django.core.asgi import get_asgi_application
 
 from quickapps_site.bodies import BoundedBodies, most_of
+from quickapps_site.cors import with_cors
 from quickapps_site.tracing import set_up_tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "quickapps_site.settings")
@@ -20,10 +21,10 @@ django_application = get_asgi_application()
 # The doors import models, which needs Django to be set up.
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
-from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 from django.conf import settings  # noqa: E402
 
 from apps.chat import routing as chat  # noqa: E402
+from apps.chat.origins import SameOrigin  # noqa: E402
 from apps.gateway import routing as gateway  # noqa: E402
 
 pages = BoundedBodies(
@@ -33,9 +34,10 @@ pages = BoundedBodies(
 )
 application = ProtocolTypeRouter(
     {
-        "http": URLRouter([*gateway.urlpatterns, *gateway.otherwise(pages)]),
-        "websocket": AllowedHostsOriginValidator(
-            AuthMiddlewareStack(URLRouter(chat.websocket_urlpatterns))
+        "http": with_cors(
+            URLRouter([*gateway.urlpatterns, *gateway.otherwise(pages)]),
+            settings.CORS_ALLOWED_ORIGINS,
         ),
+        "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(chat.websocket_urlpatterns))),
     }
 )

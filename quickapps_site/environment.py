@@ -179,17 +179,23 @@ ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]+)?", re.IGNORECASE)
 PATTERN = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:([0-9]+|\*))?", re.IGNORECASE)
 
 
-def origins(name: str, *, patterns: bool = False) -> list[str]:
-    """A comma-separated list of origins; with `patterns`, stars may stand for subdomains and ports."""
+def origins(name: str, *, patterns: bool = False, everybody: bool = False) -> list[str]:
+    """A comma-separated list of origins.
+
+    With `patterns`, stars may stand for subdomains and ports; with `everybody`, a star alone for
+    every origin.
+    """
     form = PATTERN if patterns else ORIGIN
 
     def parse(raw: str) -> list[str]:
+        if everybody and raw == "*":
+            return [raw]
         found = [word.strip().rstrip("/") for word in raw.split(",") if word.strip()]
         if not all(map(form.fullmatch, found)):
             raise ValueError(raw)
         return found
 
-    alike = " or https://*.example.org" if patterns else ""
+    alike = " or https://*.example.org" if patterns else ", or * for all" if everybody else ""
     return parsed(name, [], parse, f"origins such as https://chat.example.org{alike}")
 
 
@@ -205,7 +211,10 @@ def database(name: str, default: str) -> dict[str, Any]:
         }
     else:
         # Under ASGI a kept connection belongs to a thread that may never come back; a pool does not.
-        found["OPTIONS"] = {"pool": {"min_size": 1, "max_size": 10, "timeout": 10}}
+        found["ENGINE"] = "quickapps_site.postgresql"
+        found["OPTIONS"] = {
+            "pool": {"min_size": 1, "max_size": 10, "timeout": 10, "reconnect_timeout": 2}
+        }
     found["CONN_MAX_AGE"] = 0
     return found
 

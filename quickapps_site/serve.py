@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import os
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from quickapps_site import environment as env
 from quickapps_site import housekeeping
 from quickapps_site.backpressure import FULL, bound_buffers, transport_of, until_taken
 from quickapps_site.bodies import most_of
+from quickapps_site.connections import bound_connections
 from quickapps_site.tuning import (
     keep_content_types,
     lift_limit_of_sent_messages,
@@ -45,11 +47,27 @@ CLEAN_UP_SECONDS = 4.0
 """For what was cancelled to let go, and again for connections to be closed."""
 
 
-def main() -> int:
-    use_uvloop()
-    from django.conf import settings
+PREPARE = "--prepare"
 
-    from quickapps_site.asgi import application  # sets Django up, which imports the reactor
+
+def main(arguments: Sequence[str] = ()) -> int:
+    """Serve; `--prepare` brings the database up to date first."""
+    use_uvloop()
+    set_django_up()  # imports the reactor
+    from django.conf import settings
+    from django.core.management import CommandError
+
+    from quickapps_site import preparation, static_files
+
+    try:
+        if PREPARE in arguments:
+            preparation.prepare()
+    except CommandError as error:
+        logger.error("%s", error)
+        return 1
+    if not settings.DEBUG:
+        static_files.build()
+    from quickapps_site.asgi import application  # its middleware lists the static files
 
     tell_of_content()
     housekeeping.start()
@@ -57,9 +75,17 @@ def main() -> int:
     keep_what_is_loaded()
     direct = env.boolean("DAPHNE_DIRECT_WRITES", True)
     bound_bodies(most_of(settings.BODY_LIMITS), settings.BODY_SECONDS)
+    bound_connections(settings.HEADER_SECONDS, settings.MAX_CONNECTIONS)
     return serve(
         application, settings.HOST, settings.PORT, direct_writes=direct, ending=end_answers
     )
+
+
+def set_django_up() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "quickapps_site.settings")
+    import django
+
+    django.setup()
 
 
 async def end_answers(seconds: float) -> None:
@@ -258,4 +284,4 @@ def running(server: Server, protocol: str = "") -> list[asyncio.Future[Any]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

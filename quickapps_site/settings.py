@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "rest_framework_api_key",
     "drf_spectacular",
     "csp",
+    "allauth.account",
     "apps.accounts",
     "apps.workspace.local",
     "apps.catalog",
@@ -81,10 +82,12 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "apps.catalog.policies.PolicyOfThePath",
+    "quickapps_site.encodings.read_forms_as_utf8",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "apps.catalog.history.actors.remember_request",
@@ -122,20 +125,41 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
 
+# Of django-allauth nothing is used but signing in; the rest of its pages has no address.
+ACCOUNT_ADAPTER = "apps.accounts.throttle.SignInAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_AUTHENTICATED_LOGIN_REDIRECTS = False  # who may not see a page may sign in as somebody else
+SIGN_IN_FAILURES_PER_ADDRESS = env.integer("SIGN_IN_FAILURES_PER_ADDRESS", 50, least=5)
+ACCOUNT_RATE_LIMITS = {
+    "login": None,  # what succeeds is not counted
+    "login_failed": "5/5m/key",
+    "login_failed_by_address": f"{SIGN_IN_FAILURES_PER_ADDRESS}/5m/ip",
+}
+ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXY_COUNT", 0, least=0)
+"""Proxies in front that add the address they see to X-Forwarded-For; it is ignored without any."""
+
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True
 
 STATIC_URL = "static/"
-STATIC_ROOT = VAR_DIR / "static"
-STATIC_ROOT.mkdir(exist_ok=True)
+STATIC_ROOT = Path(env.text("STATIC_DIR") or VAR_DIR / "static")
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "quickapps_site.static_files.BuiltFiles"},
+}
 MEDIA_ROOT = VAR_DIR / "files"
 WHITENOISE_USE_FINDERS = True
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 WHITENOISE_AUTOREFRESH = DEBUG
 
 # --- What several processes share -------------------------------------------------------------
 
+CACHE_ENTRIES = 10_000
+"""Of a process; with few, whoever fails to sign in often could push their own count out."""
 REDIS_URL = env.url("REDIS_URL", "", ("redis", "rediss"))
 if REDIS_URL:
     CHANNEL_LAYERS = {
@@ -146,13 +170,23 @@ if REDIS_URL:
     }
     CACHES = {
         "default": {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "BACKEND": "quickapps_site.caches.RedisOrLocalCache",
             "LOCATION": REDIS_URL,
+            "OPTIONS": {
+                "MAX_ENTRIES": CACHE_ENTRIES,
+                "socket_connect_timeout": 1.0,
+                "socket_timeout": 1.0,
+            },
         }
     }
 else:
     CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+            "OPTIONS": {"MAX_ENTRIES": CACHE_ENTRIES},
+        }
+    }
 
 # --- What browsers may load -------------------------------------------------------------------
 
@@ -393,6 +427,8 @@ models are known to answer with up to 128,000 at a time."""
 MIN_TOOLS_FOR_DEFERRAL = env.integer("MIN_TOOLS_FOR_DEFERRAL", 10, least=1)
 TOOL_DISCOVERY_SECONDS = env.seconds("TOOL_DISCOVERY_SECONDS", 30.0, most=3600)
 """For a line of names. A model that takes longer is slower than searching by words."""
+MODEL_CALL_SECONDS = env.seconds("MODEL_CALL_SECONDS", 3600.0, most=86_400)
+"""Of one request, whatever arrives meanwhile: an hour, as a deployment that is a tool has."""
 DEFAULT_TOOL_TIMEOUT_SECONDS = env.seconds("DEFAULT_TOOL_TIMEOUT_SECONDS", 300.0, most=3600)
 TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD = env.integer(
     "TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD", 40_000, least=1
@@ -485,13 +521,19 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = REQUEST_MAX_BODY_BYTES
 BODY_ROOM = 1024 * 1024
 """What a form needs around its file, and for doors that say themselves what is a little too large."""
 BODY_LIMITS = (
-    (r"/openai/", GATEWAY_MAX_BODY_BYTES + BODY_ROOM),
-    (r"/admin/|/chat/[^/]+/files/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
+    (r"/openai/|/v1/chat/", GATEWAY_MAX_BODY_BYTES + BODY_ROOM),
+    (r"/admin/|/chat/[^/]+/files/|/v1/files/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
     (r"", REQUEST_MAX_BODY_BYTES),
 )
 """Patterns of paths, and the most bytes that are sent to them. The first that matches counts."""
+HEADER_SECONDS = env.seconds("HEADER_SECONDS", 20.0, most=3600)
+"""For the head of a request to arrive, from when the connection is made."""
+MAX_CONNECTIONS = env.integer("MAX_CONNECTIONS", 10_000, least=1)
+"""Of one process, WebSockets and streamed answers included; others are answered 503."""
 BODY_SECONDS = env.seconds("BODY_SECONDS", 300.0, most=3600)
 """For a body to arrive: the largest takes four and a half minutes at a million bits a second."""
+CORS_ALLOWED_ORIGINS = env.origins("CORS_ALLOWED_ORIGINS", everybody=True)
+"""Whose pages may ask the gateway and read its answers, with a key and without cookies."""
 GATEWAY_MAX_DEPTH = 64
 GATEWAY_MAX_MESSAGES = 10_000
 HEARTBEAT_SECONDS = 15.0

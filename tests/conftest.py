@@ -18,6 +18,21 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("any machine")
 
 
+def pytest_configure() -> None:
+    """Whether somebody has built static files here makes no difference to tests."""
+    from django.conf import settings
+
+    plain = "django.contrib.staticfiles.storage.StaticFilesStorage"
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": plain}}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One process runs all tests of a module: what they share is made once."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Run coroutine tests with `async_to_sync`: the database is on the thread that rolls it back."""

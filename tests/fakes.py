@@ -35,6 +35,10 @@ def text(words: str) -> Chunk:
     return Chunk([Choice(Delta(content=words))])
 
 
+def thinks(words: str) -> Chunk:
+    return Chunk([Choice(Delta(reasoning_content=words))])
+
+
 def calls(*deltas: ToolCallDelta) -> Chunk:
     return Chunk([Choice(Delta(tool_calls=list(deltas)))])
 

@@ -108,6 +108,13 @@ NAMES = [
     blocked("name-of-nobody", "nowhere.example"),
     blocked("name-that-rebinds", "rebinding.example:{secret}"),
     blocked("name-with-an-overlong-label", f"{'a' * 64}.example"),
+    blocked("name-with-an-empty-label", "a..example"),
+    blocked("name-of-dots", "..."),
+    blocked("name-that-is-no-punycode", "xn--a.example"),
+    blocked("name-of-empty-punycode", "xn--"),
+    blocked("name-that-no-punycode-spells", "xn--zckzah-.example"),
+    Hostile("name-with-a-joiner", "http://\u200d.example/", None),
+    Hostile("name-with-a-line", "http://a\u2028b.example/", None),
 ]
 TRICKS = [
     blocked("user-looks-like-host", "files.example@127.0.0.1:{secret}"),

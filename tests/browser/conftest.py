@@ -6,21 +6,26 @@ the asynchronous tests of the same process.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests import chromium
 from tests.browser.serving import Site, serve
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from axe_playwright_python.sync_playwright import Axe  # noqa: E402
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright  # noqa: E402
+from playwright.sync_api import (  # noqa: E402
+    Browser,
+    BrowserContext,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 ADMIN = {"username": "admin", "password": "a-long-password-for-tests"}
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
 SWITCHES = (
     "--no-sandbox",
     "--disable-gpu",
@@ -30,6 +35,9 @@ SWITCHES = (
     "--disable-sync",
     "--disable-quic",
 )
+
+
+expect.set_options(timeout=60_000)  # for machines that are busy with other things
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -56,10 +64,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("Browser tests skipped: Chromium is not installed.")
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
+        executable = chromium.find(playwright.chromium.executable_path)
+        if executable is None:
+            pytest.skip(chromium.ABSENCE)
+        launched = playwright.chromium.launch(executable_path=executable, args=SWITCHES)
         yield launched
         launched.close()
 
@@ -68,7 +77,7 @@ def browser() -> Iterator[Browser]:
 def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
     """A fresh browser profile; paths are relative to the site."""
     made = browser.new_context(base_url=site.url, viewport={"width": 1280, "height": 900})
-    made.set_default_timeout(15_000)
+    made.set_default_timeout(60_000)
     yield made
     made.close()
 
@@ -88,7 +97,7 @@ def admin_page(site: Site, page: Page) -> Page:
     page.goto("/admin/login/?next=/admin/")
     page.get_by_label("Username").fill(ADMIN["username"])
     page.get_by_label("Password").fill(ADMIN["password"])
-    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/admin/")
     return page
 

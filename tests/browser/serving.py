@@ -6,14 +6,17 @@ process does not.
 
 from __future__ import annotations
 
-import json
+import atexit
+import functools
 import os
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +24,13 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
+from tests.browser.shell import Shell
+
 ROOT = Path(__file__).resolve().parent.parent.parent
-START_SECONDS = 60.0
+STATIC_DIR = ROOT / "var" / "test-static"
+"""All sites share what is built once for each version."""
+DATABASE = "db.sqlite3"
+PATIENCE = 240.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +51,7 @@ class Site:
             input=text,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
         )
         assert done.returncode == 0, f"{command} failed:\n{done.stdout}{done.stderr}"
         return done.stdout
@@ -53,16 +61,19 @@ class Site:
 
         Every model is imported already; what the code assigns to `result` comes back as JSON.
         """
-        script = "\n".join(
-            (
-                "import json",
-                "result = None",
-                f"globals().update(json.loads({json.dumps(values)!r}))",
-                textwrap.dedent(code),
-                "print('\\n' + json.dumps(result, default=str))",
-            )
-        )
-        return json.loads(self.manage("shell", "-v", "0", text=script).splitlines()[-1])
+        folder = self.environment["DATA_DIR"]
+        if folder not in _shells:
+            _shells[folder] = Shell(self.environment)
+        return _shells[folder].run(textwrap.dedent(code), values)
+
+
+_shells: dict[str, Shell] = {}
+"""By the folder of their sites."""
+
+
+def close_shell(site: Site) -> None:
+    if (shell := _shells.pop(site.environment["DATA_DIR"], None)) is not None:
+        shell.close()
 
 
 def free_port() -> int:
@@ -78,12 +89,22 @@ def site_environment(folder: Path, port: int, **settings: str) -> dict[str, str]
         "PYTHONPATH": str(ROOT),
         "PYTHONUNBUFFERED": "1",
         "DATA_DIR": str(folder),
+        "STATIC_DIR": str(STATIC_DIR),
         "DEBUG": "false",
         "PORT": str(port),
         "SITE_URL": f"http://127.0.0.1:{port}",
         "PRIVATE_NETWORK_ALLOWLIST": "localhost,127.0.0.1",
         **settings,
     }
+
+
+@functools.cache
+def migrated_database() -> Path:
+    """An SQLite file with all tables and nothing in them; sites get copies, which takes no time."""
+    folder = Path(tempfile.mkdtemp(prefix="quickapps-tables-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    Site("", site_environment(folder, 8000), folder / "log").manage("migrate", "--verbosity", "0")
+    return folder / DATABASE
 
 
 @contextmanager
@@ -95,17 +116,24 @@ def serve(folder: Path, **settings: str) -> Iterator[Site]:
 
 @contextmanager
 def serve_process(
-    folder: Path, module: str = "quickapps_site.serve", **settings: str
+    folder: Path,
+    module: str = "quickapps_site.serve",
+    arguments: Sequence[str] = (),
+    **settings: str,
 ) -> Iterator[tuple[Site, subprocess.Popen[bytes]]]:
     """The same with the process, for who ends it or looks at what it takes.
 
-    `module` serves; another one than the site's own may tell more of it.
+    `module` serves; another one than the site's own may tell more of it. `{port}` in its
+    `arguments` is where to listen.
     """
     port = free_port()
     log = folder / "server.log"
     site = Site(f"http://127.0.0.1:{port}", site_environment(folder, port, **settings), log)
-    site.manage("migrate", "--verbosity", "0")
-    command = [sys.executable, "-m", module]
+    if "DATABASE_URL" in settings:
+        site.manage("migrate", "--verbosity", "0")
+    elif not (folder / DATABASE).exists():
+        shutil.copy(migrated_database(), folder / DATABASE)
+    command = [sys.executable, "-m", module, *(one.format(port=port) for one in arguments)]
     with (
         log.open("wb") as output,
         subprocess.Popen(
@@ -120,18 +148,19 @@ def serve_process(
             wait_until_it_answers(site, process)
             yield site, process
         finally:
+            close_shell(site)
             process.terminate()
             try:
-                process.wait(20)
+                process.wait(60)
             except subprocess.TimeoutExpired:
                 process.kill()
 
 
 def wait_until_it_answers(site: Site, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            urlopen(f"{site.url}/admin/login/", timeout=START_SECONDS).close()
+            urlopen(f"{site.url}/admin/login/", timeout=PATIENCE).close()
         except HTTPError as error:
             error.close()
         except (URLError, ConnectionError):

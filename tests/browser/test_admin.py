@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -108,7 +109,8 @@ def test_an_application_is_made_broken_mended_and_saved_by_keyboard(site: Site, 
     keyboard.press("ArrowLeft")
     field = page.get_by_role("textbox", name="Max iterations")
     expect(field).to_have_attribute("aria-invalid", "true")
-    expect(field).to_have_accessible_description('expected an integer, found the string "many"')
+    found = re.compile(r'^\S.* expected an integer, found the string "many"$')  # after its help
+    expect(field).to_have_accessible_description(found)
     link = page.get_by_role("link", name="orchestrator.max_iterations")
     link.focus()
     keyboard.press("Enter")
@@ -269,10 +271,20 @@ def test_pages_keep_nobody_out(site: Site, admin_page: Page, scheme: Any, width:
         assert (mode, barriers(page)) == (mode, [])
 
 
-def test_the_log_in_page_keeps_nobody_out(page: Page):
+def test_the_page_that_signs_in_keeps_nobody_out(page: Page):
     page.goto("/admin/login/?next=/admin/")
     page.wait_for_load_state("networkidle")
 
+    assert barriers(page) == []
+    for _ in range(6):
+        page.get_by_label("Username").fill("somebody-who-guesses")
+        page.get_by_label("Password").fill("wrong")
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text(
+        "Too many wrong tries. Wait 5 minutes, then try again."
+    )
+    expect(page.get_by_label("Username")).to_be_focused()
     assert barriers(page) == []
 
 
@@ -317,3 +329,13 @@ def test_the_choice_of_a_kind_is_named_by_its_place(site: Site, admin_page: Page
 
     kind = page.get_by_role("combobox", name="Kind: orchestrator.system_prompt", exact=True)
     expect(kind).to_have_count(1)
+
+
+def test_each_field_tells_what_it_does(site: Site, admin_page: Page):
+    page = admin_page
+    orchestrator = {**ODD["orchestrator"], "max_iterations": 3}  # type: ignore[dict-item]
+    page.goto(put(site, "told", {**ODD, "orchestrator": orchestrator, "tool_sets": []}))
+    page.get_by_role("tab", name="Form").click()
+
+    field = page.locator('[data-schemapath="manifest_form.orchestrator.max_iterations"]')
+    expect(field).to_contain_text("How often the model may be asked for one answer")

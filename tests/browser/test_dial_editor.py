@@ -87,7 +87,7 @@ def chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chat]:
 @pytest.fixture
 def page(browser: Browser, chat: Chat) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1000, "height": 900})
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(60_000)
     opened = context.new_page()
     problems = watch(opened)
     yield opened

@@ -51,7 +51,7 @@ def shared(site: Site) -> Iterator[int]:
 def ben(browser: Browser, site: Site) -> Iterator[Page]:
     """The page of the second person, in a dark browser without scripts."""
     context = browser.new_context(base_url=site.url, color_scheme="dark", java_script_enabled=False)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(60_000)
     page = context.new_page()
     problems = watch(page)
     yield page
@@ -63,7 +63,7 @@ def sign_in(page: Page, name: str) -> None:
     page.goto("/admin/login/?next=/admin/")
     page.get_by_label("Username").fill(name)
     page.get_by_label("Password").fill(ADMIN["password"])
-    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/admin/")
 
 

@@ -112,6 +112,49 @@ def test_the_form_offers_a_text_or_a_secret_and_keeps_what_is_hidden(site: Site,
     assert typed(page)["tool_sets"][0]["authorization"]["key"] == {"$secret": "offered"}
 
 
+def test_shared_headers_are_in_the_form_and_move_to_secrets(site: Site, admin_page: Page):
+    page = admin_page
+    make_secret(site, "offered")
+    toolset = {
+        **tracking(),
+        "name": "based",
+        "base_url": "https://track.example.org/v2",
+        "headers": {"X-Tenant": "acme", "X-Track-Key": MARK},
+    }
+    del toolset["authorization"]
+    page.goto(put(site, "based", manifest(toolset)))
+    page.get_by_role("tab", name="Form").click()
+    wait_for_check(page, "warning")
+    address = page.get_by_role("textbox", name="Base url")
+    expect(address).to_have_value("https://track.example.org/v2")
+    shoot(page, "form-headers")
+    headers = typed(page)["tool_sets"][0]["headers"]
+    assert (headers["X-Tenant"], headers["X-Track-Key"].keys()) == ("acme", {"$hidden"})
+    assert MARK not in page.content()
+
+    address.fill("https://track.example.org/v3")
+    address.blur()
+    page.get_by_label("Kind: tool_sets.0.headers.X-Tenant", exact=False).select_option(
+        label="Secret reference"
+    )
+    page.get_by_label("Name").last.select_option("offered")
+    page.get_by_role("tab", name="Text").click()
+    assert typed(page)["tool_sets"][0]["headers"]["X-Tenant"] == {"$secret": "offered"}
+    page.get_by_role("button", name="Move tool_sets[0].headers.X-Track-Key to a secret").click()
+
+    expect(page.get_by_text("The credential is now the secret 'based-x-track-key'")).to_be_visible()
+    page.get_by_role("button", name="Save and continue editing").click()
+    expect(page.get_by_text("was changed successfully")).to_be_visible()
+    saved = stored(site, "based")["tool_sets"][0]
+    assert saved["base_url"] == "https://track.example.org/v3"
+    assert saved["headers"] == {
+        "X-Tenant": {"$secret": "offered"},
+        "X-Track-Key": {"$secret": "based-x-track-key"},
+    }
+    servers = site.shell("result = Secret.objects.get(name='based-x-track-key').servers")
+    assert servers == ["https://track.example.org"]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 360])
 def test_pages_keep_nobody_out(site: Site, admin_page: Page, scheme: Any, width: int):

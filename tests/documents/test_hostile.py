@@ -141,10 +141,14 @@ async def test_the_process_knows_nothing_of_our_environment(
     monkeypatch: pytest.MonkeyPatch, begun: queue.Queue[subprocess.Popen[bytes]]
 ):
     monkeypatch.setenv("SOME_API_KEY", "s3cret")
-    reading = asyncio.create_task(html_to_markdown("<br>" * 40_000, bounds=Bounds(seconds=90)))
+    reading = asyncio.create_task(html_to_markdown("<br>" * 400_000, bounds=Bounds(seconds=90)))
     process = await asyncio.to_thread(begun.get, timeout=30)
 
-    known = Path(f"/proc/{process.pid}/environ").read_bytes()
+    known = b""
+    while not known and process.poll() is None:  # empty until the new program is in place
+        known = Path(f"/proc/{process.pid}/environ").read_bytes()
 
     reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
     assert known.split(b"\0") == [f"PATH={os.defpath}".encode(), b"PYTHONUTF8=1", b""]

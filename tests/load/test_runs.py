@@ -20,7 +20,8 @@ from apps.agent.events import Event, Finished, StageClosed, StageOpened, TextDel
 from apps.agent.messages import Message
 from apps.capabilities.mcp.pool import current_pool
 from apps.catalog.resolve import resolve
-from apps.runs.run import RunRequest, run
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
 from apps.runs.workspaces import open_workspace
 from tests.capabilities.mcp.servers import nothing_left_over
 from tests.catalog.rows import make_application, make_deployment

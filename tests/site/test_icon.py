@@ -16,6 +16,6 @@ def test_the_icon_is_found_where_browsers_look_for_it(client: Client) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["/", "/admin/login/"])
 def test_pages_name_an_icon(client: Client, path: str) -> None:
-    page = " ".join(client.get(path).text.split())
+    page = " ".join(client.get(path, follow=True).text.split())
 
     assert '<link rel="icon" href="/' in page

@@ -21,7 +21,7 @@ from tests.dial_core import serve_core
 from tests.site.test_tracing import ROUTE, TYPE, serve_collector
 from tests.websocket import PageSocket, visitor_cookie
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 MARK = "5k-Marked"
 
 
@@ -250,6 +250,7 @@ def leaks(found: dict[str, str], *marks: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("form", ["text", "json"])
 async def test_no_credential_is_seen_anywhere(tmp_path: Path, form: str):
     with (

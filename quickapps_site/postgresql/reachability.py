@@ -1,0 +1,46 @@
+"""Whether a database answers, found out by one thread for all."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+
+PROBE_SECONDS = 2
+"""For a new connection; the least that libpq takes."""
+MEMORY_SECONDS = 0.5
+"""How long what was found out counts."""
+TOO_MANY_CONNECTIONS = "53300"
+
+
+@dataclass(slots=True)
+class Reachability:
+    """Of the database that `parameters` connect to."""
+
+    parameters: dict[str, Any] = field(repr=False)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    checked_at: float = float("-inf")
+    problem: psycopg.OperationalError | None = None
+
+    def raise_if_known_away(self) -> None:
+        if self.problem is not None and time.monotonic() - self.checked_at < MEMORY_SECONDS:
+            raise psycopg.OperationalError(str(self.problem))
+
+    def probe(self) -> None:
+        """Connect beside the pool. Raises `psycopg.OperationalError` when the database is away."""
+        with self.lock:
+            if time.monotonic() - self.checked_at >= MEMORY_SECONDS:
+                self.problem = problem_of(self.parameters)
+                self.checked_at = time.monotonic()
+        self.raise_if_known_away()
+
+
+def problem_of(parameters: dict[str, Any]) -> psycopg.OperationalError | None:
+    try:
+        psycopg.connect(**{**parameters, "connect_timeout": PROBE_SECONDS}).close()
+    except psycopg.OperationalError as error:
+        return None if error.sqlstate == TOO_MANY_CONNECTIONS else error
+    return None

@@ -1,0 +1,92 @@
+"""A conversation whose application is deleted while its owner has it open, and afterwards."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Literal
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import barriers
+from tests.browser.serving import Site
+from tests.browser.test_demo import question, wait_for_answer
+
+ENDED = (
+    "was deleted. You can read this conversation, download it and delete it, but not continue it."
+)
+CREATE = """
+from apps.catalog.models import Application
+manifest = {"orchestrator": {"deployment": {"deployment_id": "demo-model"}}, "contexts": [], "tool_sets": []}
+result = Application.objects.create(slug=slug, title=title, is_public=True, manifest=manifest).pk
+"""
+DELETE = "from apps.catalog.models import Application; Application.objects.get(slug=slug).delete()"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def content(site: Site) -> None:
+    site.manage("import_content")
+
+
+@pytest.fixture
+def slug(site: Site) -> str:
+    name = f"travel-{uuid4().hex[:8]}"
+    site.shell(CREATE, slug=name, title=f"Travel {name}")
+    return name
+
+
+def ask(page: Page, text: str) -> None:
+    question(page).fill(text)
+    question(page).press("Enter")
+
+
+def test_its_owner_is_told_finds_it_again_downloads_and_deletes_it(
+    site: Site, page: Page, slug: str
+) -> None:
+    page.goto(f"/chat/{slug}/")
+    ask(page, "Where to?")
+    said = wait_for_answer(page)
+    site.shell(DELETE, slug=slug)
+
+    ask(page, "And then?")
+    expect(page.locator("#problem")).to_contain_text(ENDED)
+    expect(question(page)).to_have_value("And then?")
+
+    page.goto("/")
+    section = page.get_by_role("region", name="Earlier conversations")
+    expect(section.get_by_role("heading", name=f"Travel {slug}")).to_be_visible()
+    assert barriers(page) == []
+    section.get_by_role("link", name="Where to?").click()
+
+    assert wait_for_answer(page) == said
+    expect(page.locator(".composer.ended")).to_contain_text(ENDED)
+    expect(question(page)).to_have_count(0)
+    expect(page.get_by_role("button", name="Retry")).to_have_count(0)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download").click()
+    assert download.value.suggested_filename == "Where to_.md"
+    assert "## Question" in Path(download.value.path()).read_text()
+
+    page.get_by_role("button", name="Delete Where to?").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.wait_for_url(f"{site.url}/")
+    expect(page.get_by_role("heading", name=f"Travel {slug}")).to_have_count(0)
+
+
+def test_nothing_keeps_people_out(site: Site, page: Page, slug: str) -> None:
+    page.goto(f"/chat/{slug}/")
+    ask(page, "Where to?")
+    wait_for_answer(page)
+    site.shell(DELETE, slug=slug)
+    schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    for scheme, width in product(schemes, (1280, 390)):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 900})
+        page.reload()
+        expect(page.locator(".composer.ended")).to_be_visible()
+        wait_for_answer(page)
+
+        assert (scheme, width, barriers(page)) == (scheme, width, [])
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

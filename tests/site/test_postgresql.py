@@ -1,0 +1,196 @@
+"""PostgreSQL goes away and comes back, behind a proxy on the loopback; the site is the real one."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from quickapps_site.postgresql.base import working_connection
+from quickapps_site.postgresql.reachability import Reachability
+from tests.browser.serving import Site, serve
+from tests.services import absence
+
+PATIENCE = 60.0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _there_is_a_server() -> None:
+    if reason := absence("postgres"):
+        pytest.skip(reason)
+
+
+@dataclass
+class Proxy:
+    """Passes bytes on; can `cut` all connections, refuse new ones, or answer nothing at all."""
+
+    target: tuple[str, int]
+    listener: socket.socket = field(default_factory=lambda: socket.create_server(("127.0.0.1", 0)))
+    sockets: list[socket.socket] = field(default_factory=list)
+    passes: threading.Event = field(default_factory=threading.Event)
+    port: int = 0
+
+    def __post_init__(self) -> None:
+        self.port = self.listener.getsockname()[1]
+        self.passes.set()
+        self.listen()
+
+    def listen(self) -> None:
+        threading.Thread(target=self.accept, args=(self.listener,), daemon=True).start()
+
+    def accept(self, listener: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = listener.accept()
+                server = socket.create_connection(self.target)
+                self.sockets += (client, server)
+                for one, other in ((client, server), (server, client)):
+                    threading.Thread(target=self.pump, args=(one, other), daemon=True).start()
+
+    def pump(self, source: socket.socket, sink: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                self.passes.wait()
+                sink.sendall(data)
+        for one in (source, sink):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+    def cut(self) -> None:
+        for one in self.sockets:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+        self.sockets.clear()
+
+    def refuse(self) -> None:
+        with suppress(OSError):
+            self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.cut()
+
+    def return_(self) -> None:
+        self.listener = socket.create_server(("127.0.0.1", self.port))
+        self.listen()
+
+
+@contextmanager
+def database() -> Iterator[tuple[str, str]]:
+    """The address of a new database, and of the server's own."""
+    address = os.environ["TEST_DATABASE_URL"]
+    name = f"away_{uuid4().hex[:12]}"
+    with psycopg.connect(address, autocommit=True) as server:
+        server.execute(f"CREATE DATABASE {name}")
+        try:
+            yield name, address
+        finally:
+            server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@dataclass(frozen=True)
+class Scene:
+    site: Site
+    proxy: Proxy
+
+    def ask(self, path: str = "/openai/models") -> tuple[int, str | None, object, float]:
+        """The status, `Retry-After`, the JSON that came, and for how long it took."""
+        begun = time.monotonic()
+        connection = HTTPConnection(urlsplit(self.site.url).netloc, timeout=PATIENCE)
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        is_json = "json" in (answer.getheader("content-type") or "")
+        said = json.loads(body) if is_json else body.decode()
+        return answer.status, answer.getheader("retry-after"), said, time.monotonic() - begun
+
+    def until_it_is_back(self) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while self.ask()[0] != 200:
+            assert time.monotonic() < deadline
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    with database() as (name, address):
+        parts = urlsplit(address)
+        proxy = Proxy((parts.hostname or "127.0.0.1", parts.port or 5432))
+        who = f"{parts.username or 'postgres'}:{parts.password or ''}"
+        url = f"postgres://{who}@127.0.0.1:{proxy.port}/{name}"
+        with serve(tmp_path_factory.mktemp("site"), DATABASE_URL=url) as site:
+            site.manage("import_content")
+            yield Scene(site, proxy)
+        proxy.refuse()
+
+
+def test_one_request_at_most_fails_after_all_connections_were_cut(scene: Scene) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        assert {one[0] for one in threads.map(lambda _: scene.ask(), range(16))} == {200}
+
+        scene.proxy.cut()
+
+        after = [one[0] for one in threads.map(lambda _: scene.ask(), range(16))]
+
+    assert sorted(after)[:15] == [200] * 15
+
+
+@pytest.mark.parametrize("path", ["/openai/models", "/", "/readyz", "/chat/demo/"])
+def test_while_it_refuses_connections_everybody_is_told_at_once_when_to_try_again(
+    scene: Scene, path: str
+) -> None:
+    scene.proxy.refuse()
+    try:
+        told = [scene.ask(path) for _ in range(3)]
+    finally:
+        scene.proxy.return_()
+    scene.until_it_is_back()
+
+    assert [(status, after) for status, after, _, _ in told] == [(503, "1")] * 3
+
+
+def test_while_it_answers_nothing_requests_do_not_wait_for_it(scene: Scene) -> None:
+    scene.proxy.passes.clear()
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            told = list(threads.map(lambda _: scene.ask(), range(8)))
+    finally:
+        scene.proxy.passes.set()
+        scene.proxy.cut()
+    scene.until_it_is_back()
+
+    assert [(status, after) for status, after, _, _ in told] == [(503, "1")] * 8
+    said: Any = told[0][2]
+    assert said["error"]["code"] == "database_unavailable"
+    assert "Please try again in a moment." in said["error"]["message"]
+
+
+def test_a_pool_whose_connections_are_all_in_use_is_waited_for() -> None:
+    address = os.environ["TEST_DATABASE_URL"]
+    begun = time.monotonic()
+
+    with ConnectionPool(address, min_size=1, max_size=1, timeout=2, open=True) as pool:
+        taken = pool.getconn()
+        with pytest.raises(PoolTimeout):
+            working_connection(pool, Reachability(conninfo_to_dict(address)))
+        waited = time.monotonic() - begun
+        threading.Timer(1, pool.putconn, [taken]).start()
+        again = working_connection(pool, Reachability(conninfo_to_dict(address)))
+        pool.putconn(again)
+
+    assert waited >= 2
+    assert again is taken

@@ -1,0 +1,101 @@
+"""`serve --prepare` makes a site of an empty folder, in one process."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import urlopen
+
+from tests.browser.serving import (
+    ROOT,
+    Site,
+    close_shell,
+    free_port,
+    site_environment,
+    wait_until_it_answers,
+)
+
+
+@contextmanager
+def prepared(folder: Path) -> Iterator[Site]:
+    port = free_port()
+    site = Site(f"http://127.0.0.1:{port}", site_environment(folder, port), folder / "server.log")
+    command = [sys.executable, "-m", "quickapps_site.serve", "--prepare"]
+    with site.log.open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=site.environment, stdout=output, stderr=subprocess.STDOUT
+        )
+        try:
+            wait_until_it_answers(site, process)
+            yield site
+        finally:
+            close_shell(site)
+            process.terminate()
+            process.wait(60)
+
+
+def test_an_empty_folder_becomes_a_site_with_content_and_one_administrator(tmp_path: Path) -> None:
+    with prepared(tmp_path) as site:
+        page = urlopen(f"{site.url}/chat/demo/", timeout=60).read().decode()
+        accounts = site.shell(
+            """
+            from django.contrib.auth import authenticate
+            from django.contrib.auth.models import User
+            result = [
+                [user.username, bool(authenticate(username=user.username, password=password))]
+                for user in User.objects.filter(is_superuser=True)
+            ]
+            """,
+            password=re.findall(r"^Password: (\S+)$", site.log.read_text(), re.MULTILINE)[0],
+        )
+
+    assert "Demo" in page
+    assert accounts == [["admin", True]]
+
+
+def test_a_prepared_site_starts_again_as_it_was(tmp_path: Path) -> None:
+    with prepared(tmp_path) as site:
+        site.shell(
+            """
+            from apps.catalog.models import Application
+            Application.objects.filter(slug="demo").update(title="Ours")
+            """
+        )
+
+    with prepared(tmp_path) as site:
+        title = site.shell(
+            """
+            from apps.catalog.models import Application
+            result = Application.objects.get(slug="demo").title
+            """
+        )
+        log = site.log.read_text()
+
+    assert title == "Ours"
+    assert "Password" not in log
+
+
+def test_content_that_cannot_be_imported_ends_the_start_with_the_reason(tmp_path: Path) -> None:
+    folder = tmp_path / "application"
+    folder.mkdir()
+    (folder / "broken.json").write_text('{"slug": "broken", "title": "Broken", "manifest": 7}')
+    extra = json.dumps([str(tmp_path)])
+    environment = site_environment(tmp_path / "data", 8000, PREDEFINED_EXTRA_PATHS=extra)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "quickapps_site.serve", "--prepare"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert done.returncode == 1
+    assert "Nothing was imported.\napplication/broken.json: " in done.stderr
+    assert "Traceback" not in done.stderr
