@@ -3,7 +3,7 @@
 PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 8000
-DEBUG ?= true
+DEBUG ?= false
 WORKERS ?= auto
 BIN := .venv/bin
 TEMPLATES = $(shell git ls-files 'templates/*.html' 'apps/*.html')
@@ -40,22 +40,19 @@ tests/peers/node_modules/stamp: tests/peers/package-lock.json
 		npm ci --prefix tests/peers --ignore-scripts --no-audit --no-fund --silent && touch $@; \
 	else echo "Without Node, the tests of an MCP server are skipped."; fi
 
-run: .venv/run.stamp ## Set everything up and serve on http://127.0.0.1:8000 (HOST, PORT)
-	@DEBUG=$(DEBUG) $(BIN)/python manage.py migrate --verbosity 0
-	@DEBUG=$(DEBUG) $(BIN)/python manage.py import_content
-	@DEBUG=$(DEBUG) $(BIN)/python manage.py admin_account
-	@DEBUG=$(DEBUG) $(BIN)/python -m quickapps_site.serve
+# Models and tools on this very machine are what people try first.
+run run-dial: export PRIVATE_NETWORK_ALLOWLIST ?= localhost,127.0.0.1
+
+run: .venv/run.stamp ## Set everything up and serve on http://127.0.0.1:8000 (HOST, PORT, DEBUG)
+	@DEBUG=$(DEBUG) $(BIN)/python -m quickapps_site.serve --prepare
 
 dial-core: .venv/dev.stamp ## Serve a stand-in for DIAL Core on http://127.0.0.1:8080, for development
 	$(BIN)/python -m tests.dial_core --port 8080 --config tests/dial_core/example.json
 
 run-dial: .venv/dev.stamp ## The same as run, together with the stand-in for DIAL Core, which calls it
-	@DEBUG=$(DEBUG) $(BIN)/python manage.py migrate --verbosity 0
-	@DEBUG=$(DEBUG) $(BIN)/python manage.py import_content
-	@DEBUG=$(DEBUG) $(BIN)/python manage.py admin_account
 	@trap 'kill $$core $$site 2>/dev/null; wait' EXIT INT TERM; \
 	  $(BIN)/python -m tests.dial_core --port 8080 --config tests/dial_core/example.json & core=$$!; \
-	  DIAL_URL=http://127.0.0.1:8080 DEBUG=$(DEBUG) $(BIN)/python -m quickapps_site.serve & site=$$!; \
+	  DIAL_URL=http://127.0.0.1:8080 DEBUG=$(DEBUG) $(BIN)/python -m quickapps_site.serve --prepare & site=$$!; \
 	  wait $$site
 
 admin-password: .venv/run.stamp ## Set a new random password for the account `admin` and print it
@@ -63,6 +60,7 @@ admin-password: .venv/run.stamp ## Set a new random password for the account `ad
 	@DEBUG=$(DEBUG) $(BIN)/python manage.py admin_account --new-password
 
 test: .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp ## Set everything up and run all tests
+	@$(BIN)/python -m tests.chromium
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 	@if $(BIN)/python -m tests.services postgres; then $(MAKE) --no-print-directory test-postgres; fi
 
