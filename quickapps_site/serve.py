@@ -90,8 +90,8 @@ def set_django_up() -> None:
 
 async def end_answers(seconds: float) -> None:
     """Those of the chat, which belong to no connection."""
-    from apps.runs.closing import close
-    from apps.runs.hub import HUB
+    from apps.live.hub import HUB
+    from apps.live.shutdown import close
 
     await close(HUB, seconds)
 

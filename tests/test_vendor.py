@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("apps/chat/static/chat/vendor", "apps/catalog/static/catalog/vendor")
+FOLDERS = ("apps/chat/static/chat/vendor", "apps/console/static/console/vendor")
 UNHASHED = {"LICENSES.txt", "versions.json"}
 
 

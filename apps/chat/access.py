@@ -15,7 +15,7 @@ from django.db.models import Q, QuerySet
 from apps.accounts.caller import Caller
 from apps.chat.models import Conversation
 from apps.errors import Refused
-from apps.runs.models import Run
+from apps.live.models import Run
 from apps.workspace.local.models import FormerBucket
 
 VISITOR = "visitor"

@@ -28,10 +28,10 @@ from apps.chat.recovery import end_abandoned
 from apps.chat.titles import title_of
 from apps.chat.transcript import Transcript
 from apps.errors import ApplicationNotFound, Refused
-from apps.runs import journal, leases
-from apps.runs.hub import Hub, Log
-from apps.runs.keeping import Keeper
-from apps.runs.models import Run
+from apps.live import journal, leases
+from apps.live.hub import Hub, Log
+from apps.live.models import Run
+from apps.live.supervisor import Keeper
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import Workspace

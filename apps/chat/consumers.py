@@ -20,9 +20,9 @@ from apps.chat.opening import Opened, open_conversation, stop
 from apps.chat.protocol import frame, join, to_json
 from apps.chat.recovery import end_abandoned
 from apps.errors import ApplicationNotFound, QuickAppError, Refused
-from apps.runs.announcing import listening
-from apps.runs.following import follow
-from apps.runs.hub import HUB, Hub
+from apps.live.hub import HUB, Hub
+from apps.live.notifications import listening
+from apps.live.replay import follow
 from apps.runs.workspaces import open_workspace
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     """One tab. Frames are worked on in order, by a task: Channels hears nothing meanwhile."""
 
     # Nothing is sent to a tab over the channel layer, and without one it is accepted while Redis
-    # is away; `apps.runs.announcing` listens for the hub of the process.
+    # is away; `apps.live.notifications` listens for the hub of the process.
     channel_layer_alias = ""
 
     def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = open_workspace) -> None:

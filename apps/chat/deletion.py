@@ -6,7 +6,7 @@ from typing import Any
 
 from apps.chat.folders import delete_folder
 from apps.chat.models import Conversation
-from apps.runs import journal
+from apps.live import journal
 
 
 def forget(sender: type[Conversation], instance: Conversation, **kwargs: Any) -> None:

@@ -11,10 +11,10 @@ from apps.agent.events import Usage
 from apps.chat.models import Conversation, Message
 from apps.chat.protocol import run_status, storable
 from apps.chat.transcript import Transcript
+from apps.live.journal import Ending
+from apps.live.models import Run
+from apps.live.supervisor import Outcome
 from apps.runs.failures import failure
-from apps.runs.journal import Ending
-from apps.runs.keeping import Outcome
-from apps.runs.models import Run
 
 REASONS = {Run.Status.STOPPED: "stopped", Run.Status.FAILED: "error"}
 """The finish reason of an answer that the model did not finish."""

@@ -15,7 +15,7 @@ from apps.accounts.caller import Caller
 from apps.chat.kinds import shown, type_of
 from apps.chat.models import Message
 from apps.errors import FileChanged, FileRefused, Refused
-from apps.runs.models import JournalEntry
+from apps.live.models import JournalEntry
 from apps.workspace.local import files
 from apps.workspace.local.models import StoredFile
 from apps.workspace.local.paths import find_place, write_path

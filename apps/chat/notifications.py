@@ -18,9 +18,9 @@ from apps.chat.frames import LARGEST_NUMBER
 from apps.chat.protocol import join, server_sent_event, to_json
 from apps.chat.recovery import end_abandoned
 from apps.errors import Refused
-from apps.runs.announcing import listening
-from apps.runs.following import follow
-from apps.runs.hub import HUB, Hub
+from apps.live.hub import HUB, Hub
+from apps.live.notifications import listening
+from apps.live.replay import follow
 from apps.streaming.consumer import EVENT_STREAM, HttpConsumer
 
 JSON = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))

@@ -12,8 +12,8 @@ from apps.accounts.caller import Caller
 from apps.chat.access import find, own
 from apps.chat.recovery import end_abandoned
 from apps.errors import Refused
-from apps.runs import journal, leases
-from apps.runs.hub import Hub
+from apps.live import journal, leases
+from apps.live.hub import Hub
 
 
 @dataclass(frozen=True, slots=True)

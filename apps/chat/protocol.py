@@ -26,7 +26,7 @@ from apps.agent.events import (
     ToolCallsRequested,
 )
 from apps.agent.messages import attachment_to_dict
-from apps.runs.hub import Said
+from apps.live.hub import Said
 
 JOINED = frozenset({"message.delta", "stage.delta"})
 

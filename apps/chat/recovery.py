@@ -7,9 +7,9 @@ from uuid import UUID
 from apps.chat.endings import conclude
 from apps.chat.transcript import Transcript
 from apps.errors import RunAbandoned
-from apps.runs import journal
-from apps.runs.keeping import Outcome
-from apps.runs.models import Run
+from apps.live import journal
+from apps.live.models import Run
+from apps.live.supervisor import Outcome
 
 
 def end_abandoned(conversation: UUID) -> bool:

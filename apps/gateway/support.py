@@ -16,9 +16,9 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from apps.accounts.authentication import authenticate
-from apps.catalog.api.addresses import only
 from apps.catalog.content import configuration
 from apps.catalog.content.installed import installed
+from apps.catalog.json_views import only
 from apps.errors import NotAuthenticated
 from apps.manifest.reading import Problem, review
 from apps.manifest.schema import manifest_schema

@@ -13,9 +13,9 @@ from pydantic import TypeAdapter, ValidationError
 from apps.accounts.authentication import authenticate, claimed, read_headers
 from apps.accounts.caller import Caller
 from apps.capabilities.skills.fetching import Address, read
-from apps.catalog.api.addresses import only
 from apps.catalog.content.installed import installed
 from apps.catalog.content.skills import installed_skills
+from apps.catalog.json_views import only
 from apps.errors import FileMissing, FileRefused, NotAuthenticated, ServiceFailed, Unsupported
 from apps.gateway.support import detail
 from apps.manifest.skill_document import SkillDocument, SkillInvalid, read_skill_document

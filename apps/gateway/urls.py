@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path, re_path
 
-from apps.catalog.api.addresses import nowhere
+from apps.catalog.json_views import nowhere
 from apps.gateway import support, support_skills
 
 urlpatterns: list[URLPattern] = [

@@ -14,8 +14,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.serving import Site
-from tests.workbench.test_leaving import slow_service
-from tests.workbench.test_views import shop
+from tests.console.workbench.test_leaving import slow_service
+from tests.console.workbench.test_views import shop
 
 SERVER = str(Path(__file__).parent / "many_tools.py")
 APPLICATION: dict[str, Any] = {

@@ -28,7 +28,7 @@ from apps.agent.model import (
 from apps.catalog.models import Application
 from apps.chat.access import bucket_of
 from apps.chat.consumers import ChatConsumer
-from apps.runs.hub import Hub
+from apps.live.hub import Hub
 from apps.workspace.port import DeploymentInfo
 
 PATIENCE = 60.0

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from apps.agent.model import Choice, Chunk, Delta
 from apps.chat.models import Conversation, Message
 from apps.errors import ModelFailed
-from apps.runs.models import JournalEntry, Run
+from apps.live.models import JournalEntry, Run
 from tests.chat.scripts import (
     PATIENCE,
     Visitor,

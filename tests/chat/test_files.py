@@ -14,7 +14,7 @@ from django.test import Client
 
 from apps.chat.access import bucket_of
 from apps.chat.models import Conversation, Message
-from apps.runs.models import JournalEntry, Run
+from apps.live.models import JournalEntry, Run
 from apps.workspace.local import files
 from apps.workspace.local.models import StoredFile
 from tests.chat.test_views import add_application, add_conversation, visiting

@@ -19,13 +19,13 @@ from apps.chat.answers import begin
 from apps.chat.frames import Ask
 from apps.chat.models import Conversation, Message
 from apps.errors import ApplicationNotFound
-from apps.runs.models import Run
+from apps.live.models import Run
 from apps.workspace.local.models import StoredFile
-from tests.catalog.admin.test_history import change_page, last
 from tests.catalog.rows import make_deployment
 from tests.chat.scripts import PATIENCE, says, scene, text_of
 from tests.chat.test_files import read, send
 from tests.chat.test_views import add_application, add_conversation, entries, visiting
+from tests.console.admin.test_history import change_page, last
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,7 @@ import pytest
 from asgiref.testing import ApplicationCommunicator
 
 from apps.chat.notifications import STREAMS_PER_VISITOR, NotificationsConsumer
-from apps.runs.hub import Hub
+from apps.live.hub import Hub
 from tests.chat.scripts import PATIENCE, Scene, Visitor, says, scene, thinks
 
 pytestmark = pytest.mark.django_db

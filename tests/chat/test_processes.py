@@ -14,9 +14,9 @@ from channels.db import database_sync_to_async
 from django.utils import timezone
 
 from apps.chat.models import Conversation, Message
-from apps.runs import journal
-from apps.runs.hub import Hub
-from apps.runs.models import JournalEntry, Run
+from apps.live import journal
+from apps.live.hub import Hub
+from apps.live.models import JournalEntry, Run
 from tests.chat.scripts import PATIENCE, Scene, says, scene, text_of
 from tests.services import absence
 

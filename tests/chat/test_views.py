@@ -11,7 +11,7 @@ from django.utils import timezone
 from apps.catalog.models import Application
 from apps.chat.access import bucket_of
 from apps.chat.models import Conversation, Message
-from apps.runs.models import JournalEntry, Run
+from apps.live.models import JournalEntry, Run
 from tests.chat.scripts import MANIFEST
 
 pytestmark = pytest.mark.django_db

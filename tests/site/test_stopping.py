@@ -46,7 +46,7 @@ Application.objects.create(slug=slug, title="Steady", manifest=manifest, is_publ
 """
 STORED = """
 from apps.chat.models import Message
-from apps.runs.models import Run
+from apps.live.models import Run
 answers = {str(m.conversation_id): [m.text, m.finish_reason] for m in Message.objects.filter(role="assistant")}
 result = {"runs": sorted(Run.objects.values_list("status", flat=True)), "answers": answers}
 """

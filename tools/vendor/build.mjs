@@ -18,7 +18,7 @@ const icons = [
 
 const targets = [
   { entries: "chat", folder: "apps/chat/static/chat/vendor", icons },
-  { entries: "catalog", folder: "apps/catalog/static/catalog/vendor", icons: [] },
+  { entries: "catalog", folder: "apps/console/static/console/vendor", icons: [] },
 ];
 
 const highlighter = {

@@ -1,0 +1,175 @@
+"""Applications: their list, their form, copies of them, and the check while somebody types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import CharField, Count, QuerySet
+from django.db.models.fields.json import KT
+from django.db.models.functions import Coalesce
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+
+from apps.catalog.history.recording import update_rows
+from apps.catalog.models import Application
+from apps.console.admin.application_form import ApplicationForm
+from apps.console.admin.drafts import MovingAdmin
+from apps.console.admin.manifest_views import check_manifest, describe_manifest
+
+MODEL = "manifest__orchestrator__deployment__"
+MOST_WARNINGS = 10
+
+
+@admin.register(Application)
+class ApplicationAdmin(MovingAdmin[Application]):
+    form = ApplicationForm
+    document = "manifest"
+    list_display = ("title", "slug", "model_name", "is_enabled", "is_public", "owner", "chat")
+    list_filter = ("is_enabled", "is_public", ("owner", admin.RelatedOnlyFieldListFilter))
+    list_select_related = ("owner",)
+    search_fields = ("title", "slug", "description")
+    search_help_text = "Title, slug or description"
+    prepopulated_fields = {"slug": ("title",)}
+    autocomplete_fields = ("owner",)
+    readonly_fields = ("version", "created_at", "updated_at")
+    actions = ("enable", "disable")
+    fieldsets = (
+        (None, {"fields": ("title", "slug", "description")}),
+        ("Manifest", {"fields": ("manifest",)}),
+        ("Availability", {"fields": ("is_enabled", "is_public", "owner")}),
+        ("History", {"fields": ("version", "created_at", "updated_at"), "classes": ("collapse",)}),
+    )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Application | None = None) -> Any:
+        fieldsets = super().get_fieldsets(request, obj)
+        return fieldsets if obj else fieldsets[:-1]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Application]:
+        rows: QuerySet[Application] = super().get_queryset(request)
+        if request.resolver_match is None or request.resolver_match.url_name != LIST_URL:
+            return rows
+        names = (KT(f"{MODEL}deployment_id"), KT(f"{MODEL}name"))
+        return rows.defer("manifest").annotate(model=Coalesce(*names, output_field=CharField()))
+
+    def consequences(self, request: HttpRequest, rows: Iterable[Application]) -> list[SafeString]:
+        """Of conversations no more than how many there are: what people say is theirs."""
+        kept = Count("conversations"), Count("conversations__owner", distinct=True)
+        numbers = [row.pk for row in rows]
+        found = Application.objects.filter(pk__in=numbers).aggregate(count=kept[0], people=kept[1])
+        return [conversations_kept(**found)] if found["count"] else []
+
+    @admin.display(description="model", ordering="model")
+    def model_name(self, application: Application) -> str:
+        return Truncator(getattr(application, "model", None) or "none").chars(40)
+
+    @admin.display(description="chat")
+    def chat(self, application: Application) -> SafeString | str:
+        if not application.is_enabled:
+            return "disabled"
+        return format_html(
+            '<a href="{}" class="text-primary-700 underline dark:text-primary-400" '
+            'aria-label="Open {} in chat">Open</a>',
+            application.get_absolute_url(),
+            application.title,
+        )
+
+    @admin.action(description="Enable selected applications", permissions=("change",))
+    def enable(self, request: HttpRequest, applications: QuerySet[Application]) -> None:
+        self.switch(request, applications, on=True)
+
+    @admin.action(description="Disable selected applications", permissions=("change",))
+    def disable(self, request: HttpRequest, applications: QuerySet[Application]) -> None:
+        self.switch(request, applications, on=False)
+
+    def switch(self, request: HttpRequest, rows: QuerySet[Application], *, on: bool) -> None:
+        count = update_rows(Application.objects.filter(pk__in=rows.values("pk")), is_enabled=on)
+        self.message_user(request, f"{'Enabled' if on else 'Disabled'}: {count}.")
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        context = {"copy_of": object_id, **(extra_context or {})}
+        answer: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return answer
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """A copy starts as the row that it copies; it becomes a row when it is saved."""
+        initial: dict[str, Any] = super().get_changeform_initial_data(request)
+        if not initial.pop("copy", ""):
+            return {"owner": request.user.pk, **initial}
+        original = self.copied(request)
+        if original is None:
+            return initial
+        return {
+            "title": f"{original.title} (copy)"[:200],
+            "slug": free_slug(original.slug),
+            "description": original.description,
+            "manifest": original.manifest,
+            "is_enabled": original.is_enabled,
+            "is_public": original.is_public,
+            "owner": request.user.pk,
+        }
+
+    def copied(self, request: HttpRequest) -> Application | None:
+        """The row that a new one is to be a copy of."""
+        number = request.GET.get("copy", "")
+        original: Application | None = self.get_object(request, number) if number else None
+        if original is None or not self.has_view_permission(request, original):
+            return None
+        return original
+
+    def get_form(
+        self,
+        request: HttpRequest,
+        obj: Application | None = None,
+        change: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        form = super().get_form(request, obj, change=change, **kwargs)
+        copied = self.copied(request) if obj is None else None
+        return type(form.__name__, (form,), {"copied": copied})
+
+    def save_related(
+        self, request: HttpRequest, form: ModelForm[Application], formsets: Any, change: bool
+    ) -> None:
+        super().save_related(request, form, formsets, change)
+        warnings = form.instance.review().warnings
+        for problem in warnings[:MOST_WARNINGS]:
+            self.message_user(request, f"{problem.path}: {problem.message}", messages.WARNING)
+        if len(warnings) > MOST_WARNINGS:
+            rest = len(warnings) - MOST_WARNINGS
+            self.message_user(request, f"And {rest} more warnings.", messages.WARNING)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        own = [
+            path("check/", view(check_manifest), name="catalog_application_check"),
+            path("schema/", view(describe_manifest), name="catalog_application_schema"),
+        ]
+        return [*own, *super().get_urls()]
+
+
+def conversations_kept(count: int, people: int) -> SafeString:
+    text = (
+        "<p>{} of {} will be kept. Their owners can read, download and delete them, but not "
+        "continue them, unless the application is restored from its history.</p>"
+    )
+    conversations = f"{count:,} {'conversation' if count == 1 else 'conversations'}"
+    return format_html(text, conversations, f"{people:,} {'person' if people == 1 else 'people'}")
+
+
+LIST_URL = "catalog_application_changelist"
+
+
+def free_slug(slug: str) -> str:
+    """`slug-copy`, with a number where that is taken."""
+    stem = f"{slug[:40]}-copy"
+    taken = set(Application.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+    candidates = (stem if number == 1 else f"{stem}-{number}" for number in range(1, 10_000))
+    return next(candidate for candidate in candidates if candidate not in taken)

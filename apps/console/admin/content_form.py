@@ -1,0 +1,176 @@
+"""The form of a predefined item: what is saved can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+from django import forms
+
+from apps.catalog.content.installed import installed
+from apps.catalog.content.items import Kind
+from apps.catalog.content.models import ContentItem
+from apps.catalog.content.review import item_problems, with_item
+from apps.catalog.content.texts import LARGEST_FILE
+from apps.catalog.credentials import PLAIN, review_credentials
+from apps.catalog.masking import masked_text, put_back, readable, unmasked_text
+from apps.console.admin.skill_files import FilesField, with_line_feeds
+from apps.console.admin.theme import LowTextarea
+from apps.console.admin.versioned_form import VersionedForm
+from apps.manifest.skill_document import MOST_BYTES, MOST_FILES, TEXT_ENDINGS
+
+MOST_MISTAKES = 20
+DOCUMENTS = ("tool", "toolset")
+"""Kinds whose text is JSON, in which credentials may stand."""
+
+TEXTS = {
+    "prompt": ("Text", "Markdown. {today} and {locale} are filled in, and PROMPT_VARIABLES."),
+    "tool": ("Text", "A JSON object: one tool, as it stands in a manifest."),
+    "toolset": ("Text", "A JSON object: one toolset, as it stands in a manifest."),
+    "skill": (
+        "SKILL.md",
+        "Between two lines of hyphens the name (that of the item) and the description, by which "
+        "models decide whether to read it; below them the instructions, in Markdown.",
+    ),
+}
+"""Label and help of the text, by kind."""
+
+
+class HighTextarea(LowTextarea):
+    def __init__(self) -> None:
+        super().__init__({"rows": 24, "spellcheck": "false", "autocapitalize": "off"})
+        self.attrs["class"] = f"{self.attrs.get('class', '')} content-text"
+
+
+class Typed(str):
+    """What stands in a form because somebody typed it."""
+
+    __slots__ = ()
+
+
+class Text(forms.CharField):
+    """A text as it was typed, with the line ends that files have.
+
+    What is stored is shown without its credentials; what is hidden in what is typed is in one of
+    the `sources`. Both are of documents alone (`is_document`).
+    """
+
+    widget = HighTextarea
+    is_document = False
+    sources: Sequence[str] = ()
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(strip=False, **kwargs)
+
+    @property
+    def documents(self) -> list[Any]:
+        return [readable(text) for text in self.sources]
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        return data if data is None else Typed(data)
+
+    def prepare_value(self, value: Any) -> Any:
+        is_shown = isinstance(value, str) and not isinstance(value, Typed)
+        return masked_text(value) if self.is_document and is_shown else value
+
+    def to_python(self, value: Any) -> str:
+        text = with_line_feeds(str(super().to_python(value) or ""))
+        if not self.is_document:
+            return text
+        found, problems = unmasked_text(text, self.sources)
+        if problems:
+            raise forms.ValidationError([f"{p.path}: {p.message}." for p in problems])
+        return found
+
+
+class ContentForm(VersionedForm[ContentItem]):
+    text = Text(help_text=ContentItem._meta.get_field("text").help_text)
+    files = FilesField(  # type: ignore[assignment]  # Django takes fields out of the class
+        required=False,
+        label="Files beside SKILL.md",
+        help_text=f"Of a skill, for what is too long to be read every time: at most {MOST_FILES} "
+        f"texts of {MOST_BYTES:,} bytes, and {LARGEST_FILE:,} with SKILL.md. SKILL.md has to say "
+        "when to read which. Their names end with " + ", ".join(sorted(TEXT_ENDINGS)) + ".",
+    )
+
+    moves = False
+    """Whether whoever is asked may move a credential to a secret."""
+
+    class Meta:
+        model = ContentItem
+        fields = ()  # the admin names them
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "text" in self.fields and self.kind in TEXTS:
+            self.fields["text"].label, self.fields["text"].help_text = TEXTS[self.kind]
+        field: Any = self.fields.get("text")
+        if isinstance(field, Text) and self.kind in DOCUMENTS:
+            field.is_document, field.sources = True, sources_of(self.instance, self.kind, self.name)
+
+    @property
+    def name(self) -> str:
+        return str(self.instance.name or self.data.get("name") or self.initial.get("name") or "")
+
+    @property
+    def kind(self) -> str:
+        """ "" while it has not been chosen."""
+        return str(self.instance.kind or self.data.get("kind") or self.initial.get("kind") or "")
+
+    @property
+    def doubts(self) -> list[Doubt]:
+        """What is doubtful about the credentials in the text that is shown."""
+        field: Any = self.fields.get("text")
+        if not isinstance(field, Text) or not field.is_document:
+            return []
+        return doubts_of(str(self["text"].value() or ""), field.sources, moves=self.moves)
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        self.check_size()
+        return cleaned
+
+    def check_size(self) -> None:
+        """All of it comes in one request, which the server takes up to a limit."""
+        texts = (self.cleaned_data.get("text", ""), *self.cleaned_data.get("files", {}).values())
+        size = sum(len(text.encode(errors="replace")) for text in texts)
+        if size > LARGEST_FILE:
+            wrong = "files" if self.cleaned_data.get("files") else "text"
+            message = f"It has {size:,} bytes altogether; at most {LARGEST_FILE:,} are possible."
+            self.add_error(wrong, message)
+
+    def _post_clean(self) -> None:
+        """After the model's own checks: what it refers to has to be there and to fit."""
+        super()._post_clean()  # type: ignore[misc]
+        if "text" not in self.fields or self.errors.keys() - {"files"}:
+            return  # mistakes in files are no reason to keep those of the text for later
+        item = self.instance.item
+        for problem in list(item_problems(with_item(installed(), item), item))[:MOST_MISTAKES]:
+            self.add_error("text", problem)
+        if self.kind in DOCUMENTS and not self.errors:
+            for missing in review_credentials(item.value)[0]:
+                self.add_error("text", f"{missing.path}: {missing.message}")
+
+
+class Doubt(NamedTuple):
+    """`may_move`: it is a plain credential, which can be moved to a secret."""
+
+    path: str
+    message: str
+    may_move: bool
+
+
+def doubts_of(text: str, sources: Sequence[str], *, moves: bool) -> list[Doubt]:
+    """Of a document as it is typed; none of what cannot be read."""
+    document = readable(text)
+    if document is None:
+        return []
+    found = put_back(document, [readable(source) for source in sources])
+    doubts = review_credentials(found.document)[1]
+    return [Doubt(d.path, d.message, moves and d.message == PLAIN) for d in doubts]
+
+
+def sources_of(row: ContentItem, kind: str, name: str) -> list[str]:
+    """The texts that have what is hidden in the one that is typed: the row, and what it replaces."""
+    stack = installed().stacks.get(cast(Kind, kind), {}).get(name, ())
+    return [text for text in (row.text, *(item.text for item in reversed(stack))) if text]

@@ -1,0 +1,172 @@
+"""Deployments: a secret that goes in and never comes out, and a test of the connection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, JsonResponse
+from django.urls import URLPattern, path
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from apps.catalog.content.installed import installed
+from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
+from apps.catalog.deployment_uses import deployment_uses
+from apps.catalog.secret_uses import User
+from apps.console.admin.connection import try_connection
+from apps.console.admin.history import RecordedAdmin
+from apps.console.admin.theme import PasswordInput, Switch
+from apps.console.admin.uses import shown
+from apps.console.admin.versioned_form import VersionedForm
+from apps.workspace.local.models import Deployment
+from apps.workspace.local.secrets import UnreadableSecret
+
+LABELS = {"deployment_id": "Deployment ID", "base_url": "Base URL"}
+NO_KEY = "No key is stored."
+STORED = "A key is stored. Type another one to replace it."
+UNREADABLE = (
+    "A key is stored, but none of this installation's SECRET_KEY and SALT_KEY values fits it. "
+    "Bring the old value back as a fallback, or type the key again."
+)
+
+
+class DeploymentForm(VersionedForm[Deployment]):
+    secret_fields = {"api_key": ("new_api_key", "clear_api_key")}
+    new_api_key = forms.CharField(
+        label="API key",
+        required=False,
+        strip=True,
+        widget=PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+    clear_api_key = forms.BooleanField(label="Remove the stored key", required=False, widget=Switch)
+
+    class Meta:
+        model = Deployment
+        fields = ()  # the admin names them
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, label in LABELS.items():
+            if name in self.fields:
+                self.fields[name].label = label
+        if "new_api_key" in self.fields:
+            self.fields["new_api_key"].help_text = key_state(self.instance.api_key)
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        typed, cleared = (self.cleaned_data.get(n) for n in ("new_api_key", "clear_api_key"))
+        if cleared and typed:
+            self.add_error("clear_api_key", "Either type a new key or remove the stored one.")
+        address = self.cleaned_data.get("base_url", "")
+        if not cleared and not typed and not may_keep_key(self.instance, address):
+            self.add_error("new_api_key", TYPE_AGAIN)
+        return cleaned
+
+    def _post_clean(self) -> None:
+        """Set the key before the model's own checks, which run here."""
+        if self.cleaned_data.get("clear_api_key"):
+            self.instance.api_key = ""
+        elif typed := self.cleaned_data.get("new_api_key"):
+            self.instance.api_key = typed
+        super()._post_clean()  # type: ignore[misc]
+
+
+def key_state(stored: str) -> str:
+    if isinstance(stored, UnreadableSecret):
+        return UNREADABLE
+    return STORED if stored else NO_KEY
+
+
+@admin.register(Deployment)
+class DeploymentAdmin(RecordedAdmin[Deployment]):
+    form = DeploymentForm
+    list_display = ("display_name", "deployment_id", "provider", "model_name", "key", "is_enabled")
+    list_filter = ("is_enabled", "provider")
+    search_fields = ("display_name", "deployment_id", "model_name", "base_url")
+    readonly_fields = ("version", "created_at", "updated_at")
+    actions = ("test_connection",)
+    fieldsets = (
+        (None, {"fields": ("deployment_id", "display_name", "description", "is_enabled")}),
+        ("Service", {"fields": ("provider", "base_url", "model_name")}),
+        ("Key", {"fields": ("new_api_key", "clear_api_key", "api_key_env")}),
+        (
+            "What it can do",
+            {"fields": ("features", "input_attachment_types", "context_window", "parameters")},
+        ),
+        ("History", {"fields": ("version", "created_at", "updated_at"), "classes": ("collapse",)}),
+    )
+
+    class Media:
+        js = (forms.Script("console/test-connection.js", type="module"),)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Deployment | None = None) -> Any:
+        fieldsets = super().get_fieldsets(request, obj)
+        return fieldsets if obj else fieldsets[:-1]
+
+    def consequences(self, request: HttpRequest, rows: Iterable[Deployment]) -> list[SafeString]:
+        found = deployment_uses(installed())
+        return [used_by(request, row, found.get(row.deployment_id, [])) for row in rows]
+
+    @admin.display(description="key")
+    def key(self, deployment: Deployment) -> str:
+        if deployment.provider == Deployment.Provider.DEMO:
+            return "not needed"
+        if isinstance(deployment.api_key, UnreadableSecret):
+            return "unreadable"
+        if deployment.api_key:
+            return "stored"
+        return deployment.api_key_env or "none"
+
+    @admin.action(description="Test the connection", permissions=("change",))
+    def test_connection(self, request: HttpRequest, deployments: QuerySet[Deployment]) -> None:
+        for deployment in deployments[:MOST_TESTED]:
+            outcome = try_connection(deployment)
+            level = messages.SUCCESS if outcome.ok else messages.ERROR
+            self.message_user(request, f"{deployment}: {outcome.message}", level)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.test_typed)
+        return [
+            path("test/", view, name="workspace_deployment_test"),
+            *super().get_urls(),
+        ]
+
+    def test_typed(self, request: HttpRequest) -> JsonResponse:
+        """Try what stands in the form, without saving it."""
+        number = request.POST.get("test_pk", "")
+        stored = self.get_object(request, number) if number else None
+        if request.method != "POST" or not self.may_save(request, stored):
+            raise PermissionDenied
+        form = self.get_form(request, stored, change=stored is not None)(
+            request.POST, instance=stored
+        )
+        if not form.is_valid():
+            names = ", ".join(
+                form.fields[name].label or name for name in form.errors if name in form.fields
+            )
+            message = f"Not tested. Correct these fields first: {names or 'see the form'}."
+            return JsonResponse({"ok": False, "message": message})
+        outcome = try_connection(form.instance)
+        return JsonResponse({"ok": outcome.ok, "message": outcome.message})
+
+    def may_save(self, request: HttpRequest, stored: Deployment | None) -> bool:
+        if stored is None:
+            return bool(self.has_add_permission(request))
+        return bool(self.has_change_permission(request, stored))
+
+
+def used_by(request: HttpRequest, deployment: Deployment, users: Sequence[User]) -> SafeString:
+    if not users:
+        return format_html("<p>No application and no predefined item uses {}.</p>", deployment)
+    lines = format_html_join("", "<li>{}</li>", ((line,) for line in shown(request, users)))
+    words = "<p>{} is used by these, which cannot call it any more:</p><ul>{}</ul>"
+    return format_html(words, deployment, lines)
+
+
+MOST_TESTED = 10
+"""Each waits for a service; more would keep the page waiting for minutes."""

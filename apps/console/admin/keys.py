@@ -1,0 +1,177 @@
+"""Keys for programs and for scripts of operators: shown once, on the page that follows.
+
+Until that page is there, a key is kept in the session of whoever made it, encrypted, for minutes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cryptography.fernet import InvalidToken
+from django import forms
+from django.contrib import admin
+from django.contrib.admin.utils import quote, unquote
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from rest_framework_api_key.models import AbstractAPIKey, APIKey
+
+from apps.accounts.models import ApiKey
+from apps.catalog.models import OperatorKey
+from apps.console.admin.theme import Admin
+from apps.workspace.local.secrets import SecretField
+
+CREATED = "created_keys"
+SHOWN_FOR_SECONDS = 300
+ENCRYPTION = SecretField()
+
+admin.site.unregister(APIKey)  # the library's own kind of key, which opens nothing here
+
+
+class KeyForm(forms.ModelForm[AbstractAPIKey]):
+    def clean_expiry_date(self) -> Any:
+        end = self.cleaned_data["expiry_date"]
+        if end is not None and "expiry_date" in self.changed_data and end <= timezone.now():
+            raise forms.ValidationError("This is in the past; the key could never be used.")
+        return end
+
+
+class KeyAdmin(Admin[AbstractAPIKey]):
+    form = KeyForm
+    search_fields = ("name", "prefix")
+    list_filter = ("revoked",)
+    actions = ("revoke",)
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: AbstractAPIKey | None = None
+    ) -> tuple[str, ...]:
+        fields = ("prefix", "created")
+        return (*fields, "revoked") if obj is not None and obj.revoked else fields
+
+    def get_exclude(self, request: HttpRequest, obj: AbstractAPIKey | None = None) -> Any:
+        return ("revoked",) if obj is None else None
+
+    @admin.display(description="state")
+    def state(self, key: AbstractAPIKey) -> str:
+        if key.revoked:
+            return "Revoked"
+        return "Expired" if key.has_expired else "Usable"
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        if not change:
+            obj.shown_once = type(obj).objects.assign_key(obj)
+        super().save_model(request, obj, form, change)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.show_created, cacheable=False)
+        name = f"{self.opts.app_label}_{self.opts.model_name}_created"
+        return [path("<path:object_id>/created/", view, name=name), *super().get_urls()]
+
+    def response_add(
+        self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """Lead to the page with the key, which a reload does not make a second time."""
+        encrypted = ENCRYPTION.encrypted(obj.shown_once)
+        request.session[CREATED] = {**request.session.get(CREATED, {}), obj.prefix: encrypted}
+        return redirect(self.url("created", quote(obj.pk)))
+
+    def show_created(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The key, once: whoever comes again is told that it is gone."""
+        key = self.get_object(request, unquote(object_id))
+        if key is None:
+            raise Http404("There is no such key.")
+        if not self.has_view_or_change_permission(request, key) and not self.has_add_permission(
+            request
+        ):
+            raise PermissionDenied
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"{self.opts.verbose_name[:1].upper()}{self.opts.verbose_name[1:]} created",
+            "opts": self.opts,
+            "key": key,
+            "secret": take_secret(request, key.prefix),
+            "add_url": self.url("add"),
+            "list_url": self.url("changelist"),
+        }
+        return TemplateResponse(request, "admin/key_created.html", context)
+
+    def url(self, page: str, *arguments: str) -> str:
+        name = f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}"
+        return reverse(name, args=arguments)
+
+    @admin.action(description="Revoke selected keys for good", permissions=("change",))
+    def revoke(self, request: HttpRequest, keys: QuerySet[AbstractAPIKey]) -> None:
+        self.message_user(request, f"Revoked: {keys.filter(revoked=False).update(revoked=True)}.")
+
+
+def take_secret(request: HttpRequest, prefix: str) -> str:
+    """The key that this session has just made; "" if it was shown before, or not in time."""
+    waiting = dict(request.session.get(CREATED, {}))
+    encrypted = waiting.pop(prefix, None)
+    if encrypted is None:
+        return ""
+    request.session[CREATED] = waiting
+    try:
+        return ENCRYPTION.f.decrypt(encrypted, ttl=SHOWN_FOR_SECONDS).decode()
+    except InvalidToken:
+        return ""
+
+
+class ApiKeyForm(KeyForm):
+    def clean(self) -> dict[str, Any] | None:
+        """A key with chosen applications is limited to them, also when they are gone."""
+        cleaned = super().clean()
+        if self.cleaned_data.get("applications"):
+            self.cleaned_data["is_limited"] = True
+        return cleaned
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(KeyAdmin):
+    form = ApiKeyForm
+    list_display = ("name", "prefix", "state", "expiry_date", "last_used_at", "created")
+    autocomplete_fields = ("applications",)
+    fields = (
+        "name",
+        "applications",
+        "is_limited",
+        "expiry_date",
+        "revoked",
+        "prefix",
+        "created",
+        "last_used_at",
+    )
+
+    def get_fields(self, request: HttpRequest, obj: AbstractAPIKey | None = None) -> Any:
+        return self.fields if obj else ("name", "applications", "is_limited", "expiry_date")
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: AbstractAPIKey | None = None
+    ) -> tuple[str, ...]:
+        return (*super().get_readonly_fields(request, obj), "last_used_at")
+
+
+@admin.register(OperatorKey)
+class OperatorKeyAdmin(KeyAdmin):
+    """Staff make keys for themselves, so that nobody takes on the permissions of somebody else."""
+
+    list_display = ("name", "user", "prefix", "state", "expiry_date", "created")
+    list_select_related = ("user",)
+    fields = ("name", "user", "expiry_date", "revoked", "prefix", "created")
+
+    def get_fields(self, request: HttpRequest, obj: AbstractAPIKey | None = None) -> Any:
+        return self.fields if obj else ("name", "expiry_date")
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: AbstractAPIKey | None = None
+    ) -> tuple[str, ...]:
+        return (*super().get_readonly_fields(request, obj), "user")
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        if not change:
+            obj.user = request.user
+        super().save_model(request, obj, form, change)

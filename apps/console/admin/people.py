@@ -1,0 +1,41 @@
+"""Users and groups, in the look of the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group, Permission, User
+
+from apps.console.admin.theme import (
+    Admin,
+    AdminPasswordChangeForm,
+    UserChangeForm,
+    UserCreationForm,
+)
+
+admin.site.unregister(User)
+admin.site.unregister(Group)
+admin.site.unregister(EmailAddress)  # nobody has one there: allauth signs in, and sends no mail
+
+
+class WithPermissions(admin.ModelAdmin[Any]):
+    def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
+        if db_field.related_model is Permission:
+            offered = Permission.objects.exclude(content_type__app_label="account")
+            options["queryset"] = offered.select_related("content_type")
+        return super().formfield_for_manytomany(db_field, request, **options)
+
+
+@admin.register(User)
+class PersonAdmin(WithPermissions, UserAdmin, Admin[User]):  # type: ignore[type-arg, misc]
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
+
+
+@admin.register(Group)
+class PeopleAdmin(WithPermissions, GroupAdmin, Admin[Group]):  # type: ignore[misc]
+    pass

@@ -1,0 +1,39 @@
+"""Who uses a row, in the admin: a link to each that the person may see, a number for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from apps.catalog.secret_uses import User
+from apps.console.admin.index import may_see_applications, may_see_content
+
+LINK = (
+    '<a href="{}" class="text-primary-700 underline dark:text-primary-400">{}</a> <code>{}</code>'
+)
+MOST_NAMED = 100
+
+
+def linked(user: User) -> SafeString:
+    if user.kind == "application":
+        url = reverse("admin:catalog_application_change", args=[user.pk])
+    else:
+        url = reverse("admin:catalog_contentitem_item", args=[user.kind, user.name])
+    return format_html(LINK, url, f"{user.kind} {user.name}", user.place)
+
+
+def shown(request: HttpRequest, users: Sequence[User]) -> list[SafeString | str]:
+    """One line for each, and one for those that are only counted."""
+    applications, items = may_see_applications(request), may_see_content(request)
+    seen = [user for user in users if (applications if user.kind == "application" else items)]
+    lines: list[SafeString | str] = [linked(user) for user in seen[:MOST_NAMED]]
+    if more := len(seen) - len(lines):
+        lines.append(f"and {more} more places")
+    if hidden := len(users) - len(seen):
+        where = "place" if hidden == 1 else "places"
+        lines.append(f"{hidden} {where} in what you may not see")
+    return lines

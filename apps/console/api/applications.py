@@ -1,0 +1,120 @@
+"""Applications."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.exceptions import ValidationError
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
+from rest_framework import serializers
+
+from apps.catalog.masking import masked, unmasked
+from apps.catalog.models import Application
+from apps.console.api.problems import Refused, problems_of_row
+from apps.console.api.rows import RowSerializer, RowViewSet
+from apps.manifest.paths import ROOT
+from apps.manifest.problems import Problem
+
+LISTED = (
+    "slug",
+    "title",
+    "description",
+    "is_enabled",
+    "is_public",
+    "owner",
+    "version",
+    "created_at",
+    "updated_at",
+)
+
+
+class WarningSerializer(serializers.Serializer[Problem]):
+    path = serializers.CharField()
+    message = serializers.CharField()
+
+
+class ListedApplicationSerializer(RowSerializer[Application]):
+    """As it stands in a list: without the manifest, which may be large."""
+
+    owner = serializers.SlugRelatedField(
+        slug_field="username",
+        queryset=get_user_model()._default_manager.all(),
+        allow_null=True,
+        required=False,
+    )
+    version = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = Application
+        fields: tuple[str, ...] = LISTED
+
+
+class ApplicationSerializer(ListedApplicationSerializer):
+    warnings = serializers.SerializerMethodField()
+
+    class Meta(ListedApplicationSerializer.Meta):
+        fields = (*LISTED, "manifest", "warnings")
+
+    def build_standard_field(self, field_name: str, model_field: Any) -> Any:
+        if field_name != "manifest":
+            return super().build_standard_field(field_name, model_field)
+        return ManifestField, {"required": False}
+
+    @extend_schema_field(WarningSerializer(many=True))
+    def get_warnings(self, application: Application) -> list[dict[str, str]]:
+        return [
+            {"path": at_manifest(problem.path), "message": problem.message}
+            for problem in application.review().warnings
+        ]
+
+    def problems(self, row: Application, error: ValidationError) -> Sequence[Problem]:
+        """Those of the manifest come from its review, where each has its path."""
+        others = [found for found in problems_of_row(error) if found.path != "manifest"]
+        reviewed = row.review().errors if "manifest" in getattr(error, "error_dict", {}) else ()
+        return [*others, *(Problem(at_manifest(found.path), found.message) for found in reviewed)]
+
+
+@extend_schema_field(OpenApiTypes.OBJECT)
+class ManifestField(serializers.JSONField):
+    """Anything, also null: what is wrong with it is the review's to say.
+
+    Its plain credentials are not handed out; one that comes back hidden is the stored one.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_null=True, **options)
+
+    def to_representation(self, value: Any) -> Any:
+        return masked(value)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Raises `Refused`."""
+        stored = getattr(self.root, "instance", None)
+        current = stored.manifest if isinstance(stored, Application) else None
+        found = unmasked(super().to_internal_value(data), current)
+        if found.problems:
+            raise Refused([Problem(at_manifest(p.path), p.message) for p in found.problems])
+        return found.document
+
+
+def at_manifest(path: str) -> str:
+    if path in {"", ROOT}:
+        return "manifest"
+    return f"manifest{path}" if path.startswith("[") else f"manifest.{path}"
+
+
+@extend_schema_view(list=extend_schema(responses=ListedApplicationSerializer(many=True)))
+class ApplicationViewSet(RowViewSet[Application]):
+    queryset = Application.objects.select_related("owner").order_by("slug")
+    serializer_class = ApplicationSerializer
+    lookup_field = "slug"
+
+    def get_queryset(self) -> Any:
+        rows = super().get_queryset()
+        return rows.defer("manifest") if self.action == "list" else rows
+
+    def get_serializer_class(self) -> type[ListedApplicationSerializer]:
+        return ListedApplicationSerializer if self.action == "list" else ApplicationSerializer

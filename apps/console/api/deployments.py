@@ -1,0 +1,65 @@
+"""Deployments. Their secret goes in and never comes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
+from apps.console.api.rows import RowSerializer, RowViewSet
+from apps.workspace.local.models import Deployment
+
+
+class DeploymentSerializer(RowSerializer[Deployment]):
+    api_key = serializers.CharField(
+        write_only=True,
+        required=False,
+        allow_blank=True,
+        help_text='Replaces the stored key; "" removes it; left out, it stays.',
+    )
+    has_api_key = serializers.SerializerMethodField(help_text="Whether a key is stored.")
+    features = serializers.DictField(required=False)
+    parameters = serializers.DictField(required=False)
+    input_attachment_types = serializers.ListField(child=serializers.CharField(), required=False)
+    version = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = Deployment
+        fields = (
+            "deployment_id",
+            "display_name",
+            "description",
+            "provider",
+            "base_url",
+            "model_name",
+            "api_key",
+            "has_api_key",
+            "api_key_env",
+            "features",
+            "input_attachment_types",
+            "context_window",
+            "parameters",
+            "is_enabled",
+            "version",
+            "created_at",
+            "updated_at",
+        )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        stored = self.instance
+        if isinstance(stored, Deployment) and "api_key" not in attrs:
+            address = attrs.get("base_url", stored.base_url)
+            if not may_keep_key(stored, address):
+                raise serializers.ValidationError({"api_key": TYPE_AGAIN})
+        return attrs
+
+    def get_has_api_key(self, deployment: Deployment) -> bool:
+        return bool(deployment.api_key)
+
+
+class DeploymentViewSet(RowViewSet[Deployment]):
+    queryset = Deployment.objects.order_by("deployment_id")
+    serializer_class = DeploymentSerializer
+    lookup_field = "deployment_id"
+    lookup_value_regex = "[A-Za-z0-9][A-Za-z0-9._-]*"

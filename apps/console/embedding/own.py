@@ -1,0 +1,64 @@
+"""Applications of our own in the framed editor: rows, saved as the admin saves them."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django import forms
+from django.contrib import admin
+from django.db import transaction
+from django.http import HttpRequest
+
+from apps.catalog.models import Application
+from apps.console.admin.application_form import ApplicationForm
+from apps.console.embedding.edits import Edit, Refused, Saved
+
+FIELDS = ("title", "description", "manifest")
+GENERAL = {"name": "title", "description": "description"}
+"""What the chat edits itself, by the names that rows have for it."""
+
+OwnForm = forms.modelform_factory(Application, form=ApplicationForm, fields=FIELDS)
+
+
+def may_change(request: HttpRequest, row: Application | None = None) -> bool:
+    return bool(admin.site.get_model_admin(Application).has_change_permission(request, row))
+
+
+def save_own(request: HttpRequest, row: Application, edit: Edit) -> Saved:
+    """Raises `Refused`."""
+    with transaction.atomic():
+        form = OwnForm(posted(row, edit), instance=row)
+        if not form.is_valid():
+            raise Refused("\n".join(messages(form)), newer(form, edit))
+        if not form.has_changed():
+            return Saved(str(row.version), has_changes=False)
+        form.save()
+        rows = admin.site.get_model_admin(Application)
+        changes = rows.construct_change_message(request, cast(Any, form), [])
+        rows.log_change(request, row, changes)
+    return Saved(str(row.version), has_changes=True)
+
+
+def posted(row: Application, edit: Edit) -> dict[str, Any]:
+    general = {
+        field: edit.general[name]
+        for name, field in GENERAL.items()
+        if isinstance(edit.general.get(name), str)
+    }
+    stored = {"title": row.title, "description": row.description}
+    return {**stored, **general, "manifest": edit.text, "seen_version": edit.version}
+
+
+def messages(form: forms.ModelForm[Application]) -> list[str]:
+    """A line for each; whose field is not in sight says which it is."""
+    return [
+        f"{form.fields[field].label}: {line}" if field in GENERAL.values() else str(line)
+        for field, lines in form.errors.items()
+        for line in lines
+    ]
+
+
+def newer(form: forms.ModelForm[Application], edit: Edit) -> str:
+    """The version that somebody else saved, which the form then holds."""
+    held = str(form.data["seen_version"])
+    return "" if held == edit.version else held

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.core.management import call_command
+from drf_spectacular.generators import SchemaGenerator
+
+from apps.console.api.page import Field, described
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_description_is_complete_and_without_warnings(tmp_path):
+    file = tmp_path / "schema.yaml"
+
+    call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(file))
+
+    assert "/api/applications/{slug}/" in file.read_text()
+
+
+def test_the_page_shows_every_operation_and_object_of_the_description(client):
+    page = client.get("/api/docs/").content.decode()
+
+    schema = SchemaGenerator().get_schema(public=True)
+    operations = [one["operationId"] for ways in schema["paths"].values() for one in ways.values()]
+    named = {name for name, one in schema["components"]["schemas"].items() if "enum" not in one}
+    anchors = set(re.findall(r'id="([\w-]+)"', page))
+    assert {*operations, *named} <= anchors
+    assert set(re.findall(r'href="#([\w-]+)"', page)) <= anchors
+    assert re.findall(r'(?:src|href)="https?:', page) == []
+    assert [page.count(f">{word}.</p>") for word in ("Adds one", "Deletes one")] == [2, 2]
+
+
+def test_fields_are_told_in_words():
+    application = {field.name: field for field in described().objects["ApplicationRequest"]}
+    deployment = {field.name: field for field in described().objects["DeploymentRequest"]}
+
+    assert application["title"] == Field(
+        "title", "string of at most 200 characters", "", is_required=True
+    )
+    assert application["owner"].type == "string or null"
+    assert deployment["provider"].type == "string of openai, demo"
+    answered = {field.name: field for field in described().objects["Application"]}
+    assert (answered["warnings"].type, answered["warnings"].object) == (
+        "list of (only told)",
+        "Warning",
+    )
+
+
+def test_the_page_is_only_read(client):
+    assert client.post("/api/docs/").status_code == 405

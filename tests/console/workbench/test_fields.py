@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from apps.console.workbench.fields import Field, arguments, example, fill, read_fields
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "note": {"type": "string", "description": "Free text"},
+        "count": {"type": "integer", "default": 3},
+        "ratio": {"anyOf": [{"type": "number"}, {"type": "null"}]},
+        "sure": {"type": "boolean", "default": False},
+        "size": {"enum": ["S", "M", 3]},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "where": {"type": "object", "properties": {"x": {"type": "integer"}}},
+        "version": {"const": "v1"},
+    },
+    "required": ["size", "tags"],
+}
+
+
+def typed(**values: str) -> dict[str, str]:
+    return {f"argument-{name}": value for name, value in values.items()}
+
+
+def filled(**values: str) -> tuple[Field, ...]:
+    return fill(read_fields(SCHEMA, {"key": "k"}), typed(**values))
+
+
+def test_every_kind_of_parameter_has_its_field():
+    fields = {field.name: field for field in read_fields(SCHEMA, {"key": "k"})}
+
+    assert {name: (field.kind, field.value) for name, field in fields.items()} == {
+        "size": ("choice", ""),
+        "tags": ("json", ""),
+        "note": ("text", ""),
+        "count": ("number", "3"),
+        "ratio": ("number", ""),
+        "sure": ("choice", "false"),
+        "where": ("json", ""),
+        "version": ("fixed", '"v1"'),
+        "key": ("fixed", '"k"'),
+    }
+    assert list(fields)[:2] == ["size", "tags"]
+    assert [field.name for field in fields.values() if field.is_required] == ["size", "tags"]
+    assert fields["note"].description == "Free text"
+    assert fields["size"].options == (('"S"', "S"), ('"M"', "M"), ("3", "3"))
+
+
+def test_what_is_typed_becomes_json_and_what_is_empty_is_left_out():
+    fields = filled(
+        note="two\r\nlines", count="7", ratio="0.5", sure="true", size="3", tags='["a"]', where=" "
+    )
+
+    assert json.loads(arguments(fields)) == {
+        "note": "two\nlines",
+        "count": 7,
+        "ratio": 0.5,
+        "sure": True,
+        "size": 3,
+        "tags": ["a"],
+        "version": "v1",
+    }
+
+
+def test_fields_may_be_left_out_also_where_the_tool_will_refuse_it():
+    assert json.loads(arguments(filled())) == {"version": "v1"}
+
+
+@pytest.mark.parametrize(
+    ("values", "error"),
+    [
+        ({"count": "many"}, "This is not a number."),
+        ({"count": "inf"}, "This is not a number."),
+        ({"tags": "[a]"}, "This is not JSON: Expecting value, line 1, column 2."),
+        ({"tags": "NaN"}, "NaN is not JSON."),
+        ({"where": "[" * 100_000}, "This is too deeply nested."),
+    ],
+)
+def test_what_cannot_be_read_is_told_at_its_field_and_kept(values, error):
+    (name, text), *_ = values.items()
+
+    field = next(field for field in filled(**values) if field.name == name)
+
+    assert (field.error, field.value) == (error, text)
+
+
+def test_a_number_that_is_none_of_the_wanted_kind_is_sent_for_the_tool_to_judge():
+    assert json.loads(arguments(filled(count="7.5")))["count"] == 7.5
+
+
+def test_raw_json_starts_with_what_is_needed():
+    assert json.loads(example(SCHEMA)) == {
+        "count": 3,
+        "sure": False,
+        "size": "S",
+        "tags": [],
+        "version": "v1",
+    }
+
+
+def test_a_tool_without_parameters_has_an_empty_form():
+    assert read_fields({"type": "object"}, {}) == ()
+    assert example({"type": "object"}) == "{}"

@@ -1,0 +1,177 @@
+"""Whoever follows a stream gets every event once and in order, wherever it is cut off."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from asgiref.sync import async_to_sync
+from channels.db import database_sync_to_async
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from apps.chat.protocol import join
+from apps.live import journal
+from apps.live.hub import Hub, Log
+from apps.live.journal import Batch
+from apps.live.models import Run
+from apps.live.replay import follow, newer
+
+pytestmark = pytest.mark.django_db
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("say"), st.integers(1, 4)),
+        st.tuples(st.just("write"), st.integers(1, 3)),
+        st.tuples(st.just("read"), st.integers(1, 2)),
+        st.tuples(st.just("read elsewhere"), st.integers(1, 2)),
+        st.tuples(st.just("next run"), st.just(0)),
+    ),
+    max_size=30,
+)
+
+
+class Stream:
+    """Runs that follow each other, written down whenever the test says so."""
+
+    def __init__(self, kept: int) -> None:
+        self.id = uuid4()
+        self.hub = Hub()
+        self.kept = kept
+        self.said: list[str] = []
+
+    async def begin(self) -> None:
+        fields = {"request": uuid4(), "application": "demo", "bucket": "user-1"}
+        run = await Run.objects.acreate(stream=self.id, **fields)
+        last = await database_sync_to_async(journal.last_number)(self.id)
+        self.log = Log(self.id, run.pk, last + 1)
+        self.log.kept = self.kept
+        self.hub.add(self.log)
+
+    async def say(self, count: int) -> None:
+        for _ in range(count):
+            number = len(self.said) + 1
+            # now and then something that is not joined with its neighbours
+            text = f"<{number}>"
+            stage = {"stage": "s"} if number % 5 == 0 else {}
+            kind = "stage.delta" if stage else "message.delta"
+            self.said.append(text)
+            self.log.append({"type": kind, "text": text, **stage})
+
+    async def write(self, count: int) -> None:
+        said = self.log.after(self.log.written, count)
+        if said:
+            events = tuple(event for _, _, event in said)
+            batch = Batch(self.id, self.log.run, self.log.written + 1, events)
+            await database_sync_to_async(journal.write)(batch)
+            self.log.mark_written(batch.last)
+
+    async def end(self) -> None:
+        while self.log.written < self.log.last:
+            await self.write(1_000)
+        await Run.objects.filter(pk=self.log.run).aupdate(status="done")
+        self.log.is_over = True
+        self.hub.remove(self.log)
+
+    async def restart(self, _: int) -> None:
+        await self.end()
+        await self.begin()
+
+
+class Reader:
+    """Is cut off after some frames, and comes back with the number of the last it has."""
+
+    def __init__(self, hub: Hub, stream: Stream) -> None:
+        self.hub = hub
+        self.stream = stream
+        self.after = 0
+        self.texts: list[str] = []
+
+    async def read(self, frames: int) -> int:
+        """Take at most so many frames of what there is; return how many there were."""
+        said = await newer(self.hub, self.stream.id, self.after)
+        joined = list(join(said))[:frames]
+        for number, _, event in joined:
+            assert number > self.after
+            self.after = number
+            self.texts.append(event["text"])
+        return len(joined)
+
+
+async def play(steps: list[tuple[str, int]], kept: int) -> None:
+    stream = Stream(kept)
+    await stream.begin()
+    here, there = Reader(stream.hub, stream), Reader(Hub(), stream)
+    actions = {
+        "say": stream.say,
+        "write": stream.write,
+        "read": here.read,
+        "read elsewhere": there.read,
+        "next run": stream.restart,
+    }
+    for step, count in steps:
+        await actions[step](count)
+    await stream.end()
+    for reader in (here, there):
+        while await reader.read(1_000):
+            pass
+        assert "".join(reader.texts) == "".join(stream.said)
+        assert reader.after == len(stream.said)
+
+
+@settings(deadline=None, max_examples=300)
+@given(steps=STEPS, kept=st.integers(0, 2))
+def test_any_cuts_and_any_batches_lose_and_double_nothing(steps: Any, kept: int):
+    async_to_sync(play)(steps, kept)
+
+
+async def test_a_follower_is_woken_by_what_is_said():
+    stream = Stream(kept=10)
+    await stream.begin()
+    await stream.say(1)
+
+    async with aclosing(follow(stream.hub, stream.id, 0, idle=5)) as batches:
+        first = await anext(batches)
+        waiting = asyncio.ensure_future(anext(batches))
+        await asyncio.sleep(0)
+        await stream.say(2)
+        second = await asyncio.wait_for(waiting, 60)
+
+    assert [number for number, _, _ in first] == [1]
+    assert [number for number, _, _ in second] == [2, 3]
+    assert stream.hub.viewers == {}
+
+
+async def test_a_follower_hears_that_nothing_came():
+    async with aclosing(follow(Hub(), uuid4(), 0, idle=0.01)) as batches:
+        assert await anext(batches) == []
+
+
+async def test_a_reader_that_claims_to_be_ahead_is_sent_only_what_follows():
+    stream = Stream(kept=10)
+    await stream.begin()
+    await stream.say(5)
+
+    said = await newer(stream.hub, stream.id, 4)
+    beyond = await newer(stream.hub, stream.id, 99)
+
+    assert [number for number, _, _ in said] == [5]
+    assert beyond == []
+
+
+async def test_a_log_that_forgets_while_the_journal_is_read_is_read_anew():
+    stream = Stream(kept=10)
+    await stream.begin()
+    stream.log.first = 10
+    await stream.say(3)
+
+    reading = asyncio.ensure_future(newer(stream.hub, stream.id, 0))
+    await asyncio.sleep(0)
+    del stream.log.events[:1]
+    stream.log.first += 1
+    said = await reading
+
+    assert [(number, event["text"]) for number, _, event in said] == [(11, "<2>"), (12, "<3>")]

@@ -1,0 +1,291 @@
+"""An operator tries toolsets of an application, on the way that a run takes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async
+
+from apps.accounts.caller import Caller
+from apps.agent.messages import ToolCall
+from apps.agent.tools import Invocation, Tool, Toolbox, ToolResult, ToolSpec
+from apps.capabilities.registry import Contribution
+from apps.capabilities.wrappers.fallbacks import ANOTHER_WAY
+from apps.catalog.resolve import ResolvedApplication
+from apps.errors import ApplicationBroken, ToolError
+from apps.runs.opening import Opened
+from apps.runs.tool_trial import Trial, call, call_tool, offer, resolve_saved
+from tests.capabilities.manifests import parameter, stage_text, tool, tool_set
+from tests.capabilities.mcp.servers import WELL_BEHAVED, nothing_left_over, over_stdio, register
+from tests.capabilities.service import Reply, json_reply, serving
+from tests.catalog.rows import make_application, make_deployment, manifest_with
+
+pytestmark = pytest.mark.django_db
+
+OPERATOR = Caller("user-7", "user", user_id=7)
+CLOCK = "internal_timeawareness_current_timestamp"
+READ_SKILL = "internal_skills_read_skill"
+ITEM = parameter("query", "item", description="What to look up.")
+
+
+@pytest.fixture(autouse=True)
+def loopback_may_be_contacted(settings):
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+
+
+def saved(*tool_sets: dict[str, Any], **fields: Any) -> Any:
+    return make_application(manifest=manifest_with(tool_sets=list(tool_sets)), **fields)
+
+
+async def resolved(
+    *tool_sets: dict[str, Any], index: int | None = 0, **fields: Any
+) -> ResolvedApplication:
+    def work() -> ResolvedApplication:
+        return resolve_saved(saved(*tool_sets, **fields), index)
+
+    found: ResolvedApplication = await database_sync_to_async(work)()
+    return found
+
+
+def names(tools: tuple[Tool, ...]) -> list[str]:
+    return [tool.spec.name for tool in tools]
+
+
+def shop(url: str, **rest: Any) -> dict[str, Any]:
+    return tool_set(tool(url, properties={"item": ITEM}, required=("item",), **rest))
+
+
+async def test_a_toolset_is_opened_without_its_siblings():
+    dead = {
+        "type": "mcp",
+        "name": "dead",
+        "mcp_server_info": {"url": "nonsense", "protocol": "sse"},
+    }
+    application = await resolved(dead, shop("http://127.0.0.1:9/"), index=1)
+
+    found = await offer(application, OPERATOR, 1)
+
+    assert (names(found.tools), names(found.others)) == (["shop_look_up"], [CLOCK, READ_SKILL])
+    assert found.issues == ()
+    schema = found.tools[0].spec.parameters
+    assert schema["properties"] == {"item": {"type": "string", "description": "What to look up."}}
+
+
+async def test_the_issues_are_those_that_a_run_would_report():
+    dead = {
+        "type": "mcp",
+        "name": "dead",
+        "mcp_server_info": {"url": "nonsense", "protocol": "sse"},
+    }
+    predefined = {"type": "predefined", "template_name": "x"}
+    sets = (dead, shop("http://127.0.0.1:9/"), predefined)
+    alone = await resolved(*sets)
+    together = await resolved(*sets, index=None, slug="b")
+
+    one = await offer(alone, OPERATOR, 0)
+    every = await offer(together, OPERATOR, None)
+
+    assert [issue.message.split(": ")[:2] for issue in one.issues] == [
+        ["Toolset dead", "tool_sets[0].mcp_server_info.url"]
+    ]
+    assert sorted(issue.message.split(": ")[:2] for issue in every.issues) == [
+        ["Toolset dead", "tool_sets[0].mcp_server_info.url"],
+        ["Toolset x", "tool_sets[2]"],
+    ]
+    assert names(every.tools) == [CLOCK, "shop_look_up", READ_SKILL]
+
+
+async def test_a_call_shows_what_the_model_gets_and_what_people_see():
+    async with serving(json_reply('{"price": 3}')) as service:
+        application = await resolved(shop(f"{service.url}/items"))
+        trial = await call(application, OPERATOR, "shop_look_up", '{"item": "pen"}')
+
+    assert service.targets == ["GET /items?item=pen"]
+    assert (trial.failed, trial.error, trial.arguments) == (None, "", {"item": "pen"})
+    assert trial.answer is not None
+    assert '"price": 3' in trial.answer.content
+    assert "***item:*** pen" in stage_text(list(trial.events))
+    assert trial.seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("{", "The arguments are not valid JSON"),
+        ("[1]", "The arguments are a JSON list; send one JSON object."),
+        ("{}", "Parameter item is invalid: it is required but missing."),
+        ('{"item": 3}', "Parameter item is invalid: expected string; found integer 3."),
+    ],
+)
+async def test_wrong_arguments_are_told_before_anything_is_sent(written, told):
+    async with serving(Reply()) as service:
+        application = await resolved(shop(service.url))
+        trial = await call(application, OPERATOR, "shop_look_up", written)
+
+    assert service.seen == []
+    assert trial.failed == "arguments"
+    assert trial.error.startswith(told)
+    assert trial.answer is not None
+    advice = "\n\nCorrect it and call the tool again." if told.startswith("Parameter") else ""
+    assert trial.answer.content == f"Error: {trial.error}{advice}"
+
+
+async def test_a_call_that_failed_is_told_as_one_although_the_model_gets_an_answer():
+    async with serving(Reply(500, b"out of pens")) as service:
+        application = await resolved(shop(service.url))
+        trial = await call(application, OPERATOR, "shop_look_up", '{"item": "pen"}')
+
+    assert trial.failed == "call"
+    assert "500" in trial.error
+    assert trial.answer is not None
+    assert trial.answer.content == f"{trial.error}\n\n{ANOTHER_WAY}"
+
+
+async def test_a_call_that_would_end_the_run_has_no_answer():
+    fallback = {"strategies": [{"type": "hard_stop"}]}
+    async with serving(Reply(500)) as service:
+        application = await resolved(shop(service.url, fallback_configuration=fallback))
+        trial = await call(application, OPERATOR, "shop_look_up", '{"item": "pen"}')
+
+    assert (trial.failed, trial.answer) == ("call", None)
+    assert "500" in trial.error
+
+
+async def test_a_tool_that_is_gone_is_told():
+    application = await resolved(shop("http://127.0.0.1:9/"))
+
+    trial = await call(application, OPERATOR, "shop_sell", "{}")
+
+    assert trial == Trial(
+        "open", "The application has no tool 'shop_sell' any more, or it could not be opened."
+    )
+
+
+async def test_a_tool_has_no_more_time_than_in_a_run(settings):
+    settings.DEFAULT_TOOL_TIMEOUT_SECONDS = 0.1
+    never = asyncio.Event()
+
+    async def wait(seen: object) -> Reply:
+        await never.wait()
+        return Reply()
+
+    async with serving(answer=wait) as service:
+        application = await resolved(shop(service.url))
+        trial = await call(application, OPERATOR, "shop_look_up", '{"item": "pen"}')
+        never.set()
+
+    assert trial.failed == "call"
+    assert "timed out after 0.1 seconds" in trial.error
+
+
+async def say(invocation: Invocation) -> ToolResult:
+    return ToolResult("said")
+
+
+async def test_results_take_the_way_of_a_run():
+    async def louder(asked: ToolCall, result: ToolResult) -> ToolResult:
+        return ToolResult(result.content.upper())
+
+    async def broken(asked: ToolCall, result: ToolResult) -> ToolResult:
+        raise ToolError("there is no room for it.")
+
+    tool = Tool(ToolSpec("say", "", {}), say)
+    asked = ToolCall("1", "say", "{}")
+    outcomes = [
+        await call_tool(tool, asked, Opened(Contribution(results=steps), Toolbox()), print)
+        for steps in ((louder,), (louder, broken))
+    ]
+
+    assert [(o.failed, o.answer.content if o.answer else None) for o in outcomes] == [
+        (None, "SAID"),
+        ("result", "Error: there is no room for it."),
+    ]
+
+
+async def test_what_breaks_unexpectedly_is_told_without_its_details(caplog):
+    async def broken(invocation: Invocation) -> ToolResult:
+        raise RuntimeError("password=1")
+
+    tool = Tool(ToolSpec("say", "", {}), broken)
+    found = Opened(Contribution(), Toolbox())
+    trial = await call_tool(tool, ToolCall("1", "say", "{}"), found, print)
+
+    assert (trial.failed, trial.error) == ("call", "Error: the tool failed unexpectedly.")
+    assert "Tool 'say' failed" in caplog.text
+
+
+async def test_an_application_that_is_switched_off_can_be_tried():
+    application = await resolved(shop("http://127.0.0.1:9/"), is_enabled=False)
+
+    assert names((await offer(application, OPERATOR, 0)).tools) == ["shop_look_up"]
+
+
+def test_an_application_that_is_broken_is_told_as_a_run_tells_it():
+    row = make_application(manifest=manifest_with(tool_sets=[{"type": "rest-api"}]))
+
+    with pytest.raises(ApplicationBroken) as caught:
+        resolve_saved(row, 0)
+    assert caught.value.problems
+
+
+def test_there_is_nothing_beyond_the_last_toolset():
+    row = saved(shop("http://127.0.0.1:9/"))
+
+    for index in (1, -1):
+        with pytest.raises(LookupError):
+            resolve_saved(row, index)
+
+
+async def test_tools_of_a_registered_mcp_server_are_called():
+    await register(WELL_BEHAVED, "stdio")
+    application = await resolved(over_stdio())
+
+    async with nothing_left_over():
+        found = await offer(application, OPERATOR, 0)
+        trial = await call(application, OPERATOR, "desk_add", '{"a": 1, "b": 2}')
+
+    assert names(found.tools)[:2] == ["desk_add", "desk_move"]
+    assert trial.failed is None
+    assert trial.answer is not None
+    assert trial.answer.content == "3"
+
+
+async def test_internal_tools_and_deployments_are_called_as_the_operator():
+    await database_sync_to_async(make_deployment)()
+    await database_sync_to_async(make_application)(slug="inner", is_public=False)
+    team = {
+        "type": "dial-deployment",
+        "name": "Team",
+        "tools": [{"type": "dial-deployment-simple", "deployment_id": "inner"}],
+    }
+    clock = {
+        "type": "internal",
+        "name": "Clock",
+        "tools": [
+            {
+                "type": "internal-tool",
+                "open_ai_tool": {
+                    "function": {
+                        "name": CLOCK,
+                        "description": "",
+                        "parameters": {"type": "object", "properties": {}},
+                    }
+                },
+            }
+        ],
+    }
+    deployments = await resolved(team, clock, index=0)
+    internals = await resolved(team, clock, index=1, slug="second")
+
+    asked = await call(deployments, OPERATOR, "inner", '{"query": "Hello"}')
+    told = await call(internals, OPERATOR, CLOCK, '{"timezone": "Europe/Paris"}')
+
+    assert names((await offer(deployments, OPERATOR, 0)).tools) == ["inner"]
+    assert names((await offer(internals, OPERATOR, 1)).tools) == [CLOCK]
+    assert (asked.failed, told.failed) == (None, None)
+    assert asked.answer is not None
+    assert asked.answer.content
+    assert told.answer is not None
+    assert "Europe/Paris" in told.answer.content
