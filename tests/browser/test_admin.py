@@ -259,7 +259,6 @@ def test_pages_keep_nobody_out(site: Site, admin_page: Page, scheme: Any, width:
         "/admin/accounts/apikey/add/",
     ):
         page.goto(path)
-        page.wait_for_load_state("networkidle")
         assert (path, barriers(page)) == (path, [])
 
     page.goto(put(site, "seen", ODD))
@@ -273,7 +272,6 @@ def test_pages_keep_nobody_out(site: Site, admin_page: Page, scheme: Any, width:
 
 def test_the_page_that_signs_in_keeps_nobody_out(page: Page):
     page.goto("/admin/login/?next=/admin/")
-    page.wait_for_load_state("networkidle")
 
     assert barriers(page) == []
     for _ in range(6):

@@ -169,7 +169,6 @@ def test_pages_keep_nobody_out(site: Site, admin_page: Page, scheme: Any, width:
         page.goto(address)
         if address == named:
             wait_for_check(page, "warning")
-        page.wait_for_load_state("networkidle")
         shoot(page, f"{scheme}-{width}-{address.strip('/').replace('/', '-')}")
         assert barriers(page) == []
         overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"

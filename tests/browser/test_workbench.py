@@ -198,7 +198,6 @@ def test_the_pages_keep_nobody_out(admin_page: Page, tries: str, scheme: Any, wi
         "/admin/workspace/mcpserver/sessions/",
     ):
         page.goto(path)
-        page.wait_for_load_state("networkidle")
         assert (path, barriers(page)) == (path, [])
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

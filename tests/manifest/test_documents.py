@@ -117,9 +117,9 @@ def test_a_large_manifest_is_read_at_once():
     read(document)
     durations = []
     for _ in range(20):
-        start = time.perf_counter()
+        start = time.process_time()
         read(document)
-        durations.append(time.perf_counter() - start)
+        durations.append(time.process_time() - start)
 
-    # About 1 ms on a small machine; the bound leaves room for a busy one.
-    assert min(durations) < 0.01
+    # About 1 ms on a small machine; reading each tool for each other one would take seconds.
+    assert min(durations) < 0.2

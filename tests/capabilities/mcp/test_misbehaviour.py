@@ -68,7 +68,7 @@ async def test_a_call_that_goes_wrong_is_told_to_the_model(way: str, text: str):
         seconds = time.monotonic() - started
 
     assert result.content == (text if "timed out" in text else f"{text}{OTHERWISE}")
-    assert seconds < 4.0
+    assert seconds < 30
 
 
 @pytest.mark.django_db
@@ -247,7 +247,7 @@ async def test_a_server_that_never_answers_is_an_issue_in_time():
         started = time.monotonic()
         async with opened_desk(over_http(service.url), seconds=0.5) as contribution:
             assert messages(contribution) == ["Toolset desk: the server did not answer in time."]
-            assert time.monotonic() - started < 3.0
+            assert time.monotonic() - started < 20
 
 
 def answering(call: Reply) -> Answer:
@@ -367,7 +367,7 @@ async def test_a_message_that_is_not_taken_ends_the_wait_for_its_answer(status: 
         started = time.monotonic()
         async with opened_desk(over_http(url, "sse")) as contribution:
             assert messages(contribution) == [told]
-        assert time.monotonic() - started < 3.0
+        assert time.monotonic() - started < 20
 
 
 async def test_listening_in_vain_is_no_failure_of_a_call():

@@ -36,8 +36,7 @@ async def test_a_model_that_answers_is_told_with_its_time():
 
     assert result.failed is None
     assert result.seconds is not None
-    assert 0 < result.seconds < 5
-    assert result.text.startswith("The model answers; first token after 0.")
+    assert result.text.startswith(f"The model answers; first token after {result.seconds:.2f}")
 
 
 @pytest.mark.parametrize(
