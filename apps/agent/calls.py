@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Container, Iterable, Mapping, Set
-from typing import Any
+import time
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import msgspec
 
 from apps.agent.assembly import Reply
 from apps.agent.messages import Message, ToolCall, as_json
 from apps.agent.records import payload, record
-from apps.agent.surrogates import decoded
-from apps.agent.tools import ToolResult
-from apps.errors import InvalidParameter, ToolError
+from apps.agent.surrogates import decoded, whole
+from apps.agent.tools import Invocation, ResultStep, Tool, ToolResult
+from apps.errors import InvalidParameter, Stopped, ToolError
 
 logger = logging.getLogger(__name__)
 
@@ -27,6 +29,82 @@ STATIC = (
     "Go on without calling it."
 )
 CORRECT = "Correct it and call the tool again."
+UNEXPECTED = ToolResult("Error: the tool failed unexpectedly.")
+
+Step = Literal["open", "arguments", "call", "result"]
+"""Of a tool call, in their order; `open` fails where there is no such tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """How one call went: `result` is what the model gets.
+
+    `failed` is the step that went wrong, None if none did, and `error` what is known of that.
+    `stopped` ends the run. `seconds` are those of the tool itself; None if it was not called.
+    """
+
+    result: ToolResult
+    failed: Step | None = None
+    error: str = ""
+    stopped: Stopped | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float | None = None
+
+
+async def call_tool(
+    tool: Tool, call: ToolCall, invocation: Invocation, results: Sequence[ResultStep]
+) -> ToolOutcome:
+    """Call the tool with the arguments that the model wrote; pass its result through `results`.
+
+    Whatever goes wrong is in the outcome. `invocation` is complete but for the arguments.
+    """
+    step: Step = "arguments"
+    arguments: Mapping[str, Any] = {}
+    started = seconds = None
+
+    def outcome(result: ToolResult, error: object, stopped: Stopped | None = None) -> ToolOutcome:
+        return ToolOutcome(result, step, str(error), stopped, arguments, seconds)
+
+    try:
+        arguments = read_arguments(call)
+        step, started = "call", time.monotonic()
+        try:
+            result = await tool.call(replace(invocation, arguments=arguments))
+        finally:
+            seconds = time.monotonic() - started
+        reported = result.failure
+        step = "result"
+        for change in results:
+            result = await change(call, result)
+    except ToolError as error:
+        if isinstance(error, InvalidParameter):
+            step = "arguments"
+        return outcome(mended(failed(error)), error)
+    except Stopped as error:
+        return outcome(ToolResult(str(error)), error.__cause__ or error, error)
+    except Exception:
+        logger.exception("Tool %r failed", call.name)
+        return outcome(UNEXPECTED, UNEXPECTED.content)
+    result = mended(result)
+    if reported is not None:
+        step = "call"
+        return outcome(result, reported)
+    return ToolOutcome(result, arguments=arguments, seconds=seconds)
+
+
+def mended(result: ToolResult) -> ToolResult:
+    """Without halves of characters, which no service takes."""
+    return replace(result, content=whole(result.content))
+
+
+def unanswered(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
+    """The calls at the end of a conversation that have no result yet."""
+    results: set[str | None] = set()
+    for message in reversed(messages):
+        if message.role != "tool":
+            return tuple(call for call in message.tool_calls if call.id not in results)
+        results.add(message.tool_call_id)
+    return ()
 
 
 def static_names(tools: Iterable[Mapping[str, Any]]) -> frozenset[str]:
@@ -62,7 +140,7 @@ def read_arguments(call: ToolCall) -> dict[str, Any]:
     return arguments
 
 
-def answer(call: ToolCall, result: ToolResult) -> Message:
+def result_message(call: ToolCall, result: ToolResult) -> Message:
     return Message(
         "tool",
         result.content,

@@ -15,13 +15,15 @@ from typing import Any
 
 from apps.agent.assembly import Assembly, Reply, show_once
 from apps.agent.calls import (
-    answer,
-    failed,
-    read_arguments,
+    UNEXPECTED,
+    ToolOutcome,
+    call_tool,
     refusal,
+    result_message,
     static_names,
     tell_of,
     tell_refused,
+    unanswered,
 )
 from apps.agent.deferred import DeferredStages
 from apps.agent.early import Announcement, EarlyStages
@@ -33,23 +35,19 @@ from apps.agent.records import payload
 from apps.agent.replies import ids_of
 from apps.agent.retries import Persistence
 from apps.agent.room import Room
-from apps.agent.surrogates import whole
-from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
-from apps.errors import ModelFailed, StepLimitReached, Stopped, ToolError
+from apps.agent.tools import Invocation, ResultStep, Tool, ToolSpec
+from apps.errors import ModelFailed, StepLimitReached
 
 logger = logging.getLogger(__name__)
 
 ViewStep = Callable[[Sequence[Message]], Awaitable[Sequence[Message]]]
 """Messages as the model is to see them; nothing of it is kept."""
-ResultStep = Callable[[ToolCall, ToolResult], Awaitable[ToolResult]]
-"""A tool's result on its way to the model."""
 Recovery = Callable[[ModelFailed, Sequence[Message]], Awaitable[Sequence[Message] | None]]
 """The conversation as the model may take it after all, to be kept; None if it cannot be mended."""
 
 UNLIMITED = -1
 NOTHING = " "
 """What an answer without text says: services refuse an empty one when it comes back."""
-UNEXPECTED = ToolResult("Error: the tool failed unexpectedly.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +128,14 @@ class AgentLoop:
     async def run(self, messages: Sequence[Message], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, adding every new message to `progress`; return the finish reason.
 
-        Raises `StepLimitReached`, `ModelFailed`, `Stopped`.
+        Calls at their end that have no result yet are made first. Raises `StepLimitReached`, `ModelFailed`, `Stopped`.
         """
         progress.base = messages
         with DeferredStages() as deferred:
+            if calls := unanswered(messages):
+                reason = await self.resume(self.turn(emit, progress, deferred), calls)
+                if reason:
+                    return reason
             while self.max_iterations == UNLIMITED or progress.iterations < self.max_iterations:
                 progress.iterations += 1
                 reason = await self.iterate(emit, progress, deferred)
@@ -227,83 +229,91 @@ class AgentLoop:
             shows_logprobs=self.shows_logprobs,
         )
 
+    async def resume(self, turn: Turn, calls: Sequence[ToolCall]) -> str:
+        """Make calls that an earlier run left; the finish reason, "" to go on."""
+        internal, external = self.divided(calls)
+        if internal:
+            self.take(turn, internal, await self.run_tools(turn, internal, turn.conversation))
+        return self.pass_on(turn, external)
+
     async def act(self, turn: Turn, reply: Reply) -> str:
         """Run what the answer calls; the finish reason, "" to go on."""
         message = replace(reply.message, content=reply.message.content or NOTHING)
-        calls = message.tool_calls
-        if not calls:
+        if not message.tool_calls:
             turn.progress.added.append(message)
             return reply.finish_reason
-        external = tuple(call for call in calls if call.name in self.external)
-        internal = tuple(call for call in calls if call.name not in self.external)
+        internal, external = self.divided(message.tool_calls)
         if internal:
-            await self.run_tools(turn, message, internal)
-        if external:
-            turn.emit(ToolCallsRequested(external))
-        return "tool_calls" if external else ""
+            outcomes = await self.run_tools(turn, internal, (*turn.conversation, message))
+            turn.progress.added.append(replace(message, tool_calls=internal))
+            self.take(turn, internal, outcomes)
+        return self.pass_on(turn, external)
 
-    async def run_tools(self, turn: Turn, asked: Message, calls: Sequence[ToolCall]) -> None:
-        """Run the calls of one answer at the same time; keep their results in call order."""
-        progress = turn.progress
-        progress.tool_calls += len(calls)
+    def divided(self, calls: Sequence[ToolCall]) -> tuple[tuple[ToolCall, ...], ...]:
+        """Our own calls, and those of the client's tools."""
+        return (
+            tuple(call for call in calls if call.name not in self.external),
+            tuple(call for call in calls if call.name in self.external),
+        )
+
+    def pass_on(self, turn: Turn, calls: tuple[ToolCall, ...]) -> str:
+        """Hand the client its calls, if there are any; the finish reason."""
+        if not calls:
+            return ""
+        turn.emit(ToolCallsRequested(calls))
+        return "tool_calls"
+
+    async def run_tools(
+        self, turn: Turn, calls: Sequence[ToolCall], conversation: Sequence[Message]
+    ) -> list[ToolOutcome]:
+        """Run the calls at the same time; their outcomes, in the order of the calls."""
+        turn.progress.tool_calls += len(calls)
         known = self.tools.keys() | self.unlisted.keys()
         tell_refused(calls, known, self.hidden.keys(), static_names(self.static_tools))
-        conversation = (*turn.conversation, asked)
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self.call(turn, call, conversation)) for call in calls]
-        outcomes = [UNEXPECTED if task.cancelled() else task.result() for task in tasks]
-        progress.added.append(replace(asked, tool_calls=tuple(calls)))
-        stopped: Stopped | None = None
+        # A tool that cancels itself has failed; the run was not cancelled.
+        return [ToolOutcome(UNEXPECTED) if task.cancelled() else task.result() for task in tasks]
+
+    def take(self, turn: Turn, calls: Sequence[ToolCall], outcomes: Sequence[ToolOutcome]) -> None:
+        """Keep the results and show what goes with them. Raises `Stopped`."""
+        progress = turn.progress
         for call, outcome in zip(calls, outcomes, strict=True):
-            if isinstance(outcome, Stopped):
-                stopped = outcome
-                outcome = ToolResult(str(outcome))
-            progress.added.append(answer(call, outcome))
-            progress.usage += outcome.usage
-            for attachment in outcome.propagated:
+            result = outcome.result
+            progress.added.append(result_message(call, result))
+            progress.usage += result.usage
+            for attachment in result.propagated:
                 show_once(attachment, turn.emit, progress.shown)
-            for annotation in outcome.annotations:
+            for annotation in result.annotations:
                 turn.emit(AnnotationAdded(annotation))
-        if stopped is not None:
-            raise stopped
+        for outcome in reversed(outcomes):
+            if outcome.stopped is not None:
+                raise outcome.stopped
 
     async def call(
-        self, turn: Turn, call: ToolCall, messages: Sequence[Message]
-    ) -> ToolResult | Stopped:
+        self, turn: Turn, call: ToolCall, conversation: Sequence[Message]
+    ) -> ToolOutcome:
         """Run one tool call. Whatever goes wrong, its siblings go on and the model gets a reply."""
         payload(f"arguments of {call.name}", lambda: call.arguments)
-        try:
-            with turn.early.taken(call) as early:
-                tool = self.known(call.name)
-                if tool is None:
-                    return refusal(call.name, self.hidden, static_names(self.static_tools))
-                invocation = Invocation(
-                    call.id,
-                    read_arguments(call),
-                    messages,
-                    turn.emit,
-                    early=early,
-                    defer=turn.deferred.keep,
-                    spend=turn.progress.usage.extend,
-                )
-                started = time.monotonic()
-                try:
-                    result = await tool.call(invocation)
-                finally:
-                    seconds = time.monotonic() - started
-                    turn.progress.timings.append(Timing(tool.spec.name, seconds, is_tool=True))
-            for step in self.results:
-                result = await step(call, result)
-        except ToolError as error:
-            result = failed(error)
-        except Stopped as error:
-            return error
-        except Exception:
-            logger.exception("Tool %r failed", call.name)
-            return UNEXPECTED
-        result = replace(result, content=whole(result.content))
-        payload(f"result of {call.name}", lambda: result.content)
-        return result
+        with turn.early.taken(call) as early:
+            tool = self.known(call.name)
+            if tool is None:
+                refused = refusal(call.name, self.hidden, static_names(self.static_tools))
+                return ToolOutcome(refused, "open", refused.content)
+            invocation = Invocation(
+                call.id,
+                messages=conversation,
+                emit=turn.emit,
+                early=early,
+                defer=turn.deferred.keep,
+                spend=turn.progress.usage.extend,
+            )
+            outcome = await call_tool(tool, call, invocation, self.results)
+        if outcome.seconds is not None:
+            timing = Timing(tool.spec.name, outcome.seconds, is_tool=True)
+            turn.progress.timings.append(timing)
+        payload(f"result of {call.name}", lambda: outcome.result.content)
+        return outcome
 
     def known(self, name: str) -> Tool | None:
         return self.tools.get(name) or self.unlisted.get(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +12,7 @@ import msgspec
 
 from apps.agent.early import Announcement, EarlyStage
 from apps.agent.events import Emit, ModelUsage
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, Message, ToolCall
 from apps.agent.stages import SILENT, Stage, silent
 
 
@@ -59,6 +59,8 @@ class ToolResult:
     failure: Exception | None = field(default=None, compare=False, repr=False)
 
 
+ResultStep = Callable[[ToolCall, ToolResult], Awaitable[ToolResult]]
+"""A tool's result on its way to the model."""
 Defer = Callable[[Stage, AbstractContextManager[object]], object]
 """Leaves the block of a stage later, as failed if an exception ends the run before."""
 Spend = Callable[[Iterable[ModelUsage]], object]

@@ -19,9 +19,9 @@ from django.utils.module_loading import import_string
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Emit
-from apps.agent.loop import Recovery, ResultStep, ViewStep
+from apps.agent.loop import Recovery, ViewStep
 from apps.agent.messages import Message
-from apps.agent.tools import Spend, Tool, Toolbox, unpaid
+from apps.agent.tools import ResultStep, Spend, Tool, Toolbox, unpaid
 from apps.errors import InitializationIssue, Unsupported
 from apps.manifest.manifest import Manifest
 from apps.manifest.parts import parts_in_use

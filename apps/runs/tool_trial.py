@@ -7,18 +7,14 @@ result that the model gets. Nothing is kept here; what a tool stores, it stores 
 from __future__ import annotations
 
 import copy
-import logging
-import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
 
 from apps.accounts.caller import Caller
-from apps.agent.calls import failed, read_arguments
+from apps.agent.calls import ToolOutcome, call_tool
 from apps.agent.events import Emit, Event
-from apps.agent.loop import UNEXPECTED
 from apps.agent.messages import ToolCall
 from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Tool, ToolResult
@@ -27,20 +23,15 @@ from apps.capabilities.registry import Opening
 from apps.catalog.content.installed import installed
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication, prepare_application
-from apps.errors import InitializationIssue, InvalidParameter, Stopped, ToolError
+from apps.errors import InitializationIssue
 from apps.runs.opening import Opened, open_capabilities
 from apps.runs.run import delegated
 from apps.runs.workspaces import open_workspace
 from apps.workspace.loading.loader import Loading
 from apps.workspace.loading.rules import rules_of
 
-logger = logging.getLogger(__name__)
-
 CALL_ID = "trial"
 NO_TOOLSET = {"type": "internal", "name": "left out", "enabled": False, "tools": []}
-
-Step = Literal["open", "arguments", "call", "result"]
-"""Of a call, in their order; what comes before is reading and resolving the manifest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +54,11 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """How one call went. `failed` names the step that went wrong, None if none did.
+    """How one call went, what it showed, and what could not be opened."""
 
-    `error` is what the tool or the run says about that. `answer` is what the model gets, None when
-    the run would end instead. `seconds` are of the call alone.
-    """
-
-    failed: Step | None = None
-    error: str = ""
-    answer: ToolResult | None = None
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    outcome: ToolOutcome
     events: tuple[Event, ...] = ()
     issues: tuple[InitializationIssue, ...] = ()
-    seconds: float = 0.0
 
 
 def resolve_saved(application: Application, index: int | None = None) -> ResolvedApplication:
@@ -145,55 +128,9 @@ async def call(
         tool = {**box.hidden, **box.unlisted, **box.listed}.get(name)
         if tool is None:
             error = f"The application has no tool {name!r} any more, or it could not be opened."
-            trial = Trial("open", error)
+            outcome = ToolOutcome(ToolResult(error), "open", error)
         else:
             asked = ToolCall(CALL_ID, name, arguments)
-            trial = await call_tool(tool, asked, found, events.append)
-        return replace(trial, events=tuple(events), issues=found.contribution.issues)
-
-
-async def call_tool(tool: Tool, asked: ToolCall, found: Opened, emit: Emit) -> Trial:
-    """As the agent loop does it, except that it says which step failed."""
-    try:
-        arguments = read_arguments(asked)
-    except ToolError as error:
-        return Trial("arguments", str(error), failed(error))
-    started = time.monotonic()
-    trial = await answer(tool, Invocation(asked.id, arguments, emit=emit))
-    seconds = time.monotonic() - started
-    trial = replace(trial, arguments=arguments, seconds=seconds)
-    if trial.answer is None or trial.failed == "arguments":
-        return trial
-    return await finish(trial, trial.answer, asked, found)
-
-
-async def answer(tool: Tool, invocation: Invocation) -> Trial:
-    try:
-        result = await tool.call(invocation)
-    except InvalidParameter as error:
-        return Trial("arguments", str(error), failed(error))
-    except ToolError as error:
-        return Trial("call", str(error), failed(error))
-    except Stopped as error:
-        return Trial("call", str(error.__cause__ or error))
-    except Exception:
-        logger.exception("Tool %r failed", tool.spec.name)
-        return Trial("call", UNEXPECTED.content, UNEXPECTED)
-    if result.failure is not None:
-        return Trial("call", str(result.failure), result)
-    return Trial(answer=result)
-
-
-async def finish(trial: Trial, result: ToolResult, asked: ToolCall, found: Opened) -> Trial:
-    """Pass the result through what the application does with every result."""
-    try:
-        for step in found.contribution.results:
-            result = await step(asked, result)
-    except ToolError as error:
-        return replace(trial, failed="result", error=str(error), answer=failed(error))
-    except Stopped as error:
-        return replace(trial, failed="result", error=str(error), answer=None)
-    except Exception:
-        logger.exception("The result of tool %r could not be passed on", asked.name)
-        return replace(trial, failed="result", error=UNEXPECTED.content, answer=UNEXPECTED)
-    return replace(trial, answer=result)
+            invocation = Invocation(asked.id, emit=events.append)
+            outcome = await call_tool(tool, asked, invocation, found.contribution.results)
+        return Trial(outcome, tuple(events), found.contribution.issues)

@@ -34,6 +34,7 @@ from tests.fakes import (
 )
 
 QUESTION = Message("user", "How warm is it in Riga?")
+RIGA = '{"city": "Riga"}'
 WEATHER = tool("weather", lambda arguments: f"{arguments['city']}: 12")
 
 
@@ -391,6 +392,36 @@ async def test_calls_of_the_client_alone_leave_nothing_behind():
     )
 
     assert (reason, progress.added) == ("tool_calls", [])
+
+
+async def test_calls_that_were_left_without_a_result_are_made_first():
+    answered, left = ToolCall("1", "weather", '{"city": "Oslo"}'), ToolCall("2", "weather", RIGA)
+    asked = Message("assistant", " ", tool_calls=(answered, left))
+    given = [QUESTION, asked, Message("tool", "Oslo: 3", tool_call_id="1")]
+    model = ScriptedModel(saying("Oslo 3, Riga 12"))
+    progress = Progress()
+
+    reason = await loop_of(model, WEATHER).run(given, lambda event: None, progress)
+
+    result = Message("tool", "Riga: 12", tool_call_id="2")
+    assert reason == "stop"
+    assert [list(request.messages) for request in model.asked] == [[*given, result]]
+    assert progress.added == [result, Message("assistant", "Oslo 3, Riga 12")]
+    assert (progress.iterations, progress.tool_calls) == (1, 1)
+
+
+async def test_calls_of_the_client_that_were_left_are_handed_to_it_again():
+    own, theirs = ToolCall("1", "weather", RIGA), ToolCall("2", "lights", "{}")
+    given = [QUESTION, Message("assistant", " ", tool_calls=(own, theirs))]
+    events: list[Event] = []
+    progress = Progress()
+    loop = loop_of(ScriptedModel(), WEATHER, external={"lights": spec("lights")})
+
+    reason = await loop.run(given, events.append, progress)
+
+    assert reason == "tool_calls"
+    assert progress.added == [Message("tool", "Riga: 12", tool_call_id="1")]
+    assert events == [ToolCallsRequested((theirs,))]
 
 
 async def test_an_attachment_is_shown_once_whoever_brings_it():

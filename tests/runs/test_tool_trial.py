@@ -9,14 +9,12 @@ import pytest
 from channels.db import database_sync_to_async
 
 from apps.accounts.caller import Caller
-from apps.agent.messages import ToolCall
-from apps.agent.tools import Invocation, Tool, Toolbox, ToolResult, ToolSpec
-from apps.capabilities.registry import Contribution
+from apps.agent.calls import ToolOutcome
+from apps.agent.tools import Tool, ToolResult
 from apps.capabilities.wrappers.fallbacks import ANOTHER_WAY
 from apps.catalog.resolve import ResolvedApplication
-from apps.errors import ApplicationBroken, ToolError
-from apps.runs.opening import Opened
-from apps.runs.tool_trial import Trial, call, call_tool, offer, resolve_saved
+from apps.errors import ApplicationBroken
+from apps.runs.tool_trial import Trial, call, offer, resolve_saved
 from tests.capabilities.manifests import parameter, stage_text, tool, tool_set
 from tests.capabilities.mcp.servers import WELL_BEHAVED, nothing_left_over, over_stdio, register
 from tests.capabilities.service import Reply, json_reply, serving
@@ -103,11 +101,14 @@ async def test_a_call_shows_what_the_model_gets_and_what_people_see():
         trial = await call(application, OPERATOR, "shop_look_up", '{"item": "pen"}')
 
     assert service.targets == ["GET /items?item=pen"]
-    assert (trial.failed, trial.error, trial.arguments) == (None, "", {"item": "pen"})
-    assert trial.answer is not None
-    assert '"price": 3' in trial.answer.content
+    assert (trial.outcome.failed, trial.outcome.error, trial.outcome.arguments) == (
+        None,
+        "",
+        {"item": "pen"},
+    )
+    assert '"price": 3' in trial.outcome.result.content
     assert "***item:*** pen" in stage_text(list(trial.events))
-    assert trial.seconds > 0
+    assert trial.outcome.seconds
 
 
 @pytest.mark.parametrize(
@@ -125,11 +126,10 @@ async def test_wrong_arguments_are_told_before_anything_is_sent(written, told):
         trial = await call(application, OPERATOR, "shop_look_up", written)
 
     assert service.seen == []
-    assert trial.failed == "arguments"
-    assert trial.error.startswith(told)
-    assert trial.answer is not None
+    assert trial.outcome.failed == "arguments"
+    assert trial.outcome.error.startswith(told)
     advice = "\n\nCorrect it and call the tool again." if told.startswith("Parameter") else ""
-    assert trial.answer.content == f"Error: {trial.error}{advice}"
+    assert trial.outcome.result.content == f"Error: {trial.outcome.error}{advice}"
 
 
 async def test_a_call_that_failed_is_told_as_one_although_the_model_gets_an_answer():
@@ -137,10 +137,9 @@ async def test_a_call_that_failed_is_told_as_one_although_the_model_gets_an_answ
         application = await resolved(shop(service.url))
         trial = await call(application, OPERATOR, "shop_look_up", '{"item": "pen"}')
 
-    assert trial.failed == "call"
-    assert "500" in trial.error
-    assert trial.answer is not None
-    assert trial.answer.content == f"{trial.error}\n\n{ANOTHER_WAY}"
+    assert trial.outcome.failed == "call"
+    assert "500" in trial.outcome.error
+    assert trial.outcome.result.content == f"{trial.outcome.error}\n\n{ANOTHER_WAY}"
 
 
 async def test_a_call_that_would_end_the_run_has_no_answer():
@@ -149,8 +148,9 @@ async def test_a_call_that_would_end_the_run_has_no_answer():
         application = await resolved(shop(service.url, fallback_configuration=fallback))
         trial = await call(application, OPERATOR, "shop_look_up", '{"item": "pen"}')
 
-    assert (trial.failed, trial.answer) == ("call", None)
-    assert "500" in trial.error
+    assert trial.outcome.failed == "call"
+    assert trial.outcome.stopped is not None
+    assert "500" in trial.outcome.error
 
 
 async def test_a_tool_that_is_gone_is_told():
@@ -158,9 +158,8 @@ async def test_a_tool_that_is_gone_is_told():
 
     trial = await call(application, OPERATOR, "shop_sell", "{}")
 
-    assert trial == Trial(
-        "open", "The application has no tool 'shop_sell' any more, or it could not be opened."
-    )
+    gone = "The application has no tool 'shop_sell' any more, or it could not be opened."
+    assert trial == Trial(ToolOutcome(ToolResult(gone), "open", gone))
 
 
 async def test_a_tool_has_no_more_time_than_in_a_run(settings):
@@ -176,44 +175,8 @@ async def test_a_tool_has_no_more_time_than_in_a_run(settings):
         trial = await call(application, OPERATOR, "shop_look_up", '{"item": "pen"}')
         never.set()
 
-    assert trial.failed == "call"
-    assert "timed out after 0.1 seconds" in trial.error
-
-
-async def say(invocation: Invocation) -> ToolResult:
-    return ToolResult("said")
-
-
-async def test_results_take_the_way_of_a_run():
-    async def louder(asked: ToolCall, result: ToolResult) -> ToolResult:
-        return ToolResult(result.content.upper())
-
-    async def broken(asked: ToolCall, result: ToolResult) -> ToolResult:
-        raise ToolError("there is no room for it.")
-
-    tool = Tool(ToolSpec("say", "", {}), say)
-    asked = ToolCall("1", "say", "{}")
-    outcomes = [
-        await call_tool(tool, asked, Opened(Contribution(results=steps), Toolbox()), print)
-        for steps in ((louder,), (louder, broken))
-    ]
-
-    assert [(o.failed, o.answer.content if o.answer else None) for o in outcomes] == [
-        (None, "SAID"),
-        ("result", "Error: there is no room for it."),
-    ]
-
-
-async def test_what_breaks_unexpectedly_is_told_without_its_details(caplog):
-    async def broken(invocation: Invocation) -> ToolResult:
-        raise RuntimeError("password=1")
-
-    tool = Tool(ToolSpec("say", "", {}), broken)
-    found = Opened(Contribution(), Toolbox())
-    trial = await call_tool(tool, ToolCall("1", "say", "{}"), found, print)
-
-    assert (trial.failed, trial.error) == ("call", "Error: the tool failed unexpectedly.")
-    assert "Tool 'say' failed" in caplog.text
+    assert trial.outcome.failed == "call"
+    assert "timed out after 0.1 seconds" in trial.outcome.error
 
 
 async def test_an_application_that_is_switched_off_can_be_tried():
@@ -247,9 +210,8 @@ async def test_tools_of_a_registered_mcp_server_are_called():
         trial = await call(application, OPERATOR, "desk_add", '{"a": 1, "b": 2}')
 
     assert names(found.tools)[:2] == ["desk_add", "desk_move"]
-    assert trial.failed is None
-    assert trial.answer is not None
-    assert trial.answer.content == "3"
+    assert trial.outcome.failed is None
+    assert trial.outcome.result.content == "3"
 
 
 async def test_internal_tools_and_deployments_are_called_as_the_operator():
@@ -284,8 +246,6 @@ async def test_internal_tools_and_deployments_are_called_as_the_operator():
 
     assert names((await offer(deployments, OPERATOR, 0)).tools) == ["inner"]
     assert names((await offer(internals, OPERATOR, 1)).tools) == [CLOCK]
-    assert (asked.failed, told.failed) == (None, None)
-    assert asked.answer is not None
-    assert asked.answer.content
-    assert told.answer is not None
-    assert "Europe/Paris" in told.answer.content
+    assert (asked.outcome.failed, told.outcome.failed) == (None, None)
+    assert asked.outcome.result.content
+    assert "Europe/Paris" in told.outcome.result.content

@@ -11,9 +11,8 @@ from datetime import UTC, datetime
 
 from django.conf import settings
 
-from apps.agent.loop import ResultStep
 from apps.agent.messages import Attachment, ToolCall
-from apps.agent.tools import ToolResult
+from apps.agent.tools import ResultStep, ToolResult
 from apps.capabilities.files.desk import Desk
 from apps.capabilities.files.paths import told
 from apps.capabilities.files.tools import PREFIX

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from apps.agent.calls import Step, ToolOutcome
 from apps.agent.events import (
     Event,
     StageAttachment,
@@ -17,7 +18,7 @@ from apps.agent.events import (
 from apps.agent.messages import Attachment
 from apps.capabilities.wrappers.texts import shortened
 from apps.errors import ToolTimedOut
-from apps.runs.tool_trial import Step, Trial
+from apps.runs.tool_trial import Trial
 
 SHOWN_CHARACTERS = 100_000
 """Of one text: a page with more is of no use, and the model's share is said beside it."""
@@ -70,10 +71,10 @@ class ShownStage:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ShownTrial:
     """`content` is what the model gets, of `length` characters; None where the run would end."""
 
-    trial: Trial
+    outcome: ToolOutcome
     steps: tuple[tuple[str, State], ...]
     hint: str
     content: str | None
@@ -83,17 +84,19 @@ class Outcome:
     answer_attachments: tuple[ShownAttachment, ...]
 
 
-def outcome_of(trial: Trial) -> Outcome:
-    answer = trial.answer
-    return Outcome(
-        trial=trial,
-        steps=steps_of(trial.failed),
-        hint=hint_of(trial),
-        content=shortened(answer.content, SHOWN_CHARACTERS) if answer is not None else None,
-        length=len(answer.content) if answer is not None else 0,
+def shown_trial(trial: Trial) -> ShownTrial:
+    outcome = trial.outcome
+    result = outcome.result
+    is_told = outcome.stopped is None and outcome.failed != "open"
+    return ShownTrial(
+        outcome=outcome,
+        steps=steps_of(outcome.failed),
+        hint=hint_of(outcome),
+        content=shortened(result.content, SHOWN_CHARACTERS) if is_told else None,
+        length=len(result.content),
         stages=stages_of(trial.events),
-        attachments=shown(answer.attachments if answer is not None else ()),
-        answer_attachments=shown(answer.propagated if answer is not None else ()),
+        attachments=shown(result.attachments),
+        answer_attachments=shown(result.propagated),
     )
 
 
@@ -109,11 +112,10 @@ def steps_of(failed: Step | None) -> tuple[tuple[str, State], ...]:
     return tuple(found)
 
 
-def hint_of(trial: Trial) -> str:
-    if trial.failed is None:
+def hint_of(outcome: ToolOutcome) -> str:
+    if outcome.failed is None:
         return ""
-    failure = trial.answer.failure if trial.answer is not None else None
-    return TOO_SLOW if isinstance(failure, ToolTimedOut) else HINTS[trial.failed]
+    return TOO_SLOW if isinstance(outcome.result.failure, ToolTimedOut) else HINTS[outcome.failed]
 
 
 def stages_of(events: Iterable[Event]) -> tuple[ShownStage, ...]:

@@ -24,7 +24,7 @@ from apps.agent.tools import Tool
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication
 from apps.console.workbench.fields import arguments, example, fill, read_fields
-from apps.console.workbench.outcomes import Outcome, outcome_of
+from apps.console.workbench.outcomes import ShownTrial, shown_trial
 from apps.console.workbench.schemas import indented, read_parameters
 from apps.console.workbench.toolsets import Row, rows
 from apps.errors import ApplicationBroken
@@ -80,14 +80,14 @@ def tool(request: HttpRequest, pk: int, place: str, name: str) -> HttpResponse:
     schema: Mapping[str, Any] = found.spec.parameters if found is not None else {}
     fields = read_fields(schema, found.constants if found is not None else {})
     raw = example(schema)
-    outcome: Outcome | None = None
+    trial: ShownTrial | None = None
     is_raw = request.POST.get("mode") == "json"
     if request.method == "POST":
         fields = fill(fields, request.POST)
         raw = request.POST.get("json", "").replace("\r\n", "\n")
         if is_raw or not any(field.error for field in fields):
             text = raw if is_raw else arguments(fields)
-            outcome = outcome_of(async_to_sync(call)(application, caller, name, text))
+            trial = shown_trial(async_to_sync(call)(application, caller, name, text))
     context = {
         "place": place,
         "toolset": chosen(row, application, index),
@@ -97,9 +97,9 @@ def tool(request: HttpRequest, pk: int, place: str, name: str) -> HttpResponse:
         "fields": fields,
         "raw": raw,
         "is_raw": is_raw,
-        "outcome": outcome,
+        "trial": trial,
         "mistakes": [field for field in fields if field.error and not is_raw],
-        "arguments": indented(outcome.trial.arguments) if outcome is not None else "",
+        "arguments": indented(trial.outcome.arguments) if trial is not None else "",
     }
     if request.headers.get(FRAGMENT):
         return TemplateResponse(request, "admin/workbench/outcome.html", context)
