@@ -1,4 +1,4 @@
-"""The file tools: how each is called, what it takes, who does its work."""
+"""The file tools: titles, descriptions and parameters for the model, and their functions."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.agent.tools import ToolResult
-from apps.capabilities.files.desk import Arguments, Desk
+from apps.capabilities.files.changes import copy, delete, edit, move, write
+from apps.capabilities.files.context import Arguments, FileContext
+from apps.capabilities.files.documents import read_lines
 from apps.capabilities.files.listing import find, list_folder
-from apps.capabilities.files.moving import copy, delete, move
-from apps.capabilities.files.reading import read_lines
-from apps.capabilities.files.searching import search
-from apps.capabilities.files.writing import edit, write
+from apps.capabilities.files.search import search
 from apps.manifest.features import FileTool
 from apps.manifest.parameters import (
     FunctionParameters,
     ParameterDisplay,
     ParameterStage,
     SimpleParameter,
-    SimpleType,
 )
 
 PREFIX = "internal_file_"
@@ -34,12 +32,12 @@ DOCUMENTS = (
     "such as [page 2 of 9] or [sheet Prices] where a page or a sheet begins."
 )
 
-Work = Callable[[Desk, Arguments], Coroutine[Any, Any, ToolResult]]
+Work = Callable[[FileContext, Arguments], Coroutine[Any, Any, ToolResult]]
 
 
 @dataclass(frozen=True, slots=True)
 class FileToolKind:
-    """`streams` is the argument that is shown while the model writes it, "" for none."""
+    """`streams`: the argument that is shown while the model writes it, "" for none."""
 
     title: str
     description: str
@@ -66,14 +64,10 @@ def flag(description: str) -> SimpleParameter:
 
 
 def number(description: str, default: int | None = None) -> SimpleParameter:
-    kind: SimpleType = "integer"
-    return SimpleParameter(type=kind, description=description, default=default)
+    return SimpleParameter(type="integer", description=description, default=default)
 
 
-def code() -> ParameterDisplay:
-    return ParameterDisplay(stage=ParameterStage(format="", order=1))
-
-
+CODE = ParameterDisplay(stage=ParameterStage(format="", order=1))
 OVERWRITE = flag("Whether a file that is there already is replaced.")
 
 KINDS: dict[FileTool, FileToolKind] = {
@@ -135,7 +129,7 @@ KINDS: dict[FileTool, FileToolKind] = {
             "path",
             "content",
             path=text(OWN),
-            content=text("The whole text.", display=code()),
+            content=text("The whole text.", display=CODE),
             content_type=text("Its media type.", "text/plain"),
             overwrite=OVERWRITE,
         ),
@@ -152,9 +146,9 @@ KINDS: dict[FileTool, FileToolKind] = {
             path=text(OWN),
             old_string=text(
                 "The text to be replaced, exactly as the file has it; it must be in the file once.",
-                display=code(),
+                display=CODE,
             ),
-            new_string=text("The text in its place.", display=code()),
+            new_string=text("The text in its place.", display=CODE),
         ),
         edit,
     ),
