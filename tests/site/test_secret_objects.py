@@ -146,7 +146,6 @@ HELD = frozenset(
         "Connection",
         "Contact",
         "Credential",
-        "Draft",
         "Endpoint",
         "Errand",
         "Line",

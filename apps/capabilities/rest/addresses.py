@@ -1,4 +1,4 @@
-"""Addresses of operations: written by the operator, filled in by the model, never changed by it."""
+"""Addresses of operations, with placeholders that arguments fill without changing the path."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _placeholder = re.compile(r"\{([^{}/?#]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A URL in parts. `segments` are those of the path; odd pieces of each are placeholders.
+    """A URL in parts. In each of the path's `segments` the odd pieces are placeholders.
 
-    `query` has each pair of the operator's as (name, text as it was written).
+    `query`: (name, encoded pair) of the operator's own query.
     """
 
     client: Callable[[], AsyncClient]
@@ -66,10 +66,10 @@ def filled(pieces: tuple[str, ...], values: Mapping[str, str]) -> tuple[str, ...
 def path_values(
     address: Address, arguments: Mapping[str, object], names: Mapping[str, str]
 ) -> dict[str, str]:
-    """The values of placeholders, by key; `names` says which argument fills which key.
+    """The values of placeholders, by key; `names`: key → argument.
 
-    Raises `InvalidParameter` for what would change the path: nothing, a list or an object, and
-    what makes a segment `.` or `..`.
+    Raises `InvalidParameter` for values that would change the path: an empty one, a list, an
+    object, and `.` or `..` as a whole segment.
     """
     values: dict[str, str] = {}
     for key in address.placeholders:
