@@ -154,6 +154,7 @@ HELD = frozenset(
         "Operation",
         "Prepared",
         "Reached",
+        "RequestDraft",
         "ResolvedApplication",
         "Sent",
         "Service",

@@ -1,4 +1,4 @@
-"""Which attachments a model is given themselves, and not told of alone: what one policy wants is kept."""
+"""Which attachments are sent to the model: those that at least one policy keeps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PICTURES = ("image/*",)
 
 Keep = Callable[[Message, Attachment], bool]
 Policy = Callable[[Sequence[Message], DeploymentInfo], Keep]
-"""Looks at the whole conversation, then decides of one attachment after the other."""
+"""Reads the whole conversation and returns a decision on single attachments."""
 
 
 def policies(strategy: AttachmentStrategy | None) -> tuple[Policy, ...]:
@@ -22,7 +22,7 @@ def policies(strategy: AttachmentStrategy | None) -> tuple[Policy, ...]:
 
 
 def pictures(messages: Sequence[Message], info: DeploymentInfo) -> Keep:
-    """What the user shows. A deployment that says what it takes is given nothing else."""
+    """Pictures of the user, of the types that the deployment accepts, if it declares any."""
     taken = info.input_attachment_types
 
     def keep(message: Message, attachment: Attachment) -> bool:
@@ -33,7 +33,7 @@ def pictures(messages: Sequence[Message], info: DeploymentInfo) -> Keep:
 
 
 def pictures_at_once(strategy: AttachmentStrategy) -> Policy:
-    """Of the user's pictures, those that the model cannot ask for."""
+    """Pictures of the user that the model cannot ask for."""
 
     def policy(messages: Sequence[Message], info: DeploymentInfo) -> Keep:
         shown = pictures(messages, info)
@@ -45,13 +45,13 @@ def pictures_at_once(strategy: AttachmentStrategy) -> Policy:
 
 
 def contents(messages: Sequence[Message], info: DeploymentInfo) -> Keep:
-    """What the model asked for."""
+    """Contents that the model has asked for."""
     asked = set(content_calls(messages))
     return lambda message, attachment: message.tool_call_id in asked
 
 
 def content_calls(messages: Sequence[Message]) -> Iterator[str]:
-    """The ids of all calls that wanted the content of an attachment."""
+    """Ids of calls."""
     for message in messages:
         for call in message.tool_calls:
             if call.name == TOOL_NAME:

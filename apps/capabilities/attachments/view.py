@@ -1,4 +1,4 @@
-"""The conversation as the model sees it: told of every attachment, given those that are kept."""
+"""The conversation as the model sees it: all attachments described, those that are kept sent."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from apps.capabilities.attachments.delivery import (
     MOST_CHARACTERS,
     TOO_MUCH,
     Delivered,
-    Packing,
+    FilePacking,
+    described,
     part,
 )
-from apps.capabilities.attachments.metadata import described
 from apps.capabilities.attachments.policies import Keep, Policy
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.texts import one_line
 from apps.workspace.port import DeploymentInfo
 
 BROUGHT = "This is what the tools above brought:"
-"""Services that know OpenAI's messages only take nothing but text from a tool."""
+"""A tool's attachments follow in a message of the user: in OpenAI's API a tool returns text."""
 
 Part = Mapping[str, Any]
 
 Kept = dict[int, list[tuple[Attachment, Delivered | str]]]
-"""By the place of a message: its attachments that are kept, and how each is delivered."""
+"""Index of a message → its attachments that are kept, each with its delivery or a problem."""
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """A step before each call of the model. `problems` tell, by URL, what could not be fetched."""
+class AttachmentView:
+    """A step before each call of the model. `problems`: URL → why it could not be fetched."""
 
     opening: Opening
     deployment_id: str
     policies: Sequence[Policy]
     problems: Mapping[str, str]
-    packing: Packing = field(default_factory=Packing)
+    packing: FilePacking = field(default_factory=FilePacking)
 
     async def __call__(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """The very same object for a conversation without attachments."""
+        """The same object for a conversation without attachments."""
         if not any(message.attachments for message in messages):
             return messages
         info = await self.opening.workspace.deployment(self.deployment_id)
@@ -62,11 +62,12 @@ class View:
         for place in range(len(messages) - 1, -1, -1):
             message = messages[place]
             for attachment in message.attachments:
-                if attachment.url in self.problems:
+                is_kept = any(keep(message, attachment) for keep in keeps)
+                if attachment.url in self.problems or not is_kept:
                     continue
-                if not any(keep(message, attachment) for keep in keeps):
-                    continue
-                outcome = await self.deliver_one(attachment, info) if room >= 0 else TOO_MUCH
+                outcome: Delivered | str = TOO_MUCH
+                if room >= 0:
+                    outcome = await self.packing.pack(attachment, info, self.opening.loader)
                 if isinstance(outcome, Delivered):
                     room -= outcome.size
                     if room < 0:
@@ -74,18 +75,13 @@ class View:
                 kept.setdefault(place, []).append((attachment, outcome))
         return kept
 
-    async def deliver_one(self, attachment: Attachment, info: DeploymentInfo) -> Delivered | str:
-        if info.files == "path":
-            return Delivered(attachment)
-        return await self.packing.pack(attachment, self.opening.loader)
-
 
 def shown(
     message: Message,
     kept: Sequence[tuple[Attachment, Delivered | str]],
     problems: Mapping[str, str],
 ) -> Message:
-    """Told, and with the attachments that are delivered."""
+    """Described, with the attachments that are delivered."""
     if not message.attachments:
         return message
     delivered = tuple(one.attachment for _, one in kept if isinstance(one, Delivered))
@@ -97,7 +93,7 @@ def notes(
     kept: Sequence[tuple[Attachment, Delivered | str]],
     problems: Mapping[str, str],
 ) -> list[str]:
-    """Why something cannot be seen that the user believes to have shown."""
+    """Why attachments are not shown."""
     unfetched = ((a, problems[a.url or ""]) for a in message.attachments if a.url in problems)
     undelivered = ((a, outcome) for a, outcome in kept if isinstance(outcome, str))
     return [
@@ -111,7 +107,7 @@ def name(attachment: Attachment) -> str:
 
 
 def in_parts(messages: Sequence[Message], kept: Kept, problems: Mapping[str, str]) -> list[Message]:
-    """What a tool brought follows behind the results of all calls of the same answer."""
+    """Attachments of tools follow after the results of all calls of the same answer."""
     seen: list[Message] = []
     brought: list[Part] = []
     for place, message in enumerate(messages):
