@@ -11,9 +11,8 @@ from functools import partial
 from apps.agent.injection import Injection, inject, written
 from apps.agent.messages import Message
 from apps.agent.tools import Tool, Toolbox
-from apps.capabilities.hooks.finding import find_tool
-from apps.capabilities.hooks.firing import Planned, fire
-from apps.capabilities.hooks.refreshing import is_fresh, keep, moment_of
+from apps.capabilities.hooks.calls import PlannedHook, call_hook, find_tool
+from apps.capabilities.hooks.freshness import fresh_call, keep
 from apps.capabilities.registry import Capability, Completed, Contribution, Open, Opening
 from apps.capabilities.wrappers.display import stage_level, visibility
 from apps.errors import InitializationIssue
@@ -22,13 +21,13 @@ from apps.manifest.manifest import Manifest
 from apps.manifest.templates import first_problem
 
 SECONDS = {"on_request_start": 15.0, "on_completion": 30.0}
-"""Of a hook that does not say itself; somebody waits for the first, nobody for the second."""
+"""The default time-outs; the user waits for `on_request_start` only."""
 
 
 def prepare(manifest: Manifest) -> Open | None:
     shown = visibility(stage_level(manifest), None, system=True)
     planned = [
-        Planned(hook, f"hooks[{i}]", hook.timeout_seconds or SECONDS[hook.event], shown)
+        PlannedHook(hook, f"hooks[{i}]", hook.timeout_seconds or SECONDS[hook.event], shown)
         for i, hook in enumerate(manifest.hooks or ())
     ]
     if not planned:
@@ -37,22 +36,17 @@ def prepare(manifest: Manifest) -> Open | None:
     refused = tuple(unfillable(one, problem) for one, problem in problems if problem)
     planned = [one for one, problem in problems if not problem]
 
+    at_start = [one for one in planned if one.hook.event == "on_request_start"]
+    at_end = [one for one in planned if one.hook.event == "on_completion"]
+
     def open_hooks(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
-        ready = Ready(manifest, opening)
+        hooks_of_run = RunHooks(manifest, opening)
         return nullcontext(
             Contribution(
-                history=tuple(
-                    partial(ready.start, one)
-                    for one in planned
-                    if one.hook.event == "on_request_start"
-                ),
-                completions=tuple(
-                    partial(ready.complete, one)
-                    for one in planned
-                    if one.hook.event == "on_completion"
-                ),
+                history=tuple(partial(hooks_of_run.start, one) for one in at_start),
+                completions=tuple(partial(hooks_of_run.complete, one) for one in at_end),
                 issues=refused,
-                arrange=(partial(ready.find, planned),),
+                arrange=(partial(hooks_of_run.find, planned),),
             )
         )
 
@@ -60,15 +54,15 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """The hooks of one run; `tools` by the place of the hook, once all tools are known."""
+class RunHooks:
+    """The hooks of one run; `tools`: place of a hook → its tool."""
 
     manifest: Manifest
     opening: Opening
     tools: dict[str, Tool] = field(default_factory=dict)
 
-    def find(self, planned: Sequence[Planned], toolbox: Toolbox) -> list[InitializationIssue]:
-        """What is missing; tools that are withheld from the model later are still to be called."""
+    def find(self, planned: Sequence[PlannedHook], toolbox: Toolbox) -> list[InitializationIssue]:
+        """Look the tools up; an issue for each that is missing."""
         issues = []
         for one in planned:
             tool = find_tool(one.hook, self.manifest, toolbox)
@@ -78,8 +72,8 @@ class Ready:
                 self.tools[one.place] = tool
         return issues
 
-    async def start(self, planned: Planned, messages: Sequence[Message]) -> Sequence[Message]:
-        """The messages with what the tool says, as if the model had asked."""
+    async def start(self, planned: PlannedHook, messages: Sequence[Message]) -> Sequence[Message]:
+        """The messages with the result, as if the model had called the tool."""
         tool, hook = self.tools.get(planned.place), planned.hook
         if tool is None:
             return messages
@@ -87,17 +81,17 @@ class Ready:
         blank = Injection(tool.spec.name, {}, None, hook.frequency, identity)
         if self.is_fresh(hook, blank.prefix, messages):
             return messages
-        fired = await fire(planned, tool, self.opening, messages)
-        if fired is None:
+        called = await call_hook(planned, tool, self.opening, messages)
+        if called is None:
             return messages
         if hook.refresh_condition is not None:
             keep(self.opening.saved, blank.prefix, datetime.now(UTC))
-        result = fired.result
+        result = called.result
         return inject(
             messages,
             Injection(
                 tool.spec.name,
-                fired.arguments,
+                called.arguments,
                 result.content,
                 hook.frequency,
                 identity,
@@ -107,22 +101,20 @@ class Ready:
         )
 
     def is_fresh(self, hook: Hook, prefix: str, messages: Sequence[Message]) -> bool:
-        """Whether what the tool said the last time is as good as new."""
         wanted, state = hook.refresh_condition, self.opening.state
         if wanted is None:
             return False
         among = messages if hook.frequency == "append_if_changed" else None
-        moment = moment_of(state, prefix)
-        if moment is None or not is_fresh(state, prefix, wanted.ttl_minutes, among):
+        moment = fresh_call(state, prefix, wanted.ttl_minutes, among)
+        if moment is None:
             return False
         keep(self.opening.saved, prefix, moment)
         return True
 
-    async def complete(self, planned: Planned, completed: Completed) -> None:
-        """Call the tool for what it does; nobody reads what it says."""
+    async def complete(self, planned: PlannedHook, completed: Completed) -> None:
         tool = self.tools.get(planned.place)
         if tool is not None:
-            await fire(
+            await call_hook(
                 planned,
                 tool,
                 self.opening,
@@ -132,13 +124,13 @@ class Ready:
             )
 
 
-def unfillable(planned: Planned, problem: str) -> InitializationIssue:
+def unfillable(planned: PlannedHook, problem: str) -> InitializationIssue:
     return InitializationIssue(
         f"{planned.label}: arguments: {problem}, so the hook does not run.", section="Hooks"
     )
 
 
-def missing(planned: Planned) -> InitializationIssue:
+def missing(planned: PlannedHook) -> InitializationIssue:
     hook = planned.hook
     of = f" of toolset '{hook.toolset_name}'" if hook.toolset_name else ""
     return InitializationIssue(

@@ -1,4 +1,4 @@
-"""When a hook was last called, so that what is still fresh is not asked for again."""
+"""When a hook was last called, kept in the state, so that a fresh result is not asked for again."""
 
 from __future__ import annotations
 
@@ -9,37 +9,31 @@ from typing import Any
 from apps.agent.messages import Message
 
 CALLS = "hook_calls"
-"""Key of the state: the beginning of a hook's call ids → when its tool was called, ISO 8601."""
+"""Key of the state: prefix of a hook's call ids → when its tool was called, ISO 8601."""
 
 
-def is_fresh(
+def fresh_call(
     state: Mapping[str, Any], prefix: str, minutes: int, messages: Sequence[Message] | None
-) -> bool:
-    """Whether the tool was called so recently. Whoever sent the state may have written it.
+) -> datetime | None:
+    """When the tool was last called, None if longer ago than `minutes` or never.
 
-    With `messages`, what it said has to stand among them.
+    With `messages`, its result has to be among them.
     """
-    moment = moment_of(state, prefix)
-    if moment is None:
-        return False
-    age = datetime.now(UTC) - moment
-    if not timedelta(0) <= age < timedelta(minutes=minutes):
-        return False
-    return messages is None or any(
-        call.id.startswith(prefix) for message in messages for call in message.tool_calls
-    )
-
-
-def moment_of(state: Mapping[str, Any], prefix: str) -> datetime | None:
     calls = state.get(CALLS)
     try:
+        # The state comes from the client, which may have written anything into it.
         moment = datetime.fromisoformat(calls[prefix] if isinstance(calls, Mapping) else "")
     except (KeyError, TypeError, ValueError):
         return None
-    return moment if moment.tzinfo else None
+    if moment.tzinfo is None:
+        return None
+    if not timedelta(0) <= datetime.now(UTC) - moment < timedelta(minutes=minutes):
+        return None
+    ids = (call.id for message in messages or () for call in message.tool_calls)
+    is_said = messages is None or any(call_id.startswith(prefix) for call_id in ids)
+    return moment if is_said else None
 
 
 def keep(saved: dict[str, Any], prefix: str, moment: datetime) -> None:
-    """Let the next request know."""
     calls = saved.setdefault(CALLS, {})
     calls[prefix] = moment.isoformat(timespec="seconds")
