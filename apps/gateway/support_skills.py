@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from apps.accounts.authentication import authenticate, claimed, read_headers
 from apps.accounts.caller import Caller
-from apps.capabilities.skills.fetching import Address, read
+from apps.capabilities.skills.stored import Address, read
 from apps.catalog.content.installed import installed
 from apps.catalog.content.skills import installed_skills
 from apps.catalog.json_views import only

@@ -1,16 +1,14 @@
-"""The tool that shows a skill to the model, or one of the files beside it."""
+"""The tool that reads a skill, or one of its files."""
 
 from __future__ import annotations
 
-from django.conf import settings
+from dataclasses import replace
 
 from apps.agent.tools import Invocation, ToolResult, ToolSpec
 from apps.capabilities.registry import Opening
 from apps.capabilities.skills.collection import TOOL_NAME, Collection, Skill
-from apps.capabilities.wrappers.arguments import read_arguments
-from apps.capabilities.wrappers.composition import Wishes, wrapped
-from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.fences import fenced
+from apps.capabilities.wrappers.internal import internal_tool, show_result
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, one_line, shortened
 from apps.errors import ToolError
@@ -27,7 +25,7 @@ PATH = "file_path"
 SKILLS = "skills"
 """In `Opening.known`: the collection of the run."""
 MOST_NAMED = 30
-"""Skills or files that are told when another one was asked for."""
+"""Names of skills or files in an error message."""
 PARAMETERS = FunctionParameters(
     type="object",
     properties={
@@ -49,30 +47,27 @@ DESCRIPTION = (
 )
 
 
-def reading_tool(manifest: Manifest) -> PreparedTool:
-    """Reads the skills that are `known` in the run.
-
-    The model is told that it has to name one; that it did not is ours to say.
-    """
-    arguments = read_arguments(PARAMETERS)
-    wishes = Wishes(
-        arguments,
-        display_of(manifest, "Reading Skill:", parameters=PARAMETERS),
-        manifest.tool_defaults.timeout_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
+def read_tool(manifest: Manifest) -> PreparedTool:
+    tool = internal_tool(
+        manifest,
+        (TOOL_NAME, DESCRIPTION, PARAMETERS),
+        read_skill,
+        "Reading Skill:",
         is_repeatable=True,
         addresses=frozenset({NAME, PATH}),
     )
-    spec = ToolSpec(TOOL_NAME, DESCRIPTION, {**arguments.schema, "required": [NAME]})
-    return wrapped(PreparedTool(spec, read_skill), wishes)
+    # Required for the model alone: `find` has a better message for a call without a name.
+    schema = {**tool.spec.parameters, "required": [NAME]}
+    return replace(tool, spec=ToolSpec(TOOL_NAME, DESCRIPTION, schema))
 
 
 async def read_skill(opening: Opening, invocation: Invocation) -> ToolResult:
     """Raises `ToolError`, `QuickAppError`."""
     skill = find(opening.known[SKILLS], invocation.arguments.get(NAME))
     path = str(invocation.arguments.get(PATH) or "").strip()
-    text = await read_file(skill, path) if path else skill.told
+    text = await read_file(skill, path) if path else skill.full_text
     shown = fenced(shortened(text, STAGE_CHARACTERS), "" if path else "markdown")
-    invocation.stage.write(f"> #### Result:\n\n{shown}\n")
+    show_result(invocation, shown)
     return ToolResult(text)
 
 
