@@ -7,16 +7,16 @@ from contextlib import asynccontextmanager
 
 from django.conf import settings
 
-from apps.agent.tools import Tool, Toolbox, ToolSpec
-from apps.capabilities.discovery.groups import Group, deferred_groups
+from apps.agent.tools import Toolbox, ToolSpec
+from apps.capabilities.discovery.groups import deferred_groups
 from apps.capabilities.discovery.search import TOOL_NAME, Search
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import Wishes, wrapped
 from apps.capabilities.wrappers.display import display_of
+from apps.capabilities.wrappers.internal import configured
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.manifest.manifest import Manifest
-from apps.manifest.orchestrator import ToolDiscovery
 from apps.manifest.parameters import (
     FunctionParameters,
     ParameterDisplay,
@@ -36,7 +36,7 @@ PARAMETERS = FunctionParameters(
     required=("query",),
 )
 GRACE_SECONDS = 5.0
-"""For searching by words, after a model that was too slow."""
+"""To search by words after a model that was too slow."""
 DESCRIPTION = """\
 Finds tools that are not listed and makes them available to you. Search before you say that \
 something cannot be done. There are more tools in:
@@ -47,7 +47,7 @@ def prepare(manifest: Manifest) -> Open | None:
     wanted = manifest.orchestrator.tool_discovery
     if wanted is None or not wanted.enabled:
         return None
-    least = least_tools(wanted)
+    least = int(configured(wanted, "min_tools_for_deferral", settings.MIN_TOOLS_FOR_DEFERRAL))
     deployment_id = wanted.service_model or manifest.orchestrator.deployment.id
     arguments = read_arguments(PARAMETERS)
     wishes = Wishes(
@@ -61,10 +61,10 @@ def prepare(manifest: Manifest) -> Open | None:
         def arrange(toolbox: Toolbox) -> None:
             groups = deferred_groups(manifest, toolbox.listed.values(), least)
             if groups:
-                search = start_search(groups, toolbox, deployment_id)
-                spec = ToolSpec(
-                    TOOL_NAME, DESCRIPTION.format(topics=search.topics), arguments.schema
-                )
+                deferred = {tool.spec.name: tool for group in groups for tool in group.tools}
+                topics = "\n".join(group.line for group in groups)
+                search = Search(toolbox, deferred, deployment_id, topics)
+                spec = ToolSpec(TOOL_NAME, DESCRIPTION.format(topics=topics), arguments.schema)
                 tool = wrapped(PreparedTool(spec, search.find), wishes).bind(opening)
                 search.withhold()
                 toolbox.listed[TOOL_NAME] = tool
@@ -75,18 +75,6 @@ def prepare(manifest: Manifest) -> Open | None:
         yield Contribution(arrange=(arrange,))
 
     return open_discovery
-
-
-def least_tools(wanted: ToolDiscovery) -> int:
-    """How many tools a toolset must have to be withheld."""
-    is_set = "min_tools_for_deferral" in wanted.model_fields_set
-    return wanted.min_tools_for_deferral if is_set else int(settings.MIN_TOOLS_FOR_DEFERRAL)
-
-
-def start_search(groups: list[Group], toolbox: Toolbox, deployment_id: str) -> Search:
-    deferred: dict[str, Tool] = {tool.spec.name: tool for group in groups for tool in group.tools}
-    topics = "\n".join(group.line for group in groups)
-    return Search(toolbox, deferred, deployment_id, topics)
 
 
 discovery = Capability("discovery", frozenset({"orchestrator.tool_discovery"}), prepare)

@@ -1,4 +1,4 @@
-"""Which toolsets are withheld from the model until it looks for their tools."""
+"""Toolsets whose tools are withheld from the model until it searches for them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from apps.manifest.tools import InternalTool
 from apps.manifest.toolsets import DialMcpToolSet, InternalToolSet, McpToolSet, RestToolSet
 
 Deferrable = RestToolSet | InternalToolSet | McpToolSet | DialMcpToolSet
-"""Tools of deployments are few and each is an agent of its own: they are always listed."""
+"""Not deployments: their tools are few, and each is an agent of its own."""
 
 DESCRIPTION_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The tools of one toolset, as they are in this run."""
+    """The tools of one toolset in a run."""
 
     name: str
     description: str
@@ -28,14 +28,14 @@ class Group:
 
     @property
     def line(self) -> str:
-        """The group in the description of the tool that finds it."""
+        """For the description of the search tool."""
         count = "1 tool" if len(self.tools) == 1 else f"{len(self.tools)} tools"
         text = one_line(self.description, DESCRIPTION_CHARACTERS)
         return f"- {one_line(self.name)} ({count}){f': {text}' if text else ''}"
 
 
 def deferred_groups(manifest: Manifest, tools: Iterable[Tool], least: int) -> list[Group]:
-    """The toolsets that may be withheld and have at least so many tools, in their order."""
+    """The toolsets that may be withheld and have at least `least` tools, in their order."""
     internal = internal_tools(manifest)
     members: dict[str, list[Tool]] = {}
     for tool in tools:
@@ -49,7 +49,7 @@ def deferred_groups(manifest: Manifest, tools: Iterable[Tool], least: int) -> li
 
 
 def deferrable(manifest: Manifest) -> dict[str, Deferrable]:
-    """The toolsets that do not refuse it, by their place."""
+    """Toolsets that may be withheld, by their path."""
     return {
         place_of(index): toolset
         for index, toolset in enumerate(manifest.tool_sets)
@@ -58,7 +58,7 @@ def deferrable(manifest: Manifest) -> dict[str, Deferrable]:
 
 
 def internal_tools(manifest: Manifest) -> dict[str, str]:
-    """Name → place of its toolset: internal tools are made by many capabilities, by name."""
+    """Name of an internal tool → path of its toolset."""
     return {
         tool.open_ai_tool.function.name: place_of(index)
         for index, toolset in enumerate(manifest.tool_sets)
