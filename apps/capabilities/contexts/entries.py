@@ -16,15 +16,15 @@ from apps.workspace.loading.places import place_of
 from apps.workspace.port import FileInfo, Files, FolderInfo
 
 KEY = "available_contexts"
-"""They are looked up once in a run, by whoever needs them first."""
+"""In `Opening.known`: the files are looked up once in a run."""
 MOST_ENTRIES = 1_000
-"""A model is told of no more: their names alone are some fifty thousand tokens."""
+"""In a listing, about 50,000 tokens."""
 UNKNOWN_TYPE = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`url` is a path of the workspace where it is one; a folder's ends with a slash."""
+    """`url` is a path of the workspace or an external URL; a folder's ends with a slash."""
 
     url: str
     title: str
@@ -38,7 +38,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Available:
-    """`unread` are folders that could not be listed, `left_out` how many entries were too many."""
+    """`unread`: folders that could not be listed; `left_out`: the number of entries above the limit."""
 
     entries: tuple[Entry, ...] = ()
     unread: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Available:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadFolder:
     folder: str
     issue: InitializationIssue
 
@@ -57,7 +57,7 @@ def has_files(manifest: Manifest) -> bool:
 
 
 async def available(manifest: Manifest, opening: Opening) -> Available:
-    """Folders are listed anew in each run; one that cannot be is an issue."""
+    """The operator's files as they are in this run; an unreadable folder is an issue."""
     if not has_files(manifest):
         return Available()
     if KEY not in opening.known:
@@ -70,8 +70,8 @@ async def find(contexts: Sequence[Context], files: Files) -> Available:
     outcomes = await asyncio.gather(
         *(expand(place, context, files) for place, context in enumerate(contexts))
     )
-    unread = [outcome for outcome in outcomes if isinstance(outcome, Unread)]
-    read = [outcome for outcome in outcomes if not isinstance(outcome, Unread)]
+    unread = [outcome for outcome in outcomes if isinstance(outcome, UnreadFolder)]
+    read = [outcome for outcome in outcomes if not isinstance(outcome, UnreadFolder)]
     entries = without_repetitions(entry for outcome in read for entry in outcome)
     return Available(
         tuple(entries[:MOST_ENTRIES]),
@@ -81,7 +81,7 @@ async def find(contexts: Sequence[Context], files: Files) -> Available:
     )
 
 
-async def expand(place: int, context: Context, files: Files) -> Sequence[Entry] | Unread:
+async def expand(place: int, context: Context, files: Files) -> Sequence[Entry] | UnreadFolder:
     match context:
         case FileContext():
             url = address(context.url)
@@ -93,7 +93,7 @@ async def expand(place: int, context: Context, files: Files) -> Sequence[Entry] 
                 found = await files.list(folder, is_deep=context.max_depth > 1)
             except QuickAppError as error:
                 problem = f"contexts[{place}]: the folder cannot be listed: {error}"
-                return Unread(
+                return UnreadFolder(
                     folder, InitializationIssue(problem, section="Contexts", is_hard=False)
                 )
             return [
@@ -107,16 +107,16 @@ async def expand(place: int, context: Context, files: Files) -> Sequence[Entry] 
 def below(
     folder: str, found: Sequence[FileInfo | FolderInfo], context: FolderContext
 ) -> Iterator[Entry]:
-    """Files and the folders that they are in, each folder before what is in it."""
+    """Files and their folders, each folder before its content."""
     level = folder.count("/")
-    told: set[str] = set()
+    yielded: set[str] = set()
     for one in found:
         segments = one.path.split("/")
         *parents, name = segments[level:]
         for depth in range(1, min(len(parents), context.max_depth) + 1):
             inner = f"{'/'.join(segments[: level + depth])}/"
-            if inner not in told:
-                told.add(inner)
+            if inner not in yielded:
+                yielded.add(inner)
                 yield Entry(inner, last_segment(inner), context.mime)
         if isinstance(one, FileInfo) and name and len(parents) < context.max_depth:
             title = last_segment(one.path)
@@ -124,7 +124,7 @@ def below(
 
 
 def without_repetitions(entries: Iterable[Entry]) -> list[Entry]:
-    """One for each URL; of two, the one that is described."""
+    """One entry for each URL, with a description if any has one."""
     found: dict[str, Entry] = {}
     for entry in entries:
         known = found.get(entry.url)
@@ -134,7 +134,7 @@ def without_repetitions(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def address(url: str) -> str:
-    """The path of what is stored, however it is written; anything else as it is."""
+    """The path of a stored file, other URLs unchanged."""
     place = place_of(url)
     return place.address if place.kind == "stored" else url.strip()
 
