@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.attachments.contents import URL, ContentOffer, take_back, without_contents
-from apps.capabilities.attachments.policies import TOOL_NAME, policies
+from apps.capabilities.attachments.policies import TOOL_NAME
 from apps.capabilities.attachments.promotion import promotion
 from apps.capabilities.attachments.view import AttachmentView
 from apps.capabilities.contexts.entries import available
@@ -46,12 +46,14 @@ NOTHING = Contribution()
 
 def prepare(manifest: Manifest) -> Open:
     deployment_id = manifest.orchestrator.deployment.id
-    wanted = policies(manifest.orchestrator.attachment_strategy)
+    strategy = manifest.orchestrator.attachment_strategy
 
     def open_attachments(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
         if any(message.attachments for message in opening.messages):
             return open_with_attachments(opening)
-        return nullcontext(Contribution(view=(AttachmentView(opening, deployment_id, wanted, {}),)))
+        return nullcontext(
+            Contribution(view=(AttachmentView(opening, deployment_id, strategy, {}),))
+        )
 
     @asynccontextmanager
     async def open_with_attachments(opening: Opening) -> AsyncIterator[Contribution]:
@@ -60,7 +62,7 @@ def prepare(manifest: Manifest) -> Open:
         except QuickAppError:
             yield NOTHING  # the run tells why its model cannot be asked
             return
-        view = AttachmentView(opening, deployment_id, wanted, promoted.problems)
+        view = AttachmentView(opening, deployment_id, strategy, promoted.problems)
         history = (promoted.step,) if promoted.files else ()
         yield Contribution(history=history, view=(view,), issues=promoted.issues)
 

@@ -61,8 +61,10 @@ class ContentOffer:
 
     def find(self, url: str, messages: Sequence[Message]) -> Attachment:
         """Raises `InvalidParameter`."""
-        wanted = normal(url)
-        found = next((a for a in self.all(messages) if a.url and normal(a.url) == wanted), None)
+        wanted = normalized_url(url)
+        found = next(
+            (a for a in self.all(messages) if a.url and normalized_url(a.url) == wanted), None
+        )
         if found is None:
             raise InvalidParameter(
                 URL,
@@ -82,7 +84,7 @@ class ContentOffer:
         return self.strategy.accepted_types or self.info.input_attachment_types
 
     async def get(self, opening: Opening, invocation: Invocation) -> ToolResult:
-        """The work of the tool. Raises `InvalidParameter`."""
+        """Raises `InvalidParameter`."""
         found = self.find(str(invocation.arguments[URL]), invocation.messages)
         if not goes_as_it_is(found, self.info):
             try:
@@ -99,20 +101,20 @@ class ContentOffer:
         if place is None or not messages[place].attachments:
             return messages
         shown_already = {
-            normal(a.url or "")
+            normalized_url(a.url or "")
             for message in contents_in(messages[place:])
             for a in message.attachments
         }
         for attachment in messages[place].attachments:
-            key = normal(attachment.url or "")
+            key = normalized_url(attachment.url or "")
             if key in shown_already or not self.can_show(attachment):
                 continue
             shown_already.add(key)
-            messages = show(messages, attachment)
+            messages = with_content(messages, attachment)
         return messages
 
 
-def show(messages: Sequence[Message], attachment: Attachment) -> Sequence[Message]:
+def with_content(messages: Sequence[Message], attachment: Attachment) -> Sequence[Message]:
     text = result_text(attachment)
     said = Injection(TOOL_NAME, {URL: attachment.url}, text, "always", attachments=(attachment,))
     earlier = sum(c.id.startswith(said.prefix) for m in messages for c in m.tool_calls)
@@ -123,13 +125,12 @@ def result_text(attachment: Attachment) -> str:
     return f"The content of {one_line(attachment.title)!r} ({attachment.type}) is attached."
 
 
-def normal(url: str) -> str:
+def normalized_url(url: str) -> str:
     text = url.strip()
     return text[1:] if text.startswith("/") and not text.startswith("//") else text
 
 
 def contents_in(messages: Sequence[Message]) -> list[Message]:
-    """Results of the tool that have an attachment."""
     ids = set(content_calls(messages))
     return [m for m in messages if m.role == "tool" and m.tool_call_id in ids and m.attachments]
 

@@ -51,11 +51,11 @@ class FilePacking:
         if not url or info.files == "path":
             return Delivered(attachment)
         if url not in self.packed:
-            self.packed[url] = await load(attachment, url, loader)
+            self.packed[url] = await loaded_attachment(attachment, url, loader)
         return self.packed[url]
 
 
-async def load(attachment: Attachment, url: str, loader: Loader) -> Delivered | str:
+async def loaded_attachment(attachment: Attachment, url: str, loader: Loader) -> Delivered | str:
     if place_of(url).kind == "external":
         return Delivered(attachment)
     try:
@@ -75,7 +75,6 @@ async def load(attachment: Attachment, url: str, loader: Loader) -> Delivered | 
 
 
 def part(attachment: Attachment) -> Mapping[str, Any]:
-    """A content part of OpenAI's."""
     kind = attachment.type.partition(";")[0].strip().lower()
     data = attachment.data or ""
     if kind.startswith("image/"):
@@ -91,18 +90,18 @@ def described(message: Message, notes: Sequence[str] = ()) -> Message:
     """The message with a block about its attachments and the notes at the end of its text."""
     if message.role not in TOLD_ROLES or not message.attachments:
         return message
-    text, content = "\n".join(("", block(message.attachments), *notes)), message.content
+    text, content = "\n".join(("", attachments_block(message.attachments), *notes)), message.content
     if isinstance(content, str):
         return replace(message, content=f"{content}{text}")
     return replace(message, content=(*content, {"type": "text", "text": text}))
 
 
-def block(attachments: Sequence[Attachment]) -> str:
-    lines = [line for attachment in attachments for line in entry(attachment)]
+def attachments_block(attachments: Sequence[Attachment]) -> str:
+    lines = [line for attachment in attachments for line in attachment_lines(attachment)]
     return "\n".join(("<attachments>", *lines, "</attachments>"))
 
 
-def entry(attachment: Attachment) -> Iterator[str]:
+def attachment_lines(attachment: Attachment) -> Iterator[str]:
     yield "  <attachment>"
     yield element("title", attachment.title)
     yield element("type", attachment.type)

@@ -15,9 +15,10 @@ from apps.capabilities.attachments.delivery import (
     described,
     part,
 )
-from apps.capabilities.attachments.policies import Keep, Policy
+from apps.capabilities.attachments.policies import Keep, keep_policy
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.texts import one_line
+from apps.manifest.orchestrator import AttachmentStrategy
 from apps.workspace.port import DeploymentInfo
 
 BROUGHT = "This is what the tools above brought:"
@@ -35,7 +36,7 @@ class AttachmentView:
 
     opening: Opening
     deployment_id: str
-    policies: Sequence[Policy]
+    strategy: AttachmentStrategy | None
     problems: Mapping[str, str]
     packing: FilePacking = field(default_factory=FilePacking)
 
@@ -44,26 +45,22 @@ class AttachmentView:
         if not any(message.attachments for message in messages):
             return messages
         info = await self.opening.workspace.deployment(self.deployment_id)
-        keeps = [policy(messages, info) for policy in self.policies]
-        kept = await self.deliver(messages, keeps, info)
+        kept = await self.deliver(messages, keep_policy(self.strategy, messages, info), info)
         if info.files == "none":
             return in_parts(messages, kept, self.problems)
         return [
-            shown(message, kept.get(place, []), self.problems)
+            visible_message(message, kept.get(place, []), self.problems)
             for place, message in enumerate(messages)
         ]
 
-    async def deliver(
-        self, messages: Sequence[Message], keeps: Sequence[Keep], info: DeploymentInfo
-    ) -> Kept:
+    async def deliver(self, messages: Sequence[Message], keep: Keep, info: DeploymentInfo) -> Kept:
         """The newest first, as long as there is room."""
         kept: Kept = {}
         room = MOST_CHARACTERS
         for place in range(len(messages) - 1, -1, -1):
             message = messages[place]
             for attachment in message.attachments:
-                is_kept = any(keep(message, attachment) for keep in keeps)
-                if attachment.url in self.problems or not is_kept:
+                if attachment.url in self.problems or not keep(message, attachment):
                     continue
                 outcome: Delivered | str = TOO_MUCH
                 if room >= 0:
@@ -76,7 +73,7 @@ class AttachmentView:
         return kept
 
 
-def shown(
+def visible_message(
     message: Message,
     kept: Sequence[tuple[Attachment, Delivered | str]],
     problems: Mapping[str, str],
@@ -93,7 +90,6 @@ def notes(
     kept: Sequence[tuple[Attachment, Delivered | str]],
     problems: Mapping[str, str],
 ) -> list[str]:
-    """Why attachments are not shown."""
     unfetched = ((a, problems[a.url or ""]) for a in message.attachments if a.url in problems)
     undelivered = ((a, outcome) for a, outcome in kept if isinstance(outcome, str))
     return [
@@ -111,7 +107,7 @@ def in_parts(messages: Sequence[Message], kept: Kept, problems: Mapping[str, str
     seen: list[Message] = []
     brought: list[Part] = []
     for place, message in enumerate(messages):
-        told = shown(message, kept.get(place, []), problems)
+        told = visible_message(message, kept.get(place, []), problems)
         parts = [part(attachment) for attachment in told.attachments]
         if parts:
             told = replace(told, attachments=())
