@@ -34,12 +34,12 @@ class ListedEntry(msgspec.Struct, omit_defaults=True, frozen=True):
     status: Status | None = None
 
 
-class Listing(msgspec.Struct):
+class FileListing(msgspec.Struct):
     entries: list[ListedEntry]
     disclaimer: str = ""
 
 
-_decoder = msgspec.json.Decoder(Listing)
+_decoder = msgspec.json.Decoder(FileListing)
 
 
 def announcement_step(available: Available) -> HistoryStep:
@@ -72,7 +72,7 @@ def listing(messages: Sequence[Message], available: Available) -> str:
 
 def encoded(entries: Sequence[ListedEntry], available: Available) -> str:
     left_out = LEFT_OUT.format(available.left_out) if available.left_out else ""
-    return msgspec.json.encode(Listing(list(entries), f"{DISCLAIMER}{left_out}")).decode()
+    return msgspec.json.encode(FileListing(list(entries), f"{DISCLAIMER}{left_out}")).decode()
 
 
 def compare(before: Mapping[str, ListedEntry], available: Available) -> list[ListedEntry]:
@@ -83,7 +83,7 @@ def compare(before: Mapping[str, ListedEntry], available: Available) -> list[Lis
     now = {entry.url for entry in available.entries}
     rest = [entry for entry in before.values() if entry.url not in now]
     return [
-        *(listed(entry, before.get(entry.url)) for entry in available.entries),
+        *(compared_entry(entry, before.get(entry.url)) for entry in available.entries),
         *(
             entry
             if entry.url.startswith(available.unread)
@@ -93,7 +93,7 @@ def compare(before: Mapping[str, ListedEntry], available: Available) -> list[Lis
     ]
 
 
-def listed(entry: Entry, before: ListedEntry | None) -> ListedEntry:
+def compared_entry(entry: Entry, before: ListedEntry | None) -> ListedEntry:
     status: Status | None = None
     if before is None:
         status = "new"
@@ -118,7 +118,6 @@ def last_listed(messages: Sequence[Message]) -> Mapping[str, ListedEntry]:
 
 
 def listings(messages: Sequence[Message]) -> Iterator[str]:
-    """Results of the tool, the newest first."""
     if not is_announced(messages):
         return
     ids = {call.id for m in messages for call in m.tool_calls if call.name == TOOL_NAME}
@@ -128,7 +127,6 @@ def listings(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def new_id(messages: Sequence[Message], content: str) -> str:
-    """A hash of the content and of how many listings there are."""
     earlier = sum(call.name == TOOL_NAME for message in messages for call in message.tool_calls)
     text = f"{earlier} {content}".encode("utf-8", "surrogatepass")
     return f"synthetic_{hashlib.sha256(text).hexdigest()[:12]}"

@@ -46,12 +46,6 @@ class Available:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadFolder:
-    folder: str
-    issue: InitializationIssue
-
-
 def has_files(manifest: Manifest) -> bool:
     return any(isinstance(one, FileContext | FolderContext) for one in manifest.contexts)
 
@@ -61,50 +55,45 @@ async def available(manifest: Manifest, opening: Opening) -> Available:
     if not has_files(manifest):
         return Available()
     if KEY not in opening.known:
-        opening.known[KEY] = await find(manifest.contexts, opening.workspace.files)
+        opening.known[KEY] = await find_files(manifest.contexts, opening.workspace.files)
     known: Available = opening.known[KEY]
     return known
 
 
-async def find(contexts: Sequence[Context], files: Files) -> Available:
+async def find_files(contexts: Sequence[Context], files: Files) -> Available:
     outcomes = await asyncio.gather(
-        *(expand(place, context, files) for place, context in enumerate(contexts))
+        *(entries_of(place, context, files) for place, context in enumerate(contexts))
     )
-    unread = [outcome for outcome in outcomes if isinstance(outcome, UnreadFolder)]
-    read = [outcome for outcome in outcomes if not isinstance(outcome, UnreadFolder)]
-    entries = without_repetitions(entry for outcome in read for entry in outcome)
+    entries = without_repetitions(entry for found in outcomes for entry in found.entries)
     return Available(
         tuple(entries[:MOST_ENTRIES]),
-        tuple(one.folder for one in unread),
-        tuple(one.issue for one in unread),
+        tuple(folder for found in outcomes for folder in found.unread),
+        tuple(issue for found in outcomes for issue in found.issues),
         max(0, len(entries) - MOST_ENTRIES),
     )
 
 
-async def expand(place: int, context: Context, files: Files) -> Sequence[Entry] | UnreadFolder:
+async def entries_of(place: int, context: Context, files: Files) -> Available:
     match context:
         case FileContext():
             url = address(context.url)
             title = last_segment(url)
-            return [Entry(url, title, type_of(title), context.description)]
+            return Available((Entry(url, title, type_of(title), context.description),))
         case FolderContext():
             folder = address(context.url)
             try:
                 found = await files.list(folder, is_deep=context.max_depth > 1)
             except QuickAppError as error:
                 problem = f"contexts[{place}]: the folder cannot be listed: {error}"
-                return UnreadFolder(
-                    folder, InitializationIssue(problem, section="Contexts", is_hard=False)
-                )
-            return [
-                Entry(folder, last_segment(folder), context.mime, context.description),
-                *below(folder, found, context),
-            ]
+                issue = InitializationIssue(problem, section="Contexts", is_hard=False)
+                return Available(unread=(folder,), issues=(issue,))
+            own = Entry(folder, last_segment(folder), context.mime, context.description)
+            return Available((own, *entries_below(folder, found, context)))
         case _:
-            return []
+            return Available()
 
 
-def below(
+def entries_below(
     folder: str, found: Sequence[FileInfo | FolderInfo], context: FolderContext
 ) -> Iterator[Entry]:
     """Files and their folders, each folder before its content."""
