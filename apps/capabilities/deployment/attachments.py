@@ -48,19 +48,17 @@ class OutgoingFiles:
             )
         try:
             address = bare(url.strip())
-            match place_of(address).kind:
-                case "external" if self.info.features.get("url_attachments"):
-                    # An address that the deployment fetches itself.
-                    return Attachment(
-                        "*/*", last_segment(address), url=address, reference_url=address
-                    )
-                case "unsupported":
-                    raise refusal(f"{shown(address)!r} is no file that can be sent. {POSSIBLE}")
-                case _ if self.info.files == "data":
-                    file = await self.load(address)
-                    return Attachment(file.type, file.name, data=as_data(file))
-                case "external" | "data":
-                    await self.load(address)  # a file of a refused type is not stored
+            kind = place_of(address).kind
+            if kind == "unsupported":
+                raise refusal(f"{shown(address)!r} is no file that can be sent. {POSSIBLE}")
+            if kind == "external" and self.info.features.get("url_attachments"):
+                # The deployment fetches the address itself.
+                return Attachment("*/*", last_segment(address), url=address, reference_url=address)
+            if self.info.files == "data":
+                file = await self.load(address)
+                return Attachment(file.type, file.name, data=as_data(file))
+            if kind in {"external", "data"}:
+                await self.load(address)  # a file of a refused type is not stored
             return await self.stored(address)
         except FileRefused as error:
             raise refusal(str(error)) from error

@@ -115,16 +115,15 @@ class StageOutput:
 
 @contextmanager
 def errors_for_model(target: Target, output: StageOutput) -> Iterator[None]:
-    """Turn `ModelFailed` into `ToolError`."""
     try:
         yield
     except ModelFailed as error:
-        failed = failure(target, error)
+        failed = tool_error(target, error)
         failed.has_answered = output.has_begun
         raise failed from error
 
 
-def failure(target: Target, error: ModelFailed) -> ToolError:
+def tool_error(target: Target, error: ModelFailed) -> ToolError:
     if error.reason == "timeout":
         return ToolTimedOut(target.name, target.seconds)
     failed = ToolError(f"{target.name}: {shortened(error.display or str(error), ERROR_CHARACTERS)}")

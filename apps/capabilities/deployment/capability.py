@@ -53,7 +53,7 @@ class DeferredTool:
     toolset: str
     path: str
     deployment_id: str
-    make: Make
+    tool: PreparedTool | Make
     cites: bool = False
 
 
@@ -73,9 +73,8 @@ def prepare(manifest: Manifest) -> Open | None:
         except InitializationIssue as issue:
             refused.append(issue)
         else:
-            make = partial(as_declared, prepared)
             deferred.append(
-                DeferredTool(place, f"{path}.deployment", tool.deployment.id, make, cites)
+                DeferredTool(place, f"{path}.deployment", tool.deployment.id, prepared, cites)
             )
     if not deferred and not refused:
         return None
@@ -107,21 +106,18 @@ def tools_of(
                 yield place, f"{place}.tools[{index}]", toolset, tool
 
 
-def as_declared(tool: PreparedTool, info: DeploymentInfo) -> PreparedTool:
-    return tool
-
-
-async def open_tool(tool: DeferredTool, opening: Opening) -> Tool | InitializationIssue:
+async def open_tool(deferred: DeferredTool, opening: Opening) -> Tool | InitializationIssue:
     try:
-        info = await opening.workspace.deployment(tool.deployment_id)
+        info = await opening.workspace.deployment(deferred.deployment_id)
     except DeploymentNotFound:
         return InitializationIssue(
-            f"{tool.path}: there is no deployment {tool.deployment_id!r} that you may use, "
+            f"{deferred.path}: there is no deployment {deferred.deployment_id!r} that you may use, "
             "so the application runs without this tool."
         )
     except QuickAppError as error:
-        return InitializationIssue(f"{tool.path}: {error}")
-    return replace(tool.make(info), toolset=tool.toolset).bind(opening)
+        return InitializationIssue(f"{deferred.path}: {error}")
+    tool = deferred.tool if isinstance(deferred.tool, PreparedTool) else deferred.tool(info)
+    return replace(tool, toolset=deferred.toolset).bind(opening)
 
 
 def prepare_declared(
@@ -154,7 +150,6 @@ def make_simple(
     manifest: Manifest,
     info: DeploymentInfo,
 ) -> PreparedTool:
-    """The tool of a manifest that names the deployment alone."""
     mode = tool.conversation_mode
     parameters = generated(info, is_resumable=mode is not None and mode.resumable)
     arguments = generated_arguments(parameters, info)

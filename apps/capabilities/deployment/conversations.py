@@ -56,7 +56,6 @@ def begun_by(call_id: str) -> str:
 
 
 def earlier_calls(tool_name: str, messages: Sequence[Message]) -> Iterator[EarlierCall]:
-    """The answered calls of a tool."""
     results = {m.tool_call_id: m for m in messages if m.role == "tool"}
     for message in messages:
         for call in message.tool_calls:
@@ -86,7 +85,7 @@ async def replay(earlier: EarlierCall, files: OutgoingFiles) -> list[Message]:
 
 
 async def question(arguments: Mapping[str, Any], files: OutgoingFiles) -> Message:
-    """The message of a call. Raises `InvalidParameter`."""
+    """Raises `InvalidParameter`."""
     urls = arguments.get(FILES) or ()
     if isinstance(urls, str):
         urls = (urls,)

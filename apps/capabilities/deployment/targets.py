@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from apps.capabilities.deployment.parameters import configurable
@@ -44,43 +44,43 @@ class Target:
 
 
 def declared_target(tool: DeploymentTool, manifest: Manifest, arguments: frozenset[str]) -> Target:
-    configured = tool.deployment.parameters
-    content, mode = tool.content_propagation, tool.conversation_mode
-    return Target(
-        name=sanitize(tool.open_ai_tool.function.name),
-        deployment_id=tool.deployment.id,
-        seconds=rules_of(manifest).seconds,
+    configured, content = tool.deployment.parameters, tool.content_propagation
+    name = sanitize(tool.open_ai_tool.function.name)
+    return replace(
+        target_of(name, tool.deployment.id, tool, manifest, arguments),
         parameters=configured.model_dump(exclude_none=True, exclude={"tools"}),
         static_tools=tuple(one.model_dump(exclude_none=True) for one in configured.tools or ()),
-        arguments=arguments,
         system_prompt=tool.system_prompt,
-        is_resumable=mode is not None and mode.resumable,
         pools_history=content is not None and content.propagate_history,
         headers=content.propagate_headers if content is not None else None,
         attachment=tool.attachment,
-        shows_stages=shows_stages(manifest),
-        cites=bool(tool.propagate_annotations_to_choice),
     )
 
 
 def simple_target(
     tool: SimpleDeploymentTool, manifest: Manifest, arguments: frozenset[str]
 ) -> Target:
-    mode = tool.conversation_mode
+    return target_of(sanitize(tool.deployment_id), tool.deployment_id, tool, manifest, arguments)
+
+
+def target_of(
+    name: str,
+    deployment_id: str,
+    tool: DeploymentTool | SimpleDeploymentTool,
+    manifest: Manifest,
+    arguments: frozenset[str],
+) -> Target:
+    mode, features = tool.conversation_mode, manifest.features
     return Target(
-        name=sanitize(tool.deployment_id),
-        deployment_id=tool.deployment_id,
+        name=name,
+        deployment_id=deployment_id,
         seconds=rules_of(manifest).seconds,
         arguments=arguments,
         is_resumable=mode is not None and mode.resumable,
         attachment=AttachmentFilter(propagate_types_to_choice=()),
-        shows_stages=shows_stages(manifest),
+        shows_stages=features is None or features.stage_display.propagate_sub_stages,
         cites=bool(tool.propagate_annotations_to_choice),
     )
-
-
-def shows_stages(manifest: Manifest) -> bool:
-    return manifest.features is None or manifest.features.stage_display.propagate_sub_stages
 
 
 def parameters_of(
