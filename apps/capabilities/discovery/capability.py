@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from django.conf import settings
 
-from apps.agent.tools import Toolbox, ToolSpec
-from apps.capabilities.discovery.groups import deferred_groups
+from apps.agent.tools import Tool, Toolbox, ToolSpec
 from apps.capabilities.discovery.search import TOOL_NAME, Search
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.arguments import read_arguments
@@ -16,13 +16,17 @@ from apps.capabilities.wrappers.composition import Wishes, wrapped
 from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.internal import configured
 from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.wrappers.texts import one_line
 from apps.manifest.manifest import Manifest
+from apps.manifest.naming import localized
 from apps.manifest.parameters import (
     FunctionParameters,
     ParameterDisplay,
     ParameterStage,
     SimpleParameter,
 )
+from apps.manifest.tools import InternalTool
+from apps.manifest.toolsets import DialMcpToolSet, InternalToolSet, McpToolSet, RestToolSet
 
 PARAMETERS = FunctionParameters(
     type="object",
@@ -41,6 +45,10 @@ DESCRIPTION = """\
 Finds tools that are not listed and makes them available to you. Search before you say that \
 something cannot be done. There are more tools in:
 {topics}"""
+Deferrable = RestToolSet | InternalToolSet | McpToolSet | DialMcpToolSet
+"""Not deployments: their tools are few, and each is an agent of its own."""
+
+DESCRIPTION_CHARACTERS = 300
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -75,6 +83,58 @@ def prepare(manifest: Manifest) -> Open | None:
         yield Contribution(arrange=(arrange,))
 
     return open_discovery
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    name: str
+    description: str
+    tools: tuple[Tool, ...]
+
+    @property
+    def line(self) -> str:
+        """For the description of the search tool."""
+        count = "1 tool" if len(self.tools) == 1 else f"{len(self.tools)} tools"
+        text = one_line(self.description, DESCRIPTION_CHARACTERS)
+        return f"- {one_line(self.name)} ({count}){f': {text}' if text else ''}"
+
+
+def deferred_groups(manifest: Manifest, tools: Iterable[Tool], least: int) -> list[Group]:
+    """The toolsets that may be withheld and have at least `least` tools, in their order."""
+    internal = internal_tools(manifest)
+    members: dict[str, list[Tool]] = {}
+    for tool in tools:
+        place = tool.toolset or internal.get(tool.spec.name, "")
+        members.setdefault(place, []).append(tool)
+    return [
+        Group(localized(toolset.name), localized(toolset.description), tuple(found))
+        for place, toolset in deferrable(manifest).items()
+        if len(found := members.get(place, [])) >= least
+    ]
+
+
+def deferrable(manifest: Manifest) -> dict[str, Deferrable]:
+    """Toolsets that may be withheld, by their path."""
+    return {
+        place_of(index): toolset
+        for index, toolset in enumerate(manifest.tool_sets)
+        if isinstance(toolset, Deferrable) and toolset.deferred is not False
+    }
+
+
+def internal_tools(manifest: Manifest) -> dict[str, str]:
+    """Name of an internal tool → path of its toolset."""
+    return {
+        tool.open_ai_tool.function.name: place_of(index)
+        for index, toolset in enumerate(manifest.tool_sets)
+        if isinstance(toolset, InternalToolSet) and toolset.enabled
+        for tool in toolset.tools
+        if isinstance(tool, InternalTool) and tool.enabled
+    }
+
+
+def place_of(index: int) -> str:
+    return f"tool_sets[{index}]"
 
 
 discovery = Capability("discovery", frozenset({"orchestrator.tool_discovery"}), prepare)

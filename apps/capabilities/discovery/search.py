@@ -55,7 +55,6 @@ class Search:
             saved[STATE_KEY] = found
 
     def recall(self, state: Mapping[str, Any], saved: dict[str, Any]) -> None:
-        """List the tools that the conversation has found before."""
         # The state comes from the client, which may have written anything into it.
         names = state.get(STATE_KEY)
         if isinstance(names, list):
