@@ -12,7 +12,12 @@ from typing import Any
 from apps.agent.messages import Message
 from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Tool, Toolbox, ToolResult
-from apps.capabilities.hooks.templates import TemplateRefused, changes, rendered, template_context
+from apps.capabilities.hooks.templates import (
+    TemplateRefused,
+    has_expressions,
+    rendered,
+    template_context,
+)
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.display import Visibility
 from apps.capabilities.wrappers.stages import HeldBack
@@ -104,7 +109,7 @@ async def arguments_of(
     hook: Hook, messages: Sequence[Message], counts: Mapping[str, int]
 ) -> dict[str, Any]:
     """Raises `TemplateRefused`."""
-    if not changes(hook.arguments):
+    if not has_expressions(hook.arguments):
         return dict(hook.arguments)
     return await rendered(hook.arguments, template_context(hook.event, messages, **counts))
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 
 from apps.agent.injection import Injection, inject, written
 from apps.agent.messages import Message
 from apps.agent.tools import Tool, Toolbox
 from apps.capabilities.hooks.calls import PlannedHook, call_hook, find_tool
-from apps.capabilities.hooks.freshness import fresh_call, keep
 from apps.capabilities.registry import Capability, Completed, Contribution, Open, Opening
 from apps.capabilities.wrappers.display import stage_level, visibility
 from apps.errors import InitializationIssue
@@ -22,6 +22,8 @@ from apps.manifest.templates import first_problem
 
 SECONDS = {"on_request_start": 15.0, "on_completion": 30.0}
 """The default time-outs; the user waits for `on_request_start` only."""
+CALLS = "hook_calls"
+"""Key of the state: prefix of a hook's call ids → when its tool was called, ISO 8601."""
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -33,7 +35,7 @@ def prepare(manifest: Manifest) -> Open | None:
     if not planned:
         return None
     problems = [(one, first_problem(one.hook.arguments, one.hook.event)) for one in planned]
-    refused = tuple(unfillable(one, problem) for one, problem in problems if problem)
+    refused = tuple(skipped(one, f"arguments: {problem}") for one, problem in problems if problem)
     planned = [one for one, problem in problems if not problem]
 
     at_start = [one for one in planned if one.hook.event == "on_request_start"]
@@ -46,7 +48,7 @@ def prepare(manifest: Manifest) -> Open | None:
                 history=tuple(partial(hooks_of_run.start, one) for one in at_start),
                 completions=tuple(partial(hooks_of_run.complete, one) for one in at_end),
                 issues=refused,
-                arrange=(partial(hooks_of_run.find, planned),),
+                arrange=(partial(hooks_of_run.find_tools, planned),),
             )
         )
 
@@ -61,13 +63,18 @@ class RunHooks:
     opening: Opening
     tools: dict[str, Tool] = field(default_factory=dict)
 
-    def find(self, planned: Sequence[PlannedHook], toolbox: Toolbox) -> list[InitializationIssue]:
+    def find_tools(
+        self, planned: Sequence[PlannedHook], toolbox: Toolbox
+    ) -> list[InitializationIssue]:
         """Look the tools up; an issue for each that is missing."""
         issues = []
         for one in planned:
             tool = find_tool(one.hook, self.manifest, toolbox)
             if tool is None:
-                issues.append(missing(one))
+                of = f" of toolset '{one.hook.toolset_name}'" if one.hook.toolset_name else ""
+                issues.append(
+                    skipped(one, f"tool '{one.hook.tool_name}'{of} not found in initialized tools")
+                )
             else:
                 self.tools[one.place] = tool
         return issues
@@ -85,7 +92,7 @@ class RunHooks:
         if called is None:
             return messages
         if hook.refresh_condition is not None:
-            keep(self.opening.saved, blank.prefix, datetime.now(UTC))
+            remember_call(self.opening.saved, blank.prefix, datetime.now(UTC))
         result = called.result
         return inject(
             messages,
@@ -108,7 +115,7 @@ class RunHooks:
         moment = fresh_call(state, prefix, wanted.ttl_minutes, among)
         if moment is None:
             return False
-        keep(self.opening.saved, prefix, moment)
+        remember_call(self.opening.saved, prefix, moment)
         return True
 
     async def complete(self, planned: PlannedHook, completed: Completed) -> None:
@@ -124,20 +131,37 @@ class RunHooks:
             )
 
 
-def unfillable(planned: PlannedHook, problem: str) -> InitializationIssue:
+def skipped(planned: PlannedHook, problem: str) -> InitializationIssue:
     return InitializationIssue(
-        f"{planned.label}: arguments: {problem}, so the hook does not run.", section="Hooks"
+        f"{planned.label}: {problem}, so the hook does not run.", section="Hooks"
     )
 
 
-def missing(planned: PlannedHook) -> InitializationIssue:
-    hook = planned.hook
-    of = f" of toolset '{hook.toolset_name}'" if hook.toolset_name else ""
-    return InitializationIssue(
-        f"{planned.label}: tool '{hook.tool_name}'{of} not found in initialized tools, so the "
-        "hook does not run.",
-        section="Hooks",
-    )
+def fresh_call(
+    state: Mapping[str, Any], prefix: str, minutes: int, messages: Sequence[Message] | None
+) -> datetime | None:
+    """When the tool was last called, None if longer ago than `minutes` or never.
+
+    With `messages`, its result has to be among them.
+    """
+    calls = state.get(CALLS)
+    try:
+        # The state comes from the client, which may have written anything into it.
+        moment = datetime.fromisoformat(calls[prefix] if isinstance(calls, Mapping) else "")
+    except (KeyError, TypeError, ValueError):
+        return None
+    if moment.tzinfo is None:
+        return None
+    if not timedelta(0) <= datetime.now(UTC) - moment < timedelta(minutes=minutes):
+        return None
+    ids = (call.id for message in messages or () for call in message.tool_calls)
+    is_said = messages is None or any(call_id.startswith(prefix) for call_id in ids)
+    return moment if is_said else None
+
+
+def remember_call(saved: dict[str, Any], prefix: str, moment: datetime) -> None:
+    calls = saved.setdefault(CALLS, {})
+    calls[prefix] = moment.isoformat(timespec="seconds")
 
 
 hooks = Capability("hooks", frozenset({"hooks"}), prepare)

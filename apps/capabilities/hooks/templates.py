@@ -36,15 +36,18 @@ class TemplateRefused(Exception):
     """A template cannot be rendered. The text contains nothing of the conversation."""
 
 
-def changes(template: Any) -> bool:
+def has_expressions(template: Any) -> bool:
     """Whether a template has anything to render."""
     match template:
         case str():
             return "${" in template
         case dict():
-            return any(k.startswith("$") or changes(k) or changes(v) for k, v in template.items())
+            return any(
+                k.startswith("$") or has_expressions(k) or has_expressions(v)
+                for k, v in template.items()
+            )
         case list():
-            return any(map(changes, template))
+            return any(map(has_expressions, template))
         case _:
             return False
 
@@ -60,9 +63,9 @@ def render(
     """Raises `TemplateRefused`."""
     names = {**context, "range": bounded_range, "join": bounded_join}
     try:
-        with watched(seconds):
+        with limited(seconds):
             arguments = jsone.render(without_second_reading(dict(template)), names)
-            count(arguments)
+            remaining_items(arguments)
         msgspec.json.encode(arguments)
     except TemplateRefused:
         raise
@@ -76,7 +79,7 @@ def render(
 
 
 @contextmanager
-def watched(seconds: float) -> Iterator[None]:
+def limited(seconds: float) -> Iterator[None]:
     """Raise `TemplateRefused` in this thread as soon as the work in the block grows too large."""
     end = time.monotonic() + seconds
 
@@ -115,11 +118,11 @@ def check_size(value: Any) -> None:
         raise TemplateRefused(TOO_LARGE)
 
 
-def count(value: Any, left: int = MOST_ITEMS) -> int:
+def remaining_items(value: Any, left: int = MOST_ITEMS) -> int:
     """How many more items there may be; a shared value counts in each place."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for item in inner:
-        left = count(item, left - 1)
+        left = remaining_items(item, left - 1)
         if left < 0:
             raise TemplateRefused(TOO_LARGE)
     return left
@@ -162,18 +165,17 @@ def without_second_reading(template: Any) -> Any:
 
 
 def template_context(event: str, messages: Sequence[Message], **counts: int) -> dict[str, Any]:
-    """The values that a template can use, by name; None for a message that does not exist."""
     seen = [plain_message(message) for message in messages]
     return {
         "event": event,
         "messages": seen,
-        "last_user_message": last(seen, "user"),
-        "last_assistant_message": last(seen, "assistant"),
+        "last_user_message": last_message(seen, "user"),
+        "last_assistant_message": last_message(seen, "assistant"),
         **counts,
     }
 
 
-def last(seen: Sequence[Mapping[str, Any]], role: str) -> Mapping[str, Any] | None:
+def last_message(seen: Sequence[Mapping[str, Any]], role: str) -> Mapping[str, Any] | None:
     """The last message of a role without tool calls."""
     of_role = (m for m in reversed(seen) if m["role"] == role and not m["tool_calls"])
     return next(of_role, None)
