@@ -32,7 +32,7 @@ from apps.capabilities.skills.picks import (
     without_picks,
 )
 from apps.capabilities.skills.read_tool import SKILLS, read_tool
-from apps.capabilities.skills.stored import Address, Fetched, fetch_all
+from apps.capabilities.skills.stored import Fetched, SkillAddress, fetch_all
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import InitializationIssue
 from apps.manifest.manifest import Manifest
@@ -43,7 +43,7 @@ FILE_PARAMETERS = "tool-call-file-parameter-formatting"
 
 def prepare(manifest: Manifest) -> Open:
     configured = {
-        f"skills[{index}]": Address(skill.type, skill.url)
+        f"skills[{index}]": SkillAddress(skill.type, skill.url)
         for index, skill in enumerate(manifest.skills or ())
     }
     tool = read_tool(manifest)
@@ -69,7 +69,7 @@ def prepare(manifest: Manifest) -> Open:
             *refusal_issues(configured, fetched),
             *collection.issues,
         )
-        step = partial(read_picks, picks, fetched, collection)
+        step = partial(with_picks, picks, fetched, collection)
         yield contribution(opening, tool, collection, (step,) if picks.picks else (), issues)
 
     return open_skills
@@ -90,14 +90,14 @@ def contribution(
     return Contribution(
         tools=(tool.bind(opening),) if is_needed else (),
         instructions=(collection.prompt,) if collection.skills else (),
-        history=(*first, *steps, strip),
+        history=(*first, *steps, without_picks),
         tidying=(tidy,) if first or steps else (),
         issues=tuple(issues),
     )
 
 
 def merged_collection(
-    own: Collection, picks: Picks, configured: Mapping[str, Address], fetched: Fetched
+    own: Collection, picks: Picks, configured: Mapping[str, SkillAddress], fetched: Fetched
 ) -> Collection:
     """Picked skills, the newest first; predefined ones; the manifest's prompts, then its folders."""
     prompts = (a for a in configured.values() if a.kind == "dial-prompt")
@@ -110,10 +110,10 @@ def merged_collection(
 
 
 def refusal_issues(
-    configured: Mapping[str, Address], fetched: Fetched
+    configured: Mapping[str, SkillAddress], fetched: Fetched
 ) -> Iterator[InitializationIssue]:
     """One for each skill of the manifest that cannot be loaded, once for each address."""
-    seen: set[Address] = set()
+    seen: set[SkillAddress] = set()
     for place, address in configured.items():
         refusal = fetched.refusals.get(address)
         if refusal and address not in seen:
@@ -131,19 +131,9 @@ async def begin_with(read: Injection, messages: Sequence[Message]) -> Sequence[M
     return inject(messages, read)
 
 
-async def read_picks(
-    picks: Picks, fetched: Fetched, collection: Collection, messages: Sequence[Message]
-) -> Sequence[Message]:
-    return with_picks(messages, picks, fetched, collection)
-
-
 def tidy(messages: Sequence[Message]) -> Sequence[Message]:
     # Each request injects the skills again, in the same places.
     return without_pairs(messages, TOOL_NAME)
-
-
-async def strip(messages: Sequence[Message]) -> Sequence[Message]:
-    return without_picks(messages)
 
 
 SERVES = frozenset({"skills.dial-prompt", "skills.dial-skill", f"tool_sets.internal.{TOOL_NAME}"})

@@ -61,11 +61,11 @@ class Collection:
         """The part of the system prompt that lists them, "" for none."""
         if not self.skills:
             return ""
-        lines = [line for skill in self.skills.values() for line in entry(skill)]
+        lines = [line for skill in self.skills.values() for line in entry_lines(skill)]
         return "\n".join((HOW_TO, "", "<available_skills>", *lines, "</available_skills>"))
 
 
-def entry(skill: Skill) -> Iterator[str]:
+def entry_lines(skill: Skill) -> Iterator[str]:
     yield "  <skill>"
     yield f"    <name>{escape(skill.name, quote=False)}</name>"
     yield f"    <description>{escape(skill.description, quote=False)}</description>"

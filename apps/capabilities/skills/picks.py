@@ -11,7 +11,7 @@ from django.conf import settings
 from apps.agent.injection import Injection, inject
 from apps.agent.messages import Message
 from apps.capabilities.skills.collection import SECTION, TOOL_NAME, Collection
-from apps.capabilities.skills.stored import Address, Fetched
+from apps.capabilities.skills.stored import Fetched, SkillAddress
 from apps.errors import InitializationIssue
 
 KEY = "skills"
@@ -23,7 +23,7 @@ class Pick:
     """`question`: index among the user's messages."""
 
     question: int
-    address: Address
+    address: SkillAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Picks:
     issues: tuple[InitializationIssue, ...] = ()
 
     @property
-    def addresses(self) -> tuple[Address, ...]:
+    def addresses(self) -> tuple[SkillAddress, ...]:
         return tuple(dict.fromkeys(pick.address for pick in self.picks))
 
 
@@ -55,7 +55,7 @@ def picks_in(messages: Sequence[Message]) -> Picks:
                     soft_issue(f"custom_content.{KEY}: expected a list of objects with a url.")
                 )
             else:
-                picks.append(Pick(number, Address("dial-skill", url)))
+                picks.append(Pick(number, SkillAddress("dial-skill", url)))
     most = settings.SKILL_INVOCATION_MAX_SKILLS
     distinct = list(dict.fromkeys(pick.address for pick in picks))
     if len(distinct) > most:
@@ -83,14 +83,13 @@ def urls_of(message: Message) -> Iterator[str | None]:
 
 
 def pick_issues(picks: Picks, fetched: Fetched) -> Iterator[InitializationIssue]:
-    """One for each picked skill that cannot be loaded."""
     for address in picks.addresses:
         if refusal := fetched.refusals.get(address):
             yield soft_issue(f"The picked skill '{address.name}' could not be loaded: {refusal}")
 
 
-def with_picks(
-    messages: Sequence[Message], picks: Picks, fetched: Fetched, offered: Collection
+async def with_picks(
+    picks: Picks, fetched: Fetched, offered: Collection, messages: Sequence[Message]
 ) -> Sequence[Message]:
     """Each picked skill, as if the model had read it right after its question."""
     places = [place for place, message in enumerate(messages) if message.role == "user"]
@@ -116,7 +115,7 @@ def injection(pick: Pick, fetched: Fetched, offered: Collection) -> Injection:
     return Injection(TOOL_NAME, arguments, content, "refresh_if_changed", identity=identity)
 
 
-def without_picks(messages: Sequence[Message]) -> Sequence[Message]:
+async def without_picks(messages: Sequence[Message]) -> Sequence[Message]:
     if not any(KEY in message.extra for message in messages):
         return messages
     return [

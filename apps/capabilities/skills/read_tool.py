@@ -56,14 +56,14 @@ def read_tool(manifest: Manifest) -> PreparedTool:
         is_repeatable=True,
         addresses=frozenset({NAME, PATH}),
     )
-    # Required for the model alone: `find` has a better message for a call without a name.
+    # Required for the model alone: `find_skill` has a better message for a call without a name.
     schema = {**tool.spec.parameters, "required": [NAME]}
     return replace(tool, spec=ToolSpec(TOOL_NAME, DESCRIPTION, schema))
 
 
 async def read_skill(opening: Opening, invocation: Invocation) -> ToolResult:
     """Raises `ToolError`, `QuickAppError`."""
-    skill = find(opening.known[SKILLS], invocation.arguments.get(NAME))
+    skill = find_skill(opening.known[SKILLS], invocation.arguments.get(NAME))
     path = str(invocation.arguments.get(PATH) or "").strip()
     text = await read_file(skill, path) if path else skill.full_text
     shown = fenced(shortened(text, STAGE_CHARACTERS), "" if path else "markdown")
@@ -71,13 +71,13 @@ async def read_skill(opening: Opening, invocation: Invocation) -> ToolResult:
     return ToolResult(text)
 
 
-def find(collection: Collection, name: object) -> Skill:
+def find_skill(collection: Collection, name: object) -> Skill:
     """Raises `ToolError`."""
     wanted = str(name or "").strip()
     if not wanted:
         raise ToolError(f"Missing required parameter: {NAME}")
     if wanted not in collection.skills:
-        there = listed(tuple(collection.skills))
+        there = joined_names(tuple(collection.skills))
         raise ToolError(f"Skill '{one_line(wanted)}' is not found. Available skills: {there}.")
     return collection.skills[wanted]
 
@@ -91,11 +91,11 @@ async def read_file(skill: Skill, path: str) -> str:
     if file not in skill.files:
         raise ToolError(
             f"File '{one_line(path)}' is not available in skill '{skill.name}'. "
-            f"Available files: {listed(skill.files)}."
+            f"Available files: {joined_names(skill.files)}."
         )
     return await skill.read_file(file)
 
 
-def listed(names: tuple[str, ...]) -> str:
+def joined_names(names: tuple[str, ...]) -> str:
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return (", ".join(names[:MOST_NAMED]) or "none") + more

@@ -23,7 +23,7 @@ MOST_AT_ONCE = 8
 """Concurrent requests of one run for skills."""
 
 
-class Address(NamedTuple):
+class SkillAddress(NamedTuple):
     """`url` as written: two spellings of one place are two addresses."""
 
     kind: Literal["dial-prompt", "dial-skill"]
@@ -39,8 +39,8 @@ class Address(NamedTuple):
 class Fetched:
     """A skill or a refusal for each address; `outage` is why all failed at once, "" if not."""
 
-    skills: Mapping[Address, Skill] = field(default_factory=dict)
-    refusals: Mapping[Address, str] = field(default_factory=dict)
+    skills: Mapping[SkillAddress, Skill] = field(default_factory=dict)
+    refusals: Mapping[SkillAddress, str] = field(default_factory=dict)
     outage: str = ""
 
     @property
@@ -53,15 +53,15 @@ class Fetched:
         return (InitializationIssue(text, section=SECTION),)
 
 
-async def fetch_all(workspace: Workspace, addresses: Iterable[Address]) -> Fetched:
+async def fetch_all(workspace: Workspace, addresses: Iterable[SkillAddress]) -> Fetched:
     """Raises nothing: the run goes on without a skill that cannot be loaded."""
     wanted = list(dict.fromkeys(addresses))
     turns = asyncio.Semaphore(MOST_AT_ONCE)
     found = await asyncio.gather(
         *(fetch(turns, workspace, address) for address in wanted), return_exceptions=True
     )
-    skills: dict[Address, Skill] = {}
-    refusals: dict[Address, str] = {}
+    skills: dict[SkillAddress, Skill] = {}
+    refusals: dict[SkillAddress, str] = {}
     outages: list[str] = []
     for address, outcome in zip(wanted, found, strict=True):
         match outcome:
@@ -81,7 +81,7 @@ async def fetch_all(workspace: Workspace, addresses: Iterable[Address]) -> Fetch
     return Fetched(skills, refusals)
 
 
-async def fetch(turns: asyncio.Semaphore, workspace: Workspace, address: Address) -> Skill:
+async def fetch(turns: asyncio.Semaphore, workspace: Workspace, address: SkillAddress) -> Skill:
     """Raises `SkillInvalid`, `QuickAppError`."""
     async with turns:
         text, files, problem = await read(workspace, address)
@@ -97,7 +97,7 @@ async def fetch(turns: asyncio.Semaphore, workspace: Workspace, address: Address
     )
 
 
-async def read(workspace: Workspace, address: Address) -> tuple[str, tuple[str, ...], str]:
+async def read(workspace: Workspace, address: SkillAddress) -> tuple[str, tuple[str, ...], str]:
     """The document, its other files, and why these are not all. Raises `QuickAppError`."""
     if address.kind == "dial-prompt":
         return await workspace.prompt(address.url), (), ""
@@ -105,7 +105,7 @@ async def read(workspace: Workspace, address: Address) -> tuple[str, tuple[str, 
     return stored.text, stored.files, stored.problem
 
 
-async def read_file(workspace: Workspace, address: Address, path: str) -> str:
+async def read_file(workspace: Workspace, address: SkillAddress, path: str) -> str:
     """Raises `QuickAppError`."""
     if address.kind == "dial-prompt":
         raise FileMissing("A prompt has no files.")
