@@ -54,7 +54,7 @@ async def result_of(
     """Raises `ToolError` for a status of failure, `FileRefused` when the body cannot be kept."""
     text = decode(answer.body, answer.content_type)
     if not 200 <= answer.status < 300:
-        raise failure(operation, answer, text or "")
+        raise status_error(operation, answer, text or "")
     kind = media_type(answer.content_type) or ("text/plain" if text is not None else BINARY)
     if text is None:
         content = f"The service answered with {len(answer.body)} bytes of {kind}, not with text."
@@ -65,13 +65,13 @@ async def result_of(
     wanted = operation.attachment
     if not wanted.enabled or not answer.body or not matches(kind, wanted.content_types):
         return ToolResult(content, answer.content_type or kind)
-    attachment = await keep(operation, answer.body, kind, opening)
+    attachment = await stored_attachment(operation, answer.body, kind, opening)
     if not wanted.include_body_as_content:
         content = f"See attached file: {attachment.title}"
     return ToolResult(content, answer.content_type or kind, attachments=(attachment,))
 
 
-def failure(operation: Operation, answer: ServiceResponse, text: str) -> ShownError:
+def status_error(operation: Operation, answer: ServiceResponse, text: str) -> ShownError:
     """The model is told the status alone: the body of an error is untrusted text."""
     where = " and points to another address, which is not followed" if answer.location else ""
     error = ShownError(
@@ -83,8 +83,9 @@ def failure(operation: Operation, answer: ServiceResponse, text: str) -> ShownEr
     return error
 
 
-async def keep(operation: Operation, body: bytes, kind: str, opening: Opening) -> Attachment:
-    """Write the body into a new file of the caller."""
+async def stored_attachment(
+    operation: Operation, body: bytes, kind: str, opening: Opening
+) -> Attachment:
     ending = mimetypes.guess_extension(kind) or ".bin"
     name = f"{operation.function}-{secrets.token_hex(4)}{ending}"
     info = await opening.workspace.files.keep(name, body, kind)

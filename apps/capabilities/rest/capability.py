@@ -110,7 +110,6 @@ def needs_of_tool(path: str, tool: RestTool, toolset: RestToolSet) -> Iterator[N
 
 
 def toolsets(manifest: Manifest) -> Iterator[tuple[str, RestToolSet]]:
-    """Enabled toolsets with their paths."""
     for index, toolset in enumerate(manifest.tool_sets):
         if isinstance(toolset, RestToolSet) and toolset.enabled:
             yield f"tool_sets[{index}]", toolset
@@ -123,7 +122,7 @@ def tools_of(path: str, toolset: RestToolSet) -> Iterator[tuple[str, RestTool]]:
 
 
 def check_shared(path: str, toolset: RestToolSet) -> None:
-    """Check what all tools have in common. Raises `InitializationIssue`."""
+    """Raises `InitializationIssue`."""
     if toolset.base_url:
         read_url(f"{path}.base_url", toolset.base_url)
         if not {"?", "#"}.isdisjoint(toolset.base_url):

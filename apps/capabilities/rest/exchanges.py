@@ -66,14 +66,14 @@ async def exchange(operation: Operation, draft: RequestDraft) -> ServiceResponse
     )
     with errors_for_model(operation):
         for _ in range(MOST_REDIRECTS):
-            answer = await ask(operation, request)
+            answer = await send(operation, request)
             if not answer.location or origin(answer.location) != origin(request.url):
                 return answer
             request = redirected(request, answer)
     raise ToolError(f"{operation.name}: the service redirects without end.")
 
 
-async def ask(operation: Operation, request: HttpRequest) -> ServiceResponse:
+async def send(operation: Operation, request: HttpRequest) -> ServiceResponse:
     seconds = operation.most_seconds
     async with operation.address.client().stream(
         request.method,
@@ -86,7 +86,7 @@ async def ask(operation: Operation, request: HttpRequest) -> ServiceResponse:
             response.status_code,
             response.headers.get("content-type", ""),
             await content_of(response, operation.most_bytes),
-            target(response, request.url),
+            redirect_target(response, request.url),
             retry_after(response.headers),
         )
 
@@ -100,7 +100,7 @@ async def content_of(response: Response, most: int) -> bytes:
         return b""
 
 
-def target(response: Response, url: str) -> str:
+def redirect_target(response: Response, url: str) -> str:
     location = str(response.headers.get("location", ""))
     if response.status_code not in KEEPS_METHOD | MOVES_TO_GET or not location:
         return ""
@@ -139,10 +139,10 @@ def errors_for_model(operation: Operation) -> Iterator[None]:
     except TimeoutException as error:
         raise ToolTimedOut(name, operation.most_seconds) from error
     except (HTTPError, InvalidURL) as error:
-        raise ToolError(f"{name}: {reason(error)}") from error
+        raise ToolError(f"{name}: {error_reason(error)}") from error
 
 
-def reason(error: Exception) -> str:
+def error_reason(error: Exception) -> str:
     match error:
         case BodyTooLarge():
             return f"the answer is larger than {error.limit} bytes. Ask for less at once."

@@ -83,10 +83,10 @@ def fill(draft: RequestDraft, operation: Operation, arguments: Mapping[str, Any]
     for name, place in operation.places.items():
         value = arguments.get(name)
         if value is not None and place.type != "url":
-            put(draft, name, place, value)
+            add_value(draft, name, place, value)
 
 
-def put(draft: RequestDraft, name: str, place: ParameterPlace, value: Any) -> None:
+def add_value(draft: RequestDraft, name: str, place: ParameterPlace, value: Any) -> None:
     match place.type:
         case "query":
             draft.query[place.key] = query_text(value, place.encoding)

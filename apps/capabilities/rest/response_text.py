@@ -12,12 +12,8 @@ from itertools import islice
 
 from apps.capabilities.wrappers.fences import fenced
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, one_line, shortened
+from apps.documents.kinds import MARKS
 
-MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 LOOKED_AT = 1024
 
 _parameter = re.compile(r"charset\s*=\s*[\"']?([\w.:+-]+)", re.IGNORECASE)
@@ -42,7 +38,7 @@ def media_type(content_type: str) -> str:
 def decode(body: bytes, content_type: str) -> str | None:
     """The text, None for binary content; undecodable bytes become U+FFFD."""
     encoding = charset(body, content_type)
-    if not encoding.startswith("utf-16") and b"\0" in body[:8192]:
+    if not encoding.startswith(("utf-16", "utf-32")) and b"\0" in body[:8192]:
         return None
     kind = media_type(content_type)
     if kind.startswith(("image/", "audio/", "video/", "font/")) and not kind.endswith("+xml"):
@@ -55,18 +51,18 @@ def decode(body: bytes, content_type: str) -> str | None:
 
 def charset(body: bytes, content_type: str) -> str:
     """From the byte order mark, else the header, else the declaration in the text."""
-    for mark, name in MARKS:
+    for mark, name in MARKS.items():
         if body.startswith(mark):
             return name
-    if (told := _parameter.search(content_type)) and (name := known(told[1])):
+    if (told := _parameter.search(content_type)) and (name := codec_name(told[1])):
         return name
     markup = any(kind in content_type.lower() for kind in ("xml", "html"))
     if markup and (told_inside := _declaration.search(body[:LOOKED_AT])):
-        return known(told_inside[1].decode("ascii", "replace")) or "utf-8"
+        return codec_name(told_inside[1].decode("ascii", "replace")) or "utf-8"
     return "utf-8"
 
 
-def known(name: str) -> str:
+def codec_name(name: str) -> str:
     """Python's name of the charset, "" for an unknown one."""
     try:
         return codecs.lookup(name).name
@@ -135,12 +131,12 @@ def table(text: str) -> str:
     if not rows:
         return ""
     width = max(map(len, rows))
-    head, *body = ([*map(cell, row), *[""] * (width - len(row))] for row in rows)
+    head, *body = ([*map(table_cell, row), *[""] * (width - len(row))] for row in rows)
     lines = [head, ["---"] * width, *body[:MOST_ROWS]]
     notice = f"\n\n… (cut after {MOST_ROWS} rows)" if len(body) > MOST_ROWS else ""
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + notice
 
 
-def cell(text: str) -> str:
+def table_cell(text: str) -> str:
     escaped = one_line(text, CELL_CHARACTERS).replace("\\", "\\\\").replace("|", "\\|")
     return escaped.replace("`", "\\`").replace("<", "&lt;")
