@@ -9,10 +9,11 @@ from functools import partial
 from apps.agent.messages import Attachment
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
-from apps.capabilities.web.page_text import PAGES, NotText, block, text_of, to_markdown
+from apps.capabilities.web.page_text import NotText, block, text_of, to_markdown
 from apps.capabilities.wrappers.file_references import bare
 from apps.capabilities.wrappers.internal import show_result
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, shortened
+from apps.documents.kinds import PAGES
 from apps.errors import FileChanged, FileRefused, InvalidParameter
 from apps.workspace.egress.fetch_names import shown
 from apps.workspace.loading.files import Loaded
@@ -53,7 +54,7 @@ class Fetch:
 
     async def answer(self, invocation: Invocation) -> ToolResult:
         """Raises `InvalidParameter`, and `ServiceFailed` when a file cannot be kept."""
-        url = external(str(invocation.arguments[URL]))
+        url = external_url(str(invocation.arguments[URL]))
         path = invocation.arguments.get(SAVE_PATH)
         if path is None:
             result = ToolResult(await self.show(url))
@@ -119,8 +120,6 @@ class Fetch:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """The texts that one run has read."""
-
     texts: Once[str] = field(default_factory=lambda: Once(KEPT_CHARACTERS, len))
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONVERSIONS_AT_ONCE))
 
@@ -133,8 +132,8 @@ class Readings:
             return await to_markdown(text, url, CONVERSION_SECONDS)
 
 
-def external(given: str) -> str:
-    """The address to be fetched. Raises `InvalidParameter`."""
+def external_url(given: str) -> str:
+    """Raises `InvalidParameter`."""
     try:
         place = place_of(bare(given.strip()))
     except FileRefused as error:

@@ -10,6 +10,7 @@ from django.conf import settings
 
 from apps.capabilities.wrappers.fences import fenced
 from apps.documents.html import HEAVY, without_element
+from apps.documents.kinds import MARKS, PAGES, UNTOLD
 from apps.documents.problems import Unreadable
 from apps.documents.reading import Bounds, html_to_markdown
 from apps.workspace.loading.files import Loaded
@@ -23,18 +24,8 @@ TEXTS = frozenset({
     "application/x-ndjson", "application/x-sh", "application/x-tex", "application/x-yaml",
     "application/xml", "application/yaml", "image/svg+xml", "message/rfc822",
 })  # fmt: skip
-UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown"})
-"""Types that say nothing about the content."""
-PAGES = frozenset({"text/html", "application/xhtml+xml"})
 NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
 """Python's text codecs that are no encodings of pages."""
-MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, with whose mark it begins
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
 SIGNATURES = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x1f\x8b")
 """Of binary files, whatever type the server says."""
 UNREADABLE_SHARE = 10
@@ -111,26 +102,26 @@ def block(text: str, language: str, most_bytes: int, notice: str) -> str:
     Of a longer text, the notice and its first lines.
     """
     whole = fenced(text, language)
-    if size(whole) < most_bytes:
+    if byte_count(whole) < most_bytes:
         return whole
     lead = f"{notice}\n\n"
-    room = most_bytes - 1 - size(lead) - (size(whole) - size(text))
-    head = beginning(text, room)
-    return f"{lead}{fenced(head, language)}" if head else clipped(notice, most_bytes - 1)
+    room = most_bytes - 1 - byte_count(lead) - (byte_count(whole) - byte_count(text))
+    head = first_lines(text, room)
+    return f"{lead}{fenced(head, language)}" if head else clipped_bytes(notice, most_bytes - 1)
 
 
-def beginning(text: str, most_bytes: int) -> str:
+def first_lines(text: str, most_bytes: int) -> str:
     """Whole lines, or a part of the first line; "" where there is no room."""
-    head = clipped(text, most_bytes)
+    head = clipped_bytes(text, most_bytes)
     lines, newline, _ = head.rpartition("\n")
     return lines if newline and lines.strip() else head
 
 
-def clipped(text: str, most_bytes: int) -> str:
+def clipped_bytes(text: str, most_bytes: int) -> str:
     if most_bytes <= 0:
         return ""
     return text[:most_bytes].encode("utf-8", "replace")[:most_bytes].decode("utf-8", "ignore")
 
 
-def size(text: str) -> int:
+def byte_count(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
