@@ -50,14 +50,14 @@ def file_tool(manifest: Manifest, name: FileTool, most_files: int) -> PreparedTo
     return internal_tool(
         manifest,
         (f"{PREFIX}{name}", kind.description, kind.parameters),
-        partial(use, kind, most_files),
+        partial(run_file_tool, kind, most_files),
         kind.title,
         streams=kind.streams,
         addresses=kind.addresses,
     )
 
 
-async def use(
+async def run_file_tool(
     kind: FileToolKind, most_files: int, opening: Opening, invocation: Invocation
 ) -> ToolResult:
     """Raises `InvalidParameter`, and `ServiceFailed` when the files cannot be reached."""

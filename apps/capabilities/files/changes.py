@@ -15,10 +15,10 @@ from apps.capabilities.files.context import (
     PLAIN,
     Arguments,
     FileContext,
-    attached,
     counted,
-    plain,
+    file_result,
     refusals,
+    text_result,
 )
 from apps.capabilities.files.paths import check_file, check_own, full_path
 from apps.errors import FileChanged, FileMissing, InvalidParameter
@@ -46,11 +46,11 @@ async def write(context: FileContext, arguments: Arguments) -> ToolResult:
             try:
                 info = await context.files.write(place, content, content_type, is_new=True)
             except FileChanged as error:
-                raise taken("path", path) from error
+                raise already_exists("path", path) from error
             is_new = True
     context.forget(place)
     verb = "Created" if is_new else "Replaced"
-    return attached(f"{verb} {path} ({counted(len(content), 'byte')}).", info)
+    return file_result(f"{verb} {path} ({counted(len(content), 'byte')}).", info)
 
 
 async def twice(path: str, work: Callable[[], Awaitable[Result]]) -> Result:
@@ -90,7 +90,7 @@ async def edit(context: FileContext, arguments: Arguments) -> ToolResult:
     with refusals("path"):
         info, line = await twice(path, partial(change, context, place, old, new))
     context.forget(place)
-    return attached(f"Edited {path} at line {line} (now {counted(info.size, 'byte')}).", info)
+    return file_result(f"Edited {path} at line {line} (now {counted(info.size, 'byte')}).", info)
 
 
 async def change(context: FileContext, place: str, old: str, new: str) -> tuple[FileInfo, int]:
@@ -142,7 +142,7 @@ def encoded_text(parameter: str, text: str) -> bytes:
         raise InvalidParameter(parameter, "it has half a character, which is no text.") from error
 
 
-def taken(parameter: str, path: str) -> InvalidParameter:
+def already_exists(parameter: str, path: str) -> InvalidParameter:
     return InvalidParameter(
         parameter,
         f"{path!r} already exists. Set overwrite=True to replace it, or use another path.",
@@ -157,19 +157,19 @@ async def delete(context: FileContext, arguments: Arguments) -> ToolResult:
         await context.files.info(place)  # some services delete a missing file without an error
         await context.files.delete(place)
     context.forget(place)
-    return plain(f"Deleted {path}.")
+    return text_result(f"Deleted {path}.")
 
 
 async def copy(context: FileContext, arguments: Arguments) -> ToolResult:
     check_file("source", arguments["source"])
     source, destination = await transfer(context, arguments, is_move=False)
-    return plain(f"Copied {source} to {destination}.")
+    return text_result(f"Copied {source} to {destination}.")
 
 
 async def move(context: FileContext, arguments: Arguments) -> ToolResult:
     check_own("source", arguments["source"])
     source, destination = await transfer(context, arguments, is_move=True)
-    return plain(f"Moved {source} to {destination}.")
+    return text_result(f"Moved {source} to {destination}.")
 
 
 async def transfer(context: FileContext, arguments: Arguments, *, is_move: bool) -> tuple[str, str]:
@@ -185,7 +185,7 @@ async def transfer(context: FileContext, arguments: Arguments, *, is_move: bool)
         try:
             await work(origin, place, overwrite=bool(arguments.get("overwrite")))
         except FileChanged as error:
-            raise taken("destination", destination) from error
+            raise already_exists("destination", destination) from error
         except FileMissing as error:
             raise InvalidParameter("source", str(error)) from error
     context.forget(origin, place)

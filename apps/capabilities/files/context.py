@@ -71,11 +71,11 @@ def refusals(parameter: str) -> Iterator[None]:
         raise InvalidParameter(parameter, str(error)) from error
 
 
-def plain(text: str) -> ToolResult:
+def text_result(text: str) -> ToolResult:
     return ToolResult(text, PLAIN)
 
 
-def attached(text: str, info: FileInfo) -> ToolResult:
+def file_result(text: str, info: FileInfo) -> ToolResult:
     attachment = Attachment(info.content_type, last_segment(info.path), url=info.path)
     return ToolResult(text, PLAIN, attachments=(attachment,))
 

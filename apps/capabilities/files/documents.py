@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from django.conf import settings
 
 from apps.agent.tools import ToolResult
-from apps.capabilities.files.context import Arguments, FileContext, counted, plain
+from apps.capabilities.files.context import Arguments, FileContext, counted, text_result
 from apps.capabilities.files.paths import check_file, full_path, shown_path
 from apps.documents.growing import Document
 from apps.documents.problems import Unreadable
@@ -78,11 +78,13 @@ async def read_lines(context: FileContext, arguments: Arguments) -> ToolResult:
     document = await document_of(context, "path", place, until=end)
     name, count = shown_path(home, place), len(document.lines)
     if start < count:
-        return plain(excerpt(name, document, start, min(end, count)))
+        return text_result(excerpt(name, document, start, min(end, count)))
     if not document.is_complete:
-        return plain(f"{name}: so far there are {counted(count, 'line')}, {progress(document)}.")
+        return text_result(
+            f"{name}: so far there are {counted(count, 'line')}, {progress(document)}."
+        )
     if not count:
-        return plain(f"{name} is empty.")
+        return text_result(f"{name} is empty.")
     raise InvalidParameter("start_line", f"{name} has {counted(count, 'line')}.")
 
 
@@ -98,12 +100,12 @@ def excerpt(name: str, document: Document, start: int, end: int) -> str:
         shown.append(line)
         room -= len(line) + 1
     after = start + len(shown)
-    head = f"{name}, lines {start} to {after - 1} of {size(document)}:"
+    head = f"{name}, lines {start} to {after - 1} of {line_count(document)}:"
     more = [f"… (cut: go on with start_line={after})"] if after < end else []
     return "\n".join((head, *shown, *more))
 
 
-def size(document: Document) -> str:
+def line_count(document: Document) -> str:
     count = f"{len(document.lines):,}"
     return count if document.is_complete else f"at least {count} ({progress(document)})"
 

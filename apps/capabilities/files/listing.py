@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from apps.agent.tools import ToolResult
-from apps.capabilities.files.context import Arguments, FileContext, plain
+from apps.capabilities.files.context import Arguments, FileContext, text_result
 from apps.capabilities.files.paths import check_folder, full_folder, matches, shown_path
 from apps.errors import InvalidParameter
 from apps.workspace.port import FileInfo, FolderInfo
@@ -22,7 +22,8 @@ async def list_folder(context: FileContext, arguments: Arguments) -> ToolResult:
     home = await context.home()
     folder = full_folder(home, path)
     found = await context.entries("path", folder, is_deep=depth > 1)
-    return plain(joined([line(home, entry) for entry in tree(found, folder, depth)], "empty"))
+    entries = tree(found, folder, depth)
+    return lines_result([entry_line(home, entry) for entry in entries], "empty")
 
 
 async def find(context: FileContext, arguments: Arguments) -> ToolResult:
@@ -34,7 +35,7 @@ async def find(context: FileContext, arguments: Arguments) -> ToolResult:
     folder = full_folder(home, path)
     found = await files_below(context, folder, depth_of(arguments, DEEPEST))
     wanted = [file for file in found if matches(shown_path(folder, file.path), pattern)]
-    return plain(joined([line(home, file) for file in wanted], "no file matches"))
+    return lines_result([entry_line(home, file) for file in wanted], "no file matches")
 
 
 async def files_below(context: FileContext, folder: str, depth: int) -> list[FileInfo]:
@@ -67,17 +68,17 @@ def inner_parts(folder: str, entry: FileInfo | FolderInfo) -> list[str]:
     return entry.path.rstrip("/").split("/")[above:]
 
 
-def line(home: str, entry: FileInfo | FolderInfo) -> str:
+def entry_line(home: str, entry: FileInfo | FolderInfo) -> str:
     size = entry.size if isinstance(entry, FileInfo) else "-"
     return f"{size} {shown_path(home, entry.path)}"
 
 
-def joined(lines: Sequence[str], nothing: str) -> str:
+def lines_result(lines: Sequence[str], nothing: str) -> ToolResult:
     if not lines:
-        return f"({nothing})"
+        return text_result(f"({nothing})")
     rest = len(lines) - MOST_ENTRIES
     more = [f"… ({rest:,} more entries; name a folder below this one)"] if rest > 0 else []
-    return "\n".join((*lines[:MOST_ENTRIES], *more))
+    return text_result("\n".join((*lines[:MOST_ENTRIES], *more)))
 
 
 def depth_of(arguments: Arguments, usual: int) -> int:

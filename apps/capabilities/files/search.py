@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from apps.agent.tools import ToolResult
-from apps.capabilities.files.context import Arguments, FileContext, counted, plain
+from apps.capabilities.files.context import Arguments, FileContext, counted, text_result
 from apps.capabilities.files.documents import document_of
 from apps.capabilities.files.listing import DEEPEST, LONGEST_PATTERN, depth_of, files_below
 from apps.capabilities.files.paths import (
@@ -41,7 +41,6 @@ class Query:
     context: int
 
     def hits(self, lines: Sequence[str]) -> list[int]:
-        """Line numbers."""
         if not self.is_loose:
             return [n for n, line in enumerate(lines) if self.pattern in line]
         wanted = self.pattern.casefold()
@@ -73,22 +72,24 @@ async def search(context: FileContext, arguments: Arguments) -> ToolResult:
     found = await search_file(context, home, full_path(home, path), query)
     rest = f"\nOnly {found.rest} were read in time. {AGAIN}" if found.rest else ""
     if not found.hits:
-        return plain(f"{found.name}: not found in {counted(found.lines, 'line')}.{rest}")
+        return text_result(f"{found.name}: not found in {counted(found.lines, 'line')}.{rest}")
     head = f"{found.name}: {counted(found.hits, 'line')} of {found.lines:,}"
-    return plain(bounded([head, *found.shown]) + rest)
+    return text_result(joined_lines([head, *found.shown]) + rest)
 
 
 async def search_file(context: FileContext, home: str, place: str, query: Query) -> FileHits:
     """Raises `InvalidParameter`."""
     document = await document_of(context, "path", place)
-    return await asyncio.to_thread(examine, shown_path(home, place), document, query)
+    return await asyncio.to_thread(find_hits, shown_path(home, place), document, query)
 
 
-def examine(name: str, document: Document, query: Query) -> FileHits:
+def find_hits(name: str, document: Document, query: Query) -> FileHits:
     lines = document.lines
     hits = query.hits(lines)
     rest = "" if document.is_complete else f"{document.pages:,} of {document.total:,} pages"
-    return FileHits(name, len(lines), len(hits), enough(shown_lines(lines, hits, query)), rest=rest)
+    return FileHits(
+        name, len(lines), len(hits), lines_to_show(shown_lines(lines, hits, query)), rest=rest
+    )
 
 
 def read_query(arguments: Arguments) -> Query:
@@ -127,7 +128,7 @@ async def search_folder(
     lines = list(folder_lines(with_hits, query, mode)) or [
         f"Not found in {counted(len(scanned), 'file')}."
     ]
-    return plain("\n".join((bounded(lines), *notices(found, len(files)))))
+    return text_result("\n".join((joined_lines(lines), *notices(found, len(files)))))
 
 
 async def search_in_turn(
@@ -161,11 +162,11 @@ def shown_lines(lines: Sequence[str], hits: Sequence[int], query: Query) -> Iter
             yield "--"
         for number in range(first, min(hit + query.context + 1, len(lines))):
             mark = ":" if number in marked else "-"
-            yield f"{number}{mark} {clipped(lines[number], query)}"
+            yield f"{number}{mark} {shortened_line(lines[number], query)}"
             last = number
 
 
-def clipped(line: str, query: Query) -> str:
+def shortened_line(line: str, query: Query) -> str:
     if len(line) <= LONGEST_LINE:
         return line
     wanted = query.pattern.casefold() if query.is_loose else query.pattern
@@ -175,8 +176,8 @@ def clipped(line: str, query: Query) -> str:
     return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
 
 
-def enough(lines: Iterator[str]) -> tuple[str, ...]:
-    """Lines up to the first that exceeds a result, so that `bounded` says that it is cut."""
+def lines_to_show(lines: Iterator[str]) -> tuple[str, ...]:
+    """Lines up to the first that exceeds a result, so that `joined_lines` says that it is cut."""
     kept: list[str] = []
     room = MOST_CHARACTERS
     for line in lines:
@@ -187,7 +188,7 @@ def enough(lines: Iterator[str]) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def bounded(lines: Sequence[str]) -> str:
+def joined_lines(lines: Sequence[str]) -> str:
     room = MOST_CHARACTERS
     for count, line in enumerate(lines):
         room -= len(line) + 1

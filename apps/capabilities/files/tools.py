@@ -47,7 +47,6 @@ class FileToolKind:
 
     @property
     def addresses(self) -> frozenset[str]:
-        """The arguments that name files."""
         return frozenset({"path", "source", "destination"} & self.parameters.properties.keys())
 
 
