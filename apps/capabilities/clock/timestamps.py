@@ -102,7 +102,6 @@ def annotated(message: Message) -> Message:
 
 
 def moment_of(state: Mapping[str, Any]) -> datetime | None:
-    """When a result was made, if its state says so."""
     # The state comes from the client, which may have written anything into it.
     metadata = state.get(METADATA)
     stamped = metadata.get("timestamp") if isinstance(metadata, Mapping) else None

@@ -64,7 +64,6 @@ class Helpers:
 
     @property
     def seconds(self) -> float:
-        """The time of one task."""
         limit = float(settings.SUBAGENT_TIMEOUT_SECONDS)
         return min(self.wanted.timeout_seconds or limit, limit)
 
@@ -119,7 +118,7 @@ def errors_for_model(seconds: float) -> Iterator[None]:
 def read_task(
     arguments: Mapping[str, object], there: Mapping[str, str]
 ) -> tuple[str, frozenset[str]]:
-    """The prompt and the toolsets. Raises `InvalidParameter`."""
+    """The prompt and the names of toolsets. Raises `InvalidParameter`."""
     question, toolsets = arguments["prompt"], arguments["tool_sets"]
     assert isinstance(question, str) and isinstance(toolsets, list)  # noqa: PT018, S101 - checked
     if not question.strip():

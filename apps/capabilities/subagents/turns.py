@@ -29,7 +29,6 @@ _within: ContextVar[Turns | None] = ContextVar("turns", default=None)
 
 @asynccontextmanager
 async def turn() -> AsyncIterator[None]:
-    """Wait for a turn, and have it for the length of the block."""
     turns = _within.get() or shared(Turns, process_turns)
     async with turns.semaphore:
         token = _within.set(Turns(1))
