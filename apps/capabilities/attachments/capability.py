@@ -17,26 +17,16 @@ from apps.capabilities.attachments.promotion import promotion
 from apps.capabilities.attachments.view import AttachmentView
 from apps.capabilities.contexts.entries import available
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
-from apps.capabilities.wrappers.internal import internal_tool
+from apps.capabilities.wrappers.internal import internal_tool, parameters, text_parameter
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import InitializationIssue, QuickAppError
 from apps.manifest.attachments import AttachmentFilter
 from apps.manifest.manifest import Manifest
 from apps.manifest.orchestrator import AttachmentStrategy
-from apps.manifest.parameters import FunctionParameters, SimpleParameter
 
 OLDER_URL = "context_url"
 """The parameter's former name, which older conversations still use."""
-PARAMETERS = FunctionParameters(
-    type="object",
-    properties={
-        URL: SimpleParameter(
-            type="string",
-            description="The URL of the file, exactly as it is listed.",
-        )
-    },
-    required=[URL],
-)
+PARAMETERS = parameters({URL: text_parameter("The URL of the file, exactly as it is listed.")}, URL)
 DESCRIPTION = (
     "Shows you the content of a file: of an attachment of the user, or of a file that was listed "
     "as available. The contents of what came with the newest question are there already."

@@ -12,21 +12,20 @@ from apps.capabilities.clock.timestamps import (
     time_step,
 )
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
-from apps.capabilities.wrappers.internal import internal_tool, open_with, plain_result
+from apps.capabilities.wrappers.internal import (
+    internal_tool,
+    open_with,
+    parameters,
+    plain_result,
+    text_parameter,
+)
 from apps.manifest.manifest import Manifest
-from apps.manifest.parameters import FunctionParameters, SimpleParameter
 from apps.manifest.parts import parts_in_use
 
 TOOL_NAME = "internal_timeawareness_current_timestamp"
 DESCRIPTION = "Tells the current date and time, in UTC or in a time zone."
-PARAMETERS = FunctionParameters(
-    type="object",
-    properties={
-        "timezone": SimpleParameter(
-            type="string",
-            description="IANA name of a time zone, such as Europe/Paris. Without it: UTC.",
-        )
-    },
+PARAMETERS = parameters(
+    {"timezone": text_parameter("IANA name of a time zone, such as Europe/Paris. Without it: UTC.")}
 )
 SERVES = frozenset({"features.timestamp", f"tool_sets.internal.{TOOL_NAME}"})
 

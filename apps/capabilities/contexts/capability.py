@@ -16,11 +16,9 @@ from apps.capabilities.contexts.announcements import (
 from apps.capabilities.contexts.entries import available, has_files
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.fences import fenced
-from apps.capabilities.wrappers.internal import internal_tool, show_result
+from apps.capabilities.wrappers.internal import internal_tool, parameters, show_result
 from apps.manifest.manifest import Manifest
-from apps.manifest.parameters import FunctionParameters
 
-PARAMETERS = FunctionParameters(type="object", properties={})
 DESCRIPTION = (
     "Lists the files that the operator of this application made available, with their URLs. "
     "It is called for you whenever they change."
@@ -31,7 +29,7 @@ NOTHING = Contribution()
 def prepare(manifest: Manifest) -> Open:
     # Also without files: a conversation that has seen a listing is told that they were removed.
     is_configured = has_files(manifest)
-    spec = (TOOL_NAME, DESCRIPTION, PARAMETERS)
+    spec = (TOOL_NAME, DESCRIPTION, parameters({}))
     work = partial(tell, manifest)
     tool = internal_tool(manifest, spec, work, "Available files", is_system=True)
 

@@ -14,30 +14,16 @@ from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import Wishes, wrapped
 from apps.capabilities.wrappers.display import display_of
-from apps.capabilities.wrappers.internal import configured
+from apps.capabilities.wrappers.internal import IN_TITLE, configured, parameters, text_parameter
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import one_line
 from apps.manifest.manifest import Manifest
 from apps.manifest.naming import localized
-from apps.manifest.parameters import (
-    FunctionParameters,
-    ParameterDisplay,
-    ParameterStage,
-    SimpleParameter,
-)
 from apps.manifest.tools import InternalTool
 from apps.manifest.toolsets import DialMcpToolSet, InternalToolSet, McpToolSet, RestToolSet
 
-PARAMETERS = FunctionParameters(
-    type="object",
-    properties={
-        "query": SimpleParameter(
-            type="string",
-            description="What the tool should do, in a few words.",
-            display=ParameterDisplay(stage=ParameterStage(show_value_in_stage_title=True)),
-        )
-    },
-    required=("query",),
+PARAMETERS = parameters(
+    {"query": text_parameter("What the tool should do, in a few words.", display=IN_TITLE)}, "query"
 )
 GRACE_SECONDS = 5.0
 """To search by words after a model that was too slow."""

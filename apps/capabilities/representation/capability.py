@@ -11,11 +11,16 @@ from apps.agent.messages import Attachment, Message
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Capability, Open, Opening
 from apps.capabilities.wrappers.file_references import bare
-from apps.capabilities.wrappers.internal import internal_tool, open_with, plain_result
+from apps.capabilities.wrappers.internal import (
+    internal_tool,
+    open_with,
+    parameters,
+    plain_result,
+    text_parameter,
+)
 from apps.capabilities.wrappers.texts import TITLE_CHARACTERS, one_line
 from apps.errors import FileRefused, InvalidParameter
 from apps.manifest.manifest import Manifest
-from apps.manifest.parameters import FunctionParameters, SimpleParameter
 from apps.workspace.egress.fetch_names import shown
 from apps.workspace.loading.loader import key_of, last_segment
 from apps.workspace.loading.places import Place, place_of
@@ -33,19 +38,15 @@ DESCRIPTION = (
     "Adds a file or a link to the attachments of your answer, where the user can open it. "
     "Use it for what the user should see, once for each URL."
 )
-PARAMETERS = FunctionParameters(
-    type="object",
-    properties={
-        URL: SimpleParameter(
-            type="string",
-            description="The path of a file (files/…), a path relative to your own folder, "
-            "an http(s) URL or a data: URI.",
+PARAMETERS = parameters(
+    {
+        URL: text_parameter(
+            "The path of a file (files/…), a path relative to your own folder, an http(s) URL or a "
+            "data: URI."
         ),
-        TITLE: SimpleParameter(
-            type="string", description="What the user reads; without it, the name of the file."
-        ),
+        TITLE: text_parameter("What the user reads; without it, the name of the file."),
     },
-    required=(URL,),
+    URL,
 )
 
 

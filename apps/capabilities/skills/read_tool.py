@@ -8,17 +8,17 @@ from apps.agent.tools import Invocation, ToolResult, ToolSpec
 from apps.capabilities.registry import Opening
 from apps.capabilities.skills.collection import TOOL_NAME, Collection, Skill
 from apps.capabilities.wrappers.fences import fenced
-from apps.capabilities.wrappers.internal import internal_tool, show_result
+from apps.capabilities.wrappers.internal import (
+    IN_TITLE,
+    internal_tool,
+    parameters,
+    show_result,
+    text_parameter,
+)
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, one_line, shortened
 from apps.errors import ToolError
 from apps.manifest.manifest import Manifest
-from apps.manifest.parameters import (
-    FunctionParameters,
-    ParameterDisplay,
-    ParameterStage,
-    SimpleParameter,
-)
 
 NAME = "skill_name"
 PATH = "file_path"
@@ -26,20 +26,14 @@ SKILLS = "skills"
 """In `Opening.known`: the collection of the run."""
 MOST_NAMED = 30
 """Names of skills or files in an error message."""
-PARAMETERS = FunctionParameters(
-    type="object",
-    properties={
-        NAME: SimpleParameter(
-            type="string",
-            description="The name of a skill, as it is listed.",
-            display=ParameterDisplay(stage=ParameterStage(show_value_in_stage_title=True)),
+PARAMETERS = parameters(
+    {
+        NAME: text_parameter("The name of a skill, as it is listed.", display=IN_TITLE),
+        PATH: text_parameter(
+            "A file of the skill, as its <skill_files> lists it. Without it: the instructions of "
+            "the skill."
         ),
-        PATH: SimpleParameter(
-            type="string",
-            description="A file of the skill, as its <skill_files> lists it. Without it: the "
-            "instructions of the skill.",
-        ),
-    },
+    }
 )
 DESCRIPTION = (
     "Reads a skill: its instructions and which files it has, or one of these files. "

@@ -15,19 +15,18 @@ from apps.capabilities.registry import Capability, Open, Opening, Prepared
 from apps.capabilities.subagents.helper_manifest import descriptions, helper_manifest
 from apps.capabilities.subagents.relay import Relay
 from apps.capabilities.subagents.turns import turn
-from apps.capabilities.wrappers.internal import internal_tool, open_with
+from apps.capabilities.wrappers.internal import (
+    IN_TITLE,
+    internal_tool,
+    open_with,
+    parameters,
+    text_parameter,
+)
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, one_line, shortened
 from apps.errors import InvalidParameter, ModelFailed, QuickAppError, ToolError, ToolTimedOut
 from apps.manifest.manifest import Manifest
-from apps.manifest.parameters import (
-    ArrayParameter,
-    FunctionParameters,
-    ParameterDisplay,
-    ParameterStage,
-    SimpleParameter,
-    SimpleSchema,
-)
+from apps.manifest.parameters import ArrayParameter, FunctionParameters, SimpleSchema
 from apps.manifest.subagents import Subagents
 
 TOOL_NAME = "task"
@@ -140,31 +139,23 @@ def make_tool(manifest: Manifest, helpers: Helpers) -> PreparedTool:
     description = DESCRIPTION.format(toolsets="\n".join(lines) or "- (none)")
     return internal_tool(
         manifest,
-        (TOOL_NAME, description, parameters_of(toolsets)),
+        (TOOL_NAME, description, task_parameters(toolsets)),
         helpers.work,
         "Task:",
         seconds=WAITING_SECONDS + helpers.seconds,
     )
 
 
-def parameters_of(toolsets: Mapping[str, str]) -> FunctionParameters:
-    titled = ParameterDisplay(stage=ParameterStage(show_value_in_stage_title=True))
-    return FunctionParameters(
-        type="object",
-        properties={
-            "prompt": SimpleParameter(
-                type="string",
-                description="The task, with everything that the helper has to know.",
-                display=titled,
-            ),
-            "tool_sets": ArrayParameter(
-                type="array",
-                items=SimpleSchema(type="string", enum=tuple(toolsets) or None),
-                description="The toolsets that the helper may use; an empty list for none.",
-            ),
-        },
-        required=("prompt", "tool_sets"),
+def task_parameters(toolsets: Mapping[str, str]) -> FunctionParameters:
+    chosen = ArrayParameter(
+        type="array",
+        items=SimpleSchema(type="string", enum=tuple(toolsets) or None),
+        description="The toolsets that the helper may use; an empty list for none.",
     )
+    prompt = text_parameter(
+        "The task, with everything that the helper has to know.", display=IN_TITLE
+    )
+    return parameters({"prompt": prompt, "tool_sets": chosen}, "prompt", "tool_sets")
 
 
 subagents = Capability("subagents", frozenset({"features.subagents"}), prepare)

@@ -7,10 +7,15 @@ from django.conf import settings
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Capability, Open, Opening
 from apps.capabilities.web.fetch import SAVE_PATH, URL, Fetch
-from apps.capabilities.wrappers.internal import configured, internal_tool, open_with
+from apps.capabilities.wrappers.internal import (
+    configured,
+    internal_tool,
+    open_with,
+    parameters,
+    text_parameter,
+)
 from apps.errors import InitializationIssue
 from apps.manifest.manifest import Manifest
-from apps.manifest.parameters import FunctionParameters, SimpleParameter
 from apps.workspace.egress.fetch import POLICIES
 from apps.workspace.loading.rules import rules_of
 
@@ -21,17 +26,15 @@ DESCRIPTION = (
 )
 GRACE_SECONDS = 1.0
 """After the loader's own time-out, whose message is better than that of the wrapper."""
-PARAMETERS = FunctionParameters(
-    type="object",
-    properties={
-        URL: SimpleParameter(type="string", description="The http(s) URL."),
-        SAVE_PATH: SimpleParameter(
-            type="string",
-            description="Where to keep it: a path relative to your own folder, such as "
-            "pages/report.pdf. An existing file is not replaced.",
+PARAMETERS = parameters(
+    {
+        URL: text_parameter("The http(s) URL."),
+        SAVE_PATH: text_parameter(
+            "Where to keep it: a path relative to your own folder, such as pages/report.pdf. "
+            "An existing file is not replaced."
         ),
     },
-    required=(URL,),
+    URL,
 )
 
 

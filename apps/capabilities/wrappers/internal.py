@@ -15,10 +15,26 @@ from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.prepared import PreparedTool, Work
 from apps.manifest.attachments import AttachmentFilter
 from apps.manifest.manifest import Manifest
-from apps.manifest.parameters import FunctionParameters
+from apps.manifest.parameters import (
+    FunctionParameters,
+    Parameter,
+    ParameterDisplay,
+    ParameterStage,
+    SimpleParameter,
+)
 from apps.workspace.loading.rules import rules_of
 
 EVERYTHING = AttachmentFilter()
+IN_TITLE = ParameterDisplay(stage=ParameterStage(show_value_in_stage_title=True))
+"""Shows the value of a parameter in the title of the stage."""
+
+
+def parameters(properties: dict[str, Parameter], *required: str) -> FunctionParameters:
+    return FunctionParameters(type="object", properties=properties, required=required)
+
+
+def text_parameter(description: str, default: str | None = None, **fields: Any) -> SimpleParameter:
+    return SimpleParameter(type="string", description=description, default=default, **fields)
 
 
 def internal_tool(
@@ -35,11 +51,11 @@ def internal_tool(
     addresses: frozenset[str] = frozenset(),
 ) -> PreparedTool:
     """A tool from (name, description, parameters). See `Wishes` for the other arguments."""
-    name, description, parameters = spec
-    arguments = read_arguments(parameters)
+    name, description, taken = spec
+    arguments = read_arguments(taken)
     wishes = Wishes(
         arguments,
-        display_of(manifest, title, parameters=parameters, system=is_system),
+        display_of(manifest, title, parameters=taken, system=is_system),
         seconds or rules_of(manifest).seconds,
         attachment,
         is_repeatable=is_repeatable,
