@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from apps.accounts.authentication import authenticate, claimed, read_headers
 from apps.accounts.caller import Caller
-from apps.capabilities.skills.fetching import Address, read
+from apps.capabilities.skills.stored import SkillAddress, read
 from apps.catalog.content.installed import installed
 from apps.catalog.content.skills import installed_skills
 from apps.catalog.json_views import only
@@ -50,7 +50,7 @@ async def validate_skill(request: ASGIRequest) -> JsonResponse:
         return detail(422, [{**problem, "loc": ["body", *problem["loc"]]} for problem in problems])
     if isinstance(skill, FolderSkill) and not settings.ENABLE_PREVIEW_FEATURES:
         return detail(400, f"Skills of type '{skill.type}' need ENABLE_PREVIEW_FEATURES=true here.")
-    return await validated(Address(skill.type, skill.url), caller)
+    return await validated(SkillAddress(skill.type, skill.url), caller)
 
 
 async def sender(request: ASGIRequest) -> Caller:
@@ -69,7 +69,7 @@ async def sender(request: ASGIRequest) -> Caller:
         return stranger
 
 
-async def validated(address: Address, caller: Caller) -> JsonResponse:
+async def validated(address: SkillAddress, caller: Caller) -> JsonResponse:
     """Nothing is fetched but with the caller's own key, so that everybody sees what is theirs."""
     try:
         text, _, _ = await read(open_workspace(caller), address)

@@ -42,3 +42,7 @@ def localized(text: str | Mapping[str, str] | None, locale: str = "en") -> str:
         if candidate in by_locale:
             return by_locale[candidate]
     return next(iter(text.values()), "")
+
+
+def in_all_languages(text: str | Mapping[str, str]) -> frozenset[str]:
+    return frozenset((text,) if isinstance(text, str) else text.values())

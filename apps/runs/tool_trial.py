@@ -18,7 +18,7 @@ from apps.agent.events import Emit, Event
 from apps.agent.messages import ToolCall
 from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Tool, ToolResult
-from apps.capabilities.discovery.groups import internal_tools, place_of
+from apps.capabilities.discovery.capability import internal_tools, place_of
 from apps.capabilities.registry import Opening
 from apps.catalog.content.installed import installed
 from apps.catalog.models import Application

@@ -10,7 +10,7 @@ promotion = Tests("capabilities/attachments/test_promotion.py")
 view = Tests("capabilities/attachments/test_view.py")
 contexts = Tests("capabilities/contexts/test_capability.py")
 clock = Tests("capabilities/clock/test_capability.py")
-freshness = Tests("capabilities/clock/test_freshness.py")
+timestamps = Tests("capabilities/clock/test_timestamps.py")
 
 TABLE: Table = {
     "11": (
@@ -123,25 +123,25 @@ TABLE: Table = {
         rule(
             "on by default, off with null",
             clock["the_tool_is_there_unless_the_manifest_switches_it_off"],
-            freshness["an_application_can_do_without_the_time"],
+            timestamps["an_application_can_do_without_the_time"],
         ),
         rule(
             "each turn has a pair of its own, and earlier ones keep theirs",
-            freshness["every_question_comes_with_the_time_at_the_end"],
-            freshness["the_time_of_earlier_questions_stays_as_it_was"],
+            timestamps["every_question_comes_with_the_time_at_the_end"],
+            timestamps["the_time_of_earlier_questions_stays_as_it_was"],
         ),
         rule(
             "a result keeps when it came, beside its own state",
-            freshness["a_result_keeps_its_own_time_and_its_own_state"],
+            timestamps["a_result_keeps_its_own_time_and_its_own_state"],
         ),
         rule(
             "the zone of the user, where it is known",
-            freshness["a_user_whose_zone_is_known_is_told_the_time_there"],
+            timestamps["a_user_whose_zone_is_known_is_told_the_time_there"],
         ),
         rule(
             "results end in the time for the model alone; the pair itself does not",
-            freshness["the_model_reads_the_time_below_a_result_and_nothing_of_it_is_kept"],
-            freshness["what_has_no_time_of_its_own_is_seen_as_it_is"],
+            timestamps["the_model_reads_the_time_below_a_result_and_nothing_of_it_is_kept"],
+            timestamps["what_has_no_time_of_its_own_is_seen_as_it_is"],
         ),
     ),
 }

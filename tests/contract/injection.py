@@ -6,7 +6,7 @@ from tests.contract.rules import Table, Tests, otherwise, rule
 
 injection = Tests("agent/test_injection.py")
 hooks = Tests("capabilities/hooks/test_capability.py")
-filling = Tests("capabilities/hooks/test_filling.py")
+templates = Tests("capabilities/hooks/test_templates.py")
 written = Tests("manifest/test_hooks.py")
 
 TABLE: Table = {
@@ -79,14 +79,14 @@ TABLE: Table = {
         ),
         rule(
             "templates: text, $eval, operators, escapes; the conversation as plain values",
-            filling["templates_are_filled_in_as_json_e_says"],
-            filling["a_template_sees_the_conversation_as_plain_values"],
-            filling["there_may_be_no_last_message"],
-            filling["what_somebody_typed_is_never_read_as_a_template"],
+            templates["templates_are_filled_in_as_json_e_says"],
+            templates["a_template_sees_the_conversation_as_plain_values"],
+            templates["there_may_be_no_last_message"],
+            templates["what_somebody_typed_is_never_read_as_a_template"],
         ),
         rule(
             "an error repeats nothing of the conversation",
-            filling["what_cannot_be_evaluated_is_refused_without_a_word_of_the_conversation"],
+            templates["what_cannot_be_evaluated_is_refused_without_a_word_of_the_conversation"],
         ),
         rule(
             "templates are checked when the manifest is saved",

@@ -9,7 +9,7 @@ dial = Tests("capabilities/interpreter/test_dial.py")
 sandbox = Tests("capabilities/interpreter/test_sandbox.py")
 discovery = Tests("capabilities/discovery/test_capability.py")
 kinds = Tests("capabilities/discovery/test_kinds.py")
-routing = Tests("capabilities/discovery/test_routing.py")
+chooser = Tests("capabilities/discovery/test_chooser.py")
 
 TABLE: Table = {
     "14.1": (
@@ -107,8 +107,8 @@ TABLE: Table = {
         rule(
             "the service model is asked, else the orchestrator's, with names and descriptions",
             discovery["without_a_service_model_the_orchestrators_own_deployment_is_asked"],
-            routing["the_model_is_told_the_catalogue_and_the_query"],
-            routing["only_known_names_of_an_array_count"],
+            chooser["the_model_is_told_the_catalogue_and_the_query"],
+            chooser["only_known_names_of_an_array_count"],
         ),
         otherwise(
             "(ours) where no model chooses, or not in time, the words of the query do",

@@ -10,7 +10,7 @@ addresses = Tests("capabilities/rest/test_addresses.py")
 answers = Tests("capabilities/rest/test_answers.py")
 attempts = Tests("capabilities/rest/test_attempts.py")
 authorizations = Tests("capabilities/rest/test_authorizations.py")
-formatting = Tests("capabilities/rest/test_formatting.py")
+response_text = Tests("capabilities/rest/test_response_text.py")
 secrets = Tests("capabilities/rest/test_secrets.py")
 shared = Tests("capabilities/rest/test_shared.py")
 credentials = Tests("manifest/test_credentials.py")
@@ -168,10 +168,10 @@ TABLE: Table = {
         ),
         rule(
             "answers are shown by their type; one that cannot be formatted is shown as it is",
-            formatting["an_answer_is_shown_by_its_type"],
-            formatting["any_text_can_be_shown"],
-            formatting["a_long_answer_is_cut_with_a_notice"],
-            formatting["a_long_table_is_cut_with_a_notice"],
+            response_text["an_answer_is_shown_by_its_type"],
+            response_text["any_text_can_be_shown"],
+            response_text["a_long_answer_is_cut_with_a_notice"],
+            response_text["a_long_table_is_cut_with_a_notice"],
         ),
         rule(
             "an error shows status and body, or that there is none",

@@ -7,7 +7,7 @@ from tests.contract.rules import Table, Tests, otherwise, rule
 document = Tests("manifest/test_skill_document.py")
 content = Tests("catalog/content/test_skills.py")
 capability = Tests("capabilities/skills/test_capability.py")
-reading = Tests("capabilities/skills/test_reading.py")
+read_tool = Tests("capabilities/skills/test_read_tool.py")
 picks = Tests("capabilities/skills/test_picks.py")
 dial = Tests("workspace/dial/test_skills.py")
 nested = Tests("runs/test_nested.py")
@@ -51,9 +51,9 @@ TABLE: Table = {
         rule(
             "dial-skill: text files beside SKILL.md, by their endings; limits; only what is listed",
             dial["a_skill_is_its_manifest_and_the_text_files_beside_it"],
-            reading["files_of_a_skill_of_core_are_read_with_the_rights_of_the_caller"],
-            reading["a_skill_whose_files_cannot_be_listed_says_so"],
-            reading["a_document_that_is_too_large_for_the_installation_drops_the_skill"],
+            read_tool["files_of_a_skill_of_core_are_read_with_the_rights_of_the_caller"],
+            read_tool["a_skill_whose_files_cannot_be_listed_says_so"],
+            read_tool["a_document_that_is_too_large_for_the_installation_drops_the_skill"],
         ),
         rule(
             "merged once: predefined, prompts, folders; the first wins and the loser is reported",
@@ -74,13 +74,13 @@ TABLE: Table = {
         ),
         rule(
             "the tool: the document with its files, or one of them; what it says of mistakes",
-            reading["a_skill_is_read_with_the_names_of_its_files"],
-            reading["a_file_that_is_listed_is_read"],
-            reading["what_cannot_be_read_is_told_with_what_can"],
+            read_tool["a_skill_is_read_with_the_names_of_its_files"],
+            read_tool["a_file_that_is_listed_is_read"],
+            read_tool["what_cannot_be_read_is_told_with_what_can"],
         ),
         rule(
             "the stage is named after the skill",
-            reading["the_call_is_shown_in_a_stage_of_its_own"],
+            read_tool["the_call_is_shown_in_a_stage_of_its_own"],
         ),
         rule(
             "how files are passed is read at the beginning of every conversation",

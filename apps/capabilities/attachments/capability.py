@@ -1,7 +1,7 @@
-"""Attachments on their way to the model that drives an application.
+"""Attachments for the model that drives an application.
 
-Two capabilities, because their steps have places of their own among those of others: what the
-model sees of attachments always, and the contents that it asks for where an application wants so.
+Two capabilities, since their steps have different places in `settings.CAPABILITIES`: the
+attachments that every model sees, and contents on demand where an application wants them.
 """
 
 from __future__ import annotations
@@ -10,37 +10,23 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 
-from django.conf import settings
-
-from apps.agent.tools import Invocation, ToolResult, ToolSpec
-from apps.capabilities.attachments.contents import URL, Offer, take_back, without_contents
-from apps.capabilities.attachments.policies import TOOL_NAME, policies
+from apps.agent.tools import Invocation, ToolResult
+from apps.capabilities.attachments.contents import URL, ContentOffer, take_back, without_contents
+from apps.capabilities.attachments.policies import TOOL_NAME
 from apps.capabilities.attachments.promotion import promotion
-from apps.capabilities.attachments.view import View
+from apps.capabilities.attachments.view import AttachmentView
 from apps.capabilities.contexts.entries import available
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
-from apps.capabilities.wrappers.arguments import read_arguments
-from apps.capabilities.wrappers.composition import Wishes, wrapped
-from apps.capabilities.wrappers.display import Display, display_of
+from apps.capabilities.wrappers.internal import internal_tool, parameters, text_parameter
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import InitializationIssue, QuickAppError
 from apps.manifest.attachments import AttachmentFilter
 from apps.manifest.manifest import Manifest
 from apps.manifest.orchestrator import AttachmentStrategy
-from apps.manifest.parameters import FunctionParameters, SimpleParameter
 
 OLDER_URL = "context_url"
-"""What the parameter was called before."""
-PARAMETERS = FunctionParameters(
-    type="object",
-    properties={
-        URL: SimpleParameter(
-            type="string",
-            description="The URL of the file, exactly as it is listed.",
-        )
-    },
-    required=[URL],
-)
+"""The parameter's former name, which older conversations still use."""
+PARAMETERS = parameters({URL: text_parameter("The URL of the file, exactly as it is listed.")}, URL)
 DESCRIPTION = (
     "Shows you the content of a file: of an attachment of the user, or of a file that was listed "
     "as available. The contents of what came with the newest question are there already."
@@ -50,12 +36,14 @@ NOTHING = Contribution()
 
 def prepare(manifest: Manifest) -> Open:
     deployment_id = manifest.orchestrator.deployment.id
-    wanted = policies(manifest.orchestrator.attachment_strategy)
+    strategy = manifest.orchestrator.attachment_strategy
 
     def open_attachments(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
         if any(message.attachments for message in opening.messages):
             return open_with_attachments(opening)
-        return nullcontext(Contribution(view=(View(opening, deployment_id, wanted, {}),)))
+        return nullcontext(
+            Contribution(view=(AttachmentView(opening, deployment_id, strategy, {}),))
+        )
 
     @asynccontextmanager
     async def open_with_attachments(opening: Opening) -> AsyncIterator[Contribution]:
@@ -64,7 +52,7 @@ def prepare(manifest: Manifest) -> Open:
         except QuickAppError:
             yield NOTHING  # the run tells why its model cannot be asked
             return
-        view = View(opening, deployment_id, wanted, promoted.problems)
+        view = AttachmentView(opening, deployment_id, strategy, promoted.problems)
         history = (promoted.step,) if promoted.files else ()
         yield Contribution(history=history, view=(view,), issues=promoted.issues)
 
@@ -76,12 +64,10 @@ def prepare_contents(manifest: Manifest) -> Open | None:
     if strategy is None:
         return None
     deployment_id = manifest.orchestrator.deployment.id
-    shown = display_of(manifest, "Reading a file", parameters=PARAMETERS)
-    seconds = manifest.tool_defaults.timeout_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
 
     @asynccontextmanager
     async def open_contents(opening: Opening) -> AsyncIterator[Contribution]:
-        offer = await find_offer(manifest, strategy, deployment_id, opening)
+        offer = await content_offer(manifest, strategy, deployment_id, opening)
         if isinstance(offer, Contribution):
             yield offer
             return
@@ -90,7 +76,7 @@ def prepare_contents(manifest: Manifest) -> Open | None:
             history=(offer.show_newest,), recoveries=(take_back,), tidying=(without_contents,)
         )
         if offer.is_needed(promoted.apply(opening.messages)):
-            tool = content_tool(offer, shown, seconds)
+            tool = content_tool(manifest, offer)
             yield replace(steps, tools=(tool.bind(opening),))
         else:
             yield steps
@@ -98,10 +84,10 @@ def prepare_contents(manifest: Manifest) -> Open | None:
     return open_contents
 
 
-async def find_offer(
+async def content_offer(
     manifest: Manifest, strategy: AttachmentStrategy, deployment_id: str, opening: Opening
-) -> Offer | Contribution:
-    """A contribution where contents cannot be offered."""
+) -> ContentOffer | Contribution:
+    """The contribution to make instead, where contents cannot be offered."""
     try:
         info = await opening.workspace.deployment(deployment_id)
     except QuickAppError:
@@ -119,24 +105,18 @@ async def find_offer(
             )
         )
     found = await available(manifest, opening)
-    return Offer(strategy, info, found.entries)
+    return ContentOffer(strategy, info, found.entries)
 
 
-def content_tool(offer: Offer, shown: Display, seconds: float) -> PreparedTool:
-    arguments = read_arguments(PARAMETERS)
-    wishes = Wishes(
-        arguments,
-        shown,
-        seconds,
+def content_tool(manifest: Manifest, offer: ContentOffer) -> PreparedTool:
+    tool = internal_tool(
+        manifest,
+        (TOOL_NAME, DESCRIPTION, PARAMETERS),
+        offer.get,
+        "Reading a file",
         attachment=AttachmentFilter(propagate_types_to_choice=()),
         addresses=frozenset({URL}),
     )
-    spec = ToolSpec(TOOL_NAME, DESCRIPTION, arguments.schema)
-    return with_older_name(wrapped(PreparedTool(spec, offer.get), wishes))
-
-
-def with_older_name(tool: PreparedTool) -> PreparedTool:
-    """Conversations that were begun before the parameter was renamed go on."""
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         given = dict(invocation.arguments)

@@ -1,4 +1,4 @@
-"""Contents on demand: what the model gets when it asks for one, and what becomes of it later."""
+"""Contents of attachments on demand, and how they leave the conversation again."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from apps.capabilities.attachments.policies import (
 from apps.capabilities.attachments.promotion import goes_as_it_is, user_attachments
 from apps.capabilities.contexts.entries import Entry
 from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.internal import plain_result
 from apps.capabilities.wrappers.texts import one_line
 from apps.errors import InvalidParameter, ModelFailed, QuickAppError
 from apps.manifest.orchestrator import AttachmentStrategy
@@ -26,7 +27,7 @@ from apps.workspace.port import DeploymentInfo
 
 URL = "attachment_url"
 REFUSALS = frozenset({400, 413, 415, 422})
-"""Statuses by which a service tells that it does not like what it was sent."""
+"""Statuses of a service that does not accept the content of a request."""
 REFUSED = (
     "Error: the model does not accept this attachment, so its content cannot be shown. Do not ask "
     "for it again; answer without it, and tell the user that it could not be read."
@@ -34,37 +35,36 @@ REFUSED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """What the model may ask for: files of the operator, and what the user attached."""
+class ContentOffer:
+    """Files of the operator and attachments of the user whose content the model may ask for."""
 
     strategy: AttachmentStrategy
     info: DeploymentInfo
     entries: Sequence[Entry]
 
     def is_needed(self, messages: Sequence[Message]) -> bool:
-        """Whether there is anything that the deployment takes."""
         return any(is_offered(a, self.strategy, self.info) for a in self.all(messages))
 
     def can_show(self, attachment: Attachment) -> bool:
-        """Whether its content can be shown at once: what could not be fetched cannot."""
+        """Whether its content can be shown without a call: not if it had to be fetched first."""
         is_foreign = place_of(attachment.url or "").kind == "external"
         return is_offered(attachment, self.strategy, self.info) and (
             not is_foreign or goes_as_it_is(attachment, self.info)
         )
 
     def all(self, messages: Sequence[Message]) -> list[Attachment]:
-        """A folder has no content."""
-        files = [
-            Attachment(entry.type, entry.title, url=entry.url)
-            for entry in self.entries
-            if not entry.is_folder
+        files = (entry for entry in self.entries if not entry.is_folder)
+        return [
+            *(Attachment(entry.type, entry.title, url=entry.url) for entry in files),
+            *user_attachments(messages),
         ]
-        return [*files, *user_attachments(messages)]
 
     def find(self, url: str, messages: Sequence[Message]) -> Attachment:
         """Raises `InvalidParameter`."""
-        wanted = normal(url)
-        found = next((a for a in self.all(messages) if a.url and normal(a.url) == wanted), None)
+        wanted = normalized_url(url)
+        found = next(
+            (a for a in self.all(messages) if a.url and normalized_url(a.url) == wanted), None
+        )
         if found is None:
             raise InvalidParameter(
                 URL,
@@ -84,7 +84,7 @@ class Offer:
         return self.strategy.accepted_types or self.info.input_attachment_types
 
     async def get(self, opening: Opening, invocation: Invocation) -> ToolResult:
-        """The work of the tool. Raises `InvalidParameter`."""
+        """Raises `InvalidParameter`."""
         found = self.find(str(invocation.arguments[URL]), invocation.messages)
         if not goes_as_it_is(found, self.info):
             try:
@@ -92,31 +92,29 @@ class Offer:
             except QuickAppError as error:
                 raise InvalidParameter(URL, str(error)) from error
             found = replace(found, url=info.path)
-        text = result_text(found)
-        invocation.stage.write(f"> #### Result:\n\n{text}\n")
-        return ToolResult(text, content_type="text/plain", attachments=(found,))
+        return replace(plain_result(invocation, result_text(found)), attachments=(found,))
 
     async def show_newest(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """A step that adds the content of what came with the last question, as if it was asked for."""
+        """A step that adds the contents of the last question's attachments as if the model had asked."""
         asked = (i for i in range(len(messages) - 1, -1, -1) if messages[i].role == "user")
         place = next(asked, None)
         if place is None or not messages[place].attachments:
             return messages
         shown_already = {
-            normal(a.url or "")
+            normalized_url(a.url or "")
             for message in contents_in(messages[place:])
             for a in message.attachments
         }
         for attachment in messages[place].attachments:
-            key = normal(attachment.url or "")
+            key = normalized_url(attachment.url or "")
             if key in shown_already or not self.can_show(attachment):
                 continue
             shown_already.add(key)
-            messages = show(messages, attachment)
+            messages = with_content(messages, attachment)
         return messages
 
 
-def show(messages: Sequence[Message], attachment: Attachment) -> Sequence[Message]:
+def with_content(messages: Sequence[Message], attachment: Attachment) -> Sequence[Message]:
     text = result_text(attachment)
     said = Injection(TOOL_NAME, {URL: attachment.url}, text, "always", attachments=(attachment,))
     earlier = sum(c.id.startswith(said.prefix) for m in messages for c in m.tool_calls)
@@ -127,20 +125,18 @@ def result_text(attachment: Attachment) -> str:
     return f"The content of {one_line(attachment.title)!r} ({attachment.type}) is attached."
 
 
-def normal(url: str) -> str:
-    """What two spellings of one URL have in common."""
+def normalized_url(url: str) -> str:
     text = url.strip()
     return text[1:] if text.startswith("/") and not text.startswith("//") else text
 
 
 def contents_in(messages: Sequence[Message]) -> list[Message]:
-    """The results that an attachment came with."""
     ids = set(content_calls(messages))
     return [m for m in messages if m.role == "tool" and m.tool_call_id in ids and m.attachments]
 
 
 def without_contents(messages: Sequence[Message]) -> Sequence[Message]:
-    """An answered question leaves no contents behind: in the next one they are asked for anew."""
+    """Without the tool's calls and results: for the next question they are asked for again."""
     ids = set(content_calls(messages))
     if not ids:
         return messages
@@ -157,7 +153,7 @@ def without_contents(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 async def take_back(failure: ModelFailed, messages: Sequence[Message]) -> Sequence[Message] | None:
-    """Instead of the contents that the model refused, it is told that they cannot be shown."""
+    """Replace contents that the service refused by a message to the model."""
     if failure.status not in REFUSALS:
         return None
     refused = {m.tool_call_id for m in contents_in(unanswered(messages)) or contents_in(messages)}
@@ -172,7 +168,7 @@ async def take_back(failure: ModelFailed, messages: Sequence[Message]) -> Sequen
 
 
 def unanswered(messages: Sequence[Message]) -> Sequence[Message]:
-    """What the model has not seen yet: its last calls with their results, and what was put in."""
+    """The messages since the model's last answer, with its calls and with injected ones."""
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]
         calls = message.tool_calls

@@ -1,31 +1,34 @@
-"""How a model gets the attachments that it is given.
+"""How attachments reach the model: described in words, and as data where a service needs it.
 
-DIAL and our own applications fetch files of the caller by their path. A service elsewhere cannot,
-so what is in them travels along: as an attachment where DIAL's messages are understood, else as
-content parts of OpenAI's.
+DIAL and applications of this installation fetch files of the caller by their path. Other services
+get the data: as an attachment where they understand DIAL's messages, else as OpenAI's content parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import Any
 
-from apps.agent.messages import Attachment
+from apps.agent.messages import Attachment, Message
 from apps.capabilities.wrappers.attachments import matches
 from apps.errors import QuickAppError
 from apps.workspace.loading.files import as_data
 from apps.workspace.loading.loader import Loader
 from apps.workspace.loading.places import place_of
+from apps.workspace.port import DeploymentInfo
 
 MOST_CHARACTERS = 28 * 1024 * 1024
 """Of all data in one request, about 20 MiB of files: services refuse requests much larger."""
 TOO_MUCH = "there are too many, or too large, files in this conversation."
+TOLD_ROLES = frozenset({"user", "tool"})
+"""Not `assistant`: a model imitates what it reads in its own messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """An attachment that carries its data, or an address that the service itself fetches."""
+    """An attachment with its data, or with an address that the service fetches itself."""
 
     attachment: Attachment
 
@@ -35,22 +38,24 @@ class Delivered:
 
 
 @dataclass(frozen=True, slots=True)
-class Packing:
-    """Files of one run with what is in them, each packed once however often the model is asked."""
+class FilePacking:
+    """The data of a run's files; each file is loaded once."""
 
     packed: dict[str, Delivered | str] = field(default_factory=dict)
 
-    async def pack(self, attachment: Attachment, loader: Loader) -> Delivered | str:
-        """The attachment with its data, or why it has none."""
+    async def pack(
+        self, attachment: Attachment, info: DeploymentInfo, loader: Loader
+    ) -> Delivered | str:
+        """The attachment as the deployment can read it, or why it cannot be delivered."""
         url = attachment.url
-        if not url:
+        if not url or info.files == "path":
             return Delivered(attachment)
         if url not in self.packed:
-            self.packed[url] = await load(attachment, url, loader)
+            self.packed[url] = await loaded_attachment(attachment, url, loader)
         return self.packed[url]
 
 
-async def load(attachment: Attachment, url: str, loader: Loader) -> Delivered | str:
+async def loaded_attachment(attachment: Attachment, url: str, loader: Loader) -> Delivered | str:
     if place_of(url).kind == "external":
         return Delivered(attachment)
     try:
@@ -70,7 +75,6 @@ async def load(attachment: Attachment, url: str, loader: Loader) -> Delivered | 
 
 
 def part(attachment: Attachment) -> Mapping[str, Any]:
-    """As services read it that know OpenAI's messages only."""
     kind = attachment.type.partition(";")[0].strip().lower()
     data = attachment.data or ""
     if kind.startswith("image/"):
@@ -80,3 +84,33 @@ def part(attachment: Attachment) -> Mapping[str, Any]:
         return {"type": "text", "text": f"{attachment.title}:\n{data}"}
     file = {"filename": attachment.title, "file_data": f"data:{kind};base64,{data}"}
     return {"type": "file", "file": file}
+
+
+def described(message: Message, notes: Sequence[str] = ()) -> Message:
+    """The message with a block about its attachments and the notes at the end of its text."""
+    if message.role not in TOLD_ROLES or not message.attachments:
+        return message
+    text, content = "\n".join(("", attachments_block(message.attachments), *notes)), message.content
+    if isinstance(content, str):
+        return replace(message, content=f"{content}{text}")
+    return replace(message, content=(*content, {"type": "text", "text": text}))
+
+
+def attachments_block(attachments: Sequence[Attachment]) -> str:
+    lines = [line for attachment in attachments for line in attachment_lines(attachment)]
+    return "\n".join(("<attachments>", *lines, "</attachments>"))
+
+
+def attachment_lines(attachment: Attachment) -> Iterator[str]:
+    yield "  <attachment>"
+    yield element("title", attachment.title)
+    yield element("type", attachment.type)
+    if attachment.url is not None:
+        yield element("url", attachment.url)
+    if attachment.reference_url is not None:
+        yield element("reference_url", attachment.reference_url)
+    yield "  </attachment>"
+
+
+def element(name: str, text: str) -> str:
+    return f"    <{name}>{escape(text, quote=False)}</{name}>"

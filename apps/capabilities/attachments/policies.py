@@ -1,4 +1,4 @@
-"""Which attachments a model is given themselves, and not told of alone: what one policy wants is kept."""
+"""Which attachments are sent to the model, and which it may ask for."""
 
 from __future__ import annotations
 
@@ -13,45 +13,30 @@ TOOL_NAME = "internal_attachments_get_content"
 PICTURES = ("image/*",)
 
 Keep = Callable[[Message, Attachment], bool]
-Policy = Callable[[Sequence[Message], DeploymentInfo], Keep]
-"""Looks at the whole conversation, then decides of one attachment after the other."""
 
 
-def policies(strategy: AttachmentStrategy | None) -> tuple[Policy, ...]:
-    return (pictures,) if strategy is None else (pictures_at_once(strategy), contents)
+def keep_policy(
+    strategy: AttachmentStrategy | None, messages: Sequence[Message], info: DeploymentInfo
+) -> Keep:
+    """Pictures of the user that the deployment accepts, and contents that the model asked for.
 
-
-def pictures(messages: Sequence[Message], info: DeploymentInfo) -> Keep:
-    """What the user shows. A deployment that says what it takes is given nothing else."""
-    taken = info.input_attachment_types
+    A picture that the model can ask for is not sent before it does.
+    """
+    accepted = info.input_attachment_types
+    asked = set(content_calls(messages)) if strategy is not None else set()
 
     def keep(message: Message, attachment: Attachment) -> bool:
-        is_shown = message.role == "user" and matches(attachment.type, PICTURES)
-        return is_shown and (not taken or matches(attachment.type, taken))
+        if message.tool_call_id in asked:
+            return True
+        if message.role != "user" or not matches(attachment.type, PICTURES):
+            return False
+        is_accepted = not accepted or matches(attachment.type, accepted)
+        return is_accepted and (strategy is None or not is_offered(attachment, strategy, info))
 
     return keep
 
 
-def pictures_at_once(strategy: AttachmentStrategy) -> Policy:
-    """Of the user's pictures, those that the model cannot ask for."""
-
-    def policy(messages: Sequence[Message], info: DeploymentInfo) -> Keep:
-        shown = pictures(messages, info)
-        return lambda message, attachment: (
-            shown(message, attachment) and not is_offered(attachment, strategy, info)
-        )
-
-    return policy
-
-
-def contents(messages: Sequence[Message], info: DeploymentInfo) -> Keep:
-    """What the model asked for."""
-    asked = set(content_calls(messages))
-    return lambda message, attachment: message.tool_call_id in asked
-
-
 def content_calls(messages: Sequence[Message]) -> Iterator[str]:
-    """The ids of all calls that wanted the content of an attachment."""
     for message in messages:
         for call in message.tool_calls:
             if call.name == TOOL_NAME:
@@ -59,7 +44,6 @@ def content_calls(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def is_offered(attachment: Attachment, strategy: AttachmentStrategy, info: DeploymentInfo) -> bool:
-    """Whether the model may ask for the content of an attachment."""
     return bool(attachment.url) and is_accepted(attachment.type, strategy, info)
 
 

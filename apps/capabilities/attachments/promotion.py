@@ -1,4 +1,4 @@
-"""What the user attached by an address of the Internet becomes a file of the user's."""
+"""Attachments with an external address or data become files of the user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from apps.workspace.loading.places import place_of
 from apps.workspace.port import DeploymentInfo, FileInfo
 
 STATE = "promoted_attachments"
-"""What was kept as which file, so that the next request need not fetch it again: key → path."""
+"""Key of an address → path of its file, so that the next request does not fetch it again."""
 KEY = "promotion"
 MOST = 50
 """Attachments of one conversation that are fetched."""
@@ -27,25 +27,22 @@ MOST = 50
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """By the address that was given: the file that stands for it, or why there is none."""
+    """By the address in the message: the file that replaces it, or why there is none."""
 
     files: Mapping[str, Attachment] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
     issues: tuple[InitializationIssue, ...] = ()
 
     def apply(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """The messages with the files; the very same object when there is nothing to replace."""
+        """The same object when there is nothing to replace."""
         if not self.files:
             return messages
-        return [self.apply_one(message) for message in messages]
-
-    def apply_one(self, message: Message) -> Message:
-        if message.role != "user" or not message.attachments:
-            return message
-        return replace(
-            message,
-            attachments=tuple(self.files.get(a.url or "", a) for a in message.attachments),
-        )
+        return [
+            replace(m, attachments=tuple(self.files.get(a.url or "", a) for a in m.attachments))
+            if m.role == "user" and m.attachments
+            else m
+            for m in messages
+        ]
 
     async def step(self, messages: Sequence[Message]) -> Sequence[Message]:
         return self.apply(messages)
@@ -58,10 +55,7 @@ def user_attachments(messages: Iterable[Message]) -> Iterator[Attachment]:
 
 
 async def promotion(opening: Opening, deployment_id: str) -> Promotion:
-    """Done once in a run. What cannot be fetched is an issue; the answer is given without it.
-
-    Raises what the workspace raises when it is asked for the deployment.
-    """
+    """Once in a run; an attachment that cannot be fetched is an issue. Raises `QuickAppError`."""
     if KEY not in opening.known:
         opening.known[KEY] = await promote_all(opening, deployment_id)
     known: Promotion = opening.known[KEY]
@@ -94,7 +88,7 @@ async def promote_all(opening: Opening, deployment_id: str) -> Promotion:
 
 
 def goes_as_it_is(attachment: Attachment, info: DeploymentInfo) -> bool:
-    """Whether the deployment fetches it itself; services that do not speak DIAL fetch pictures."""
+    """Whether the deployment fetches it itself; other services than DIAL's fetch pictures only."""
     is_address = place_of(attachment.url or "").kind == "external"
     if not is_address or not info.features.get("url_attachments"):
         return False
@@ -102,7 +96,7 @@ def goes_as_it_is(attachment: Attachment, info: DeploymentInfo) -> bool:
 
 
 async def promote(attachment: Attachment, opening: Opening) -> FileInfo | str:
-    """The file, or why there is none."""
+    """Returns why there is no file instead of raising."""
     url = attachment.url or ""
     loader = opening.loader
     try:
@@ -111,14 +105,14 @@ async def promote(attachment: Attachment, opening: Opening) -> FileInfo | str:
             try:
                 return await loader.promote(kept)
             except FileRefused:
-                pass  # it was deleted, or somebody else wrote the state
+                pass  # it was deleted, or the state is forged
         return await loader.promote(url)
     except QuickAppError as error:
         return str(error)
 
 
 def kept_path(state: Mapping[str, Any], url: str) -> str:
-    """The state went through other hands: what it names is looked up as the caller's own."""
+    # The client may have changed the state; the path is read with the caller's rights.
     paths = state.get(STATE)
     path = paths.get(key_of(url)) if isinstance(paths, Mapping) else None
     return path if isinstance(path, str) and place_of(path).kind == "stored" else ""

@@ -1,4 +1,4 @@
-"""The conversation as the model sees it: told of every attachment, given those that are kept."""
+"""The conversation as the model sees it: all attachments described, those that are kept sent."""
 
 from __future__ import annotations
 
@@ -11,62 +11,60 @@ from apps.capabilities.attachments.delivery import (
     MOST_CHARACTERS,
     TOO_MUCH,
     Delivered,
-    Packing,
+    FilePacking,
+    described,
     part,
 )
-from apps.capabilities.attachments.metadata import described
-from apps.capabilities.attachments.policies import Keep, Policy
+from apps.capabilities.attachments.policies import Keep, keep_policy
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.texts import one_line
+from apps.manifest.orchestrator import AttachmentStrategy
 from apps.workspace.port import DeploymentInfo
 
 BROUGHT = "This is what the tools above brought:"
-"""Services that know OpenAI's messages only take nothing but text from a tool."""
+"""A tool's attachments follow in a message of the user: in OpenAI's API a tool returns text."""
 
 Part = Mapping[str, Any]
 
 Kept = dict[int, list[tuple[Attachment, Delivered | str]]]
-"""By the place of a message: its attachments that are kept, and how each is delivered."""
+"""Index of a message → its attachments that are kept, each with its delivery or a problem."""
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """A step before each call of the model. `problems` tell, by URL, what could not be fetched."""
+class AttachmentView:
+    """A step before each call of the model. `problems`: URL → why it could not be fetched."""
 
     opening: Opening
     deployment_id: str
-    policies: Sequence[Policy]
+    strategy: AttachmentStrategy | None
     problems: Mapping[str, str]
-    packing: Packing = field(default_factory=Packing)
+    packing: FilePacking = field(default_factory=FilePacking)
 
     async def __call__(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """The very same object for a conversation without attachments."""
+        """The same object for a conversation without attachments."""
         if not any(message.attachments for message in messages):
             return messages
         info = await self.opening.workspace.deployment(self.deployment_id)
-        keeps = [policy(messages, info) for policy in self.policies]
-        kept = await self.deliver(messages, keeps, info)
+        kept = await self.deliver(messages, keep_policy(self.strategy, messages, info), info)
         if info.files == "none":
             return in_parts(messages, kept, self.problems)
         return [
-            shown(message, kept.get(place, []), self.problems)
+            visible_message(message, kept.get(place, []), self.problems)
             for place, message in enumerate(messages)
         ]
 
-    async def deliver(
-        self, messages: Sequence[Message], keeps: Sequence[Keep], info: DeploymentInfo
-    ) -> Kept:
+    async def deliver(self, messages: Sequence[Message], keep: Keep, info: DeploymentInfo) -> Kept:
         """The newest first, as long as there is room."""
         kept: Kept = {}
         room = MOST_CHARACTERS
         for place in range(len(messages) - 1, -1, -1):
             message = messages[place]
             for attachment in message.attachments:
-                if attachment.url in self.problems:
+                if attachment.url in self.problems or not keep(message, attachment):
                     continue
-                if not any(keep(message, attachment) for keep in keeps):
-                    continue
-                outcome = await self.deliver_one(attachment, info) if room >= 0 else TOO_MUCH
+                outcome: Delivered | str = TOO_MUCH
+                if room >= 0:
+                    outcome = await self.packing.pack(attachment, info, self.opening.loader)
                 if isinstance(outcome, Delivered):
                     room -= outcome.size
                     if room < 0:
@@ -74,18 +72,13 @@ class View:
                 kept.setdefault(place, []).append((attachment, outcome))
         return kept
 
-    async def deliver_one(self, attachment: Attachment, info: DeploymentInfo) -> Delivered | str:
-        if info.files == "path":
-            return Delivered(attachment)
-        return await self.packing.pack(attachment, self.opening.loader)
 
-
-def shown(
+def visible_message(
     message: Message,
     kept: Sequence[tuple[Attachment, Delivered | str]],
     problems: Mapping[str, str],
 ) -> Message:
-    """Told, and with the attachments that are delivered."""
+    """Described, with the attachments that are delivered."""
     if not message.attachments:
         return message
     delivered = tuple(one.attachment for _, one in kept if isinstance(one, Delivered))
@@ -97,7 +90,6 @@ def notes(
     kept: Sequence[tuple[Attachment, Delivered | str]],
     problems: Mapping[str, str],
 ) -> list[str]:
-    """Why something cannot be seen that the user believes to have shown."""
     unfetched = ((a, problems[a.url or ""]) for a in message.attachments if a.url in problems)
     undelivered = ((a, outcome) for a, outcome in kept if isinstance(outcome, str))
     return [
@@ -111,11 +103,11 @@ def name(attachment: Attachment) -> str:
 
 
 def in_parts(messages: Sequence[Message], kept: Kept, problems: Mapping[str, str]) -> list[Message]:
-    """What a tool brought follows behind the results of all calls of the same answer."""
+    """Attachments of tools follow after the results of all calls of the same answer."""
     seen: list[Message] = []
     brought: list[Part] = []
     for place, message in enumerate(messages):
-        told = shown(message, kept.get(place, []), problems)
+        told = visible_message(message, kept.get(place, []), problems)
         parts = [part(attachment) for attachment in told.attachments]
         if parts:
             told = replace(told, attachments=())

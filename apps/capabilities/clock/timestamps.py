@@ -1,14 +1,27 @@
-"""The time now, in any zone, as the model is told it."""
+"""Time stamps: as the model asks for one, with each question, and on the result of each tool.
+
+The stamp of a result is in its state, so that it comes back with the history; the line that shows
+it to the model is added to the view alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import cache
+from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
+from apps.agent.injection import Injection, inject
+from apps.agent.messages import Message, ToolCall
+from apps.agent.tools import ToolResult
+from apps.capabilities.registry import HistoryStep
 from apps.errors import InvalidParameter
+
+METADATA = "_message_metadata"
+USER_ZONE = "_user_timezone"
 
 
 def current_timestamp(timezone: str | None = None) -> str:
@@ -47,5 +60,55 @@ def near_names(wanted: str, zones: Mapping[str, str]) -> list[str]:
 
 @cache
 def zones_by_folded_name() -> Mapping[str, str]:
-    """Only these names reach the time zone files: a name of the model's is never a path."""
+    # Only these names reach the time zone files: a name of the model's is never used as a path.
     return {name.casefold(): name for name in sorted({*available_timezones(), "UTC"})}
+
+
+def time_step(tool: str, zone: str) -> HistoryStep:
+    """Appends the time to the conversation; `zone` is the user's, "" if unknown."""
+
+    async def tell(messages: Sequence[Message]) -> Sequence[Message]:
+        now = datetime.now(ZoneInfo(zone or "UTC"))
+        text = stamp(now, zone or "UTC", "user_timezone" if zone else "default")
+        state = {USER_ZONE: zone} if zone else {}
+        return inject(messages, Injection(tool, {}, text, "always", state=state))
+
+    return tell
+
+
+async def stamp_result(call: ToolCall, result: ToolResult) -> ToolResult:
+    metadata = {
+        "timestamp": {
+            "response_timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
+            "timestamp_source": "server",
+            "timezone_name": "UTC",
+            "skip_time_annotation": False,
+        },
+        "content_type": result.content_type,
+    }
+    return replace(result, state={**result.state, METADATA: metadata})
+
+
+async def annotate(messages: Sequence[Message]) -> Sequence[Message]:
+    return [annotated(message) for message in messages]
+
+
+def annotated(message: Message) -> Message:
+    moment = moment_of(message.state) if message.role == "tool" else None
+    if moment is None or not isinstance(message.content, str):
+        return message
+    line = f"[Timestamp: {moment:%Y-%m-%d %H:%M:%S} UTC]"
+    return replace(message, content=f"{message.content}\n{line}" if message.content else line)
+
+
+def moment_of(state: Mapping[str, Any]) -> datetime | None:
+    # The state comes from the client, which may have written anything into it.
+    metadata = state.get(METADATA)
+    stamped = metadata.get("timestamp") if isinstance(metadata, Mapping) else None
+    if not isinstance(stamped, Mapping) or stamped.get("skip_time_annotation"):
+        return None
+    try:
+        moment = datetime.fromisoformat(str(stamped.get("response_timestamp")))
+    except ValueError:
+        return None
+    return moment.astimezone(UTC) if moment.tzinfo else moment

@@ -1,4 +1,4 @@
-"""What the model is told of the operator's files, and what has changed since it was told."""
+"""Listings of the operator's files for the model, with the changes since the last one."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ LEFT_OUT = " There are {} more entries, which are not listed."
 Status = Literal["new", "updated", "removed"]
 
 
-class Told(msgspec.Struct, omit_defaults=True, frozen=True):
-    """An entry as it is written; without a status it is as it was told before."""
+class ListedEntry(msgspec.Struct, omit_defaults=True, frozen=True):
+    """`status` is None for an entry that has not changed since the last listing."""
 
     title: str
     url: str
@@ -34,29 +34,29 @@ class Told(msgspec.Struct, omit_defaults=True, frozen=True):
     status: Status | None = None
 
 
-class Listing(msgspec.Struct):
-    entries: list[Told]
+class FileListing(msgspec.Struct):
+    entries: list[ListedEntry]
     disclaimer: str = ""
 
 
-_decoder = msgspec.json.Decoder(Listing)
+_decoder = msgspec.json.Decoder(FileListing)
 
 
-def announcing(available: Available) -> HistoryStep:
-    """A step that ends the conversation with what has changed, if anything has."""
+def announcement_step(available: Available) -> HistoryStep:
+    """A step that appends a listing to the conversation if anything has changed."""
 
     async def announce(messages: Sequence[Message]) -> Sequence[Message]:
-        listed = compare(last_told(messages), available)
-        if not any(entry.status for entry in listed):
+        entries = compare(last_listed(messages), available)
+        if not any(entry.status for entry in entries):
             return messages
-        content = written(listed, available)
+        content = encoded(entries, available)
         said = Injection(TOOL_NAME, {}, content, "always")
         return (*messages, *pair(said, new_id(messages, content), content))
 
     return announce
 
 
-def was_told(messages: Sequence[Message]) -> bool:
+def is_announced(messages: Sequence[Message]) -> bool:
     return any(
         call.name == TOOL_NAME
         for message in messages
@@ -66,60 +66,59 @@ def was_told(messages: Sequence[Message]) -> bool:
 
 
 def listing(messages: Sequence[Message], available: Available) -> str:
-    """All entries as JSON, with what has changed since the newest listing of the conversation."""
-    return written(compare(last_told(messages), available), available)
+    """All entries as JSON, with the changes since the last listing of the conversation."""
+    return encoded(compare(last_listed(messages), available), available)
 
 
-def written(entries: Sequence[Told], available: Available) -> str:
+def encoded(entries: Sequence[ListedEntry], available: Available) -> str:
     left_out = LEFT_OUT.format(available.left_out) if available.left_out else ""
-    return msgspec.json.encode(Listing(list(entries), f"{DISCLAIMER}{left_out}")).decode()
+    return msgspec.json.encode(FileListing(list(entries), f"{DISCLAIMER}{left_out}")).decode()
 
 
-def compare(before: Mapping[str, Told], available: Available) -> list[Told]:
-    """What is there now, then what is gone, which is told once.
+def compare(before: Mapping[str, ListedEntry], available: Available) -> list[ListedEntry]:
+    """The present entries, then the removed ones.
 
-    Of a folder that cannot be listed now, nothing is known to be gone.
+    Entries below a folder that could not be listed count as present.
     """
     now = {entry.url for entry in available.entries}
-    rest = [told for told in before.values() if told.url not in now]
+    rest = [entry for entry in before.values() if entry.url not in now]
     return [
-        *(tell(entry, before.get(entry.url)) for entry in available.entries),
+        *(compared_entry(entry, before.get(entry.url)) for entry in available.entries),
         *(
-            told
-            if told.url.startswith(available.unread)
-            else msgspec.structs.replace(told, status="removed")
-            for told in rest
+            entry
+            if entry.url.startswith(available.unread)
+            else msgspec.structs.replace(entry, status="removed")
+            for entry in rest
         ),
     ]
 
 
-def tell(entry: Entry, before: Told | None) -> Told:
+def compared_entry(entry: Entry, before: ListedEntry | None) -> ListedEntry:
     status: Status | None = None
     if before is None:
         status = "new"
     elif (before.type, before.description) != (entry.type, entry.description):
         status = "updated"
-    return Told(entry.title, entry.url, entry.type, entry.description, status)
+    return ListedEntry(entry.title, entry.url, entry.type, entry.description, status)
 
 
-def last_told(messages: Sequence[Message]) -> Mapping[str, Told]:
-    """The newest listing that can be read, without what was gone then; by URL."""
-    for text in results(messages):
+def last_listed(messages: Sequence[Message]) -> Mapping[str, ListedEntry]:
+    """The newest readable listing, without removed entries, by URL."""
+    for text in listings(messages):
         try:
             found = _decoder.decode(text)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             continue
         return {
-            told.url: msgspec.structs.replace(told, status=None)
-            for told in found.entries
-            if told.status != "removed"
+            entry.url: msgspec.structs.replace(entry, status=None)
+            for entry in found.entries
+            if entry.status != "removed"
         }
     return {}
 
 
-def results(messages: Sequence[Message]) -> Iterator[str]:
-    """What the tool brought, the newest first."""
-    if not was_told(messages):
+def listings(messages: Sequence[Message]) -> Iterator[str]:
+    if not is_announced(messages):
         return
     ids = {call.id for m in messages for call in m.tool_calls if call.name == TOOL_NAME}
     for message in reversed(messages):
@@ -128,7 +127,6 @@ def results(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def new_id(messages: Sequence[Message], content: str) -> str:
-    """Made of what is said, and of how often something was said before."""
     earlier = sum(call.name == TOOL_NAME for message in messages for call in message.tool_calls)
     text = f"{earlier} {content}".encode("utf-8", "surrogatepass")
     return f"synthetic_{hashlib.sha256(text).hexdigest()[:12]}"

@@ -16,15 +16,15 @@ from apps.workspace.loading.places import place_of
 from apps.workspace.port import FileInfo, Files, FolderInfo
 
 KEY = "available_contexts"
-"""They are looked up once in a run, by whoever needs them first."""
+"""In `Opening.known`: the files are looked up once in a run."""
 MOST_ENTRIES = 1_000
-"""A model is told of no more: their names alone are some fifty thousand tokens."""
+"""In a listing, about 50,000 tokens."""
 UNKNOWN_TYPE = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`url` is a path of the workspace where it is one; a folder's ends with a slash."""
+    """`url` is a path of the workspace or an external URL; a folder's ends with a slash."""
 
     url: str
     title: str
@@ -38,7 +38,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Available:
-    """`unread` are folders that could not be listed, `left_out` how many entries were too many."""
+    """`unread`: folders that could not be listed; `left_out`: the number of entries above the limit."""
 
     entries: tuple[Entry, ...] = ()
     unread: tuple[str, ...] = ()
@@ -46,77 +46,66 @@ class Available:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
-    folder: str
-    issue: InitializationIssue
-
-
 def has_files(manifest: Manifest) -> bool:
     return any(isinstance(one, FileContext | FolderContext) for one in manifest.contexts)
 
 
 async def available(manifest: Manifest, opening: Opening) -> Available:
-    """Folders are listed anew in each run; one that cannot be is an issue."""
+    """The operator's files as they are in this run; an unreadable folder is an issue."""
     if not has_files(manifest):
         return Available()
     if KEY not in opening.known:
-        opening.known[KEY] = await find(manifest.contexts, opening.workspace.files)
+        opening.known[KEY] = await find_files(manifest.contexts, opening.workspace.files)
     known: Available = opening.known[KEY]
     return known
 
 
-async def find(contexts: Sequence[Context], files: Files) -> Available:
+async def find_files(contexts: Sequence[Context], files: Files) -> Available:
     outcomes = await asyncio.gather(
-        *(expand(place, context, files) for place, context in enumerate(contexts))
+        *(entries_of(place, context, files) for place, context in enumerate(contexts))
     )
-    unread = [outcome for outcome in outcomes if isinstance(outcome, Unread)]
-    read = [outcome for outcome in outcomes if not isinstance(outcome, Unread)]
-    entries = without_repetitions(entry for outcome in read for entry in outcome)
+    entries = without_repetitions(entry for found in outcomes for entry in found.entries)
     return Available(
         tuple(entries[:MOST_ENTRIES]),
-        tuple(one.folder for one in unread),
-        tuple(one.issue for one in unread),
+        tuple(folder for found in outcomes for folder in found.unread),
+        tuple(issue for found in outcomes for issue in found.issues),
         max(0, len(entries) - MOST_ENTRIES),
     )
 
 
-async def expand(place: int, context: Context, files: Files) -> Sequence[Entry] | Unread:
+async def entries_of(place: int, context: Context, files: Files) -> Available:
     match context:
         case FileContext():
             url = address(context.url)
             title = last_segment(url)
-            return [Entry(url, title, type_of(title), context.description)]
+            return Available((Entry(url, title, type_of(title), context.description),))
         case FolderContext():
             folder = address(context.url)
             try:
                 found = await files.list(folder, is_deep=context.max_depth > 1)
             except QuickAppError as error:
                 problem = f"contexts[{place}]: the folder cannot be listed: {error}"
-                return Unread(
-                    folder, InitializationIssue(problem, section="Contexts", is_hard=False)
-                )
-            return [
-                Entry(folder, last_segment(folder), context.mime, context.description),
-                *below(folder, found, context),
-            ]
+                issue = InitializationIssue(problem, section="Contexts", is_hard=False)
+                return Available(unread=(folder,), issues=(issue,))
+            own = Entry(folder, last_segment(folder), context.mime, context.description)
+            return Available((own, *entries_below(folder, found, context)))
         case _:
-            return []
+            return Available()
 
 
-def below(
+def entries_below(
     folder: str, found: Sequence[FileInfo | FolderInfo], context: FolderContext
 ) -> Iterator[Entry]:
-    """Files and the folders that they are in, each folder before what is in it."""
+    """Files and their folders, each folder before its content."""
     level = folder.count("/")
-    told: set[str] = set()
+    yielded: set[str] = set()
     for one in found:
         segments = one.path.split("/")
         *parents, name = segments[level:]
         for depth in range(1, min(len(parents), context.max_depth) + 1):
             inner = f"{'/'.join(segments[: level + depth])}/"
-            if inner not in told:
-                told.add(inner)
+            if inner not in yielded:
+                yielded.add(inner)
                 yield Entry(inner, last_segment(inner), context.mime)
         if isinstance(one, FileInfo) and name and len(parents) < context.max_depth:
             title = last_segment(one.path)
@@ -124,7 +113,7 @@ def below(
 
 
 def without_repetitions(entries: Iterable[Entry]) -> list[Entry]:
-    """One for each URL; of two, the one that is described."""
+    """One entry for each URL, with a description if any has one."""
     found: dict[str, Entry] = {}
     for entry in entries:
         known = found.get(entry.url)
@@ -134,7 +123,7 @@ def without_repetitions(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def address(url: str) -> str:
-    """The path of what is stored, however it is written; anything else as it is."""
+    """The path of a stored file, other URLs unchanged."""
     place = place_of(url)
     return place.address if place.kind == "stored" else url.strip()
 

@@ -22,19 +22,17 @@ POSSIBLE = "Possible are paths of files (files/…), http(s) URLs and data: URIs
 
 
 @dataclass(frozen=True, slots=True)
-class Dispatch:
-    """How files reach one deployment."""
+class OutgoingFiles:
+    """Turns addresses of files into attachments that one deployment can read."""
 
     info: DeploymentInfo
     loader: Loader
 
     async def attach_all(self, urls: Sequence[str]) -> tuple[Attachment, ...]:
-        """In their order. One that fails fails all, once the others are done.
-
-        Raises `InvalidParameter`.
-        """
+        """In their order, all or none. Raises `InvalidParameter`."""
         if len(urls) > MOST_FILES:
             raise refusal(f"there are {len(urls)} files; at most {MOST_FILES} are possible.")
+        # An error is raised once all have ended: none goes on in the background.
         outcomes = await asyncio.gather(*map(self.attach, urls), return_exceptions=True)
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
@@ -50,34 +48,30 @@ class Dispatch:
             )
         try:
             address = bare(url.strip())
-            match place_of(address).kind:
-                case "external" if self.info.features.get("url_attachments"):
-                    return refer(address)
-                case "unsupported":
-                    raise refusal(f"{shown(address)!r} is no file that can be sent. {POSSIBLE}")
-                case _ if self.info.files == "data":
-                    return await self.include(address)
-                case "external" | "data":
-                    await self.take(address)  # what is not taken is not kept
-                    return await self.name(address)
-                case _:
-                    return await self.name(address)
+            kind = place_of(address).kind
+            if kind == "unsupported":
+                raise refusal(f"{shown(address)!r} is no file that can be sent. {POSSIBLE}")
+            if kind == "external" and self.info.features.get("url_attachments"):
+                # The deployment fetches the address itself.
+                return Attachment("*/*", last_segment(address), url=address, reference_url=address)
+            if self.info.files == "data":
+                file = await self.load(address)
+                return Attachment(file.type, file.name, data=as_data(file))
+            if kind in {"external", "data"}:
+                await self.load(address)  # a file of a refused type is not stored
+            return await self.stored(address)
         except FileRefused as error:
             raise refusal(str(error)) from error
 
-    async def name(self, url: str) -> Attachment:
-        """By the path of the caller's file, which is made if there is none. Raises `FileRefused`."""
+    async def stored(self, url: str) -> Attachment:
+        """By its path in the caller's files, where it is stored if it is not. Raises `FileRefused`."""
         info = await self.loader.promote(url)
         title = last_segment(info.path)
         self.check_type(title, info.content_type)
         return Attachment(info.content_type, title, url=info.path)
 
-    async def include(self, url: str) -> Attachment:
-        """With all that is in it. Raises `FileRefused`."""
-        file = await self.take(url)
-        return Attachment(file.type, file.name, data=as_data(file))
-
-    async def take(self, url: str) -> Loaded:
+    async def load(self, url: str) -> Loaded:
+        """Raises `FileRefused`."""
         file = await self.loader.take(url)
         self.check_type(file.name, file.type)
         return file
@@ -89,11 +83,6 @@ class Dispatch:
                 f"the deployment {self.info.id!r} takes files of the types {', '.join(accepted)}; "
                 f"{title!r} is of the type {content_type}."
             )
-
-
-def refer(url: str) -> Attachment:
-    """An address that the deployment fetches itself."""
-    return Attachment("*/*", last_segment(url), url=url, reference_url=url)
 
 
 def refusal(problem: str) -> InvalidParameter:

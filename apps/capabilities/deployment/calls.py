@@ -1,4 +1,4 @@
-"""A call of a deployment: asked, shown while it answers, and made into a result."""
+"""A call of a deployment, shown in the stage of its tool while it answers."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ from apps.agent.model import ModelRequest
 from apps.agent.replies import ask
 from apps.agent.room import Room
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.deployment.attachments import Dispatch
+from apps.capabilities.deployment.attachments import OutgoingFiles
 from apps.capabilities.deployment.conversations import (
     begun_by,
     conversation,
     question,
     session_of,
 )
-from apps.capabilities.deployment.requests import parameters_of
-from apps.capabilities.deployment.targets import Target
+from apps.capabilities.deployment.targets import Target, parameters_of
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.attachments import filtered, matches
 from apps.capabilities.wrappers.limits import MODEL_CHARACTERS
@@ -38,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 HEADING = "> #### Response:\n"
 NOTICE_CHARACTERS = 100
-"""Room for the notice that an answer was cut: what follows it must not be cut as well."""
+"""Room for the notice that an answer was cut, so that the session id after it stays."""
 
 
 async def call(target: Target, opening: Opening, invocation: Invocation) -> ToolResult:
@@ -51,12 +50,12 @@ async def call(target: Target, opening: Opening, invocation: Invocation) -> Tool
         target.deployment_id, headers=target.headers, idle_seconds=target.seconds
     )
     invocation.stage.write(HEADING)
-    display = Display(target, invocation)
-    with told(target, display):
+    output = StageOutput(target, invocation)
+    with errors_for_model(target, output):
         reply = await ask(
             model,
             request,
-            display,
+            output,
             name=target.deployment_id,
             stage_prefix=f"{invocation.id}-" if target.shows_stages else None,
             stage_parent=invocation.id,
@@ -70,13 +69,13 @@ async def make_request(
     target: Target, info: DeploymentInfo, opening: Opening, invocation: Invocation
 ) -> ModelRequest:
     """Raises `InvalidParameter`."""
-    dispatch = Dispatch(info, opening.loader)
-    asked = await question(invocation.arguments, dispatch)
+    files = OutgoingFiles(info, opening.loader)
+    asked = await question(invocation.arguments, files)
     if not asked.content:
         logger.warning("Tool %s was called without a query", target.name)
     prompt = await system_text(target, opening.workspace)
     system = [Message("system", prompt)] if prompt else []
-    earlier = await conversation(target, invocation, dispatch)
+    earlier = await conversation(target, invocation, files)
     return ModelRequest(
         messages=[*system, *earlier, asked],
         parameters=parameters_of(target, info, invocation.arguments),
@@ -95,8 +94,8 @@ async def system_text(target: Target, workspace: Workspace) -> str:
 
 
 @dataclass(slots=True)
-class Display:
-    """Where what the deployment says is shown: in the stage of its tool."""
+class StageOutput:
+    """The `emit` of a call: shows the answer in the stage of the tool."""
 
     target: Target
     invocation: Invocation
@@ -115,17 +114,16 @@ class Display:
 
 
 @contextmanager
-def told(target: Target, display: Display) -> Iterator[None]:
-    """Turn what a model raises into what another one can be told."""
+def errors_for_model(target: Target, output: StageOutput) -> Iterator[None]:
     try:
         yield
     except ModelFailed as error:
-        failed = failure(target, error)
-        failed.has_answered = display.has_begun
+        failed = tool_error(target, error)
+        failed.has_answered = output.has_begun
         raise failed from error
 
 
-def failure(target: Target, error: ModelFailed) -> ToolError:
+def tool_error(target: Target, error: ModelFailed) -> ToolError:
     if error.reason == "timeout":
         return ToolTimedOut(target.name, target.seconds)
     failed = ToolError(f"{target.name}: {shortened(error.display or str(error), ERROR_CHARACTERS)}")
@@ -168,7 +166,7 @@ def check_static_calls(target: Target, message: Message) -> None:
 
 
 def without_text(attachments: tuple[Attachment, ...]) -> str:
-    """Models refuse a result that says nothing at all."""
+    # Models refuse an empty result.
     if not attachments:
         return "The answer is empty."
     return f"See attached files: {', '.join(one.title or one.type for one in attachments)}"

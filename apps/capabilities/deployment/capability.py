@@ -19,7 +19,7 @@ from apps.capabilities.deployment.parameters import (
     generated,
     generated_arguments,
 )
-from apps.capabilities.deployment.targets import Target, simple_target, written_target
+from apps.capabilities.deployment.targets import Target, declared_target, simple_target
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.access import is_usable, usable_ids
 from apps.capabilities.wrappers.arguments import Arguments, read_arguments
@@ -35,7 +35,7 @@ from apps.manifest.toolsets import DeploymentToolSet
 from apps.workspace.port import DeploymentInfo
 
 LONGEST_SECONDS = 3600
-"""Of a whole call. How long it may be silent is the manifest's; this ends what never ends."""
+"""Of a whole call, so that every call ends; the manifest limits how long one may be silent."""
 
 CITATIONS = (
     'Results of tools may contain anchors of the form <cit data-id="…"></cit>. They tie a statement '
@@ -47,44 +47,46 @@ Make = Callable[[DeploymentInfo], PreparedTool]
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """A tool of a manifest, made once it is known what its deployment is."""
+class DeferredTool:
+    """A tool of a manifest that is made once its deployment is known."""
 
     toolset: str
     path: str
     deployment_id: str
-    make: Make
+    tool: PreparedTool | Make
     cites: bool = False
 
 
 def prepare(manifest: Manifest) -> Open | None:
-    """Read every toolset of deployments; what cannot be used becomes an issue."""
-    offers: list[Offer] = []
+    deferred: list[DeferredTool] = []
     refused: list[InitializationIssue] = []
     for place, path, toolset, tool in tools_of(manifest):
         cites = bool(tool.propagate_annotations_to_choice)
         if isinstance(tool, SimpleDeploymentTool):
             make: Make = partial(make_simple, tool, toolset, manifest)
-            offers.append(Offer(place, f"{path}.deployment_id", tool.deployment_id, make, cites))
+            deferred.append(
+                DeferredTool(place, f"{path}.deployment_id", tool.deployment_id, make, cites)
+            )
             continue
         try:
-            prepared = prepare_written(path, tool, toolset, manifest)
+            prepared = prepare_declared(path, tool, toolset, manifest)
         except InitializationIssue as issue:
             refused.append(issue)
         else:
-            make = always(prepared)
-            offers.append(Offer(place, f"{path}.deployment", tool.deployment.id, make, cites))
-    if not offers and not refused:
+            deferred.append(
+                DeferredTool(place, f"{path}.deployment", tool.deployment.id, prepared, cites)
+            )
+    if not deferred and not refused:
         return None
 
     @asynccontextmanager
     async def open_deployments(opening: Opening) -> AsyncIterator[Contribution]:
         usable = await usable_ids(manifest, opening)
-        allowed = [offer for offer in offers if is_usable(offer.deployment_id, usable)]
-        made = await asyncio.gather(*(open_offer(offer, opening) for offer in allowed))
+        allowed = [tool for tool in deferred if is_usable(tool.deployment_id, usable)]
+        made = await asyncio.gather(*(open_tool(tool, opening) for tool in allowed))
         tools = tuple(item for item in made if isinstance(item, Tool))
         issues = tuple(item for item in made if isinstance(item, InitializationIssue))
-        cites = any(o.cites for o, m in zip(allowed, made, strict=True) if isinstance(m, Tool))
+        cites = any(d.cites for d, m in zip(allowed, made, strict=True) if isinstance(m, Tool))
         instructions = (CITATIONS,) if cites else ()
         yield Contribution(tools, instructions=instructions, issues=(*refused, *issues))
 
@@ -94,34 +96,31 @@ def prepare(manifest: Manifest) -> Open | None:
 def tools_of(
     manifest: Manifest,
 ) -> Iterator[tuple[str, str, DeploymentToolSet, DeploymentTool | SimpleDeploymentTool]]:
-    """The enabled ones, each with its toolset, and the paths of both."""
+    """Enabled tools: path of the toolset, path of the tool, toolset, tool."""
     for number, toolset in enumerate(manifest.tool_sets):
         if not isinstance(toolset, DeploymentToolSet) or not toolset.enabled:
             continue
+        place = f"tool_sets[{number}]"
         for index, tool in enumerate(toolset.tools):
             if isinstance(tool, DeploymentTool | SimpleDeploymentTool) and tool.enabled:
-                place = f"tool_sets[{number}]"
                 yield place, f"{place}.tools[{index}]", toolset, tool
 
 
-def always(tool: PreparedTool) -> Make:
-    return lambda info: tool
-
-
-async def open_offer(offer: Offer, opening: Opening) -> Tool | InitializationIssue:
+async def open_tool(deferred: DeferredTool, opening: Opening) -> Tool | InitializationIssue:
     try:
-        info = await opening.workspace.deployment(offer.deployment_id)
+        info = await opening.workspace.deployment(deferred.deployment_id)
     except DeploymentNotFound:
         return InitializationIssue(
-            f"{offer.path}: there is no deployment {offer.deployment_id!r} that you may use, "
+            f"{deferred.path}: there is no deployment {deferred.deployment_id!r} that you may use, "
             "so the application runs without this tool."
         )
     except QuickAppError as error:
-        return InitializationIssue(f"{offer.path}: {error}")
-    return replace(offer.make(info), toolset=offer.toolset).bind(opening)
+        return InitializationIssue(f"{deferred.path}: {error}")
+    tool = deferred.tool if isinstance(deferred.tool, PreparedTool) else deferred.tool(info)
+    return replace(tool, toolset=deferred.toolset).bind(opening)
 
 
-def prepare_written(
+def prepare_declared(
     path: str, tool: DeploymentTool, toolset: DeploymentToolSet, manifest: Manifest
 ) -> PreparedTool:
     """Raises `InitializationIssue`."""
@@ -135,7 +134,7 @@ def prepare_written(
     is_resumable = mode is not None and mode.resumable
     parameters = complete(function.parameters, is_resumable=is_resumable)
     own = OURS if is_resumable else OURS - {SESSION}
-    target = written_target(tool, manifest, frozenset(parameters.properties.keys() - own))
+    target = declared_target(tool, manifest, frozenset(parameters.properties.keys() - own))
     return make_tool(
         target,
         function.description,
@@ -151,7 +150,6 @@ def make_simple(
     manifest: Manifest,
     info: DeploymentInfo,
 ) -> PreparedTool:
-    """A tool of which the manifest says no more than the deployment."""
     mode = tool.conversation_mode
     parameters = generated(info, is_resumable=mode is not None and mode.resumable)
     arguments = generated_arguments(parameters, info)

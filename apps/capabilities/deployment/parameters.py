@@ -1,4 +1,4 @@
-"""What the model is told of a deployment: the parameters of the tool."""
+"""The parameters of a deployment's tool."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ QUERY = "query"
 FILES = "attachment_urls"
 SESSION = "session_id"
 OURS = frozenset({QUERY, FILES, SESSION})
-"""Arguments that are read here; all others go into the request."""
+"""Arguments with a meaning of their own; all others go into the request."""
 RESERVED = frozenset({"messages", "model", "stream", "stream_options", "tools"})
 """Fields of a request that no argument may fill."""
 
@@ -69,7 +69,7 @@ def complete(written: FunctionParameters, *, is_resumable: bool) -> FunctionPara
 
 
 def generated(info: DeploymentInfo, *, is_resumable: bool) -> FunctionParameters:
-    """The parameters of a deployment of which only the workspace knows something."""
+    """Parameters made from the features of the deployment."""
     own: dict[str, Parameter] = {QUERY: query}
     if info.files != "none":
         own[FILES] = files_of(info)
@@ -89,7 +89,7 @@ def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) ->
     """The parameters together with the configuration that the deployment declares."""
     own = read_arguments(parameters)
     if not info.configuration_schema:
-        return own  # checking a schema takes milliseconds, in every run, and ours needs none
+        return own  # checking a schema takes milliseconds in every run; ours is valid
     schema = with_configuration(own.schema, info.configuration_schema)
     try:
         Draft202012Validator.check_schema(schema)
@@ -102,7 +102,7 @@ def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) ->
 
 
 def with_configuration(own: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
-    """Our own parameters win; definitions come along, since properties may refer to them."""
+    """Our own parameters win; definitions are kept, since properties may refer to them."""
     properties = {n: v for n, v in configurable(declared).items() if n not in OURS}
     required = declared.get("required")
     listed = required if isinstance(required, list) else []

@@ -1,29 +1,30 @@
-"""A deployment that is called as a tool, as the manifest wants it called."""
+"""A deployment that is called as a tool, and the fields of its requests beside the messages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.conf import settings
-
+from apps.capabilities.deployment.parameters import configurable
 from apps.manifest.attachments import AttachmentFilter
 from apps.manifest.manifest import Manifest
 from apps.manifest.naming import sanitize
 from apps.manifest.prompts import CustomSystemPrompt, DialSystemPrompt
 from apps.manifest.tools import DeploymentTool, SimpleDeploymentTool
+from apps.workspace.loading.rules import rules_of
+from apps.workspace.port import DeploymentInfo
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`name` is the tool's. `parameters` and `static_tools` are written into every request.
+    """A deployment under the name of its tool.
 
-    `arguments` are the names of those arguments that go into the request; `headers` are the names
-    of the caller's headers that go along, None for all. `is_resumable` lets the model go on with a
-    conversation, `pools_history` makes all calls one conversation. `seconds` may pass in silence.
-    One that is not `is_looked_up` is asked as what it is known as without asking a service.
-    The answer `cites` if what the deployment tells of its sources goes to the answer of the run.
+    `seconds`: how long it may be silent. `parameters`, `static_tools`: written into every request.
+    `arguments`: names of arguments that go into the request. `headers`: names of the caller's
+    headers that are passed on, None for all. `is_resumable`: the model may continue a conversation;
+    `pools_history`: all calls are one conversation. `cites`: annotations of the deployment go to
+    the answer. `is_looked_up`: ask the workspace for the deployment's features before a call.
     """
 
     name: str
@@ -42,46 +43,66 @@ class Target:
     is_looked_up: bool = True
 
 
-def written_target(tool: DeploymentTool, manifest: Manifest, arguments: frozenset[str]) -> Target:
-    configured = tool.deployment.parameters
-    content, mode = tool.content_propagation, tool.conversation_mode
-    return Target(
-        name=sanitize(tool.open_ai_tool.function.name),
-        deployment_id=tool.deployment.id,
-        seconds=idle_seconds(manifest),
+def declared_target(tool: DeploymentTool, manifest: Manifest, arguments: frozenset[str]) -> Target:
+    configured, content = tool.deployment.parameters, tool.content_propagation
+    name = sanitize(tool.open_ai_tool.function.name)
+    return replace(
+        target_of(name, tool.deployment.id, tool, manifest, arguments),
         parameters=configured.model_dump(exclude_none=True, exclude={"tools"}),
         static_tools=tuple(one.model_dump(exclude_none=True) for one in configured.tools or ()),
-        arguments=arguments,
         system_prompt=tool.system_prompt,
-        is_resumable=mode is not None and mode.resumable,
         pools_history=content is not None and content.propagate_history,
         headers=content.propagate_headers if content is not None else None,
         attachment=tool.attachment,
-        shows_stages=shows_stages(manifest),
-        cites=bool(tool.propagate_annotations_to_choice),
     )
 
 
 def simple_target(
     tool: SimpleDeploymentTool, manifest: Manifest, arguments: frozenset[str]
 ) -> Target:
-    mode = tool.conversation_mode
+    return target_of(sanitize(tool.deployment_id), tool.deployment_id, tool, manifest, arguments)
+
+
+def target_of(
+    name: str,
+    deployment_id: str,
+    tool: DeploymentTool | SimpleDeploymentTool,
+    manifest: Manifest,
+    arguments: frozenset[str],
+) -> Target:
+    mode, features = tool.conversation_mode, manifest.features
     return Target(
-        name=sanitize(tool.deployment_id),
-        deployment_id=tool.deployment_id,
-        seconds=idle_seconds(manifest),
+        name=name,
+        deployment_id=deployment_id,
+        seconds=rules_of(manifest).seconds,
         arguments=arguments,
         is_resumable=mode is not None and mode.resumable,
         attachment=AttachmentFilter(propagate_types_to_choice=()),
-        shows_stages=shows_stages(manifest),
+        shows_stages=features is None or features.stage_display.propagate_sub_stages,
         cites=bool(tool.propagate_annotations_to_choice),
     )
 
 
-def idle_seconds(manifest: Manifest) -> float:
-    configured = manifest.tool_defaults.timeout_seconds
-    return configured or float(settings.DEFAULT_TOOL_TIMEOUT_SECONDS)
+def parameters_of(
+    target: Target, info: DeploymentInfo, arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The deployment's defaults, overlaid by the manifest's, overlaid by the arguments.
+
+    Properties of the deployment's configuration go into `custom_fields`; arguments that are not
+    declared are left out.
+    """
+    declared = configurable(info.configuration_schema)
+    given = {name: value for name, value in arguments.items() if name in target.arguments}
+    flat = {name: value for name, value in given.items() if name not in declared}
+    configuration = {name: value for name, value in given.items() if name in declared}
+    merged = {**info.defaults, **without_empty(target.parameters), **without_empty(flat)}
+    fields = dict(merged.pop("custom_fields", None) or {})
+    fields["configuration"] = without_empty(
+        {**(fields.get("configuration") or {}), **configuration}
+    )
+    return {**merged, **without_empty({"custom_fields": without_empty(fields)})}
 
 
-def shows_stages(manifest: Manifest) -> bool:
-    return manifest.features is None or manifest.features.stage_display.propagate_sub_stages
+def without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
+    # null and {} leave the choice to the deployment
+    return {name: value for name, value in values.items() if value is not None and value != {}}

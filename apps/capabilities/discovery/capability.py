@@ -2,52 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from django.conf import settings
 
 from apps.agent.tools import Tool, Toolbox, ToolSpec
-from apps.capabilities.discovery.groups import Group, deferred_groups
 from apps.capabilities.discovery.search import TOOL_NAME, Search
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import Wishes, wrapped
 from apps.capabilities.wrappers.display import display_of
+from apps.capabilities.wrappers.internal import IN_TITLE, configured, parameters, text_parameter
 from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.wrappers.texts import one_line
 from apps.manifest.manifest import Manifest
-from apps.manifest.orchestrator import ToolDiscovery
-from apps.manifest.parameters import (
-    FunctionParameters,
-    ParameterDisplay,
-    ParameterStage,
-    SimpleParameter,
-)
+from apps.manifest.naming import localized
+from apps.manifest.tools import InternalTool
+from apps.manifest.toolsets import DialMcpToolSet, InternalToolSet, McpToolSet, RestToolSet
 
-PARAMETERS = FunctionParameters(
-    type="object",
-    properties={
-        "query": SimpleParameter(
-            type="string",
-            description="What the tool should do, in a few words.",
-            display=ParameterDisplay(stage=ParameterStage(show_value_in_stage_title=True)),
-        )
-    },
-    required=("query",),
+PARAMETERS = parameters(
+    {"query": text_parameter("What the tool should do, in a few words.", display=IN_TITLE)}, "query"
 )
 GRACE_SECONDS = 5.0
-"""For searching by words, after a model that was too slow."""
+"""To search by words after a model that was too slow."""
 DESCRIPTION = """\
 Finds tools that are not listed and makes them available to you. Search before you say that \
 something cannot be done. There are more tools in:
 {topics}"""
+Deferrable = RestToolSet | InternalToolSet | McpToolSet | DialMcpToolSet
+"""Not deployments: their tools are few, and each is an agent of its own."""
+
+DESCRIPTION_CHARACTERS = 300
 
 
 def prepare(manifest: Manifest) -> Open | None:
     wanted = manifest.orchestrator.tool_discovery
     if wanted is None or not wanted.enabled:
         return None
-    least = least_tools(wanted)
+    least = int(configured(wanted, "min_tools_for_deferral", settings.MIN_TOOLS_FOR_DEFERRAL))
     deployment_id = wanted.service_model or manifest.orchestrator.deployment.id
     arguments = read_arguments(PARAMETERS)
     wishes = Wishes(
@@ -61,10 +55,10 @@ def prepare(manifest: Manifest) -> Open | None:
         def arrange(toolbox: Toolbox) -> None:
             groups = deferred_groups(manifest, toolbox.listed.values(), least)
             if groups:
-                search = start_search(groups, toolbox, deployment_id)
-                spec = ToolSpec(
-                    TOOL_NAME, DESCRIPTION.format(topics=search.topics), arguments.schema
-                )
+                deferred = {tool.spec.name: tool for group in groups for tool in group.tools}
+                topics = "\n".join(group.line for group in groups)
+                search = Search(toolbox, deferred, deployment_id, topics)
+                spec = ToolSpec(TOOL_NAME, DESCRIPTION.format(topics=topics), arguments.schema)
                 tool = wrapped(PreparedTool(spec, search.find), wishes).bind(opening)
                 search.withhold()
                 toolbox.listed[TOOL_NAME] = tool
@@ -77,16 +71,56 @@ def prepare(manifest: Manifest) -> Open | None:
     return open_discovery
 
 
-def least_tools(wanted: ToolDiscovery) -> int:
-    """How many tools a toolset must have to be withheld."""
-    is_set = "min_tools_for_deferral" in wanted.model_fields_set
-    return wanted.min_tools_for_deferral if is_set else int(settings.MIN_TOOLS_FOR_DEFERRAL)
+@dataclass(frozen=True, slots=True)
+class Group:
+    name: str
+    description: str
+    tools: tuple[Tool, ...]
+
+    @property
+    def line(self) -> str:
+        """For the description of the search tool."""
+        count = "1 tool" if len(self.tools) == 1 else f"{len(self.tools)} tools"
+        text = one_line(self.description, DESCRIPTION_CHARACTERS)
+        return f"- {one_line(self.name)} ({count}){f': {text}' if text else ''}"
 
 
-def start_search(groups: list[Group], toolbox: Toolbox, deployment_id: str) -> Search:
-    deferred: dict[str, Tool] = {tool.spec.name: tool for group in groups for tool in group.tools}
-    topics = "\n".join(group.line for group in groups)
-    return Search(toolbox, deferred, deployment_id, topics)
+def deferred_groups(manifest: Manifest, tools: Iterable[Tool], least: int) -> list[Group]:
+    """The toolsets that may be withheld and have at least `least` tools, in their order."""
+    internal = internal_tools(manifest)
+    members: dict[str, list[Tool]] = {}
+    for tool in tools:
+        place = tool.toolset or internal.get(tool.spec.name, "")
+        members.setdefault(place, []).append(tool)
+    return [
+        Group(localized(toolset.name), localized(toolset.description), tuple(found))
+        for place, toolset in deferrable(manifest).items()
+        if len(found := members.get(place, [])) >= least
+    ]
+
+
+def deferrable(manifest: Manifest) -> dict[str, Deferrable]:
+    """Toolsets that may be withheld, by their path."""
+    return {
+        place_of(index): toolset
+        for index, toolset in enumerate(manifest.tool_sets)
+        if isinstance(toolset, Deferrable) and toolset.deferred is not False
+    }
+
+
+def internal_tools(manifest: Manifest) -> dict[str, str]:
+    """Name of an internal tool → path of its toolset."""
+    return {
+        tool.open_ai_tool.function.name: place_of(index)
+        for index, toolset in enumerate(manifest.tool_sets)
+        if isinstance(toolset, InternalToolSet) and toolset.enabled
+        for tool in toolset.tools
+        if isinstance(tool, InternalTool) and tool.enabled
+    }
+
+
+def place_of(index: int) -> str:
+    return f"tool_sets[{index}]"
 
 
 discovery = Capability("discovery", frozenset({"orchestrator.tool_discovery"}), prepare)

@@ -1,26 +1,38 @@
-"""The search of one run: what is withheld, and how it becomes available."""
+"""The search for tools of one run: what is withheld, and how it becomes available.
+
+Tools are found by the words of a query where no model can be asked.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from apps.agent.tools import CallTool, Invocation, Tool, Toolbox, ToolResult
-from apps.capabilities.discovery.matching import match_words
-from apps.capabilities.discovery.routing import DESCRIPTION_CHARACTERS, MOST_FOUND, choose
+from apps.agent.tools import CallTool, Invocation, Tool, Toolbox, ToolResult, ToolSpec
+from apps.capabilities.discovery.chooser import DESCRIPTION_CHARACTERS, MOST_FOUND, choose
 from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.internal import show_result
 from apps.capabilities.wrappers.texts import one_line
 from apps.errors import ToolError
 
 TOOL_NAME = "internal_tool_search"
 STATE_KEY = "lazy_loaded_tools"
 """The names of the tools that a conversation has found already."""
+SHORTEST = 3
+"""Characters; shorter words ("a", "to", "of") are not compared."""
+STEM = 4
+"""Characters; words that begin with the same ones are forms of one word."""
+QUERY_WORDS = 50
+NAME_WEIGHT = 2
+
+_word = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """`deferred` are all tools that can be found, also those that were; `topics` tells of them."""
+    """`deferred`: all tools that can be found; `topics`: lines about them for the model."""
 
     toolbox: Toolbox
     deferred: Mapping[str, Tool]
@@ -28,13 +40,13 @@ class Search:
     topics: str
 
     def withhold(self) -> None:
-        """Take the deferred tools from the model; called before they are found, they say so."""
+        """Unlist the deferred tools; a call of one is refused until it is found."""
         for name, tool in self.deferred.items():
             del self.toolbox.listed[name]
-            self.toolbox.unlisted[name] = replace(tool, call=refuse(name))
+            self.toolbox.unlisted[name] = replace(tool, call=refusal(name))
 
     def reveal(self, names: Iterable[str], saved: dict[str, Any]) -> None:
-        """List the tools from the next call of the model on, and in the next request."""
+        """List the tools for the rest of this run and in the next request."""
         for name in names:
             if self.toolbox.unlisted.pop(name, None) is not None:
                 self.toolbox.listed[name] = self.deferred[name]
@@ -43,7 +55,7 @@ class Search:
             saved[STATE_KEY] = found
 
     def recall(self, state: Mapping[str, Any], saved: dict[str, Any]) -> None:
-        """List what the conversation has found before. The state is the client's: it may lie."""
+        # The state comes from the client, which may have written anything into it.
         names = state.get(STATE_KEY)
         if isinstance(names, list):
             known = [name for name in names if isinstance(name, str) and name in self.deferred]
@@ -56,11 +68,11 @@ class Search:
         names = match_words(query, specs) if choice.names is None else choice.names
         names = names[:MOST_FOUND]
         self.reveal(names, opening.saved)
-        text = self.told(names)
-        invocation.stage.write(f"> #### Result:\n\n{text}\n")
+        text = self.message(names)
+        show_result(invocation, text)
         return ToolResult(text, usage=choice.usage)
 
-    def told(self, names: Iterable[str]) -> str:
+    def message(self, names: Iterable[str]) -> str:
         lines = [
             f"- {name}: {one_line(self.deferred[name].spec.description, DESCRIPTION_CHARACTERS)}"
             for name in names
@@ -73,7 +85,7 @@ class Search:
         )
 
 
-def refuse(name: str) -> CallTool:
+def refusal(name: str) -> CallTool:
     async def call(invocation: Invocation) -> ToolResult:
         raise ToolError(
             f"The tool '{name}' is not available yet. Call {TOOL_NAME} with a query that says "
@@ -81,3 +93,29 @@ def refuse(name: str) -> CallTool:
         )
 
     return call
+
+
+def match_words(query: str, specs: Iterable[ToolSpec]) -> list[str]:
+    """Names of tools that share words with the query, the best first."""
+    wanted = sorted(words(query))[:QUERY_WORDS]
+    scores = {spec.name: score(wanted, spec) for spec in specs}
+    found = [name for name, points in scores.items() if points]
+    return sorted(found, key=lambda name: -scores[name])
+
+
+def score(wanted: Iterable[str], spec: ToolSpec) -> int:
+    name, description = words(spec.name), words(spec.description)
+    return sum(
+        NAME_WEIGHT * any(alike(word, other) for other in name)
+        + any(alike(word, other) for other in description)
+        for word in wanted
+    )
+
+
+def words(text: str) -> set[str]:
+    return {word for word in _word.findall(text.casefold()) if len(word) >= SHORTEST}
+
+
+def alike(one: str, other: str) -> bool:
+    shorter = min(len(one), len(other))
+    return one == other or (shorter >= STEM and one[:shorter] == other[:shorter])

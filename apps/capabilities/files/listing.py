@@ -1,55 +1,57 @@
-"""What stands in a folder, and which files below it have names like these."""
+"""File tools that list a folder or find files by a pattern."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from apps.agent.tools import ToolResult
-from apps.capabilities.files.desk import Arguments, Desk, plain
-from apps.capabilities.files.globs import matches
-from apps.capabilities.files.paths import check_folder, told, whole_folder
+from apps.capabilities.files.context import Arguments, FileContext, text_result
+from apps.capabilities.files.paths import check_folder, full_folder, matches, shown_path
 from apps.errors import InvalidParameter
 from apps.workspace.port import FileInfo, FolderInfo
 
 DEEPEST = 10
-"""Folders below each other that a walk goes into, as the parameter allows."""
+"""Levels of folders."""
 MOST_ENTRIES = 1_000
 LONGEST_PATTERN = 500
 
 
-async def list_folder(desk: Desk, arguments: Arguments) -> ToolResult:
+async def list_folder(context: FileContext, arguments: Arguments) -> ToolResult:
     path, depth = arguments["path"], depth_of(arguments, 1)
     check_folder("path", path)
-    home = await desk.home()
-    folder = whole_folder(home, path)
-    found = await desk.entries("path", folder, is_deep=depth > 1)
-    return plain(written([line(home, entry) for entry in expanded(found, folder, depth)], "empty"))
+    home = await context.home()
+    folder = full_folder(home, path)
+    found = await context.entries("path", folder, is_deep=depth > 1)
+    entries = tree(found, folder, depth)
+    return lines_result([entry_line(home, entry) for entry in entries], "empty")
 
 
-async def find(desk: Desk, arguments: Arguments) -> ToolResult:
+async def find(context: FileContext, arguments: Arguments) -> ToolResult:
     path, pattern = arguments.get("path") or "", arguments["pattern"]
     check_folder("path", path)
     if not pattern.strip("/ ") or len(pattern) > LONGEST_PATTERN:
         raise InvalidParameter("pattern", "write a pattern for paths, such as *.md or notes/**.")
-    home = await desk.home()
-    folder = whole_folder(home, path)
-    found = await files_below(desk, folder, depth_of(arguments, DEEPEST))
-    wanted = [file for file in found if matches(told(folder, file.path), pattern)]
-    return plain(written([line(home, file) for file in wanted], "no file matches"))
+    home = await context.home()
+    folder = full_folder(home, path)
+    found = await files_below(context, folder, depth_of(arguments, DEEPEST))
+    wanted = [file for file in found if matches(shown_path(folder, file.path), pattern)]
+    return lines_result([entry_line(home, file) for file in wanted], "no file matches")
 
 
-async def files_below(desk: Desk, folder: str, depth: int) -> list[FileInfo]:
-    """Those of the folder itself are at depth 1. Raises `InvalidParameter`."""
-    found = await desk.entries("path", folder, is_deep=depth > 1)
+async def files_below(context: FileContext, folder: str, depth: int) -> list[FileInfo]:
+    """Files of the folder itself are at depth 1. Raises `InvalidParameter`."""
+    found = await context.entries("path", folder, is_deep=depth > 1)
     return [
-        entry for entry in found if isinstance(entry, FileInfo) and depth_in(folder, entry) <= depth
+        entry
+        for entry in found
+        if isinstance(entry, FileInfo) and len(inner_parts(folder, entry)) <= depth
     ]
 
 
-def expanded(
+def tree(
     found: Iterable[FileInfo | FolderInfo], folder: str, depth: int
 ) -> list[FileInfo | FolderInfo]:
-    """Files and folders down to a depth, by path; deeper ones are there as their folder alone."""
+    """Files and folders down to a depth, by path; of deeper ones the folder."""
     entries: dict[str, FileInfo | FolderInfo] = {}
     for entry in found:
         parts = inner_parts(folder, entry)
@@ -66,22 +68,17 @@ def inner_parts(folder: str, entry: FileInfo | FolderInfo) -> list[str]:
     return entry.path.rstrip("/").split("/")[above:]
 
 
-def depth_in(folder: str, entry: FileInfo | FolderInfo) -> int:
-    return len(inner_parts(folder, entry))
-
-
-def line(home: str, entry: FileInfo | FolderInfo) -> str:
+def entry_line(home: str, entry: FileInfo | FolderInfo) -> str:
     size = entry.size if isinstance(entry, FileInfo) else "-"
-    return f"{size} {told(home, entry.path)}"
+    return f"{size} {shown_path(home, entry.path)}"
 
 
-def written(lines: Sequence[str], nothing: str) -> str:
+def lines_result(lines: Sequence[str], nothing: str) -> ToolResult:
     if not lines:
-        return f"({nothing})"
+        return text_result(f"({nothing})")
     rest = len(lines) - MOST_ENTRIES
-    shown = lines[:MOST_ENTRIES]
     more = [f"… ({rest:,} more entries; name a folder below this one)"] if rest > 0 else []
-    return "\n".join((*shown, *more))
+    return text_result("\n".join((*lines[:MOST_ENTRIES], *more)))
 
 
 def depth_of(arguments: Arguments, usual: int) -> int:

@@ -1,4 +1,4 @@
-"""Results of tools that are much for a model go into a file, of which it reads what it needs."""
+"""Large results of tools are written into a file, of which the model reads what it needs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from django.conf import settings
 
 from apps.agent.messages import Attachment, ToolCall
 from apps.agent.tools import ResultStep, ToolResult
-from apps.capabilities.files.desk import Desk
-from apps.capabilities.files.paths import told
+from apps.capabilities.files.context import FileContext
+from apps.capabilities.files.paths import shown_path
 from apps.capabilities.files.tools import PREFIX
+from apps.capabilities.wrappers.internal import configured
 from apps.capabilities.wrappers.limits import WHOLE
 from apps.errors import InitializationIssue
-from apps.manifest.features import DialFiles, ResultOffload
+from apps.manifest.features import DialFiles
 from apps.workspace.loading.loader import last_segment
 
 logger = logging.getLogger(__name__)
@@ -28,7 +29,7 @@ NEEDED = ("read_lines", "search")
 ALWAYS_EXCLUDED = frozenset(
     {f"{PREFIX}read_lines", f"{PREFIX}search", "internal_skills_read_skill"}
 )
-"""What reads the file back, or is there to be read as a whole."""
+"""Tools that read the file back, and instructions that have to be read as a whole."""
 FOLDER = "tool_results/"
 
 _unsafe = re.compile(r"[^\w-]+", re.ASCII)
@@ -43,9 +44,10 @@ class Offload:
 
 
 def read_offload(wanted: DialFiles, tools: Collection[str]) -> Offload | None:
-    """What an application wants of it, None for nothing. Raises `InitializationIssue`."""
+    """None where the application keeps large results. Raises `InitializationIssue`."""
     found = wanted.tool_call_result_offload
-    if found is None or not is_enabled(found):
+    enabled = settings.TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT
+    if found is None or not configured(found, "enabled", enabled):
         return None
     missing = [name for name in NEEDED if name not in tools]
     if missing:
@@ -54,25 +56,15 @@ def read_offload(wanted: DialFiles, tools: Collection[str]) -> Offload | None:
             f"are, because the model could not read them back. Add {' and '.join(missing)} to "
             "enabled_tools, or set tool_call_result_offload to null."
         )
-    configured = frozenset(settings.TOOL_CALL_RESULT_OFFLOAD__EXCLUDED_TOOLS)
-    return Offload(threshold(found), ALWAYS_EXCLUDED | configured | found.excluded_tools)
+    excluded = ALWAYS_EXCLUDED.union(
+        settings.TOOL_CALL_RESULT_OFFLOAD__EXCLUDED_TOOLS, found.excluded_tools
+    )
+    size = settings.TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD
+    return Offload(int(configured(found, "size_threshold", size)), excluded)
 
 
-def is_enabled(wanted: ResultOffload) -> bool:
-    """The installation decides where the application does not say."""
-    if "enabled" in wanted.model_fields_set:
-        return wanted.enabled
-    return bool(settings.TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT)
-
-
-def threshold(wanted: ResultOffload) -> int:
-    if "size_threshold" in wanted.model_fields_set:
-        return wanted.size_threshold
-    return int(settings.TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD)
-
-
-def offloading(desk: Desk, offload: Offload) -> ResultStep:
-    whole: dict[str, str] = desk.opening.known.setdefault(WHOLE, {})
+def offload_step(context: FileContext, offload: Offload) -> ResultStep:
+    whole: dict[str, str] = context.opening.known.setdefault(WHOLE, {})
 
     async def step(call: ToolCall, result: ToolResult) -> ToolResult:
         text = whole.pop(call.id, result.content)
@@ -82,7 +74,7 @@ def offloading(desk: Desk, offload: Offload) -> ResultStep:
         if len(content) < offload.threshold:
             return result
         try:
-            return await put_away(desk, call.name, result, content)
+            return await write_result(context, call.name, result, content)
         except Exception:
             logger.warning(
                 "The large result of %s could not be kept as a file", call.name, exc_info=True
@@ -92,12 +84,14 @@ def offloading(desk: Desk, offload: Offload) -> ResultStep:
     return step
 
 
-async def put_away(desk: Desk, tool: str, result: ToolResult, content: bytes) -> ToolResult:
+async def write_result(
+    context: FileContext, tool: str, result: ToolResult, content: bytes
+) -> ToolResult:
     """The result with a notice in place of its content. Raises what the workspace raises."""
-    home = await desk.home()
+    home = await context.home()
     place = f"{home}{FOLDER}{file_name(tool)}"
-    info = await desk.files.write(place, content, "text/plain; charset=utf-8", is_new=True)
-    path, lines = told(home, info.path), content.count(b"\n") + 1
+    info = await context.files.write(place, content, "text/plain; charset=utf-8", is_new=True)
+    path, lines = shown_path(home, info.path), content.count(b"\n") + 1
     notice = (
         f"The result is too large to be shown here ({len(content):,} bytes, {lines:,} lines). "
         f"It is in the file {path}. Find what you need in it with {PREFIX}search, or read it in "
@@ -119,6 +113,5 @@ async def put_away(desk: Desk, tool: str, result: ToolResult, content: bytes) ->
 
 
 def file_name(tool: str) -> str:
-    """Of its own, for calls of one tool within one second too."""
     stem = _unsafe.sub("_", tool)[:80] or "tool"
     return f"{stem}_{datetime.now(UTC):%Y%m%d_%H%M%S}_{secrets.token_hex(3)}.txt"

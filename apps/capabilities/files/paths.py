@@ -1,11 +1,14 @@
-"""Paths as the model writes them, and as it is told them.
+"""Paths as the model writes them and reads them, and patterns for paths.
 
 A relative path is below the agent's own folder, one that begins with `files/` is the whole path of
-a stored file. Everything here is judged before anybody is asked.
+a stored file. Paths are checked before anything is asked of a workspace.
 """
 
 from __future__ import annotations
 
+import fnmatch
+import re
+from functools import lru_cache
 from urllib.parse import unquote
 
 from apps.errors import InvalidParameter
@@ -13,9 +16,9 @@ from apps.workspace.loading.home_paths import home_path_problem
 from apps.workspace.loading.places import ROOT, encoded
 
 HOME = frozenset({"", ".", "./", "/"})
-"""How the agent's own folder is called."""
+"""Names of the agent's own folder."""
 SHOWN = 200
-"""Characters of a path that a message repeats."""
+"""Characters of a path that an error message repeats."""
 
 
 def is_folder(path: str) -> bool:
@@ -49,19 +52,18 @@ def refuse(parameter: str, path: str, problem: str) -> None:
         raise InvalidParameter(parameter, f"{path[:SHOWN]!r} cannot be used: {problem}")
 
 
-def whole(home: str, path: str) -> str:
-    """The whole path of one that was checked."""
+def full_path(home: str, path: str) -> str:
     if path in HOME:
         return home
     return encoded(path) if path.startswith(ROOT) else f"{home}{encoded(path)}"
 
 
-def whole_folder(home: str, path: str) -> str:
-    return f"{whole(home, path).rstrip('/')}/"
+def full_folder(home: str, path: str) -> str:
+    return f"{full_path(home, path).rstrip('/')}/"
 
 
-def told(home: str, path: str) -> str:
-    """A whole path as the model reads it: relative in its folder, as it is elsewhere."""
+def shown_path(home: str, path: str) -> str:
+    """A full path as the model reads it: relative if it is in the agent's folder."""
     base, parts = home.rstrip("/").split("/"), path.split("/")
     if [*map(unquote, parts[: len(base)])] != [*map(unquote, base)]:
         return path
@@ -72,3 +74,29 @@ def readable(segment: str) -> str:
     """Decoded, unless it would be decoded once more when it comes back."""
     plain = unquote(segment)
     return plain if unquote(plain) == plain else segment
+
+
+def matches(path: str, pattern: str) -> bool:
+    """`*` and `?` match within a part of a path, `**` any number of parts.
+
+    A pattern without a slash is about the name alone, in any folder.
+    """
+    parts = path.split("/")
+    if "/" not in pattern and pattern != "**":
+        return bool(compiled(pattern).fullmatch(parts[-1]))
+    # Matched without going back, so that no pattern takes more than parts x patterns steps.
+    consumed = {0}  # how many parts the patterns so far can match
+    for part_pattern in pattern.split("/"):
+        if part_pattern == "**":
+            consumed = set(range(min(consumed), len(parts) + 1))
+        else:
+            name = compiled(part_pattern)
+            consumed = {n + 1 for n in consumed if n < len(parts) and name.fullmatch(parts[n])}
+        if not consumed:
+            return False
+    return len(parts) in consumed
+
+
+@lru_cache(maxsize=64)
+def compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(fnmatch.translate(pattern.replace("[", "[[]")))

@@ -1,4 +1,4 @@
-"""The file tools: how each is called, what it takes, who does its work."""
+"""The file tools: titles, descriptions and parameters for the model, and their functions."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.agent.tools import ToolResult
-from apps.capabilities.files.desk import Arguments, Desk
+from apps.capabilities.files.changes import copy, delete, edit, move, write
+from apps.capabilities.files.context import Arguments, FileContext
+from apps.capabilities.files.documents import read_lines
 from apps.capabilities.files.listing import find, list_folder
-from apps.capabilities.files.moving import copy, delete, move
-from apps.capabilities.files.reading import read_lines
-from apps.capabilities.files.searching import search
-from apps.capabilities.files.writing import edit, write
+from apps.capabilities.files.search import search
+from apps.capabilities.wrappers.internal import parameters, text_parameter
 from apps.manifest.features import FileTool
 from apps.manifest.parameters import (
     FunctionParameters,
     ParameterDisplay,
     ParameterStage,
     SimpleParameter,
-    SimpleType,
 )
 
 PREFIX = "internal_file_"
@@ -34,12 +33,12 @@ DOCUMENTS = (
     "such as [page 2 of 9] or [sheet Prices] where a page or a sheet begins."
 )
 
-Work = Callable[[Desk, Arguments], Coroutine[Any, Any, ToolResult]]
+Work = Callable[[FileContext, Arguments], Coroutine[Any, Any, ToolResult]]
 
 
 @dataclass(frozen=True, slots=True)
 class FileToolKind:
-    """`streams` is the argument that is shown while the model writes it, "" for none."""
+    """`streams`: the argument that is shown while the model writes it, "" for none."""
 
     title: str
     description: str
@@ -49,16 +48,11 @@ class FileToolKind:
 
     @property
     def addresses(self) -> frozenset[str]:
-        """The arguments that name files."""
         return frozenset({"path", "source", "destination"} & self.parameters.properties.keys())
 
 
 def taking(*required: str, **properties: SimpleParameter) -> FunctionParameters:
-    return FunctionParameters(type="object", properties=dict(properties), required=required)
-
-
-def text(description: str, default: str | None = None, **fields: Any) -> SimpleParameter:
-    return SimpleParameter(type="string", description=description, default=default, **fields)
+    return parameters(dict(properties), *required)
 
 
 def flag(description: str) -> SimpleParameter:
@@ -66,21 +60,19 @@ def flag(description: str) -> SimpleParameter:
 
 
 def number(description: str, default: int | None = None) -> SimpleParameter:
-    kind: SimpleType = "integer"
-    return SimpleParameter(type=kind, description=description, default=default)
+    return SimpleParameter(type="integer", description=description, default=default)
 
 
-def code() -> ParameterDisplay:
-    return ParameterDisplay(stage=ParameterStage(format="", order=1))
-
-
+CODE = ParameterDisplay(stage=ParameterStage(format="", order=1))
 OVERWRITE = flag("Whether a file that is there already is replaced.")
 
 KINDS: dict[FileTool, FileToolKind] = {
     "list": FileToolKind(
         "List files",
         "Lists a folder: a line for each entry, with its size in bytes, or - for a folder.",
-        taking("path", path=text(FOLDER), max_depth=number("How deep to go, 1 to 10.", 1)),
+        taking(
+            "path", path=text_parameter(FOLDER), max_depth=number("How deep to go, 1 to 10.", 1)
+        ),
         list_folder,
     ),
     "read_lines": FileToolKind(
@@ -90,7 +82,7 @@ KINDS: dict[FileTool, FileToolKind] = {
             "path",
             "start_line",
             "end_line",
-            path=text(ANY),
+            path=text_parameter(ANY),
             start_line=number("The first line; they are counted from 0."),
             end_line=number("The line after the last one."),
         ),
@@ -102,16 +94,20 @@ KINDS: dict[FileTool, FileToolKind] = {
         taking(
             "path",
             "pattern",
-            path=text(f"{ANY} A folder ends with a slash; '' is your own folder."),
-            pattern=text("The text that a line has to have. It is no regular expression."),
+            path=text_parameter(f"{ANY} A folder ends with a slash; '' is your own folder."),
+            pattern=text_parameter(
+                "The text that a line has to have. It is no regular expression."
+            ),
             case_insensitive=flag("Whether capitals and small letters are the same."),
             context_lines=number("How many lines before and after are shown as well.", 0),
-            output_mode=text(
+            output_mode=text_parameter(
                 "Of a folder: the lines, the files that have any, or how many each has.",
                 "content",
                 enum=("content", "files_with_matches", "count"),
             ),
-            name_filter=text("Of a folder: a pattern for the names of files, such as *.md."),
+            name_filter=text_parameter(
+                "Of a folder: a pattern for the names of files, such as *.md."
+            ),
             max_depth=number("Of a folder: how deep to go, 1 to 10.", 10),
         ),
         search,
@@ -122,8 +118,8 @@ KINDS: dict[FileTool, FileToolKind] = {
         "** for any folders; a pattern without a slash is about the name alone.",
         taking(
             "pattern",
-            pattern=text("Such as *.md or notes/**/plan-?.txt, relative to the folder."),
-            path=text(FOLDER, ""),
+            pattern=text_parameter("Such as *.md or notes/**/plan-?.txt, relative to the folder."),
+            path=text_parameter(FOLDER, ""),
             max_depth=number("How deep to go, 1 to 10.", 10),
         ),
         find,
@@ -134,9 +130,9 @@ KINDS: dict[FileTool, FileToolKind] = {
         taking(
             "path",
             "content",
-            path=text(OWN),
-            content=text("The whole text.", display=code()),
-            content_type=text("Its media type.", "text/plain"),
+            path=text_parameter(OWN),
+            content=text_parameter("The whole text.", display=CODE),
+            content_type=text_parameter("Its media type.", "text/plain"),
             overwrite=OVERWRITE,
         ),
         write,
@@ -149,23 +145,27 @@ KINDS: dict[FileTool, FileToolKind] = {
             "path",
             "old_string",
             "new_string",
-            path=text(OWN),
-            old_string=text(
+            path=text_parameter(OWN),
+            old_string=text_parameter(
                 "The text to be replaced, exactly as the file has it; it must be in the file once.",
-                display=code(),
+                display=CODE,
             ),
-            new_string=text("The text in its place.", display=code()),
+            new_string=text_parameter("The text in its place.", display=CODE),
         ),
         edit,
     ),
     "delete": FileToolKind(
-        "Delete file", "Deletes a file.", taking("path", path=text(OWN)), delete
+        "Delete file", "Deletes a file.", taking("path", path=text_parameter(OWN)), delete
     ),
     "copy": FileToolKind(
         "Copy file",
         "Copies a file into your own folder.",
         taking(
-            "source", "destination", source=text(ANY), destination=text(OWN), overwrite=OVERWRITE
+            "source",
+            "destination",
+            source=text_parameter(ANY),
+            destination=text_parameter(OWN),
+            overwrite=OVERWRITE,
         ),
         copy,
     ),
@@ -173,7 +173,11 @@ KINDS: dict[FileTool, FileToolKind] = {
         "Move file",
         "Moves or renames a file of your own folder.",
         taking(
-            "source", "destination", source=text(OWN), destination=text(OWN), overwrite=OVERWRITE
+            "source",
+            "destination",
+            source=text_parameter(OWN),
+            destination=text_parameter(OWN),
+            overwrite=OVERWRITE,
         ),
         move,
     ),

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 
 from apps.agent.injection import Injection, inject, written
 from apps.agent.messages import Message
 from apps.agent.tools import Tool, Toolbox
-from apps.capabilities.hooks.finding import find_tool
-from apps.capabilities.hooks.firing import Planned, fire
-from apps.capabilities.hooks.refreshing import is_fresh, keep, moment_of
+from apps.capabilities.hooks.calls import PlannedHook, call_hook, find_tool
 from apps.capabilities.registry import Capability, Completed, Contribution, Open, Opening
 from apps.capabilities.wrappers.display import stage_level, visibility
 from apps.errors import InitializationIssue
@@ -22,37 +21,34 @@ from apps.manifest.manifest import Manifest
 from apps.manifest.templates import first_problem
 
 SECONDS = {"on_request_start": 15.0, "on_completion": 30.0}
-"""Of a hook that does not say itself; somebody waits for the first, nobody for the second."""
+"""The default time-outs; the user waits for `on_request_start` only."""
+CALLS = "hook_calls"
+"""Key of the state: prefix of a hook's call ids → when its tool was called, ISO 8601."""
 
 
 def prepare(manifest: Manifest) -> Open | None:
     shown = visibility(stage_level(manifest), None, system=True)
     planned = [
-        Planned(hook, f"hooks[{i}]", hook.timeout_seconds or SECONDS[hook.event], shown)
+        PlannedHook(hook, f"hooks[{i}]", hook.timeout_seconds or SECONDS[hook.event], shown)
         for i, hook in enumerate(manifest.hooks or ())
     ]
     if not planned:
         return None
     problems = [(one, first_problem(one.hook.arguments, one.hook.event)) for one in planned]
-    refused = tuple(unfillable(one, problem) for one, problem in problems if problem)
+    refused = tuple(skipped(one, f"arguments: {problem}") for one, problem in problems if problem)
     planned = [one for one, problem in problems if not problem]
 
+    at_start = [one for one in planned if one.hook.event == "on_request_start"]
+    at_end = [one for one in planned if one.hook.event == "on_completion"]
+
     def open_hooks(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
-        ready = Ready(manifest, opening)
+        hooks_of_run = RunHooks(manifest, opening)
         return nullcontext(
             Contribution(
-                history=tuple(
-                    partial(ready.start, one)
-                    for one in planned
-                    if one.hook.event == "on_request_start"
-                ),
-                completions=tuple(
-                    partial(ready.complete, one)
-                    for one in planned
-                    if one.hook.event == "on_completion"
-                ),
+                history=tuple(partial(hooks_of_run.start, one) for one in at_start),
+                completions=tuple(partial(hooks_of_run.complete, one) for one in at_end),
                 issues=refused,
-                arrange=(partial(ready.find, planned),),
+                arrange=(partial(hooks_of_run.find_tools, planned),),
             )
         )
 
@@ -60,26 +56,31 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """The hooks of one run; `tools` by the place of the hook, once all tools are known."""
+class RunHooks:
+    """The hooks of one run; `tools`: place of a hook → its tool."""
 
     manifest: Manifest
     opening: Opening
     tools: dict[str, Tool] = field(default_factory=dict)
 
-    def find(self, planned: Sequence[Planned], toolbox: Toolbox) -> list[InitializationIssue]:
-        """What is missing; tools that are withheld from the model later are still to be called."""
+    def find_tools(
+        self, planned: Sequence[PlannedHook], toolbox: Toolbox
+    ) -> list[InitializationIssue]:
+        """Look the tools up; an issue for each that is missing."""
         issues = []
         for one in planned:
             tool = find_tool(one.hook, self.manifest, toolbox)
             if tool is None:
-                issues.append(missing(one))
+                of = f" of toolset '{one.hook.toolset_name}'" if one.hook.toolset_name else ""
+                issues.append(
+                    skipped(one, f"tool '{one.hook.tool_name}'{of} not found in initialized tools")
+                )
             else:
                 self.tools[one.place] = tool
         return issues
 
-    async def start(self, planned: Planned, messages: Sequence[Message]) -> Sequence[Message]:
-        """The messages with what the tool says, as if the model had asked."""
+    async def start(self, planned: PlannedHook, messages: Sequence[Message]) -> Sequence[Message]:
+        """The messages with the result, as if the model had called the tool."""
         tool, hook = self.tools.get(planned.place), planned.hook
         if tool is None:
             return messages
@@ -87,17 +88,17 @@ class Ready:
         blank = Injection(tool.spec.name, {}, None, hook.frequency, identity)
         if self.is_fresh(hook, blank.prefix, messages):
             return messages
-        fired = await fire(planned, tool, self.opening, messages)
-        if fired is None:
+        called = await call_hook(planned, tool, self.opening, messages)
+        if called is None:
             return messages
         if hook.refresh_condition is not None:
-            keep(self.opening.saved, blank.prefix, datetime.now(UTC))
-        result = fired.result
+            remember_call(self.opening.saved, blank.prefix, datetime.now(UTC))
+        result = called.result
         return inject(
             messages,
             Injection(
                 tool.spec.name,
-                fired.arguments,
+                called.arguments,
                 result.content,
                 hook.frequency,
                 identity,
@@ -107,22 +108,20 @@ class Ready:
         )
 
     def is_fresh(self, hook: Hook, prefix: str, messages: Sequence[Message]) -> bool:
-        """Whether what the tool said the last time is as good as new."""
         wanted, state = hook.refresh_condition, self.opening.state
         if wanted is None:
             return False
         among = messages if hook.frequency == "append_if_changed" else None
-        moment = moment_of(state, prefix)
-        if moment is None or not is_fresh(state, prefix, wanted.ttl_minutes, among):
+        moment = fresh_call(state, prefix, wanted.ttl_minutes, among)
+        if moment is None:
             return False
-        keep(self.opening.saved, prefix, moment)
+        remember_call(self.opening.saved, prefix, moment)
         return True
 
-    async def complete(self, planned: Planned, completed: Completed) -> None:
-        """Call the tool for what it does; nobody reads what it says."""
+    async def complete(self, planned: PlannedHook, completed: Completed) -> None:
         tool = self.tools.get(planned.place)
         if tool is not None:
-            await fire(
+            await call_hook(
                 planned,
                 tool,
                 self.opening,
@@ -132,20 +131,37 @@ class Ready:
             )
 
 
-def unfillable(planned: Planned, problem: str) -> InitializationIssue:
+def skipped(planned: PlannedHook, problem: str) -> InitializationIssue:
     return InitializationIssue(
-        f"{planned.label}: arguments: {problem}, so the hook does not run.", section="Hooks"
+        f"{planned.label}: {problem}, so the hook does not run.", section="Hooks"
     )
 
 
-def missing(planned: Planned) -> InitializationIssue:
-    hook = planned.hook
-    of = f" of toolset '{hook.toolset_name}'" if hook.toolset_name else ""
-    return InitializationIssue(
-        f"{planned.label}: tool '{hook.tool_name}'{of} not found in initialized tools, so the "
-        "hook does not run.",
-        section="Hooks",
-    )
+def fresh_call(
+    state: Mapping[str, Any], prefix: str, minutes: int, messages: Sequence[Message] | None
+) -> datetime | None:
+    """When the tool was last called, None if longer ago than `minutes` or never.
+
+    With `messages`, its result has to be among them.
+    """
+    calls = state.get(CALLS)
+    try:
+        # The state comes from the client, which may have written anything into it.
+        moment = datetime.fromisoformat(calls[prefix] if isinstance(calls, Mapping) else "")
+    except (KeyError, TypeError, ValueError):
+        return None
+    if moment.tzinfo is None:
+        return None
+    if not timedelta(0) <= datetime.now(UTC) - moment < timedelta(minutes=minutes):
+        return None
+    ids = (call.id for message in messages or () for call in message.tool_calls)
+    is_said = messages is None or any(call_id.startswith(prefix) for call_id in ids)
+    return moment if is_said else None
+
+
+def remember_call(saved: dict[str, Any], prefix: str, moment: datetime) -> None:
+    calls = saved.setdefault(CALLS, {})
+    calls[prefix] = moment.isoformat(timespec="seconds")
 
 
 hooks = Capability("hooks", frozenset({"hooks"}), prepare)

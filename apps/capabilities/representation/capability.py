@@ -1,39 +1,52 @@
-"""How an answer is presented: the model puts files and links beside it."""
+"""Attachments that the model adds to its answer by their addresses."""
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager, nullcontext
+import mimetypes
+from collections.abc import Sequence
+from dataclasses import replace
+from urllib.parse import urlsplit
 
-from django.conf import settings
-
-from apps.agent.tools import ToolSpec
-from apps.capabilities.registry import Capability, Contribution, Open, Opening
-from apps.capabilities.representation.additions import TITLE, URL, add_attachment
-from apps.capabilities.wrappers.arguments import read_arguments
-from apps.capabilities.wrappers.composition import Wishes, wrapped
-from apps.capabilities.wrappers.display import display_of
-from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.agent.messages import Attachment, Message
+from apps.agent.tools import Invocation, ToolResult
+from apps.capabilities.registry import Capability, Open, Opening
+from apps.capabilities.wrappers.file_references import bare
+from apps.capabilities.wrappers.internal import (
+    internal_tool,
+    open_with,
+    parameters,
+    plain_result,
+    text_parameter,
+)
+from apps.capabilities.wrappers.texts import TITLE_CHARACTERS, one_line
+from apps.errors import FileRefused, InvalidParameter
 from apps.manifest.manifest import Manifest
-from apps.manifest.parameters import FunctionParameters, SimpleParameter
+from apps.workspace.egress.fetch_names import shown
+from apps.workspace.loading.loader import key_of, last_segment
+from apps.workspace.loading.places import Place, place_of
 
+URL = "url"
+TITLE = "title"
+ANY_TYPE = "*/*"
+"""DIAL's type for a link that was not fetched."""
+MOST_ADDED = 50
+"""Attachments of one answer."""
+KNOWN = "added_attachments"
+POSSIBLE = "Possible are paths of files (files/…), http(s) URLs and data: URIs."
 TOOL_NAME = "internal_representation_add_attachment"
 DESCRIPTION = (
     "Adds a file or a link to the attachments of your answer, where the user can open it. "
     "Use it for what the user should see, once for each URL."
 )
-PARAMETERS = FunctionParameters(
-    type="object",
-    properties={
-        URL: SimpleParameter(
-            type="string",
-            description="The path of a file (files/…), a path relative to your own folder, "
-            "an http(s) URL or a data: URI.",
+PARAMETERS = parameters(
+    {
+        URL: text_parameter(
+            "The path of a file (files/…), a path relative to your own folder, an http(s) URL or a "
+            "data: URI."
         ),
-        TITLE: SimpleParameter(
-            type="string", description="What the user reads; without it, the name of the file."
-        ),
+        TITLE: text_parameter("What the user reads; without it, the name of the file."),
     },
-    required=(URL,),
+    URL,
 )
 
 
@@ -41,24 +54,85 @@ def prepare(manifest: Manifest) -> Open | None:
     wanted = manifest.features.representation_tooling if manifest.features is not None else None
     if wanted is None or not wanted.add_attachment:
         return None
-    tool = attachment_tool(manifest)
-
-    def open_representation(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
-        return nullcontext(Contribution((tool.bind(opening),)))
-
-    return open_representation
-
-
-def attachment_tool(manifest: Manifest) -> PreparedTool:
-    arguments = read_arguments(PARAMETERS)
-    spec = ToolSpec(TOOL_NAME, DESCRIPTION, arguments.schema)
-    wishes = Wishes(
-        arguments,
-        display_of(manifest, "Add attachment", parameters=PARAMETERS),
-        manifest.tool_defaults.timeout_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
-        addresses=frozenset({URL, TITLE}),
+    spec = (TOOL_NAME, DESCRIPTION, PARAMETERS)
+    addresses = frozenset({URL, TITLE})
+    return open_with(
+        internal_tool(manifest, spec, add_attachment, "Add attachment", addresses=addresses)
     )
-    return wrapped(PreparedTool(spec, add_attachment), wishes)
+
+
+async def add_attachment(opening: Opening, invocation: Invocation) -> ToolResult:
+    """Raises `InvalidParameter`, and `ServiceFailed` when a file cannot be looked up."""
+    added: set[str] = opening.known.setdefault(KNOWN, set())
+    place = read_place(str(invocation.arguments[URL]))
+    title = one_line(str(invocation.arguments.get(TITLE) or ""), TITLE_CHARACTERS)
+    attachment = await attachment_at(opening, place, title, invocation.messages)
+    key = key_of(attachment.url or "")
+    if key in added:
+        return plain_result(
+            invocation, f"{attachment.title!r} is an attachment of the answer already."
+        )
+    if len(added) >= MOST_ADDED:
+        raise refusal(f"an answer has at most {MOST_ADDED} attachments of this kind.")
+    added.add(key)
+    result = plain_result(invocation, f"{attachment.title!r} is an attachment of the answer now.")
+    return replace(result, propagated=(attachment,))
+
+
+def read_place(given: str) -> Place:
+    """Raises `InvalidParameter`."""
+    try:
+        place = place_of(bare(given.strip()))
+    except FileRefused as error:
+        raise refusal(str(error)) from error
+    if place.kind == "unsupported":
+        raise refusal(f"{shown(given)!r} is nothing that can be attached. {POSSIBLE}")
+    if place.kind == "external" and has_userinfo(place.address):
+        raise refusal(f"the URL {shown(given)} has a name or a password in it; leave them out.")
+    return place
+
+
+def has_userinfo(url: str) -> bool:
+    try:
+        # Browsers read a backslash as a slash, Python does not.
+        return "@" in urlsplit(url.replace("\\", "/")).netloc or "@" in urlsplit(url).netloc
+    except ValueError:
+        return True
+
+
+async def attachment_at(
+    opening: Opening, place: Place, title: str, messages: Sequence[Message]
+) -> Attachment:
+    """A data: URI is stored as a file of the caller; a link is not fetched.
+
+    Raises `InvalidParameter`.
+    """
+    if place.kind == "external":
+        return link(place.address, title, messages)
+    loader = opening.loader
+    try:
+        if place.kind == "data":
+            info = await loader.promote(place.address)
+        else:
+            info = await loader.in_time(place.address, loader.look_up(place.address, place))
+    except FileRefused as error:
+        raise refusal(str(error)) from error
+    return Attachment(info.content_type, title or last_segment(info.path), url=info.path)
+
+
+def link(url: str, title: str, messages: Sequence[Message]) -> Attachment:
+    """A link with the type and title of an attachment of the conversation with the same URL."""
+    attached = (item for message in messages for item in message.attachments)
+    known = next(
+        (item for item in attached if url in (item.url, item.reference_url)), Attachment("")
+    )
+    kind = known.type or mimetypes.guess_type(last_segment(url))[0] or ANY_TYPE
+    name = last_segment(url) if urlsplit(url).path.strip("/") else shown(url)
+    return Attachment(kind, title or known.title or name, url=url, reference_url=url)
+
+
+def refusal(problem: str) -> InvalidParameter:
+    return InvalidParameter(URL, problem)
 
 
 representation = Capability(

@@ -1,4 +1,4 @@
-"""Addresses of operations: written by the operator, filled in by the model, never changed by it."""
+"""Addresses of operations, with placeholders that arguments fill without changing the path."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _placeholder = re.compile(r"\{([^{}/?#]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A URL in parts. `segments` are those of the path; odd pieces of each are placeholders.
+    """A URL in parts. In each of the path's `segments` the odd pieces are placeholders.
 
-    `query` has each pair of the operator's as (name, text as it was written).
+    `query`: (name, encoded pair) of the operator's own query.
     """
 
     client: Callable[[], AsyncClient]
@@ -33,9 +33,11 @@ class Address:
 
     def url(self, path: Mapping[str, str], query: Mapping[str, str]) -> str:
         """The whole address; a query parameter replaces the operator's of the same name."""
-        segments = "/".join(map("".join, (filled(pieces, path) for pieces in self.segments)))
+        segments = "/".join(map("".join, (filled_pieces(pieces, path) for pieces in self.segments)))
         pairs = [text for name, text in self.query if name not in query]
-        pairs += [f"{escaped(name)}={escaped(value)}" for name, value in query.items()]
+        pairs += [
+            f"{percent_encoded(name)}={percent_encoded(value)}" for name, value in query.items()
+        ]
         return f"{self.origin}{segments}{'?' if pairs else ''}{'&'.join(pairs)}"
 
 
@@ -57,19 +59,19 @@ def read_address(url: str) -> Address:
     )
 
 
-def filled(pieces: tuple[str, ...], values: Mapping[str, str]) -> tuple[str, ...]:
+def filled_pieces(pieces: tuple[str, ...], values: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
-        escaped(values[piece]) if index % 2 else piece for index, piece in enumerate(pieces)
+        percent_encoded(values[piece]) if index % 2 else piece for index, piece in enumerate(pieces)
     )
 
 
 def path_values(
     address: Address, arguments: Mapping[str, object], names: Mapping[str, str]
 ) -> dict[str, str]:
-    """The values of placeholders, by key; `names` says which argument fills which key.
+    """The values of placeholders, by key; `names`: key → argument.
 
-    Raises `InvalidParameter` for what would change the path: nothing, a list or an object, and
-    what makes a segment `.` or `..`.
+    Raises `InvalidParameter` for values that would change the path: an empty one, a list, an
+    object, and `.` or `..` as a whole segment.
     """
     values: dict[str, str] = {}
     for key in address.placeholders:
@@ -82,10 +84,10 @@ def path_values(
             raise InvalidParameter(name, "it is part of an address and must not be empty.")
         values[key] = text
     for pieces in address.segments:
-        if len(pieces) > 1 and unquote("".join(filled(pieces, values))) in {".", ".."}:
+        if len(pieces) > 1 and unquote("".join(filled_pieces(pieces, values))) in {".", ".."}:
             raise InvalidParameter(names[pieces[1]], "'.' and '..' are not allowed here.")
     return values
 
 
-def escaped(text: str) -> str:
+def percent_encoded(text: str) -> str:
     return quote(text, safe="", errors="replace")

@@ -1,9 +1,9 @@
-"""How a service is told who is calling: written over whatever a parameter put there."""
+"""Credentials of a request; they replace values that parameters put in their place."""
 
 from __future__ import annotations
 
 from apps.accounts.caller import Caller
-from apps.capabilities.rest.drafts import Draft
+from apps.capabilities.rest.requests import RequestDraft
 from apps.errors import ToolError
 from apps.manifest.authorizations import (
     ApiKeyAuthorization,
@@ -19,12 +19,15 @@ from apps.workspace.local.stored_secrets import reveal
 
 
 async def authorize(
-    draft: Draft, how: RestAuthorization | None, caller: Caller, url: str, refused_token: str = ""
+    draft: RequestDraft,
+    how: RestAuthorization | None,
+    caller: Caller,
+    url: str,
+    refused_token: str = "",
 ) -> str:
-    """Add credentials for that address to the draft; return the token if it was fetched and so
-    can be renewed.
+    """Add credentials for the address. Returns the token if it was fetched, so can be renewed.
 
-    Raises `ToolError` when there are none to add.
+    Raises `ToolError` when the credentials cannot be had.
     """
     match how:
         case BasicAuthorization():
@@ -62,7 +65,7 @@ def own_token(caller: Caller) -> str:
     return caller.bearer
 
 
-def add_key(draft: Draft, how: ApiKeyAuthorization, key: str) -> None:
+def add_key(draft: RequestDraft, how: ApiKeyAuthorization, key: str) -> None:
     match how.location:
         case "header":
             draft.headers[how.name.lower()] = key
@@ -73,7 +76,7 @@ def add_key(draft: Draft, how: ApiKeyAuthorization, key: str) -> None:
 
 
 def authorization_problem(how: RestAuthorization | None) -> str:
-    """Why credentials cannot be sent; "" when they can. They are not repeated."""
+    """Why credentials cannot be sent, "" if they can; the text does not contain them."""
     if isinstance(how, BearerAuthorization):
         return header_value_problem(how.token.text)
     if isinstance(how, ApiKeyAuthorization) and how.location == "header":

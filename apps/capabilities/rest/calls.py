@@ -2,40 +2,91 @@
 
 from __future__ import annotations
 
+import mimetypes
+import secrets
 from dataclasses import replace
 
 from apps import tracing
+from apps.agent.messages import Attachment
+from apps.agent.stages import Stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.rest.authorizations import authorize
-from apps.capabilities.rest.drafts import Draft, add_forwarded
-from apps.capabilities.rest.exchanges import exchange
-from apps.capabilities.rest.operations import Operation
-from apps.capabilities.rest.results import result_of
+from apps.capabilities.rest.exchanges import ServiceResponse, exchange
+from apps.capabilities.rest.requests import Operation, RequestDraft, add_forwarded, fill
+from apps.capabilities.rest.response_text import decode, error_block, media_type, response_block
+from apps.capabilities.wrappers.attachments import matches
 from apps.capabilities.wrappers.echoes import without_credentials
+from apps.capabilities.wrappers.fallbacks import ShownError
 from apps.manifest.toolsets import is_credential_header
+from apps.workspace.egress.retry_after import is_lasting
 from apps.workspace.local.stored_secrets import reveal
 
 UNAUTHORIZED = 401
+BINARY = "application/octet-stream"
 
 
 async def call(operation: Operation, opening: Opening, invocation: Invocation) -> ToolResult:
     """Raises `ToolError`, `InvalidParameter`, `ToolTimedOut`, `FileRefused`."""
-    draft = Draft(operation.method)
+    draft = RequestDraft(operation.method)
     url = operation.address.origin
     for name, shared in operation.headers.items():
         text = draft.headers[name] = (await reveal(shared, url)).text.strip()
         draft.credentials |= {text} if is_credential_header(name, shared) else set()
     constants = {name: (await reveal(c, url)).text for name, c in operation.credentials.items()}
     draft.credentials |= set(constants.values())
-    operation.places.fill(draft, operation.address, {**invocation.arguments, **constants})
+    fill(draft, operation, {**invocation.arguments, **constants})
     token = await authorize(draft, operation.authorization, opening.caller, url)
     add_forwarded(draft, opening.caller.headers, operation.forwarded)
     draft.headers |= {**tracing.headers(), **draft.headers}
     answer = await exchange(operation, draft)
     if answer.status == UNAUTHORIZED and token:
-        # The token may have been withdrawn before its time: once, ask with another one.
+        # The token may have been revoked before it expired: try once with a new one.
         await authorize(draft, operation.authorization, opening.caller, url, refused_token=token)
         answer = await exchange(operation, draft)
     answer = replace(answer, body=without_credentials(answer.body, draft.credentials))
     return await result_of(operation, answer, opening, invocation.stage)
+
+
+async def result_of(
+    operation: Operation, answer: ServiceResponse, opening: Opening, stage: Stage
+) -> ToolResult:
+    """Raises `ToolError` for a status of failure, `FileRefused` when the body cannot be kept."""
+    text = decode(answer.body, answer.content_type)
+    if not 200 <= answer.status < 300:
+        raise status_error(operation, answer, text or "")
+    kind = media_type(answer.content_type) or ("text/plain" if text is not None else BINARY)
+    if text is None:
+        content = f"The service answered with {len(answer.body)} bytes of {kind}, not with text."
+        stage.write(f"> ##### Response:\n\n{content}\n")
+    else:
+        content = text or f"The service answered {answer.status_line}, without a body."
+        stage.write(response_block(text, answer.content_type))
+    wanted = operation.attachment
+    if not wanted.enabled or not answer.body or not matches(kind, wanted.content_types):
+        return ToolResult(content, answer.content_type or kind)
+    attachment = await stored_attachment(operation, answer.body, kind, opening)
+    if not wanted.include_body_as_content:
+        content = f"See attached file: {attachment.title}"
+    return ToolResult(content, answer.content_type or kind, attachments=(attachment,))
+
+
+def status_error(operation: Operation, answer: ServiceResponse, text: str) -> ShownError:
+    """The model is told the status alone: the body of an error is untrusted text."""
+    where = " and points to another address, which is not followed" if answer.location else ""
+    error = ShownError(
+        f"{operation.name}: the service answered {answer.status_line}{where}",
+        error_block(answer.status_line, text),
+    )
+    error.is_lasting = is_lasting(answer.status)
+    error.retry_after = answer.retry_after
+    return error
+
+
+async def stored_attachment(
+    operation: Operation, body: bytes, kind: str, opening: Opening
+) -> Attachment:
+    ending = mimetypes.guess_extension(kind) or ".bin"
+    name = f"{operation.function}-{secrets.token_hex(4)}{ending}"
+    info = await opening.workspace.files.keep(name, body, kind)
+    return Attachment(type=kind, title=f"{operation.function}{ending}", url=info.path)

@@ -8,15 +8,12 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 
-from django.conf import settings
-
 from apps.agent.tools import ToolSpec
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.rest.addresses import Address, read_address
 from apps.capabilities.rest.authorizations import authorization_problem
 from apps.capabilities.rest.calls import call
-from apps.capabilities.rest.operations import Operation
-from apps.capabilities.rest.parameters import read_places
+from apps.capabilities.rest.requests import Operation
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import Wishes, wrapped
 from apps.capabilities.wrappers.display import display_of, title_of
@@ -38,12 +35,14 @@ from apps.manifest.tools import RestTool
 from apps.manifest.toolsets import RestToolSet
 from apps.workspace.egress.headers import header_name_problem, header_value_problem
 from apps.workspace.egress.urls import AddressInvalid
+from apps.workspace.loading.rules import Rules, rules_of
 from apps.workspace.local.stored_secrets import Need, refusals
 
 logger = logging.getLogger(__name__)
 
+NO_QUERY = "the paths of the tools follow it, so it has no query and no fragment."
 REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
-"""The methods of which HTTP says that sending a request twice does no more than sending it once."""
+"""Idempotent methods (RFC 9110, 9.2.2)."""
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -73,9 +72,9 @@ def prepare(manifest: Manifest) -> Open | None:
     async def open_rest(opening: Opening) -> AsyncIterator[Contribution]:
         refused = await refusals(needs)
         usable = (tool for place, tool in tools if not any(is_below(place, p) for p in refused))
-        told = (InitializationIssue(f"{path}: {problem}") for path, problem in refused.items())
+        unusable = (InitializationIssue(f"{path}: {why}") for path, why in refused.items())
         bound = tuple(tool.bind(opening) for tool in usable)
-        yield Contribution(tools=bound, issues=(*issues, *told))
+        yield Contribution(tools=bound, issues=(*issues, *unusable))
 
     return open_rest
 
@@ -88,7 +87,7 @@ def is_below(place: str, path: str) -> bool:
 
 
 def needs_of_toolset(path: str, toolset: RestToolSet) -> Iterator[Need]:
-    """What is shared goes to all services of the toolset, and to the one with the tokens."""
+    """Credentials that go to all services of the toolset, and to its token service."""
     tools = (tool.rest_api_method_info for _, tool in tools_of(path, toolset))
     urls = tuple(map(toolset.address_of, tools))
     for name, value in toolset.headers.items():
@@ -111,7 +110,6 @@ def needs_of_tool(path: str, tool: RestTool, toolset: RestToolSet) -> Iterator[N
 
 
 def toolsets(manifest: Manifest) -> Iterator[tuple[str, RestToolSet]]:
-    """The enabled ones, each with its path."""
     for index, toolset in enumerate(manifest.tool_sets):
         if isinstance(toolset, RestToolSet) and toolset.enabled:
             yield f"tool_sets[{index}]", toolset
@@ -124,7 +122,7 @@ def tools_of(path: str, toolset: RestToolSet) -> Iterator[tuple[str, RestTool]]:
 
 
 def check_shared(path: str, toolset: RestToolSet) -> None:
-    """Whether what all tools have in common can be used. Raises `InitializationIssue`."""
+    """Raises `InitializationIssue`."""
     if toolset.base_url:
         read_url(f"{path}.base_url", toolset.base_url)
         if not {"?", "#"}.isdisjoint(toolset.base_url):
@@ -139,9 +137,6 @@ def check_shared(path: str, toolset: RestToolSet) -> None:
         read_url(f"{path}.authorization.token_url", how.token_url)
 
 
-NO_QUERY = "the paths of the tools follow it, so it has no query and no fragment."
-
-
 def prepare_tool(
     path: str, tool: RestTool, toolset: RestToolSet, manifest: Manifest
 ) -> PreparedTool:
@@ -150,8 +145,8 @@ def prepare_tool(
     name = visible_name(toolset.name, function.name)
     parameters = without_credentials(function.parameters)
     arguments = read_arguments(parameters)
-    seconds = manifest.tool_defaults.timeout_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
-    operation = read_operation(path, tool, toolset, name, seconds, most_bytes(manifest))
+    rules = rules_of(manifest)
+    operation = read_operation(path, tool, toolset, name, rules)
     title = title_of(toolset.name, function.name, f"Calling {function.name}")
     return wrapped(
         PreparedTool(
@@ -160,7 +155,7 @@ def prepare_tool(
         Wishes(
             arguments,
             display_of(manifest, title, tool=tool.display, parameters=parameters),
-            seconds,
+            rules.seconds,
             tool.attachment,
             tool.fallback_configuration,
             is_repeatable=operation.method in REPEATABLE,
@@ -169,7 +164,7 @@ def prepare_tool(
 
 
 def read_operation(
-    path: str, tool: RestTool, toolset: RestToolSet, name: str, seconds: float, size: int
+    path: str, tool: RestTool, toolset: RestToolSet, name: str, rules: Rules
 ) -> Operation:
     function, method = tool.open_ai_tool.function, tool.rest_api_method_info
     url = toolset.address_of(method)
@@ -182,17 +177,16 @@ def read_operation(
             'write {"enabled": false} if that is meant',
             name,
         )
-    places = {key: p.parameter_info for key, p in function.parameters.properties.items()}
     return Operation(
         name=name,
         function=function.name,
         method=method.method_type.upper(),
         address=address,
-        places=read_places(places),
+        places={key: p.parameter_info for key, p in function.parameters.properties.items()},
         authorization=toolset.authorization,
         attachment=wanted or ResponseAsAttachment(),
-        most_seconds=seconds,
-        most_bytes=size,
+        most_seconds=rules.seconds,
+        most_bytes=rules.limit,
         headers={name.lower(): value for name, value in toolset.headers.items()},
         credentials=credentials_of(function.parameters),
         forwarded=frozenset(name.lower() for name in toolset.forward_headers or ()),
@@ -208,18 +202,13 @@ def credentials_of(parameters: RestFunctionParameters) -> dict[str, Credential]:
 
 
 def without_credentials(parameters: RestFunctionParameters) -> RestFunctionParameters:
-    """What models and stages are told of: constants that are credentials are not arguments."""
+    """The parameters that models and stages are told of."""
     hidden = credentials_of(parameters)
     if not hidden:
         return parameters
     shown = {n: p for n, p in parameters.properties.items() if n not in hidden}
     required = tuple(name for name in parameters.required or () if name not in hidden)
     return parameters.model_copy(update={"properties": shown, "required": required or None})
-
-
-def most_bytes(manifest: Manifest) -> int:
-    own = manifest.features.file_loading.size_limit if manifest.features is not None else None
-    return own or int(settings.DEFAULT_FILE_LOADING_SIZE_LIMIT)
 
 
 def read_url(path: str, url: str) -> Address:
@@ -245,7 +234,7 @@ def check_parameters(path: str, parameters: RestFunctionParameters, address: Add
 
 
 def parameter_problem(parameter: RestParameter) -> str:
-    """Why no call could ever send the parameter; "" when there is no such reason."""
+    """Why no call could send the parameter, "" if one can."""
     place = parameter.parameter_info
     constant = parameter.const if isinstance(parameter, RestConstParameter) else None
     if isinstance(constant, Credential):

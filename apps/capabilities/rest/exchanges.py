@@ -1,4 +1,4 @@
-"""One request and its answer; whatever goes wrong becomes a sentence for the model."""
+"""One HTTP exchange; errors become sentences for the model, without addresses."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from urllib.parse import urljoin, urlsplit
 
-from apps.capabilities.rest.drafts import Draft
-from apps.capabilities.rest.operations import Operation
+from apps.capabilities.rest.requests import Operation, RequestDraft
 from apps.errors import EgressRefused, ToolError, ToolTimedOut
 from apps.workspace.egress.bodies import BodyTooLarge, BodyUnreadable, read_body
 from apps.workspace.egress.clients import (
@@ -27,11 +26,11 @@ MOST_REDIRECTS = 5
 KEEPS_METHOD = frozenset({307, 308})
 MOVES_TO_GET = frozenset({301, 302, 303})
 MOST_ERROR_BYTES = 65_536
-"""Of the body of an error, which only a person sees."""
+"""Of the body of an error, which is shown in the stage alone."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class HttpRequest:
     method: str
     url: str = field(repr=False)
     headers: list[tuple[bytes, bytes]] = field(repr=False)
@@ -39,8 +38,8 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """`location` is where a redirect points, in full; `retry_after` is in seconds."""
+class ServiceResponse:
+    """`location` is the full target of a redirect; `retry_after` is in seconds."""
 
     status: int
     content_type: str
@@ -50,42 +49,44 @@ class Answer:
 
     @property
     def status_line(self) -> str:
-        """The number and its standard phrase; the service's own words are not used."""
+        """The number and its standard phrase, not the service's own."""
         try:
             return f"{self.status} {HTTPStatus(self.status).phrase}"
         except ValueError:
             return str(self.status)
 
 
-async def exchange(operation: Operation, draft: Draft) -> Answer:
+async def exchange(operation: Operation, draft: RequestDraft) -> ServiceResponse:
     """Send, following redirects that stay on the host. Raises `ToolError`, `ToolTimedOut`."""
-    question = Question(
-        draft.method, draft.url(operation.address), draft.header_pairs(), draft.content()
+    request = HttpRequest(
+        draft.method,
+        operation.address.url(draft.path, draft.query),
+        draft.header_pairs(),
+        draft.content(),
     )
-    with told(operation):
+    with errors_for_model(operation):
         for _ in range(MOST_REDIRECTS):
-            answer = await ask(operation, question)
-            if not answer.location or origin(answer.location) != origin(question.url):
+            answer = await send(operation, request)
+            if not answer.location or origin(answer.location) != origin(request.url):
                 return answer
-            question = redirected(question, answer)
+            request = redirected(request, answer)
     raise ToolError(f"{operation.name}: the service redirects without end.")
 
 
-async def ask(operation: Operation, question: Question) -> Answer:
-    """One request. Leaving early, a cancellation included, closes it at once."""
+async def send(operation: Operation, request: HttpRequest) -> ServiceResponse:
     seconds = operation.most_seconds
     async with operation.address.client().stream(
-        question.method,
-        question.url,
-        headers=question.headers,
-        content=question.content,
+        request.method,
+        request.url,
+        headers=request.headers,
+        content=request.content,
         timeout=(min(CONNECT_SECONDS, seconds), seconds, seconds, seconds),
     ) as response:
-        return Answer(
+        return ServiceResponse(
             response.status_code,
             response.headers.get("content-type", ""),
             await content_of(response, operation.most_bytes),
-            target(response, question.url),
+            redirect_target(response, request.url),
             retry_after(response.headers),
         )
 
@@ -99,7 +100,7 @@ async def content_of(response: Response, most: int) -> bytes:
         return b""
 
 
-def target(response: Response, url: str) -> str:
+def redirect_target(response: Response, url: str) -> str:
     location = str(response.headers.get("location", ""))
     if response.status_code not in KEEPS_METHOD | MOVES_TO_GET or not location:
         return ""
@@ -109,11 +110,11 @@ def target(response: Response, url: str) -> str:
         return ""
 
 
-def redirected(question: Question, answer: Answer) -> Question:
-    if answer.status in KEEPS_METHOD or question.method == "GET":
-        return replace(question, url=answer.location)
-    headers = [pair for pair in question.headers if pair[0] != b"content-type"]
-    return Question("GET", answer.location, headers, None)
+def redirected(request: HttpRequest, answer: ServiceResponse) -> HttpRequest:
+    if answer.status in KEEPS_METHOD or request.method == "GET":
+        return replace(request, url=answer.location)
+    headers = [pair for pair in request.headers if pair[0] != b"content-type"]
+    return HttpRequest("GET", answer.location, headers, None)
 
 
 def origin(url: str) -> tuple[str, str | None, int | None]:
@@ -126,8 +127,8 @@ def origin(url: str) -> tuple[str, str | None, int | None]:
 
 
 @contextmanager
-def told(operation: Operation) -> Iterator[None]:
-    """Turn what a client raises into what a model can be told; addresses stay out of it."""
+def errors_for_model(operation: Operation) -> Iterator[None]:
+    """Turn errors of the client into `ToolError` and `ToolTimedOut`."""
     name = operation.name
     try:
         yield
@@ -138,10 +139,10 @@ def told(operation: Operation) -> Iterator[None]:
     except TimeoutException as error:
         raise ToolTimedOut(name, operation.most_seconds) from error
     except (HTTPError, InvalidURL) as error:
-        raise ToolError(f"{name}: {reason(error)}") from error
+        raise ToolError(f"{name}: {error_reason(error)}") from error
 
 
-def reason(error: Exception) -> str:
+def error_reason(error: Exception) -> str:
     match error:
         case BodyTooLarge():
             return f"the answer is larger than {error.limit} bytes. Ask for less at once."

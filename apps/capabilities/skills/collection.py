@@ -1,4 +1,4 @@
-"""The skills of one run: which there are, which wins of several of one name, how they are told."""
+"""The skills of one run, and the texts in which the model reads of them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ ReadFile = Callable[[str], Awaitable[str]]
 
 @dataclass(frozen=True)
 class Skill:
-    """`text` is its document as it was written; `files` are the paths of those beside it.
+    """`text` is its document, `files` are the paths of its other files.
 
-    `origin` tells where it is from, in words for the operator; `problem` why not all of its files
-    are listed, "" if they are.
+    `origin` is for messages to the operator; `problem` is why not all files are listed, "" if all
+    are.
     """
 
     name: str
@@ -38,8 +38,8 @@ class Skill:
     problem: str = ""
 
     @cached_property
-    def told(self) -> str:
-        """What a model reads of it: the document, and which files it can ask for."""
+    def full_text(self) -> str:
+        """The document and the list of files, as the model reads them."""
         lines = [f"  <file>{escape(path, quote=False)}</file>" for path in self.files]
         if self.problem:
             lines.append(f"  <note>{escape(self.problem, quote=False)}</note>")
@@ -51,21 +51,21 @@ class Skill:
 
 @dataclass(frozen=True)
 class Collection:
-    """Skills by name, and one issue for each that had to stand back."""
+    """Skills by name, and an issue for each that has the name of another one."""
 
     skills: Mapping[str, Skill]
     issues: tuple[InitializationIssue, ...] = ()
 
     @cached_property
     def prompt(self) -> str:
-        """The part of the system prompt that lists them; "" where there are none."""
+        """The part of the system prompt that lists them, "" for none."""
         if not self.skills:
             return ""
-        lines = [line for skill in self.skills.values() for line in entry(skill)]
+        lines = [line for skill in self.skills.values() for line in entry_lines(skill)]
         return "\n".join((HOW_TO, "", "<available_skills>", *lines, "</available_skills>"))
 
 
-def entry(skill: Skill) -> Iterator[str]:
+def entry_lines(skill: Skill) -> Iterator[str]:
     yield "  <skill>"
     yield f"    <name>{escape(skill.name, quote=False)}</name>"
     yield f"    <description>{escape(skill.description, quote=False)}</description>"
@@ -73,7 +73,7 @@ def entry(skill: Skill) -> Iterator[str]:
 
 
 def merged(skills: Iterable[Skill]) -> Collection:
-    """Of several skills with one name the first is kept."""
+    """The first of several skills with one name is kept."""
     kept: dict[str, Skill] = {}
     issues = []
     for skill in skills:
@@ -92,7 +92,7 @@ def merged(skills: Iterable[Skill]) -> Collection:
 
 @lru_cache(maxsize=8)
 def predefined(installed: tuple[InstalledSkill, ...]) -> Collection:
-    """What every application is offered; made once for each version of the predefined content."""
+    """Cached for each version of the predefined content."""
     return merged(map(predefined_skill, installed))
 
 

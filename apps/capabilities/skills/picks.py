@@ -11,7 +11,7 @@ from django.conf import settings
 from apps.agent.injection import Injection, inject
 from apps.agent.messages import Message
 from apps.capabilities.skills.collection import SECTION, TOOL_NAME, Collection
-from apps.capabilities.skills.fetching import Address, Fetched
+from apps.capabilities.skills.stored import Fetched, SkillAddress
 from apps.errors import InitializationIssue
 
 KEY = "skills"
@@ -20,28 +20,28 @@ KEY = "skills"
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """`question` counts the user's messages from the first one, 0."""
+    """`question`: index among the user's messages."""
 
     question: int
-    address: Address
+    address: SkillAddress
 
 
 @dataclass(frozen=True, slots=True)
-class Picked:
-    """Those of a whole conversation, the newest question first; and what is wrong with others."""
+class Picks:
+    """The picks of a conversation, the newest question first, and issues of unusable ones."""
 
     picks: tuple[Pick, ...] = ()
     issues: tuple[InitializationIssue, ...] = ()
 
     @property
-    def addresses(self) -> tuple[Address, ...]:
+    def addresses(self) -> tuple[SkillAddress, ...]:
         return tuple(dict.fromkeys(pick.address for pick in self.picks))
 
 
-NOTHING = Picked()
+NOTHING = Picks()
 
 
-def picks_in(messages: Sequence[Message]) -> Picked:
+def picks_in(messages: Sequence[Message]) -> Picks:
     """At most `SKILL_INVOCATION_MAX_SKILLS` different skills."""
     if not any(KEY in message.extra for message in messages):
         return NOTHING
@@ -51,22 +51,26 @@ def picks_in(messages: Sequence[Message]) -> Picked:
     for number in range(len(questions) - 1, -1, -1):
         for url in urls_of(questions[number]):
             if url is None:
-                issues.append(soft(f"custom_content.{KEY}: expected a list of objects with a url."))
+                issues.append(
+                    soft_issue(f"custom_content.{KEY}: expected a list of objects with a url.")
+                )
             else:
-                picks.append(Pick(number, Address("dial-skill", url)))
+                picks.append(Pick(number, SkillAddress("dial-skill", url)))
     most = settings.SKILL_INVOCATION_MAX_SKILLS
     distinct = list(dict.fromkeys(pick.address for pick in picks))
     if len(distinct) > most:
         issues.append(
-            soft(f"{len(distinct)} skills were picked; only the newest {most} of them are used.")
+            soft_issue(
+                f"{len(distinct)} skills were picked; only the newest {most} of them are used."
+            )
         )
     used = frozenset(distinct[:most])
     kept = tuple(dict.fromkeys(pick for pick in picks if pick.address in used))
-    return Picked(kept, tuple({issue.message: issue for issue in issues}.values()))
+    return Picks(kept, tuple({issue.message: issue for issue in issues}.values()))
 
 
 def urls_of(message: Message) -> Iterator[str | None]:
-    """None for each entry that is none: whoever asks may send anything."""
+    """None for each invalid entry."""
     written = message.extra.get(KEY)
     if written is None:
         return
@@ -78,26 +82,25 @@ def urls_of(message: Message) -> Iterator[str | None]:
         yield url if isinstance(url, str) and url.strip() else None
 
 
-def pick_issues(picked: Picked, fetched: Fetched) -> Iterator[InitializationIssue]:
-    """One for each skill that was picked and cannot be had."""
-    for address in picked.addresses:
+def pick_issues(picks: Picks, fetched: Fetched) -> Iterator[InitializationIssue]:
+    for address in picks.addresses:
         if refusal := fetched.refusals.get(address):
-            yield soft(f"The picked skill '{address.name}' could not be loaded: {refusal}")
+            yield soft_issue(f"The picked skill '{address.name}' could not be loaded: {refusal}")
 
 
-def with_picks(
-    messages: Sequence[Message], picked: Picked, fetched: Fetched, offered: Collection
+async def with_picks(
+    picks: Picks, fetched: Fetched, offered: Collection, messages: Sequence[Message]
 ) -> Sequence[Message]:
-    """Each picked skill, read for the model right after the question that it was picked for."""
+    """Each picked skill, as if the model had read it right after its question."""
     places = [place for place, message in enumerate(messages) if message.role == "user"]
-    ordered = sorted(picked.picks, key=attrgetter("question"))
+    ordered = sorted(picks.picks, key=attrgetter("question"))
     for pick in reversed(ordered):  # from the end, so that the places before it stay
-        read = reading(pick, fetched, offered)
+        read = injection(pick, fetched, offered)
         messages = inject(messages, read, places[pick.question] + 1)
     return messages
 
 
-def reading(pick: Pick, fetched: Fetched, offered: Collection) -> Injection:
+def injection(pick: Pick, fetched: Fetched, offered: Collection) -> Injection:
     skill = fetched.skills.get(pick.address)
     name = skill.name if skill is not None else pick.address.name
     if skill is None:
@@ -106,24 +109,20 @@ def reading(pick: Pick, fetched: Fetched, offered: Collection) -> Injection:
     elif offered.skills[name] is not skill:
         content = f"Error: Another skill of the name '{name}' was picked later, and is used."
     else:
-        content = skill.told
+        content = skill.full_text
     identity = f"{pick.question} {pick.address.url}"
     arguments = {"skill_name": name}
     return Injection(TOOL_NAME, arguments, content, "refresh_if_changed", identity=identity)
 
 
-def without_picks(messages: Sequence[Message]) -> Sequence[Message]:
-    """No model and no deployment is sent what was picked: it was read already, or may not be."""
+async def without_picks(messages: Sequence[Message]) -> Sequence[Message]:
     if not any(KEY in message.extra for message in messages):
         return messages
-    return [without_pick(message) for message in messages]
+    return [
+        replace(m, extra={k: v for k, v in m.extra.items() if k != KEY}) if KEY in m.extra else m
+        for m in messages
+    ]
 
 
-def without_pick(message: Message) -> Message:
-    if KEY not in message.extra:
-        return message
-    return replace(message, extra={k: v for k, v in message.extra.items() if k != KEY})
-
-
-def soft(text: str) -> InitializationIssue:
+def soft_issue(text: str) -> InitializationIssue:
     return InitializationIssue(text, section=SECTION, is_hard=False)

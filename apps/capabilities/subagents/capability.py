@@ -4,47 +4,36 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from django.conf import settings
 
-from apps.agent.tools import Invocation, ToolResult, ToolSpec
-from apps.capabilities.registry import (
-    Capability,
-    Contribution,
-    Open,
-    Opening,
-    Prepared,
-)
-from apps.capabilities.registry import (
-    prepare as prepare_capabilities,
-)
-from apps.capabilities.subagents.compiling import compiled, descriptions
+from apps.agent.tools import Invocation, ToolResult
+from apps.capabilities import registry
+from apps.capabilities.registry import Capability, Open, Opening, Prepared
+from apps.capabilities.subagents.helper_manifest import descriptions, helper_manifest
 from apps.capabilities.subagents.relay import Relay
 from apps.capabilities.subagents.turns import turn
-from apps.capabilities.wrappers.arguments import read_arguments
-from apps.capabilities.wrappers.composition import Wishes, wrapped
-from apps.capabilities.wrappers.display import display_of
+from apps.capabilities.wrappers.internal import (
+    IN_TITLE,
+    internal_tool,
+    open_with,
+    parameters,
+    text_parameter,
+)
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, one_line, shortened
 from apps.errors import InvalidParameter, ModelFailed, QuickAppError, ToolError, ToolTimedOut
 from apps.manifest.manifest import Manifest
-from apps.manifest.parameters import (
-    ArrayParameter,
-    FunctionParameters,
-    ParameterDisplay,
-    ParameterStage,
-    SimpleParameter,
-    SimpleSchema,
-)
+from apps.manifest.parameters import ArrayParameter, FunctionParameters, SimpleSchema
 from apps.manifest.subagents import Subagents
 
 TOOL_NAME = "task"
 WAITING_SECONDS = 3600
-"""For a turn. Whoever waits longer is better told so."""
+"""The longest wait for a turn."""
 MOST_HELPERS = 32
-"""Selections of toolsets that are kept prepared."""
+"""Prepared helpers that are cached."""
 DESCRIPTION_CHARACTERS = 300
 HEADING = "> #### Response:\n"
 NO_ANSWER = "The helper ended without an answer. Try again, or do without it."
@@ -61,12 +50,7 @@ def prepare(manifest: Manifest) -> Open | None:
     wanted = manifest.features.subagents if manifest.features is not None else None
     if wanted is None or not wanted.enabled:
         return None
-    tool = make_tool(manifest, Helpers(manifest, wanted))
-
-    def open_subagents(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
-        return nullcontext(Contribution((tool.bind(opening),)))
-
-    return open_subagents
+    return open_with(make_tool(manifest, Helpers(manifest, wanted)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +63,15 @@ class Helpers:
 
     @property
     def seconds(self) -> float:
-        """How long one may work on a task."""
         limit = float(settings.SUBAGENT_TIMEOUT_SECONDS)
         return min(self.wanted.timeout_seconds or limit, limit)
 
-    def having(self, toolsets: frozenset[str]) -> tuple[Manifest, Prepared]:
+    def prepared_with(self, toolsets: frozenset[str]) -> tuple[Manifest, Prepared]:
         if toolsets not in self.known:
             while len(self.known) >= MOST_HELPERS:
                 self.known.pop(next(iter(self.known)))
-            manifest = compiled(self.manifest, self.wanted, toolsets)
-            self.known[toolsets] = manifest, prepare_capabilities(manifest)
+            manifest = helper_manifest(self.manifest, self.wanted, toolsets)
+            self.known[toolsets] = manifest, registry.prepare(manifest)
         return self.known[toolsets]
 
     async def work(self, opening: Opening, invocation: Invocation) -> ToolResult:
@@ -97,10 +80,10 @@ class Helpers:
         features = self.manifest.features
         shows_stages = features is None or features.stage_display.propagate_sub_stages
         relay = Relay(invocation, shows_stages)
-        manifest, prepared = self.having(toolsets)
+        manifest, prepared = self.prepared_with(toolsets)
         async with turn():
             invocation.stage.write(HEADING)
-            with told(self.seconds):
+            with errors_for_model(self.seconds):
                 try:
                     async with asyncio.timeout(self.seconds):
                         text = await opening.delegate(manifest, prepared, question, relay)
@@ -120,8 +103,8 @@ class Helpers:
 
 
 @contextmanager
-def told(seconds: float) -> Iterator[None]:
-    """Turn what ends a helper into what a model can be told."""
+def errors_for_model(seconds: float) -> Iterator[None]:
+    """Turn errors of a helper into `ToolError` and `ToolTimedOut`."""
     try:
         yield
     except TimeoutError as error:
@@ -134,7 +117,7 @@ def told(seconds: float) -> Iterator[None]:
 def read_task(
     arguments: Mapping[str, object], there: Mapping[str, str]
 ) -> tuple[str, frozenset[str]]:
-    """The prompt and the toolsets. Raises `InvalidParameter`."""
+    """The prompt and the names of toolsets. Raises `InvalidParameter`."""
     question, toolsets = arguments["prompt"], arguments["tool_sets"]
     assert isinstance(question, str) and isinstance(toolsets, list)  # noqa: PT018, S101 - checked
     if not question.strip():
@@ -149,43 +132,30 @@ def read_task(
 
 def make_tool(manifest: Manifest, helpers: Helpers) -> PreparedTool:
     toolsets = descriptions(manifest)
-    parameters = parameters_of(toolsets)
-    arguments = read_arguments(parameters)
-    lines = [line(name, description) for name, description in toolsets.items()]
+    lines = []
+    for name, description in toolsets.items():
+        text = one_line(description, DESCRIPTION_CHARACTERS)
+        lines.append(f"- {name}{f': {text}' if text else ''}")
     description = DESCRIPTION.format(toolsets="\n".join(lines) or "- (none)")
-    return wrapped(
-        PreparedTool(ToolSpec(TOOL_NAME, description, arguments.schema), helpers.work),
-        Wishes(
-            arguments,
-            display_of(manifest, "Task:", parameters=parameters),
-            WAITING_SECONDS + helpers.seconds,
-        ),
+    return internal_tool(
+        manifest,
+        (TOOL_NAME, description, task_parameters(toolsets)),
+        helpers.work,
+        "Task:",
+        seconds=WAITING_SECONDS + helpers.seconds,
     )
 
 
-def line(name: str, description: str) -> str:
-    text = one_line(description, DESCRIPTION_CHARACTERS)
-    return f"- {name}{f': {text}' if text else ''}"
-
-
-def parameters_of(toolsets: Mapping[str, str]) -> FunctionParameters:
-    titled = ParameterDisplay(stage=ParameterStage(show_value_in_stage_title=True))
-    return FunctionParameters(
-        type="object",
-        properties={
-            "prompt": SimpleParameter(
-                type="string",
-                description="The task, with everything that the helper has to know.",
-                display=titled,
-            ),
-            "tool_sets": ArrayParameter(
-                type="array",
-                items=SimpleSchema(type="string", enum=tuple(toolsets) or None),
-                description="The toolsets that the helper may use; an empty list for none.",
-            ),
-        },
-        required=("prompt", "tool_sets"),
+def task_parameters(toolsets: Mapping[str, str]) -> FunctionParameters:
+    chosen = ArrayParameter(
+        type="array",
+        items=SimpleSchema(type="string", enum=tuple(toolsets) or None),
+        description="The toolsets that the helper may use; an empty list for none.",
     )
+    prompt = text_parameter(
+        "The task, with everything that the helper has to know.", display=IN_TITLE
+    )
+    return parameters({"prompt": prompt, "tool_sets": chosen}, "prompt", "tool_sets")
 
 
 subagents = Capability("subagents", frozenset({"features.subagents"}), prepare)

@@ -1,4 +1,4 @@
-"""What a helper does, shown in the stage of its task, and what is to be kept of it."""
+"""The events of a helper: shown in the stage of its task, or kept for its result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from apps.agent.tools import Invocation
 
 @dataclass(slots=True)
 class Relay:
-    """The `emit` of a helper. Its stages stand below that of the task, if they are shown."""
+    """The `emit` of a helper. Its stages, if shown, are below the stage of the task."""
 
     invocation: Invocation
     shows_stages: bool
@@ -61,7 +61,7 @@ class Relay:
     def below(
         self, event: StageOpened | StageRenamed | StageDelta | StageAttachment | StageClosed
     ) -> Event:
-        """The same, named apart from the stages of others."""
+        """The event with ids that are unique among all helpers."""
         task = self.invocation.id
         named = replace(event, stage_id=f"{task}-{event.stage_id}")
         if not isinstance(named, StageOpened):

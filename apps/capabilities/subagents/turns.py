@@ -1,4 +1,4 @@
-"""Whose turn it is: only so many tasks are worked on at the same time in a process."""
+"""Turns of helpers: a limit on the tasks that one process works on at the same time."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ class Turns:
         self.semaphore = asyncio.Semaphore(count)
 
     async def aclose(self) -> None:
-        """There is nothing to close: who waits belongs to a run, which ends by itself."""
+        """Nothing to close: waiting tasks belong to runs, which end by themselves."""
 
 
+# Set within a task. Its application may call others that have tasks as well: if these waited for
+# the turns of the process, a task would wait for its own end.
 _within: ContextVar[Turns | None] = ContextVar("turns", default=None)
-"""Set inside of a task. The application that it works for may call others, which have tasks too:
-if those waited for the turns of the process, a task would wait for the end of itself."""
 
 
 @asynccontextmanager
 async def turn() -> AsyncIterator[None]:
-    """Wait for a turn, and have it for the length of the block."""
-    turns = _within.get() or shared(Turns, every)
+    turns = _within.get() or shared(Turns, process_turns)
     async with turns.semaphore:
         token = _within.set(Turns(1))
         try:
@@ -39,6 +38,5 @@ async def turn() -> AsyncIterator[None]:
             _within.reset(token)
 
 
-def every() -> Turns:
-    """Those of a process."""
+def process_turns() -> Turns:
     return Turns(settings.SUBAGENT_MAX_CONCURRENT_SPAWNS)

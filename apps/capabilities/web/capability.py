@@ -1,22 +1,21 @@
-"""The model reads the Web: one tool, which an application may only have where fetching is on."""
+"""The tool that reads the Web, for applications that may fetch external URLs."""
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager, nullcontext
-
 from django.conf import settings
 
-from apps.agent.tools import Invocation, ToolResult, ToolSpec
-from apps.capabilities.registry import Capability, Contribution, Open, Opening
-from apps.capabilities.web.fetching import SAVE_PATH, URL, Fetch
-from apps.capabilities.wrappers.arguments import read_arguments
-from apps.capabilities.wrappers.composition import Wishes, wrapped
-from apps.capabilities.wrappers.display import display_of
-from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.agent.tools import Invocation, ToolResult
+from apps.capabilities.registry import Capability, Open, Opening
+from apps.capabilities.web.fetch import SAVE_PATH, URL, Fetch
+from apps.capabilities.wrappers.internal import (
+    configured,
+    internal_tool,
+    open_with,
+    parameters,
+    text_parameter,
+)
 from apps.errors import InitializationIssue
-from apps.manifest.features import WebFetch
 from apps.manifest.manifest import Manifest
-from apps.manifest.parameters import FunctionParameters, SimpleParameter
 from apps.workspace.egress.fetch import POLICIES
 from apps.workspace.loading.rules import rules_of
 
@@ -26,18 +25,16 @@ DESCRIPTION = (
     "With save_path, a file of any type is kept in your own folder instead."
 )
 GRACE_SECONDS = 1.0
-"""A fetch that takes too long tells more than the time-out around every tool, so it comes first."""
-PARAMETERS = FunctionParameters(
-    type="object",
-    properties={
-        URL: SimpleParameter(type="string", description="The http(s) URL."),
-        SAVE_PATH: SimpleParameter(
-            type="string",
-            description="Where to keep it: a path relative to your own folder, such as "
-            "pages/report.pdf. An existing file is not replaced.",
+"""After the loader's own time-out, whose message is better than that of the wrapper."""
+PARAMETERS = parameters(
+    {
+        URL: text_parameter("The http(s) URL."),
+        SAVE_PATH: text_parameter(
+            "Where to keep it: a path relative to your own folder, such as pages/report.pdf. "
+            "An existing file is not replaced."
         ),
     },
-    required=(URL,),
+    URL,
 )
 
 
@@ -49,36 +46,22 @@ def prepare(manifest: Manifest) -> Open | None:
         raise InitializationIssue(
             f"features.web_fetch: the tool '{TOOL_NAME}' is left out. {POLICIES[wish]}"
         )
-    tool = web_tool(manifest, wanted)
-
-    def open_web(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
-        return nullcontext(Contribution((tool.bind(opening),)))
-
-    return open_web
-
-
-def web_tool(manifest: Manifest, wanted: WebFetch) -> PreparedTool:
-    arguments = read_arguments(PARAMETERS)
-    spec = ToolSpec(TOOL_NAME, DESCRIPTION, arguments.schema)
-    most_bytes = most_inline(wanted)
+    size = settings.TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD
+    most_bytes = int(configured(wanted, "max_inline_size", size))
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         return await Fetch(opening, most_bytes).answer(invocation)
 
-    wishes = Wishes(
-        arguments,
-        display_of(manifest, "Fetch from the Web", parameters=PARAMETERS),
-        rules_of(manifest).seconds + GRACE_SECONDS,
-        addresses=frozenset({URL, SAVE_PATH}),
+    return open_with(
+        internal_tool(
+            manifest,
+            (TOOL_NAME, DESCRIPTION, PARAMETERS),
+            work,
+            "Fetch from the Web",
+            seconds=rules_of(manifest).seconds + GRACE_SECONDS,
+            addresses=frozenset({URL, SAVE_PATH}),
+        )
     )
-    return wrapped(PreparedTool(spec, work), wishes)
-
-
-def most_inline(wanted: WebFetch) -> int:
-    """Bytes; the installation's limit of results where the application has none of its own."""
-    if "max_inline_size" in wanted.model_fields_set:
-        return wanted.max_inline_size
-    return int(settings.TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD)
 
 
 web = Capability("web", frozenset({"features.web_fetch"}), prepare)

@@ -6,9 +6,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
+from apps.agent.messages import ToolCall
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.constants import Inject, injection
@@ -135,3 +137,12 @@ def place(path: Iterable[str | int]) -> str:
 def kind_of(value: Any) -> str:
     kinds = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
     return "null" if value is None else kinds.get(type(value), "object")
+
+
+def recorded_arguments(call: ToolCall) -> dict[str, Any]:
+    """The arguments of an earlier call, {} if they are no JSON object."""
+    try:
+        arguments = msgspec.json.decode(call.arguments or "{}")
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return {}
+    return arguments if isinstance(arguments, dict) else {}

@@ -51,7 +51,7 @@ def skill_blocks(item: Item) -> Iterator[Block]:
         lines = (f"{problem.path}: {problem.message}" for problem in odd)
         yield Block("Worth a look", "\n".join(lines))
     yield Block("What the model is told of it at first", merged([skill]).prompt)
-    yield Block("What it reads when a task calls for it", skill.told)
+    yield Block("What it reads when a task calls for it", skill.full_text)
     for path, text in found.files.items():
         yield Block(path, text)
 

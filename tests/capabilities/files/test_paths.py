@@ -8,14 +8,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from apps.capabilities.files.globs import matches
 from apps.capabilities.files.paths import (
     check_file,
     check_folder,
     check_own,
-    told,
-    whole,
-    whole_folder,
+    full_folder,
+    full_path,
+    matches,
+    shown_path,
 )
 from apps.errors import FileRefused, InvalidParameter
 from apps.workspace.dial.core import Core
@@ -45,7 +45,7 @@ def test_what_may_be_written_is_below_the_folder_for_all_who_keep_files(path: st
     except InvalidParameter:
         return
 
-    place = whole(HOME, path)
+    place = full_path(HOME, path)
 
     local = find_place(place)
     if local is not None:  # names that are too long are refused there
@@ -70,12 +70,12 @@ def test_what_is_told_of_a_path_leads_there_again(path: str):
         check_own("path", path)
     except InvalidParameter:
         return
-    place = whole(HOME, path)
+    place = full_path(HOME, path)
 
-    shown = told(HOME, place)
+    shown = shown_path(HOME, place)
 
     check_own("path", shown)
-    assert whole(HOME, shown) == place
+    assert full_path(HOME, shown) == place
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_these_name_no_file_that_may_be_read(path: str):
 def test_a_folder_has_these_names(path: str, place: str):
     check_folder("path", path)
 
-    assert whole_folder(HOME, path) == place
+    assert full_folder(HOME, path) == place
 
 
 @pytest.mark.parametrize(

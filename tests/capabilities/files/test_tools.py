@@ -11,9 +11,9 @@ import pytest
 from apps.agent.events import Event, StageOpened
 from apps.agent.messages import Attachment
 from apps.agent.tools import ToolResult
-from apps.capabilities.files import texts
+from apps.capabilities.files import documents
 from apps.capabilities.files.capability import files
-from apps.capabilities.files.texts import KNOWN
+from apps.capabilities.files.documents import KNOWN
 from apps.capabilities.files.tools import KINDS
 from apps.documents.child import Bounds, Extract, Order, extract
 from apps.workspace.loading.files import Loaded
@@ -424,18 +424,18 @@ async def nothing_in_time(content: bytes, order: Order, bounds: Bounds) -> Extra
 
 
 async def test_texts_are_kept_while_there_is_room_for_them(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(texts, "KEPT", 10)
-    kept = texts.Texts()
+    monkeypatch.setattr(documents, "KEPT", 10)
+    kept = documents.DocumentCache()
     files = [Loaded(name, "text/plain", b"12345") for name in "abc"]
 
     found = [kept.get(file) for file in files]
     for document in found:
         await document.until()
     again = kept.get(files[0])
-    kept.tidy()
+    kept.drop_oldest()
 
     assert again is found[0]
     assert list(kept.kept.values()) == [found[2], found[0]]
     large = kept.get(Loaded("d", "text/plain", b"1" * 100))
-    kept.tidy()
+    kept.drop_oldest()
     assert list(kept.kept.values()) == [large]

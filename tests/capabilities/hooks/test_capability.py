@@ -286,7 +286,7 @@ async def test_a_hook_that_fails_is_skipped_and_told_in_the_log_alone(
 
     assert plain(model) == [("user", "What is new?")]
     assert [type(event) for event in events] == [TextDelta, StateSaved, Finished]
-    lines = [r.getMessage() for r in caplog.records if r.name == "apps.capabilities.hooks.firing"]
+    lines = [r.getMessage() for r in caplog.records if r.name == "apps.capabilities.hooks.calls"]
     assert [line.partition(" was skipped: ")[0] for line in lines] == [
         "Hook hooks[0] (memory) on_request_start",
         "Hook hooks[1] on_completion",

@@ -11,8 +11,7 @@ import pytest
 from apps.agent.messages import Attachment, Message
 from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Tool, ToolResult
-from apps.capabilities.representation.additions import MOST_ADDED
-from apps.capabilities.representation.capability import representation
+from apps.capabilities.representation.capability import MOST_ADDED, representation
 from tests.capabilities.manifests import manifest
 from tests.capabilities.web.calls import WORKSPACE, one_tool, refused
 from tests.hostile_urls import PAYLOAD, URLS, hostile_internet

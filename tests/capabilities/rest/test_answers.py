@@ -69,6 +69,7 @@ async def test_an_answer_goes_to_the_model_and_is_shown_in_the_stage():
         ("text/plain", b"caf\xe9", "caf�"),
         ("text/plain", b"\xef\xbb\xbfok", "ok"),
         ("text/plain; charset=utf-16", "ok".encode("utf-16"), "ok"),
+        ("text/plain", "ok".encode("utf-32"), "ok"),
         (
             "application/xml",
             '<?xml version="1.0" encoding="iso-8859-1"?><a>é</a>'.encode("latin-1"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from apps.capabilities.rest.capability import rest
-from apps.capabilities.rest.drafts import ACCEPT
+from apps.capabilities.rest.requests import ACCEPT
 from apps.errors import InvalidParameter
 from apps.manifest.manifest import Manifest
 from tests.capabilities.manifests import CALLER, manifest, opened, parameter, tool, tool_set, use

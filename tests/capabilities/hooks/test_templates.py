@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from apps.agent.messages import Message, ToolCall
-from apps.capabilities.hooks.conversation import context
-from apps.capabilities.hooks.filling import FillingRefused, fill, filled
+from apps.capabilities.hooks.templates import TemplateRefused, render, rendered, template_context
 
 CALL = ToolCall("1", "weather", '{"city": "Riga", "days": 2}')
 MESSAGES = (
@@ -18,7 +17,7 @@ MESSAGES = (
     Message("assistant", "12 degrees"),
     Message("user", ({"type": "text", "text": "And"}, {"type": "text", "text": "tomorrow?"})),
 )
-SEEN = context("on_completion", MESSAGES, iteration_count=2, total_tool_calls=1)
+SEEN = template_context("on_completion", MESSAGES, iteration_count=2, total_tool_calls=1)
 
 
 def test_a_template_sees_the_conversation_as_plain_values():
@@ -46,13 +45,13 @@ def test_a_template_sees_the_conversation_as_plain_values():
 
 def test_arguments_that_are_no_object_are_seen_as_an_empty_one():
     calls = [ToolCall("1", "a", "[1]"), ToolCall("2", "b", "{oops"), ToolCall("3", "c", "")]
-    seen = context("on_completion", [Message("assistant", tool_calls=tuple(calls))])
+    seen = template_context("on_completion", [Message("assistant", tool_calls=tuple(calls))])
 
     assert [call["arguments"] for call in seen["messages"][0]["tool_calls"]] == [{}, {}, {}]
 
 
 def test_there_may_be_no_last_message():
-    seen = context("on_request_start", [])
+    seen = template_context("on_request_start", [])
 
     assert (seen["last_user_message"], seen["last_assistant_message"]) == (None, None)
 
@@ -87,7 +86,7 @@ def test_there_may_be_no_last_message():
     ids=str,
 )  # fmt: skip
 def test_templates_are_filled_in_as_json_e_says(template: dict[str, Any], expected: Any):
-    assert fill(template, SEEN) == expected
+    assert render(template, SEEN) == expected
 
 
 @pytest.mark.parametrize(
@@ -105,8 +104,8 @@ def test_templates_are_filled_in_as_json_e_says(template: dict[str, Any], expect
     ids=str,
 )
 def test_what_cannot_be_evaluated_is_refused_without_a_word_of_the_conversation(template: Any):
-    with pytest.raises(FillingRefused) as refused:
-        fill(template, SEEN)
+    with pytest.raises(TemplateRefused) as refused:
+        render(template, SEEN)
 
     assert "the template" in str(refused.value)
     assert not any(word in str(refused.value) for word in ("Riga", "tomorrow", "warm"))
@@ -114,7 +113,9 @@ def test_what_cannot_be_evaluated_is_refused_without_a_word_of_the_conversation(
 
 def test_what_somebody_typed_is_never_read_as_a_template():
     typed = "${iteration_count} $${x}"
-    seen = context("on_completion", [Message("user", typed)], iteration_count=2, total_tool_calls=0)
+    seen = template_context(
+        "on_completion", [Message("user", typed)], iteration_count=2, total_tool_calls=0
+    )
     templates: list[dict[str, Any]] = [
         {"q": "${last_user_message.content}"},
         {"q": {"$eval": "messages[0].content"}},
@@ -123,7 +124,7 @@ def test_what_somebody_typed_is_never_read_as_a_template():
         {"q": {"$reduce": {"$eval": "messages"}, "initial": "", "each(a, m)": "${a}${m.content}"}},
     ]
 
-    found = [fill(template, seen)["q"] for template in templates]
+    found = [render(template, seen)["q"] for template in templates]
 
     assert found == [typed, typed, [typed], typed, typed]
 
@@ -143,8 +144,8 @@ def test_what_somebody_typed_is_never_read_as_a_template():
     ids=str,
 )  # fmt: skip
 def test_a_template_cannot_ask_for_more_than_there_is(template: Any):
-    with pytest.raises(FillingRefused, match=r"too large|not available|longer than 1 seconds"):
-        fill(template, SEEN, seconds=1)
+    with pytest.raises(TemplateRefused, match=r"too large|not available|longer than 1 seconds"):
+        render(template, SEEN, seconds=1)
 
 
 def nested(depth: int, times: int) -> Any:
@@ -155,12 +156,12 @@ def nested(depth: int, times: int) -> Any:
 
 
 def test_loops_in_loops_end_in_time():
-    with pytest.raises(FillingRefused, match=r"longer than 0\.2 seconds"):
-        fill(nested(5, 3000), SEEN, seconds=0.2)
+    with pytest.raises(TemplateRefused, match=r"longer than 0\.2 seconds"):
+        render(nested(5, 3000), SEEN, seconds=0.2)
 
 
 async def test_others_go_on_while_a_template_is_filled_in():
-    task = asyncio.create_task(filled(nested(2, 150), SEEN))
+    task = asyncio.create_task(rendered(nested(2, 150), SEEN))
     turns = 0
     while not task.done():
         await asyncio.sleep(0)

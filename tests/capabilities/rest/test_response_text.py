@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.capabilities.rest.formatting import formatted
+from apps.capabilities.rest.response_text import formatted
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
-"""An answer as a person reads it in a stage."""
+"""The text of a response, decoded for the model and formatted as Markdown for a stage."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
 import re
@@ -9,19 +10,64 @@ from collections.abc import Collection
 from io import StringIO
 from itertools import islice
 
-from apps.capabilities.rest.decoding import media_type
 from apps.capabilities.wrappers.fences import fenced
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, one_line, shortened
+from apps.documents.kinds import MARKS
 
+LOOKED_AT = 1024
+
+_parameter = re.compile(r"charset\s*=\s*[\"']?([\w.:+-]+)", re.IGNORECASE)
+_declaration = re.compile(rb"(?:encoding|charset)\s*=\s*[\"']?([\w.:+-]+)", re.IGNORECASE)
+NOTHING = "No response text available"
 MOST_ROWS = 50
 MOST_COLUMNS = 20
 CELL_CHARACTERS = 200
 
 VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta"})
-"""Elements of HTML that nothing closes."""
+"""HTML elements without an end tag."""
 
 _between_tags = re.compile(r">\s*<")
 _opened_tag = re.compile(r"<([^\s<>/?!]+)")
+
+
+def media_type(content_type: str) -> str:
+    """`text/html` of `text/HTML; charset=utf-8`."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def decode(body: bytes, content_type: str) -> str | None:
+    """The text, None for binary content; undecodable bytes become U+FFFD."""
+    encoding = charset(body, content_type)
+    if not encoding.startswith(("utf-16", "utf-32")) and b"\0" in body[:8192]:
+        return None
+    kind = media_type(content_type)
+    if kind.startswith(("image/", "audio/", "video/", "font/")) and not kind.endswith("+xml"):
+        return None
+    try:
+        return body.decode(encoding, "replace")
+    except (LookupError, UnicodeError):  # a codec such as hex or idna, which is not for text
+        return body.decode("utf-8", "replace")
+
+
+def charset(body: bytes, content_type: str) -> str:
+    """From the byte order mark, else the header, else the declaration in the text."""
+    for mark, name in MARKS.items():
+        if body.startswith(mark):
+            return name
+    if (told := _parameter.search(content_type)) and (name := codec_name(told[1])):
+        return name
+    markup = any(kind in content_type.lower() for kind in ("xml", "html"))
+    if markup and (told_inside := _declaration.search(body[:LOOKED_AT])):
+        return codec_name(told_inside[1].decode("ascii", "replace")) or "utf-8"
+    return "utf-8"
+
+
+def codec_name(name: str) -> str:
+    """Python's name of the charset, "" for an unknown one."""
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        return ""
 
 
 def response_block(text: str, content_type: str) -> str:
@@ -33,11 +79,8 @@ def error_block(status_line: str, text: str) -> str:
     return f"> ##### Status Code:\n\n{status_line}\n\n> ##### Response:\n\n{body}\n"
 
 
-NOTHING = "No response text available"
-
-
 def formatted(text: str, content_type: str) -> str:
-    """Markdown; what cannot be formatted is shown as it is."""
+    """Markdown; text that cannot be parsed is shown unchanged."""
     if not text:
         return NOTHING
     language = media_type(content_type).rpartition("/")[2]
@@ -56,7 +99,7 @@ def formatted(text: str, content_type: str) -> str:
 
 def indented_json(text: str) -> str:
     if len(text) > STAGE_CHARACTERS:
-        return text  # the most of it is not shown
+        return text  # most of it is not shown
     try:
         return json.dumps(json.loads(text), indent=4, ensure_ascii=False)
     except (ValueError, RecursionError):
@@ -64,10 +107,8 @@ def indented_json(text: str) -> str:
 
 
 def indented_markup(text: str, unclosed: Collection[str] = ()) -> str:
-    """Tags on lines of their own; those `unclosed` have no end.
-
-    It is not parsed: entities of a stranger stay what they are.
-    """
+    """Tags on lines of their own; elements in `unclosed` have no end tag."""
+    # Not parsed: entities in an untrusted document must not be expanded.
     if len(text) > STAGE_CHARACTERS:
         return text
     depth, lines = 0, []
@@ -90,12 +131,12 @@ def table(text: str) -> str:
     if not rows:
         return ""
     width = max(map(len, rows))
-    head, *body = ([*map(cell, row), *[""] * (width - len(row))] for row in rows)
+    head, *body = ([*map(table_cell, row), *[""] * (width - len(row))] for row in rows)
     lines = [head, ["---"] * width, *body[:MOST_ROWS]]
     notice = f"\n\n… (cut after {MOST_ROWS} rows)" if len(body) > MOST_ROWS else ""
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + notice
 
 
-def cell(text: str) -> str:
+def table_cell(text: str) -> str:
     escaped = one_line(text, CELL_CHARACTERS).replace("\\", "\\\\").replace("|", "\\|")
     return escaped.replace("`", "\\`").replace("<", "&lt;")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from apps.capabilities.subagents.compiling import compiled
+from apps.capabilities.subagents.helper_manifest import helper_manifest
 from apps.manifest.manifest import Manifest
 from apps.manifest.reading import read
 from tests.manifest.documents import example, internal_tools, manifest, rest_tools
@@ -11,7 +11,7 @@ from tests.manifest.documents import example, internal_tools, manifest, rest_too
 def helper_of(document: Manifest, *chosen: str) -> Manifest:
     assert document.features is not None
     assert document.features.subagents is not None
-    return compiled(document, document.features.subagents, chosen)
+    return helper_manifest(document, document.features.subagents, chosen)
 
 
 def with_helpers(**members: Any) -> Manifest:

@@ -1,4 +1,4 @@
-"""One call: a page or a file of the Web, shown to the model or kept as a file."""
+"""One call of the tool: a page or a file of the Web, shown to the model or saved as a file."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from functools import partial
 from apps.agent.messages import Attachment
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
-from apps.capabilities.web.conversion import AT_ONCE, to_markdown
-from apps.capabilities.web.excerpts import block
-from apps.capabilities.web.texts import PAGES, NotText, text_of
+from apps.capabilities.web.page_text import NotText, block, text_of, to_markdown
 from apps.capabilities.wrappers.file_references import bare
+from apps.capabilities.wrappers.internal import show_result
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, shortened
+from apps.documents.kinds import PAGES
 from apps.errors import FileChanged, FileRefused, InvalidParameter
 from apps.workspace.egress.fetch_names import shown
 from apps.workspace.loading.files import Loaded
 from apps.workspace.loading.home_paths import home_path, home_path_problem
-from apps.workspace.loading.loader import Loader, key_of, last_segment
+from apps.workspace.loading.loader import key_of, last_segment
 from apps.workspace.loading.once import Once
 from apps.workspace.loading.places import place_of
 
@@ -26,10 +26,11 @@ URL = "url"
 SAVE_PATH = "save_path"
 PREVIEW_BYTES = 1_000
 KEPT_CHARACTERS = 4_000_000
-"""Of the pages of one run that are kept as text, for when they are asked for again."""
+"""Of all pages of one run that are kept as text for further calls."""
 KNOWN = "web_pages"
+CONVERSIONS_AT_ONCE = 2
 CONVERSION_SECONDS = 20.0
-"""On a busy machine; of the processor, a page gets less."""
+"""Of wall-clock time."""
 
 LANGUAGES = {
     "application/json": "json",
@@ -46,25 +47,20 @@ LANGUAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """A call of one run; `most_bytes` is less than what a result may have."""
+    """One call; results are smaller than `most_bytes`."""
 
     opening: Opening
     most_bytes: int
 
-    @property
-    def loader(self) -> Loader:
-        return self.opening.loader
-
     async def answer(self, invocation: Invocation) -> ToolResult:
         """Raises `InvalidParameter`, and `ServiceFailed` when a file cannot be kept."""
-        url = external(str(invocation.arguments[URL]))
+        url = external_url(str(invocation.arguments[URL]))
         path = invocation.arguments.get(SAVE_PATH)
         if path is None:
             result = ToolResult(await self.show(url))
         else:
             result = await self.keep(url, str(path))
-        text = shortened(result.content, STAGE_CHARACTERS)
-        invocation.stage.write(f"> #### Result:\n\n{text}\n")
+        show_result(invocation, shortened(result.content, STAGE_CHARACTERS))
         return result
 
     async def show(self, url: str) -> str:
@@ -86,7 +82,7 @@ class Fetch:
         if problem := home_path_problem(path):
             raise InvalidParameter(SAVE_PATH, f"{path[:200]!r} cannot be written: {problem}")
         file = await self.load(url)
-        place = await home_path(self.loader, path)
+        place = await home_path(self.opening.loader, path)
         try:
             info = await self.opening.workspace.files.write(
                 place, file.content, file.type, is_new=True
@@ -97,12 +93,11 @@ class Fetch:
         except FileRefused as error:
             raise InvalidParameter(SAVE_PATH, str(error)) from error
         attachment = Attachment(file.type, last_segment(info.path), url=info.path)
-        told = f"Saved as {path} ({described(file)})."
-        preview = await self.preview(url, file)
-        return ToolResult(f"{told}{preview}", attachments=(attachment,))
+        text = f"Saved as {path} ({described(file)}).{await self.preview(url, file)}"
+        return ToolResult(text, attachments=(attachment,))
 
     async def preview(self, url: str, file: Loaded) -> str:
-        """ "" for what is not text."""
+        """The beginning of a text file, "" for a binary file."""
         try:
             text = await self.read(url, file)
         except NotText:
@@ -113,25 +108,20 @@ class Fetch:
     async def load(self, url: str) -> Loaded:
         """Raises `InvalidParameter`."""
         try:
-            return await self.loader.load(url)
+            return await self.opening.loader.load(url)
         except FileRefused as error:
             raise refusal(str(error)) from error
 
     async def read(self, url: str, file: Loaded) -> str:
-        """The text of a file, pages as Markdown; once for all calls of the run.
-
-        Raises `NotText`.
-        """
+        """The text of a file, pages as Markdown. Raises `NotText`."""
         readings: Readings = self.opening.known.setdefault(KNOWN, Readings())
         return await readings.texts.get(key_of(url), partial(readings.read, url, file))
 
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """What one run has read so far."""
-
     texts: Once[str] = field(default_factory=lambda: Once(KEPT_CHARACTERS, len))
-    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONVERSIONS_AT_ONCE))
 
     async def read(self, url: str, file: Loaded) -> str:
         """Raises `NotText`."""
@@ -142,8 +132,8 @@ class Readings:
             return await to_markdown(text, url, CONVERSION_SECONDS)
 
 
-def external(given: str) -> str:
-    """The address to be fetched. Raises `InvalidParameter`."""
+def external_url(given: str) -> str:
+    """Raises `InvalidParameter`."""
     try:
         place = place_of(bare(given.strip()))
     except FileRefused as error:

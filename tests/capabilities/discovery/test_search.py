@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.capabilities.discovery.matching import match_words
+from apps.capabilities.discovery.search import match_words
 from tests.fakes import spec
 
 SPECS = (

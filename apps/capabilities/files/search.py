@@ -1,4 +1,4 @@
-"""A text is looked for in the lines of a file, or of all files below a folder."""
+"""The file tool that searches for a text in a file, or in all files below a folder."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from apps.agent.tools import ToolResult
-from apps.capabilities.files.desk import Arguments, Desk, counted, plain
-from apps.capabilities.files.globs import matches
+from apps.capabilities.files.context import Arguments, FileContext, counted, text_result
+from apps.capabilities.files.documents import document_of
 from apps.capabilities.files.listing import DEEPEST, LONGEST_PATTERN, depth_of, files_below
 from apps.capabilities.files.paths import (
     check_file,
     check_folder,
+    full_folder,
+    full_path,
     is_folder,
-    told,
-    whole,
-    whole_folder,
+    matches,
+    shown_path,
 )
-from apps.capabilities.files.texts import document_of
 from apps.documents.growing import Document
 from apps.errors import InvalidParameter
 
@@ -28,10 +28,10 @@ LONGEST_LINE = 400
 """Characters of a line that are shown, around what was found."""
 MOST_CONTEXT = 50
 AT_ONCE = 4
-"""Files of a folder that are searched at the same time, so that few are in memory."""
+"""Files of a folder that are searched, and so held in memory, at the same time."""
 AGAIN = "Search again to go on where that ended."
 MOST_UNREAD = 10
-"""Files that could not be read and are named."""
+"""Names of unreadable files in a notice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,6 @@ class Query:
     context: int
 
     def hits(self, lines: Sequence[str]) -> list[int]:
-        """The numbers of the lines that have it."""
         if not self.is_loose:
             return [n for n, line in enumerate(lines) if self.pattern in line]
         wanted = self.pattern.casefold()
@@ -49,11 +48,10 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A file, named as the model knows it; `problem` is why it could not be read.
+class FileHits:
+    """The result for one file: `hits` of its `lines` match, `shown` are the lines to show.
 
-    `rest` tells how far it was read, if not to its end; `shown` are the lines to show, of `hits` that
-    have what was looked for.
+    `problem` is why it could not be read, `rest` how far it was read if not to its end.
     """
 
     name: str
@@ -64,32 +62,34 @@ class Found:
     rest: str = ""
 
 
-async def search(desk: Desk, arguments: Arguments) -> ToolResult:
+async def search(context: FileContext, arguments: Arguments) -> ToolResult:
     query = read_query(arguments)
     path = arguments["path"]
     if is_folder(path):
-        return await search_folder(desk, path, query, arguments)
+        return await search_folder(context, path, query, arguments)
     check_file("path", path)
-    home = await desk.home()
-    found = await look(desk, home, whole(home, path), query)
+    home = await context.home()
+    found = await search_file(context, home, full_path(home, path), query)
     rest = f"\nOnly {found.rest} were read in time. {AGAIN}" if found.rest else ""
     if not found.hits:
-        return plain(f"{found.name}: not found in {counted(found.lines, 'line')}.{rest}")
+        return text_result(f"{found.name}: not found in {counted(found.lines, 'line')}.{rest}")
     head = f"{found.name}: {counted(found.hits, 'line')} of {found.lines:,}"
-    return plain(bounded([head, *found.shown]) + rest)
+    return text_result(joined_lines([head, *found.shown]) + rest)
 
 
-async def look(desk: Desk, home: str, place: str, query: Query) -> Found:
+async def search_file(context: FileContext, home: str, place: str, query: Query) -> FileHits:
     """Raises `InvalidParameter`."""
-    document = await document_of(desk, "path", place)
-    return await asyncio.to_thread(examine, told(home, place), document, query)
+    document = await document_of(context, "path", place)
+    return await asyncio.to_thread(find_hits, shown_path(home, place), document, query)
 
 
-def examine(name: str, document: Document, query: Query) -> Found:
+def find_hits(name: str, document: Document, query: Query) -> FileHits:
     lines = document.lines
     hits = query.hits(lines)
     rest = "" if document.is_complete else f"{document.pages:,} of {document.total:,} pages"
-    return Found(name, len(lines), len(hits), enough(shown_lines(lines, hits, query)), rest=rest)
+    return FileHits(
+        name, len(lines), len(hits), lines_to_show(shown_lines(lines, hits, query)), rest=rest
+    )
 
 
 def read_query(arguments: Arguments) -> Query:
@@ -104,38 +104,44 @@ def read_query(arguments: Arguments) -> Query:
     return Query(pattern, bool(arguments.get("case_insensitive")), int(context))
 
 
-async def search_folder(desk: Desk, path: str, query: Query, arguments: Arguments) -> ToolResult:
+async def search_folder(
+    context: FileContext, path: str, query: Query, arguments: Arguments
+) -> ToolResult:
     check_folder("path", path)
     filtering = arguments.get("name_filter") or ""
     if len(filtering) > LONGEST_PATTERN:
         raise InvalidParameter("name_filter", f"write at most {LONGEST_PATTERN} characters.")
-    home = await desk.home()
-    folder = whole_folder(home, path)
+    home = await context.home()
+    folder = full_folder(home, path)
     files = [
         file.path
-        for file in await files_below(desk, folder, depth_of(arguments, DEEPEST))
-        if not filtering or matches(told(folder, file.path), filtering)
+        for file in await files_below(context, folder, depth_of(arguments, DEEPEST))
+        if not filtering or matches(shown_path(folder, file.path), filtering)
     ]
-    scanned = files[: desk.most_files]
+    scanned = files[: context.most_files]
     turns = asyncio.Semaphore(AT_ONCE)
-    found = await asyncio.gather(*(scan(desk, home, file, query, turns) for file in scanned))
+    found = await asyncio.gather(
+        *(search_in_turn(context, home, file, query, turns) for file in scanned)
+    )
     with_hits = [one for one in found if one.hits]
     mode = arguments.get("output_mode") or "content"
     lines = list(folder_lines(with_hits, query, mode)) or [
         f"Not found in {counted(len(scanned), 'file')}."
     ]
-    return plain("\n".join((bounded(lines), *notices(found, len(files)))))
+    return text_result("\n".join((joined_lines(lines), *notices(found, len(files)))))
 
 
-async def scan(desk: Desk, home: str, place: str, query: Query, turns: asyncio.Semaphore) -> Found:
+async def search_in_turn(
+    context: FileContext, home: str, place: str, query: Query, turns: asyncio.Semaphore
+) -> FileHits:
     try:
         async with turns:
-            return await look(desk, home, place, query)
+            return await search_file(context, home, place, query)
     except InvalidParameter as error:
-        return Found(told(home, place), problem=error.problem)
+        return FileHits(shown_path(home, place), problem=error.problem)
 
 
-def folder_lines(found: Sequence[Found], query: Query, mode: str) -> Iterator[str]:
+def folder_lines(found: Sequence[FileHits], query: Query, mode: str) -> Iterator[str]:
     for one in found:
         match mode:
             case "files_with_matches":
@@ -148,7 +154,7 @@ def folder_lines(found: Sequence[Found], query: Query, mode: str) -> Iterator[st
 
 
 def shown_lines(lines: Sequence[str], hits: Sequence[int], query: Query) -> Iterator[str]:
-    """`12: ` before a line that has it, `12- ` before one around it, -- where lines are left out."""
+    """`12: ` before a hit, `12- ` before a line around it, `--` where lines are left out."""
     marked, last = frozenset(hits), -1
     for hit in hits:
         first = max(hit - query.context, last + 1)
@@ -156,11 +162,11 @@ def shown_lines(lines: Sequence[str], hits: Sequence[int], query: Query) -> Iter
             yield "--"
         for number in range(first, min(hit + query.context + 1, len(lines))):
             mark = ":" if number in marked else "-"
-            yield f"{number}{mark} {clipped(lines[number], query)}"
+            yield f"{number}{mark} {shortened_line(lines[number], query)}"
             last = number
 
 
-def clipped(line: str, query: Query) -> str:
+def shortened_line(line: str, query: Query) -> str:
     if len(line) <= LONGEST_LINE:
         return line
     wanted = query.pattern.casefold() if query.is_loose else query.pattern
@@ -170,8 +176,8 @@ def clipped(line: str, query: Query) -> str:
     return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
 
 
-def enough(lines: Iterator[str]) -> tuple[str, ...]:
-    """Somewhat more than a result has room for, so that it is seen to be cut."""
+def lines_to_show(lines: Iterator[str]) -> tuple[str, ...]:
+    """Lines up to the first that exceeds a result, so that `joined_lines` says that it is cut."""
     kept: list[str] = []
     room = MOST_CHARACTERS
     for line in lines:
@@ -182,7 +188,7 @@ def enough(lines: Iterator[str]) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def bounded(lines: Sequence[str]) -> str:
+def joined_lines(lines: Sequence[str]) -> str:
     room = MOST_CHARACTERS
     for count, line in enumerate(lines):
         room -= len(line) + 1
@@ -191,7 +197,7 @@ def bounded(lines: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def notices(found: Sequence[Found], total: int) -> Iterator[str]:
+def notices(found: Sequence[FileHits], total: int) -> Iterator[str]:
     if total > len(found):
         yield (
             f"Only the first {len(found)} of {total:,} files were searched. "

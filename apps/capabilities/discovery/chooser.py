@@ -1,4 +1,4 @@
-"""Asking a model which tools fit: a conversation of its own that nobody else sees."""
+"""A model chooses the tools for a query, in a conversation of its own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from apps.workspace.port import Workspace
 logger = logging.getLogger(__name__)
 
 DESCRIPTION_CHARACTERS = 400
-"""Of one tool in the catalogue; what it is for stands at the beginning."""
+"""Of one tool in the catalogue."""
 QUERY_CHARACTERS = 2_000
 MOST_FOUND = 10
 """Tools that one search makes available; each one costs its schema in every later call."""
@@ -39,8 +39,8 @@ Catalogue:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """`names` is None when the model could not be asked or did not answer with names."""
+class ToolChoice:
+    """`names` is None if the model could not be asked or did not answer with names."""
 
     names: list[str] | None
     usage: tuple[ModelUsage, ...] = ()
@@ -48,7 +48,7 @@ class Choice:
 
 async def choose(
     workspace: Workspace, deployment_id: str, query: str, specs: Sequence[ToolSpec]
-) -> Choice:
+) -> ToolChoice:
     """The tools that the deployment would take for a query; only names of `specs` count."""
     try:
         async with asyncio.timeout(settings.TOOL_DISCOVERY_SECONDS):
@@ -57,16 +57,13 @@ async def choose(
             asked = ModelRequest(messages_of(query, specs), parameters=info.defaults)
             reply = await ask(model, asked, silent, name=deployment_id)
     except (QuickAppError, TimeoutError) as error:
-        logger.warning(
-            "Tools are searched by words: deployment=%s error=%s",
-            deployment_id,
-            type(error).__name__,
-        )
-        return Choice(None)
+        name = type(error).__name__
+        logger.warning("Tools are searched by words: deployment=%s error=%s", deployment_id, name)
+        return ToolChoice(None)
     names = read_names(reply.message.text, {spec.name for spec in specs})
     if names is None:
         logger.warning("Tools are searched by words: deployment=%s named none", deployment_id)
-    return Choice(names, reply.usage)
+    return ToolChoice(names, reply.usage)
 
 
 def messages_of(query: str, specs: Sequence[ToolSpec]) -> list[Message]:
@@ -80,9 +77,9 @@ def messages_of(query: str, specs: Sequence[ToolSpec]) -> list[Message]:
 
 
 def read_names(text: str, known: set[str]) -> list[str] | None:
-    """The known names of the array in an answer; None without an array or any known name in it.
+    """The known names of the array in an answer, [] for an empty one.
 
-    An empty array is an answer: there is no such tool.
+    None without an array, or if it has unknown names only.
     """
     start, end = text.find("["), text.rfind("]")
     try:

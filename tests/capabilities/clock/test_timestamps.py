@@ -13,7 +13,7 @@ from apps.accounts.caller import Caller
 from apps.agent.messages import Message, ToolCall
 from apps.agent.tools import ToolResult
 from apps.capabilities.clock.capability import TOOL_NAME, clock
-from apps.capabilities.clock.freshness import annotate
+from apps.capabilities.clock.timestamps import annotate
 from apps.capabilities.registry import Contribution
 from tests.capabilities.manifests import CALLER, manifest, opened
 

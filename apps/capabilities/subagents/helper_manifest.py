@@ -1,4 +1,4 @@
-"""The manifest of a helper: its application's own, with a part of the toolsets."""
+"""The manifest of a helper: that of its application, with some of the toolsets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from apps.manifest.hooks import Hook
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import localized
+from apps.manifest.naming import in_all_languages, localized
 from apps.manifest.prompts import CustomSystemPrompt
 from apps.manifest.subagents import Subagents
 from apps.manifest.tools import DeploymentTool, InternalTool, SimpleDeploymentTool
@@ -32,7 +32,7 @@ about it."""
 
 
 def name_of(toolset: ToolSet) -> str:
-    """What the model calls a toolset; "" for one that it cannot choose."""
+    """The model's name for a toolset, "" for one that it cannot choose."""
     if isinstance(toolset, PredefinedToolSet) or not toolset.enabled:
         return ""
     if isinstance(toolset, DialMcpToolSet) and "name" not in toolset.model_fields_set:
@@ -41,7 +41,7 @@ def name_of(toolset: ToolSet) -> str:
 
 
 def descriptions(manifest: Manifest) -> dict[str, str]:
-    """The toolsets that there are to choose from: name → description."""
+    """The toolsets to choose from: name → description."""
     return {
         name: localized(toolset.description)
         for toolset in manifest.tool_sets
@@ -49,8 +49,8 @@ def descriptions(manifest: Manifest) -> dict[str, str]:
     }
 
 
-def compiled(manifest: Manifest, wanted: Subagents, chosen: Collection[str]) -> Manifest:
-    """Toolsets keep their places, by which mistakes in them are told; others are switched off."""
+def helper_manifest(manifest: Manifest, wanted: Subagents, chosen: Collection[str]) -> Manifest:
+    # Other toolsets are disabled, not removed: issues name a toolset by its index.
     orchestrator = manifest.orchestrator
     prompt = CustomSystemPrompt(content=wanted.system_prompt or PROMPT, variables={})
     changes: dict[str, Any] = {"system_prompt": prompt}
@@ -66,7 +66,7 @@ def compiled(manifest: Manifest, wanted: Subagents, chosen: Collection[str]) -> 
         deep=True,
         update={
             "orchestrator": orchestrator.model_copy(update=changes),
-            "tool_sets": tuple(narrowed(toolset, chosen) for toolset in manifest.tool_sets),
+            "tool_sets": tuple(with_choice(toolset, chosen) for toolset in manifest.tool_sets),
             "hooks": tuple(hooks_left(manifest, chosen)),
             "features": features,
             "starters": None,
@@ -75,16 +75,21 @@ def compiled(manifest: Manifest, wanted: Subagents, chosen: Collection[str]) -> 
     )
 
 
-def narrowed(toolset: ToolSet, chosen: Collection[str]) -> ToolSet:
+def with_choice(toolset: ToolSet, chosen: Collection[str]) -> ToolSet:
     if isinstance(toolset, PredefinedToolSet) or name_of(toolset) in chosen:
         return toolset
     return toolset.model_copy(update={"enabled": False})
 
 
 def hooks_left(manifest: Manifest, chosen: Collection[str]) -> Iterator[Hook]:
-    """Those whose tools are not switched off."""
+    """Hooks whose tools are not disabled."""
     off = [toolset for toolset in manifest.tool_sets if name_of(toolset) not in chosen]
-    toolsets = {name for toolset in off for name in names_of(toolset)}
+    toolsets = {
+        name
+        for toolset in off
+        if not isinstance(toolset, PredefinedToolSet)
+        for name in in_all_languages(toolset.name)
+    }
     functions = {name for toolset in off for name in functions_of(toolset)}
     for hook in manifest.hooks or ():
         is_off = hook.toolset_name in toolsets if hook.toolset_name else hook.tool_name in functions
@@ -92,15 +97,8 @@ def hooks_left(manifest: Manifest, chosen: Collection[str]) -> Iterator[Hook]:
             yield hook
 
 
-def names_of(toolset: ToolSet) -> frozenset[str]:
-    """A hook may name a toolset in any of its languages."""
-    if isinstance(toolset, PredefinedToolSet):
-        return frozenset()
-    return frozenset((toolset.name,) if isinstance(toolset.name, str) else toolset.name.values())
-
-
 def functions_of(toolset: ToolSet) -> Iterator[str]:
-    """The tools that hooks name without their toolset."""
+    """Names of tools that hooks use without the name of a toolset."""
     for tool in toolset.tools if isinstance(toolset, DeploymentToolSet | InternalToolSet) else ():
         if isinstance(tool, SimpleDeploymentTool):
             yield tool.deployment_id

@@ -1,4 +1,4 @@
-"""Skills that a workspace keeps: fetched with the rights of the caller, each once for a run."""
+"""Skills stored in a workspace, read with the rights of the caller."""
 
 from __future__ import annotations
 
@@ -20,35 +20,32 @@ from apps.workspace.port import Workspace
 logger = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 8
-"""Requests of one run to the service that keeps skills."""
+"""Concurrent requests of one run for skills."""
 
 
-class Address(NamedTuple):
-    """`url` as it was written: two spellings of one place are two addresses."""
+class SkillAddress(NamedTuple):
+    """`url` as written: two spellings of one place are two addresses."""
 
     kind: Literal["dial-prompt", "dial-skill"]
     url: str
 
     @property
     def name(self) -> str:
-        """What a skill is probably called that cannot be read: the last part of its address."""
+        """The last part of the address, as the name of a skill that cannot be read."""
         return unquote(self.url.rstrip("/").rpartition("/")[2])[:64] or self.url[:64]
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What came of each address: a skill, or why there is none.
+    """A skill or a refusal for each address; `outage` is why all failed at once, "" if not."""
 
-    `outage` is why there is nothing at all, "" if there is.
-    """
-
-    skills: Mapping[Address, Skill] = field(default_factory=dict)
-    refusals: Mapping[Address, str] = field(default_factory=dict)
+    skills: Mapping[SkillAddress, Skill] = field(default_factory=dict)
+    refusals: Mapping[SkillAddress, str] = field(default_factory=dict)
     outage: str = ""
 
     @property
     def issues(self) -> tuple[InitializationIssue, ...]:
-        """Of all that failed at once; what failed alone is told by whoever wanted it."""
+        """An outage. Single refusals become issues of their picks and manifest entries."""
         if not self.outage:
             return ()
         cause = self.outage.rstrip(".")
@@ -56,15 +53,15 @@ class Fetched:
         return (InitializationIssue(text, section=SECTION),)
 
 
-async def fetch_all(workspace: Workspace, addresses: Iterable[Address]) -> Fetched:
-    """Raises nothing: a skill that cannot be had is one that the run goes on without."""
+async def fetch_all(workspace: Workspace, addresses: Iterable[SkillAddress]) -> Fetched:
+    """Raises nothing: the run goes on without a skill that cannot be loaded."""
     wanted = list(dict.fromkeys(addresses))
     turns = asyncio.Semaphore(MOST_AT_ONCE)
     found = await asyncio.gather(
-        *(fetch_in_turn(turns, workspace, address) for address in wanted), return_exceptions=True
+        *(fetch(turns, workspace, address) for address in wanted), return_exceptions=True
     )
-    skills: dict[Address, Skill] = {}
-    refusals: dict[Address, str] = {}
+    skills: dict[SkillAddress, Skill] = {}
+    refusals: dict[SkillAddress, str] = {}
     outages: list[str] = []
     for address, outcome in zip(wanted, found, strict=True):
         match outcome:
@@ -84,14 +81,10 @@ async def fetch_all(workspace: Workspace, addresses: Iterable[Address]) -> Fetch
     return Fetched(skills, refusals)
 
 
-async def fetch_in_turn(turns: asyncio.Semaphore, workspace: Workspace, address: Address) -> Skill:
-    async with turns:
-        return await fetch(workspace, address)
-
-
-async def fetch(workspace: Workspace, address: Address) -> Skill:
+async def fetch(turns: asyncio.Semaphore, workspace: Workspace, address: SkillAddress) -> Skill:
     """Raises `SkillInvalid`, `QuickAppError`."""
-    text, files, problem = await read(workspace, address)
+    async with turns:
+        text, files, problem = await read(workspace, address)
     document = read_skill_document(text, settings.DIAL_SKILLS_FILE_MAX_BYTES)
     return Skill(
         document.name,
@@ -104,15 +97,15 @@ async def fetch(workspace: Workspace, address: Address) -> Skill:
     )
 
 
-async def read(workspace: Workspace, address: Address) -> tuple[str, tuple[str, ...], str]:
-    """The document, the files beside it, and why these are not all."""
+async def read(workspace: Workspace, address: SkillAddress) -> tuple[str, tuple[str, ...], str]:
+    """The document, its other files, and why these are not all. Raises `QuickAppError`."""
     if address.kind == "dial-prompt":
         return await workspace.prompt(address.url), (), ""
     stored = await workspace.skill(address.url)
     return stored.text, stored.files, stored.problem
 
 
-async def read_file(workspace: Workspace, address: Address, path: str) -> str:
+async def read_file(workspace: Workspace, address: SkillAddress, path: str) -> str:
     """Raises `QuickAppError`."""
     if address.kind == "dial-prompt":
         raise FileMissing("A prompt has no files.")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.capabilities.discovery.routing import messages_of, read_names
+from apps.capabilities.discovery.chooser import messages_of, read_names
 from tests.fakes import spec
 
 KNOWN = {"one", "two"}

@@ -1,9 +1,10 @@
-"""What every file tool stands on: the files of one run, as its calls see them."""
+"""The files of one run, as file tools reach them, and the results that they return."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +18,12 @@ from apps.workspace.loading.places import encoded
 from apps.workspace.port import FileInfo, Files, FolderInfo
 
 PLAIN = "text/plain"
+Arguments = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """`most_files` are the files that one search reads."""
+class FileContext:
+    """`most_files`: how many files one search reads."""
 
     opening: Opening
     most_files: int
@@ -36,45 +38,47 @@ class Desk:
 
     async def load(self, parameter: str, path: str) -> Loaded:
         """A file as it was when it was first read in this run. Raises `InvalidParameter`."""
-        try:
+        with refusals(parameter):
             return await self.opening.loader.load(path)
-        except FileRefused as error:
-            raise InvalidParameter(parameter, str(error)) from error
 
     async def entries(
         self, parameter: str, folder: str, *, is_deep: bool
     ) -> list[FileInfo | FolderInfo]:
         """Raises `InvalidParameter`."""
         try:
-            async with asyncio.timeout(self.opening.loading.rules.seconds):
-                return list(await self.files.list(folder, is_deep=is_deep))
-        except FileRefused as error:
-            raise InvalidParameter(parameter, str(error)) from error
+            with refusals(parameter):
+                async with asyncio.timeout(self.opening.loading.rules.seconds):
+                    return list(await self.files.list(folder, is_deep=is_deep))
         except TimeoutError:
             raise InvalidParameter(
                 parameter, "the folder could not be listed in time; name a smaller one."
             ) from None
 
     def forget(self, *paths: str) -> None:
-        """What was written is read anew by whoever wants it next."""
+        """Drop what was loaded of files that have changed."""
         gone = frozenset(map(encoded, paths))
         loading = self.opening.loading
         loading.loads.forget(lambda file: encoded(file.path) in gone)
         loading.promotions.forget(lambda info: encoded(info.path) in gone)
 
 
-Arguments = Mapping[str, Any]
+@contextmanager
+def refusals(parameter: str) -> Iterator[None]:
+    """Turn `FileRefused` into `InvalidParameter`."""
+    try:
+        yield
+    except FileRefused as error:
+        raise InvalidParameter(parameter, str(error)) from error
 
 
-def plain(text: str) -> ToolResult:
+def text_result(text: str) -> ToolResult:
     return ToolResult(text, PLAIN)
 
 
-def attached(text: str, info: FileInfo) -> ToolResult:
+def file_result(text: str, info: FileInfo) -> ToolResult:
     attachment = Attachment(info.content_type, last_segment(info.path), url=info.path)
     return ToolResult(text, PLAIN, attachments=(attachment,))
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:
-    """A number and its noun."""
     return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"

@@ -1,0 +1,137 @@
+"""A hook's tool, and one call of it. An error of any kind skips the hook; the request goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from apps.agent.messages import Message
+from apps.agent.stages import silent
+from apps.agent.tools import Invocation, Tool, Toolbox, ToolResult
+from apps.capabilities.hooks.templates import (
+    TemplateRefused,
+    has_expressions,
+    rendered,
+    template_context,
+)
+from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.display import Visibility
+from apps.capabilities.wrappers.stages import HeldBack
+from apps.manifest.hooks import Hook
+from apps.manifest.manifest import Manifest
+from apps.manifest.naming import in_all_languages, sanitize, visible_name
+from apps.manifest.toolsets import PredefinedToolSet
+
+logger = logging.getLogger(__name__)
+
+
+def find_tool(hook: Hook, manifest: Manifest, toolbox: Toolbox) -> Tool | None:
+    """The tool that a hook names, also among those that the model may not call."""
+    tools = {**toolbox.hidden, **toolbox.unlisted, **toolbox.listed}
+    if hook.toolset_name is None:
+        return tools.get(hook.tool_name)
+    exact = tools.get(visible_name(hook.toolset_name, hook.tool_name))
+    if exact is not None:
+        return exact
+    # Tools of a DIAL toolset have Core's name of it as their prefix.
+    places = {
+        f"tool_sets[{index}]"
+        for index, toolset in enumerate(manifest.tool_sets)
+        if not isinstance(toolset, PredefinedToolSet)
+        and hook.toolset_name in in_all_languages(toolset.name)
+    }
+    ending = f"_{sanitize(hook.tool_name)}"
+    found = [
+        tool
+        for tool in tools.values()
+        if tool.toolset in places
+        and (tool.spec.name == hook.tool_name or tool.spec.name.endswith(ending))
+    ]
+    return min(found, key=lambda tool: len(tool.spec.name), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedHook:
+    """A hook of a manifest; `place` is its path there, `seconds` the time-out of a call."""
+
+    hook: Hook
+    place: str
+    seconds: float
+    visibility: Visibility
+
+    @property
+    def label(self) -> str:
+        return f"{self.place} ({self.hook.name})" if self.hook.name else self.place
+
+
+@dataclass(frozen=True, slots=True)
+class HookResult:
+    arguments: Mapping[str, Any]
+    result: ToolResult
+
+
+async def call_hook(
+    planned: PlannedHook, tool: Tool, opening: Opening, messages: Sequence[Message], **counts: int
+) -> HookResult | None:
+    """None, and a line in the log, if the call fails."""
+    task = asyncio.current_task()
+    try:
+        async with asyncio.timeout(planned.seconds):
+            arguments = await arguments_of(planned.hook, messages, counts)
+            result = await call_tool(planned, tool, opening, arguments, messages)
+    except TimeoutError:
+        log_skipped(planned, f"it took longer than {planned.seconds:g} seconds")
+    except TemplateRefused as refusal:
+        log_skipped(planned, str(refusal))
+    except asyncio.CancelledError:
+        if task is None or task.cancelling():
+            raise
+        log_skipped(planned, "its tool gave up")
+    except Exception as error:  # noqa: BLE001 - the tool has logged it
+        log_skipped(planned, f"its tool failed ({type(error).__name__})")
+    else:
+        opening.spend(result.usage)
+        if result.failure is None:
+            return HookResult(arguments, result)
+        log_skipped(planned, f"its tool failed ({type(result.failure).__name__})")
+    return None
+
+
+def log_skipped(planned: PlannedHook, why: str) -> None:
+    logger.warning("Hook %s %s was skipped: %s", planned.label, planned.hook.event, why)
+
+
+async def arguments_of(
+    hook: Hook, messages: Sequence[Message], counts: Mapping[str, int]
+) -> dict[str, Any]:
+    """Raises `TemplateRefused`."""
+    if not has_expressions(hook.arguments):
+        return dict(hook.arguments)
+    return await rendered(hook.arguments, template_context(hook.event, messages, **counts))
+
+
+async def call_tool(
+    planned: PlannedHook,
+    tool: Tool,
+    opening: Opening,
+    arguments: Mapping[str, Any],
+    messages: Sequence[Message],
+) -> ToolResult:
+    held = HeldBack(opening.emit) if planned.visibility == "failures" else None
+    emit = held or (silent if planned.visibility == "never" else opening.emit)
+    invocation = Invocation(
+        f"hook_{uuid.uuid4().hex[:24]}", arguments, messages, emit, spend=opening.spend
+    )
+    try:
+        result = await tool.call(invocation)
+    except Exception:
+        if held is not None:
+            held.reveal()
+        raise
+    if held is not None and result.failure is not None:
+        held.reveal()
+    return result

@@ -1,0 +1,193 @@
+"""The arguments of a hook: a JSON-e template, rendered with the conversation.
+
+A few words of a template can ask for more time or memory than there is, and the author of an
+application is not trusted with either. So each is rendered on a thread of its own that is watched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import jsone
+import msgspec
+from jsone.interpreter import Interpreter
+
+from apps.agent.messages import Message
+from apps.capabilities.wrappers.arguments import recorded_arguments
+
+MOST_SECONDS = 5.0
+"""Rendering usually takes milliseconds."""
+MOST_CHARACTERS = 2_000_000
+MOST_ITEMS = 100_000
+"""Of a list or an object, and of the result with all that is nested in it."""
+MOST_BITS = 4096
+TOO_LARGE = "the template makes something too large"
+
+_binary = Interpreter.visit_BinOp.__code__
+
+
+class TemplateRefused(Exception):
+    """A template cannot be rendered. The text contains nothing of the conversation."""
+
+
+def has_expressions(template: Any) -> bool:
+    """Whether a template has anything to render."""
+    match template:
+        case str():
+            return "${" in template
+        case dict():
+            return any(
+                k.startswith("$") or has_expressions(k) or has_expressions(v)
+                for k, v in template.items()
+            )
+        case list():
+            return any(map(has_expressions, template))
+        case _:
+            return False
+
+
+async def rendered(template: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
+    """Raises `TemplateRefused`."""
+    return await asyncio.to_thread(render, template, context)
+
+
+def render(
+    template: Mapping[str, Any], context: Mapping[str, Any], seconds: float = MOST_SECONDS
+) -> dict[str, Any]:
+    """Raises `TemplateRefused`."""
+    names = {**context, "range": bounded_range, "join": bounded_join}
+    try:
+        with limited(seconds):
+            arguments = jsone.render(without_second_reading(dict(template)), names)
+            remaining_items(arguments)
+        msgspec.json.encode(arguments)
+    except TemplateRefused:
+        raise
+    except Exception as error:  # noqa: BLE001 - of many kinds; their texts may quote the conversation
+        raise TemplateRefused(
+            f"the template cannot be evaluated ({type(error).__name__})"
+        ) from None
+    if not isinstance(arguments, dict):
+        raise TemplateRefused("the template does not make an object")
+    return arguments
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise `TemplateRefused` in this thread as soon as the work in the block grows too large."""
+    end = time.monotonic() + seconds
+
+    def watch(frame: FrameType, event: str, value: Any) -> None:
+        if time.monotonic() > end:
+            raise TemplateRefused(f"the template takes longer than {seconds:g} seconds")
+        if event == "return":
+            check_size(value)
+        elif (
+            # A power of small numbers may exceed the memory, and cannot be interrupted.
+            event == "call"
+            and frame.f_code is _binary
+            and frame.f_locals["node"].token.kind == "**"
+        ):
+            raise TemplateRefused("the template has the operator **, which is not available")
+
+    before: Callable[..., Any] | None = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+
+
+def check_size(value: Any) -> None:
+    match value:
+        case str():
+            is_small = len(value) <= MOST_CHARACTERS
+        case list() | dict():
+            is_small = len(value) <= MOST_ITEMS
+        case int():
+            is_small = value.bit_length() <= MOST_BITS
+        case _:
+            is_small = True
+    if not is_small:
+        raise TemplateRefused(TOO_LARGE)
+
+
+def remaining_items(value: Any, left: int = MOST_ITEMS) -> int:
+    """How many more items there may be; a shared value counts in each place."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for item in inner:
+        left = remaining_items(item, left - 1)
+        if left < 0:
+            raise TemplateRefused(TOO_LARGE)
+    return left
+
+
+def bounded_range(start: Any, stop: Any, step: Any = 1) -> list[int]:
+    numbers = range(start, stop, step)
+    if len(numbers) > MOST_ITEMS:
+        raise TemplateRefused(TOO_LARGE)
+    return list(numbers)
+
+
+def bounded_join(items: list[Any], separator: Any) -> str:
+    texts = [str(item) for item in items]
+    if sum(map(len, texts)) + len(str(separator)) * len(texts) > MOST_CHARACTERS:
+        raise TemplateRefused(TOO_LARGE)
+    return str(separator).join(texts)
+
+
+def without_second_reading(template: Any) -> Any:
+    """The template with `$find` expressed by other operators.
+
+    The library renders the result of `$find` once more, so that expressions in the text of a
+    conversation would be evaluated.
+    """
+    if isinstance(template, list):
+        return [without_second_reading(item) for item in template]
+    if not isinstance(template, dict):
+        return template
+    written = {key: without_second_reading(item) for key, item in template.items()}
+    each = next((key for key in written if key.startswith("each(")), "")
+    if set(written) != {"$find", each} or not isinstance(written[each], str):
+        return written  # without `$find`, or refused when it is rendered
+    item = each.removeprefix("each(").partition(",")[0].rstrip(")").strip()
+    kept = {"$if": written[each], "then": {"item": {"$eval": item}}}
+    return {
+        "$let": {"found": {"$map": written["$find"], each: kept}},
+        "in": {"$if": "len(found) > 0", "then": {"$eval": "found[0].item"}},
+    }
+
+
+def template_context(event: str, messages: Sequence[Message], **counts: int) -> dict[str, Any]:
+    seen = [plain_message(message) for message in messages]
+    return {
+        "event": event,
+        "messages": seen,
+        "last_user_message": last_message(seen, "user"),
+        "last_assistant_message": last_message(seen, "assistant"),
+        **counts,
+    }
+
+
+def last_message(seen: Sequence[Mapping[str, Any]], role: str) -> Mapping[str, Any] | None:
+    """The last message of a role without tool calls."""
+    of_role = (m for m in reversed(seen) if m["role"] == role and not m["tool_calls"])
+    return next(of_role, None)
+
+
+def plain_message(message: Message) -> dict[str, Any]:
+    return {
+        "role": message.role,
+        "content": message.text if message.text.strip() else "",
+        "tool_calls": [
+            {"id": call.id, "name": call.name, "arguments": recorded_arguments(call)}
+            for call in message.tool_calls
+        ],
+        "tool_call_id": message.tool_call_id,
+    }

@@ -1,0 +1,127 @@
+"""The text of what was fetched: decoded, pages as Markdown, and cut to the room of a result."""
+
+from __future__ import annotations
+
+import codecs
+import logging
+import re
+
+from django.conf import settings
+
+from apps.capabilities.wrappers.fences import fenced
+from apps.documents.html import HEAVY, without_element
+from apps.documents.kinds import MARKS, PAGES, UNTOLD
+from apps.documents.problems import Unreadable
+from apps.documents.reading import Bounds, html_to_markdown
+from apps.workspace.loading.files import Loaded
+
+logger = logging.getLogger(__name__)
+
+TEXTS = frozenset({
+    "application/ecmascript", "application/graphql", "application/javascript", "application/json",
+    "application/jsonl", "application/ld+json", "application/ndjson", "application/rtf",
+    "application/sql", "application/toml", "application/x-httpd-php", "application/x-javascript",
+    "application/x-ndjson", "application/x-sh", "application/x-tex", "application/x-yaml",
+    "application/xml", "application/yaml", "image/svg+xml", "message/rfc822",
+})  # fmt: skip
+NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
+"""Python's text codecs that are no encodings of pages."""
+SIGNATURES = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x1f\x8b")
+"""Of binary files, whatever type the server says."""
+UNREADABLE_SHARE = 10
+"""A file of which more than one in ten characters cannot be decoded is binary."""
+HEAD_BYTES = 1_024
+"""Where a page declares its encoding (HTML, 13.2.3.2)."""
+
+_meta = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+
+
+class NotText(Exception):
+    """The file is binary."""
+
+
+def text_of(file: Loaded) -> str:
+    """Lines end with a newline. Raises `NotText`."""
+    if not may_be_text(file.type) or file.content.startswith(SIGNATURES):
+        raise NotText
+    text = decoded(file)
+    if "\0" in text or text.count("\ufffd") * UNREADABLE_SHARE > len(text):
+        raise NotText
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def may_be_text(media_type: str) -> bool:
+    return (
+        media_type.startswith("text/")
+        or media_type in TEXTS
+        or media_type in UNTOLD
+        or media_type.endswith(("+json", "+xml"))
+    )
+
+
+def decoded(file: Loaded) -> str:
+    """Undecodable bytes become U+FFFD."""
+    for mark, charset in MARKS.items():
+        if file.content.startswith(mark):
+            return file.content.decode(charset, "replace")
+    for charset in (file.charset, declared_charset(file)):
+        if is_charset(charset):
+            return file.content.decode(charset, "replace")
+    return file.content.decode("utf-8", "replace")
+
+
+def declared_charset(file: Loaded) -> str:
+    found = _meta.search(file.content[:HEAD_BYTES]) if file.type in PAGES else None
+    return found[1].decode("ascii", "replace") if found else ""
+
+
+def is_charset(name: str) -> bool:
+    try:
+        codec = codecs.lookup(name)
+        b"".decode(name)  # not every codec is for text
+    except (LookupError, ValueError):
+        return False
+    return codec.name.replace("_", "-") not in NO_CHARSETS
+
+
+async def to_markdown(page: str, url: str, seconds: float) -> str:
+    """The page's source without scripts and styles, where it cannot be converted."""
+    bounds = Bounds(seconds, int(settings.DOCUMENTS_MEMORY_MB) * 1024 * 1024)
+    try:
+        return await html_to_markdown(page, url.partition("?")[0], bounds=bounds)
+    except Unreadable as error:
+        logger.warning("A page could not be converted to Markdown: %s", error)
+    for name in HEAVY:
+        page = without_element(page, name)
+    return page
+
+
+def block(text: str, language: str, most_bytes: int, notice: str) -> str:
+    """The text in a code block of less than `most_bytes` of UTF-8.
+
+    Of a longer text, the notice and its first lines.
+    """
+    whole = fenced(text, language)
+    if byte_count(whole) < most_bytes:
+        return whole
+    lead = f"{notice}\n\n"
+    room = most_bytes - 1 - byte_count(lead) - (byte_count(whole) - byte_count(text))
+    head = first_lines(text, room)
+    return f"{lead}{fenced(head, language)}" if head else clipped_bytes(notice, most_bytes - 1)
+
+
+def first_lines(text: str, most_bytes: int) -> str:
+    """Whole lines, or a part of the first line; "" where there is no room."""
+    head = clipped_bytes(text, most_bytes)
+    lines, newline, _ = head.rpartition("\n")
+    return lines if newline and lines.strip() else head
+
+
+def clipped_bytes(text: str, most_bytes: int) -> str:
+    if most_bytes <= 0:
+        return ""
+    return text[:most_bytes].encode("utf-8", "replace")[:most_bytes].decode("utf-8", "ignore")
+
+
+def byte_count(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))

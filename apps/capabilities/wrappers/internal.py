@@ -1,0 +1,85 @@
+"""The platform's own tools: declared in code, with the manifest's time-out and stage level."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+from pydantic import BaseModel
+
+from apps.agent.tools import Invocation, ToolResult, ToolSpec
+from apps.capabilities.registry import Contribution, Open
+from apps.capabilities.wrappers.arguments import read_arguments
+from apps.capabilities.wrappers.composition import Wishes, wrapped
+from apps.capabilities.wrappers.display import display_of
+from apps.capabilities.wrappers.prepared import PreparedTool, Work
+from apps.manifest.attachments import AttachmentFilter
+from apps.manifest.manifest import Manifest
+from apps.manifest.parameters import (
+    FunctionParameters,
+    Parameter,
+    ParameterDisplay,
+    ParameterStage,
+    SimpleParameter,
+)
+from apps.workspace.loading.rules import rules_of
+
+EVERYTHING = AttachmentFilter()
+IN_TITLE = ParameterDisplay(stage=ParameterStage(show_value_in_stage_title=True))
+"""Shows the value of a parameter in the title of the stage."""
+
+
+def parameters(properties: dict[str, Parameter], *required: str) -> FunctionParameters:
+    return FunctionParameters(type="object", properties=properties, required=required)
+
+
+def text_parameter(description: str, default: str | None = None, **fields: Any) -> SimpleParameter:
+    return SimpleParameter(type="string", description=description, default=default, **fields)
+
+
+def internal_tool(
+    manifest: Manifest,
+    spec: tuple[str, str, FunctionParameters],
+    work: Work,
+    title: str,
+    *,
+    seconds: float | None = None,
+    streams: str = "",
+    is_system: bool = False,
+    is_repeatable: bool = False,
+    attachment: AttachmentFilter = EVERYTHING,
+    addresses: frozenset[str] = frozenset(),
+) -> PreparedTool:
+    """A tool from (name, description, parameters). See `Wishes` for the other arguments."""
+    name, description, taken = spec
+    arguments = read_arguments(taken)
+    wishes = Wishes(
+        arguments,
+        display_of(manifest, title, parameters=taken, system=is_system),
+        seconds or rules_of(manifest).seconds,
+        attachment,
+        is_repeatable=is_repeatable,
+        addresses=addresses,
+    )
+    tool = PreparedTool(ToolSpec(name, description, arguments.schema), work, streams=streams)
+    return wrapped(tool, wishes)
+
+
+def open_with(tool: PreparedTool) -> Open:
+    """Opens a contribution of one tool."""
+    return lambda opening: nullcontext(Contribution((tool.bind(opening),)))
+
+
+def show_result(invocation: Invocation, text: str) -> None:
+    invocation.stage.write(f"> #### Result:\n\n{text}\n")
+
+
+def plain_result(invocation: Invocation, text: str) -> ToolResult:
+    """Shows the text in the stage as well."""
+    show_result(invocation, text)
+    return ToolResult(text, "text/plain")
+
+
+def configured(wanted: BaseModel, field: str, default: Any) -> Any:
+    """The value of a field that the manifest sets, else the installation's."""
+    return getattr(wanted, field) if field in wanted.model_fields_set else default
