@@ -14,16 +14,14 @@ from apps.catalog.json_views import nowhere
 urlpatterns: list[URLPattern | URLResolver] = [
     # Asked for by browsers on pages that name no icon: error pages of Django, JSON.
     path("favicon.ico", RedirectView.as_view(url=static("chat/images/icon.svg")), name="favicon"),
-    path("admin/catalog/application/<int:pk>/try/", include("apps.console.workbench.urls")),
+    path("", include("apps.console.urls")),  # before the admin, which takes all below /admin/
     path("admin/login/", sign_in_to_admin),  # admin:login
     path("admin/", admin.site.urls),
     path("accounts/login/", SignInView.as_view(), name="login"),
     path("accounts/login/", SignInView.as_view(), name="account_login"),  # allauth's name of it
     path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
-    path("api/", include("apps.console.urls")),
     re_path(r"^api(?:/|$)", nowhere),
     path("v1/configuration-support/", include("apps.gateway.urls")),
-    path("dial/editor/", include("apps.console.embedding.urls")),
     path("demo/", include("apps.workspace.demo.urls")),
     path("", include("apps.chat.urls")),
 ]

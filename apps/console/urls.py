@@ -1,21 +1,35 @@
-"""The API for scripts, its description, and the page that shows it."""
+"""The addresses of the API for scripts, of DIAL's editor and of the workbench."""
 
 from __future__ import annotations
 
+from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
 from apps.console.api.applications import ApplicationViewSet
 from apps.console.api.deployments import DeploymentViewSet
-from apps.console.api.page import docs
+from apps.console.api.reference import reference
+from apps.console.dial_editor import views as dial_editor
+from apps.console.workbench import views as workbench
 
 router = SimpleRouter()
 router.register("applications", ApplicationViewSet)
 router.register("deployments", DeploymentViewSet)
+staff = admin.site.admin_view
+
+workbench_urls: list[URLPattern] = [
+    path("", staff(workbench.toolsets), name="toolsets"),
+    path("<slug:place>/", staff(workbench.toolset), name="toolset"),
+    path("<slug:place>/<slug:name>/", staff(workbench.tool), name="tool"),
+]
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", include(router.urls)),
-    path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
-    path("docs/", docs, name="api-docs"),
+    path("admin/catalog/application/<int:pk>/try/", include((workbench_urls, "workbench"))),
+    path("api/", include(router.urls)),
+    path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("api/docs/", reference, name="api-docs"),
+    path("dial/editor/", dial_editor.editor, name="dial-editor"),
+    path("dial/editor/check/", dial_editor.check_core_manifest, name="dial-editor-check"),
+    path("dial/editor/signed-in/", dial_editor.signed_in, name="dial-editor-signed-in"),
 ]

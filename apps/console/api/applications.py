@@ -13,7 +13,7 @@ from rest_framework import serializers
 
 from apps.catalog.masking import masked, unmasked
 from apps.catalog.models import Application
-from apps.console.api.problems import Refused, problems_of_row
+from apps.console.api.problems import RowInvalid, problems_of_row
 from apps.console.api.rows import RowSerializer, RowViewSet
 from apps.manifest.paths import ROOT
 from apps.manifest.problems import Problem
@@ -91,12 +91,12 @@ class ManifestField(serializers.JSONField):
         return masked(value)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Raises `Refused`."""
+        """Raises `RowInvalid`."""
         stored = getattr(self.root, "instance", None)
         current = stored.manifest if isinstance(stored, Application) else None
         found = unmasked(super().to_internal_value(data), current)
         if found.problems:
-            raise Refused([Problem(at_manifest(p.path), p.message) for p in found.problems])
+            raise RowInvalid([Problem(at_manifest(p.path), p.message) for p in found.problems])
         return found.document
 
 

@@ -1,4 +1,4 @@
-"""Who may use the API for scripts: staff with a session, or one of their keys."""
+"""Access to the API: staff with a session, or with an operator key of theirs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCHEME = "Bearer"
 
 
 class OperatorKeyAuthentication(BaseAuthentication):
-    """`Authorization: Bearer <operator key>`; the request is then that of the key's owner."""
+    """`Authorization: Bearer <operator key>` acts for the owner of the key."""
 
     def authenticate(self, request: Request) -> tuple[AbstractBaseUser, OperatorKey] | None:
         scheme, _, written = request.headers.get("Authorization", "").partition(" ")
@@ -33,9 +33,9 @@ class OperatorKeyAuthentication(BaseAuthentication):
 
 
 def find_key(written: str) -> OperatorKey | None:
-    """The key that was written, if it may still be used."""
+    """The key, None if it is unknown, revoked, expired, or its owner is no active staff."""
     if "\x00" in written:
-        return None
+        return None  # PostgreSQL refuses such a text
     prefix, _, _ = written.partition(".")
     key = OperatorKey.objects.select_related("user").filter(prefix=prefix, revoked=False).first()
     if key is None or not key.is_valid(written) or key.has_expired:
@@ -44,7 +44,7 @@ def find_key(written: str) -> OperatorKey | None:
 
 
 class StaffWithPermission(DjangoModelPermissions):
-    """Staff may do what their permissions on the model say, to read as well."""
+    """As in the base class, and reading needs the permission to view."""
 
     perms_map = {
         **DjangoModelPermissions.perms_map,

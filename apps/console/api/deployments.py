@@ -1,4 +1,4 @@
-"""Deployments. Their secret goes in and never comes out."""
+"""Deployments. Their key can be set and removed, never read."""
 
 from __future__ import annotations
 

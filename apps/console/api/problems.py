@@ -1,4 +1,4 @@
-"""What the API answers when it refuses: one shape, with the path of each mistake.
+"""Refusals of the API: one shape, with the path of each mistake.
 
 {"detail": "Nothing was saved.", "errors": [{"path": "manifest.tool_sets[0]", "message": "…"}]}
 """
@@ -21,9 +21,7 @@ from apps.manifest.problems import Problem
 NOTHING_SAVED = "Nothing was saved."
 
 
-class Refused(APIException):
-    """The row is not valid."""
-
+class RowInvalid(APIException):
     status_code = status.HTTP_400_BAD_REQUEST
 
     def __init__(self, problems: Sequence[Problem]) -> None:
@@ -31,33 +29,33 @@ class Refused(APIException):
         self.problems = problems
 
 
-class Overtaken(APIException):
-    """Somebody else was faster. `told` is JSON: what they did."""
+class EditConflict(APIException):
+    """The row was saved meanwhile; `changes` is added to the body of the answer."""
 
-    def __init__(self, message: str, told: Mapping[str, Any]) -> None:
+    def __init__(self, message: str, changes: Mapping[str, Any]) -> None:
         super().__init__(message)
-        self.told = told
+        self.changes = changes
 
 
-class ChangedMeanwhile(Overtaken):
+class ChangedMeanwhile(EditConflict):
     status_code = status.HTTP_409_CONFLICT
     default_code = "changed_meanwhile"
 
 
-class PreconditionFailed(Overtaken):
+class PreconditionFailed(EditConflict):
     status_code = status.HTTP_412_PRECONDITION_FAILED
     default_code = "precondition_failed"
 
 
-def answer(error: Exception, context: Mapping[str, Any]) -> Response | None:
-    """What Django REST framework calls for each exception of a view."""
+def error_response(error: Exception, context: Mapping[str, Any]) -> Response | None:
+    """The `EXCEPTION_HANDLER` of Django REST framework."""
     response = exception_handler(error, dict(context))
     if response is None:
         return None
-    if isinstance(error, Overtaken):
-        response.data = {**response.data, **error.told}
+    if isinstance(error, EditConflict):
+        response.data = {**response.data, **error.changes}
     problems: Sequence[Problem] = ()
-    if isinstance(error, Refused):
+    if isinstance(error, RowInvalid):
         problems = error.problems
     elif isinstance(error, ValidationError):
         problems = tuple(flatten(error.detail))
@@ -68,7 +66,7 @@ def answer(error: Exception, context: Mapping[str, Any]) -> Response | None:
 
 
 def flatten(detail: Any, path: str = "") -> Iterator[Problem]:
-    """The problems in the nested detail of a serializer's error."""
+    """The problems in the nested `detail` of a serializer's error."""
     if isinstance(detail, Mapping):
         for key, member in detail.items():
             general = key == api_settings.NON_FIELD_ERRORS_KEY
@@ -81,7 +79,7 @@ def flatten(detail: Any, path: str = "") -> Iterator[Problem]:
 
 
 def problems_of_row(error: ModelError) -> tuple[Problem, ...]:
-    """The problems of a model's `full_clean`."""
+    """The problems that a model's `full_clean` raised."""
     if not hasattr(error, "error_dict"):
         return tuple(Problem(ROOT, message) for message in error.messages)
     return tuple(

@@ -14,7 +14,7 @@ from rest_framework import serializers, viewsets
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.console.api.problems import Refused, problems_of_row
+from apps.console.api.problems import RowInvalid, problems_of_row
 from apps.console.api.versions import check_version, with_etag
 from apps.workspace.versions import Versioned
 
@@ -32,13 +32,13 @@ class RowSerializer(serializers.ModelSerializer[Row]):
     """Saves through the model's own checks, so that a script gets the errors of the admin."""
 
     def save_checked(self, row: Row, values: dict[str, Any]) -> Row:
-        """Raises `Refused`; `row` is then as it was."""
+        """Raises `RowInvalid`; `row` is then as it was."""
         for name, value in values.items():
             setattr(row, name, value)
         try:
             row.full_clean()
         except ValidationError as error:
-            raise Refused(self.problems(row, error)) from error
+            raise RowInvalid(self.problems(row, error)) from error
         row.save()
         return row
 

@@ -1,8 +1,8 @@
-"""The toolsets of a saved manifest, as a list to choose from."""
+"""The list of the toolsets of a saved manifest."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,8 +18,8 @@ from apps.manifest.toolsets import (
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """`about` says where its tools come from; `template` is the predefined one it refers to."""
+class ToolsetEntry:
+    """`about` says where the tools come from; `template` names the predefined toolset, or is ""."""
 
     index: int
     name: str
@@ -33,33 +33,25 @@ class Row:
         return f"tool_sets[{self.index}]"
 
 
-def rows(saved: Sequence[Any], resolved: Sequence[ToolSet]) -> list[Row]:
-    """`saved` are the toolsets as the operator wrote them, in the same order."""
+def toolset_entries(saved: Sequence[Any], resolved: Sequence[ToolSet]) -> list[ToolsetEntry]:
+    """`saved` has the toolsets as the operator wrote them, in the same order."""
     return [
-        Row(
-            index,
-            name_of(toolset),
-            toolset.type,
-            about(toolset),
-            not isinstance(toolset, PredefinedToolSet) and toolset.enabled,
-            template_of(written),
-        )
+        entry(index, written, toolset)
         for index, (written, toolset) in enumerate(zip(saved, resolved, strict=True))
     ]
 
 
-def name_of(toolset: ToolSet) -> str:
-    if isinstance(toolset, PredefinedToolSet):
-        return toolset.template_name
-    return localized(toolset.name) or "without a name"
+def entry(index: int, written: Any, toolset: ToolSet) -> ToolsetEntry:
+    is_reference = isinstance(written, dict) and written.get("type") == "predefined"
+    template = str(written.get("template_name", "")) if is_reference else ""
+    if isinstance(toolset, PredefinedToolSet):  # the reference could not be resolved
+        missing = "There is no such predefined toolset."
+        return ToolsetEntry(index, toolset.template_name, toolset.type, missing, False, template)
+    name = localized(toolset.name) or "without a name"
+    return ToolsetEntry(index, name, toolset.type, origin(toolset), toolset.enabled, template)
 
 
-def template_of(written: Any) -> str:
-    is_reference = isinstance(written, Mapping) and written.get("type") == "predefined"
-    return str(written.get("template_name", "")) if is_reference else ""
-
-
-def about(toolset: ToolSet) -> str:
+def origin(toolset: ToolSet) -> str:
     match toolset:
         case McpToolSet():
             info = toolset.mcp_server_info
@@ -69,14 +61,14 @@ def about(toolset: ToolSet) -> str:
         case DialMcpToolSet():
             return f"the toolset {toolset.id}"
         case PredefinedToolSet():
-            return "There is no such predefined toolset."
+            return ""
         case _:
             count = len(toolset.tools)
             return "1 tool" if count == 1 else f"{count} tools"
 
 
 def host_of(url: str) -> str:
-    """Of an address that may carry a secret elsewhere."""
+    """Nothing but host and port: other parts of an address may carry a secret."""
     try:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""

@@ -1,12 +1,13 @@
-"""The pages on which an operator tries the tools of an application, as it is saved.
+"""The pages on which an operator tries the tools of a saved application.
 
-They are for whoever may change the application: a call does what a run would do.
+They need the permission to change the application, because a call has the effects of a run's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
@@ -23,75 +24,87 @@ from apps.accounts.caller import Caller
 from apps.agent.tools import Tool
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication
-from apps.console.workbench.fields import arguments, example, fill, read_fields
-from apps.console.workbench.outcomes import ShownTrial, shown_trial
-from apps.console.workbench.schemas import indented, read_parameters
-from apps.console.workbench.toolsets import Row, rows
+from apps.console.workbench.argument_form import arguments, example, fill, read_fields
+from apps.console.workbench.parameters import indented, read_parameters
+from apps.console.workbench.toolsets import ToolsetEntry, toolset_entries
+from apps.console.workbench.trial_report import TrialReport, report_trial
 from apps.errors import ApplicationBroken
 from apps.runs.tool_trial import Offer, call, offer, resolve_saved
 
 ALL = "all"
 FRAGMENT = "X-Fragment"
-"""Sent by the script, which puts the outcome into the page that is there."""
+"""Header of the script, which puts the outcome into the page that it is on."""
+
+P = ParamSpec("P")
+
+
+def for_application(
+    view: Callable[Concatenate[HttpRequest, Application, P], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, int, P], HttpResponse]:
+    """Give the view its row; show the problems of an application that cannot be resolved."""
+
+    @wraps(view)
+    def wrapper(request: HttpRequest, pk: int, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        row = get_object_or_404(Application, pk=pk)
+        if not admin.site.get_model_admin(Application).has_change_permission(request, row):
+            raise PermissionDenied
+        try:
+            return view(request, row, *args, **kwargs)
+        except ApplicationBroken as error:
+            context = {"problems": error.problems}
+            return page(request, row, "toolsets", "Try a toolset", context)
+
+    return wrapper
 
 
 @require_safe
-def toolsets(request: HttpRequest, pk: int) -> HttpResponse:
-    row = find(request, pk)
-    try:
-        application = resolve_saved(row)
-    except ApplicationBroken as error:
-        return page(request, row, "toolsets", "Try a toolset", {"problems": error.problems})
-    context = {"toolsets": rows_of(row, application)}
+@for_application
+def toolsets(request: HttpRequest, row: Application) -> HttpResponse:
+    context = {"toolsets": entries(row, resolve_saved(row))}
     return page(request, row, "toolsets", "Try a toolset", context)
 
 
 @require_safe
-def toolset(request: HttpRequest, pk: int, place: str) -> HttpResponse:
-    """What a toolset offers now. Asks its service, for a bounded time."""
-    row = find(request, pk)
-    try:
-        application, index = resolve_place(row, place)
-    except ApplicationBroken as error:
-        return page(request, row, "toolsets", "Try a toolset", {"problems": error.problems})
+@for_application
+def toolset(request: HttpRequest, row: Application, place: str) -> HttpResponse:
+    """Asks the toolset's service for its tools, for a bounded time."""
+    application, index = resolve_place(row, place)
     offered = async_to_sync(offer)(application, caller_of(request), index)
-    shown = chosen(row, application, index)
+    shown = entry_at(row, application, index)
     context = {
         "place": place,
         "toolset": shown,
-        "groups": groups(offered),
+        "groups": tool_groups(offered),
         "issues": offered.issues,
         "count": len(offered.tools),
     }
-    return page(request, row, "toolset", title_of(shown), context)
+    title = f"Toolset {shown.name}" if shown is not None else "All toolsets together"
+    return page(request, row, "toolset", title, context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def tool(request: HttpRequest, pk: int, place: str, name: str) -> HttpResponse:
+@for_application
+def tool(request: HttpRequest, row: Application, place: str, name: str) -> HttpResponse:
     """A form for the arguments of one tool; a POST calls it."""
-    row = find(request, pk)
-    try:
-        application, index = resolve_place(row, place)
-    except ApplicationBroken as error:
-        return page(request, row, "toolsets", "Try a toolset", {"problems": error.problems})
+    application, index = resolve_place(row, place)
     caller = caller_of(request)
     offered = async_to_sync(offer)(application, caller, index)
     found = offered.find(name)
-    schema: Mapping[str, Any] = found.spec.parameters if found is not None else {}
+    schema = found.spec.parameters if found is not None else {}
     fields = read_fields(schema, found.constants if found is not None else {})
     raw = example(schema)
-    trial: ShownTrial | None = None
+    trial: TrialReport | None = None
     is_raw = request.POST.get("mode") == "json"
     if request.method == "POST":
         fields = fill(fields, request.POST)
         raw = request.POST.get("json", "").replace("\r\n", "\n")
         if is_raw or not any(field.error for field in fields):
             text = raw if is_raw else arguments(fields)
-            trial = shown_trial(async_to_sync(call)(application, caller, name, text))
+            trial = report_trial(async_to_sync(call)(application, caller, name, text))
     context = {
         "place": place,
-        "toolset": chosen(row, application, index),
-        "tool": entry(found, offered) if found is not None else None,
+        "toolset": entry_at(row, application, index),
+        "tool": tool_details(found, offered) if found is not None else None,
         "name": name,
         "issues": offered.issues,
         "fields": fields,
@@ -104,14 +117,6 @@ def tool(request: HttpRequest, pk: int, place: str, name: str) -> HttpResponse:
     if request.headers.get(FRAGMENT):
         return TemplateResponse(request, "admin/workbench/outcome.html", context)
     return page(request, row, "tool", name, context)
-
-
-def find(request: HttpRequest, pk: int) -> Application:
-    """Raises Http404, PermissionDenied."""
-    row = get_object_or_404(Application, pk=pk)
-    if not admin.site.get_model_admin(Application).has_change_permission(request, row):
-        raise PermissionDenied
-    return row
 
 
 def resolve_place(row: Application, place: str) -> tuple[ResolvedApplication, int | None]:
@@ -129,32 +134,29 @@ def caller_of(request: HttpRequest) -> Caller:
     return Caller(f"user-{user_id}", "user", user_id=user_id, locale=locale)
 
 
-def rows_of(row: Application, application: ResolvedApplication) -> list[Row]:
-    return rows(row.manifest["tool_sets"], application.manifest.tool_sets)
+def entries(row: Application, application: ResolvedApplication) -> list[ToolsetEntry]:
+    return toolset_entries(row.manifest["tool_sets"], application.manifest.tool_sets)
 
 
-def chosen(row: Application, application: ResolvedApplication, index: int | None) -> Row | None:
-    """The toolset of the page; None for all of them."""
-    return rows_of(row, application)[index] if index is not None else None
+def entry_at(
+    row: Application, application: ResolvedApplication, index: int | None
+) -> ToolsetEntry | None:
+    return entries(row, application)[index] if index is not None else None
 
 
-def title_of(toolset: Row | None) -> str:
-    return f"Toolset {toolset.name}" if toolset is not None else "All toolsets together"
-
-
-def groups(offered: Offer) -> list[dict[str, Any]]:
+def tool_groups(offered: Offer) -> list[dict[str, Any]]:
+    groups = (
+        ("Tools", offered.tools),
+        ("What any run of this application has beside them", offered.others),
+    )
     return [
-        {"title": title, "tools": [entry(tool, offered) for tool in tools]}
-        for title, tools in (
-            ("Tools", offered.tools),
-            ("What any run of this application has beside them", offered.others),
-        )
+        {"title": title, "tools": [tool_details(tool, offered) for tool in tools]}
+        for title, tools in groups
         if tools
     ]
 
 
-def entry(tool: Tool, offered: Offer) -> dict[str, Any]:
-    """A tool as the pages show it."""
+def tool_details(tool: Tool, offered: Offer) -> dict[str, Any]:
     spec = tool.spec
     return {
         "name": spec.name,
@@ -169,10 +171,12 @@ def entry(tool: Tool, offered: Offer) -> dict[str, Any]:
 def page(
     request: HttpRequest, row: Application, name: str, title: str, context: dict[str, Any]
 ) -> HttpResponse:
-    links = {
+    common = {
+        **admin.site.each_context(request),
         "change_url": reverse("admin:catalog_application_change", args=[row.pk]),
         "list_url": reverse("admin:catalog_application_changelist"),
+        "title": title,
+        "application": row,
+        "opts": row._meta,
     }
-    shown = {**admin.site.each_context(request), **links, **context}
-    shown |= {"title": title, "application": row, "opts": row._meta}
-    return TemplateResponse(request, f"admin/workbench/{name}.html", shown)
+    return TemplateResponse(request, f"admin/workbench/{name}.html", common | context)

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from drf_spectacular.generators import SchemaGenerator
 
-from apps.console.api.page import Field, described
+from apps.console.api.reference import Field, described
 
 pytestmark = pytest.mark.django_db
 
@@ -33,15 +33,15 @@ def test_the_page_shows_every_operation_and_object_of_the_description(client):
 
 
 def test_fields_are_told_in_words():
-    application = {field.name: field for field in described().objects["ApplicationRequest"]}
-    deployment = {field.name: field for field in described().objects["DeploymentRequest"]}
+    application = {field.name: field for field in described()["objects"]["ApplicationRequest"]}
+    deployment = {field.name: field for field in described()["objects"]["DeploymentRequest"]}
 
     assert application["title"] == Field(
         "title", "string of at most 200 characters", "", is_required=True
     )
     assert application["owner"].type == "string or null"
     assert deployment["provider"].type == "string of openai, demo"
-    answered = {field.name: field for field in described().objects["Application"]}
+    answered = {field.name: field for field in described()["objects"]["Application"]}
     assert (answered["warnings"].type, answered["warnings"].object) == (
         "list of (only told)",
         "Warning",

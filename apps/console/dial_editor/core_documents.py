@@ -1,6 +1,6 @@
-"""Applications whose documents DIAL Core keeps, edited with the key that the operator set for it.
+"""Applications that DIAL Core stores, edited with the key in DIAL_EDITOR_API_KEY.
 
-The whole document goes back, and only if it is still the one that was read.
+A save replaces the whole document, on condition that nobody else changed it since it was read.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django import forms
 from django.conf import settings
 
 from apps.accounts.caller import Caller
 from apps.catalog.json_text import parse
 from apps.catalog.review import review_text
 from apps.console.admin.application_form import refusal
-from apps.console.embedding.edits import CONFLICT, Edit, Refused, Saved
+from apps.console.admin.manifest_editor import KeptManifestField, ManifestEditor
+from apps.console.dial_editor.edits import CONFLICT, Edit, Refused, Saved
 from apps.errors import ServiceFailed
 from apps.manifest.naming import localized
 from apps.workspace.dial.calls import Calls, decoded, mapping
@@ -24,7 +26,7 @@ from apps.workspace.dial.failures import CoreRefused
 from apps.workspace.dial.resources import plain_etag
 
 KIND = "applications/"
-UNKNOWN = frozenset({400, 403, 404})
+NOT_FOUND = frozenset({400, 403, 404})
 GENERAL = {
     "name": "display_name",
     "description": "description",
@@ -32,15 +34,13 @@ GENERAL = {
     "topics": "description_keywords",
     "display_version": "display_version",
 }
-"""What the chat edits itself, by the names that Core has for it."""
+"""Core's names of the fields that the chat edits itself."""
 COMPUTED = frozenset({"invalid"})
-"""What Core tells of a document beside it."""
+"""Fields that Core adds to its answers; they are not sent back."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A document of Core, of the version `etag`."""
-
+class CoreDocument:
     fields: Mapping[str, Any] = field(repr=False)
     etag: str
 
@@ -53,7 +53,7 @@ class Kept:
 
     @property
     def manifest(self) -> Any:
-        """A new application has none; it begins with the smallest."""
+        """Core's, or the smallest valid one for a new application."""
         deployment = {"deployment_id": settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID}
         empty = {"orchestrator": {"deployment": deployment}, "contexts": [], "tool_sets": []}
         return self.read("application_properties") or empty
@@ -62,14 +62,28 @@ class Kept:
         return self.fields.get(self.spelled(name))
 
     def spelled(self, name: str) -> str:
-        """As the document spells it: Core takes `icon_url` and `iconUrl`."""
+        """The key as this document has it: Core takes `icon_url` and `iconUrl`."""
         first, *rest = name.split("_")
         camel = first + "".join(part.title() for part in rest)
         return camel if camel in self.fields else name
 
 
+class ManifestEditorOfCore(ManifestEditor):
+    check = "dial-editor-check"
+
+
+class ManifestForm(forms.Form):
+    manifest = KeptManifestField(widget=ManifestEditorOfCore)
+    seen_version = forms.CharField(widget=forms.HiddenInput)
+
+    def __init__(self, document: CoreDocument) -> None:
+        super().__init__(initial={"manifest": document.manifest, "seen_version": document.etag})
+        editor: Any = self.fields["manifest"].widget
+        editor.findings = review_text(str(self["manifest"].value()), is_ours=False)
+
+
 def editor_calls() -> Calls:
-    """Raises `Refused` where the settings have no Core, or no key for it."""
+    """Raises `Refused` where the settings lack Core's address or the key for it."""
     core = configured_core()
     if core is None:
         raise Refused("This installation knows no DIAL Core. An administrator sets DIAL_URL.")
@@ -82,50 +96,50 @@ def editor_calls() -> Calls:
 
 
 def path_of(name: str) -> str:
-    """Raises `Refused` for what names no application of Core."""
+    """Raises `Refused`."""
     try:
         return f"/v1/{encoded(name)}"
     except ValueError:
         raise Refused("The address names no application.") from None
 
 
-async def load_kept(calls: Calls, name: str) -> Kept:
+async def load(calls: Calls, name: str) -> CoreDocument:
     """Raises `Refused`."""
     try:
         answer = await calls.get(path_of(name))
         fields = mapping(decoded(answer.body))
     except ServiceFailed as failure:
-        raise unread(failure) from failure
-    kept = Kept(fields, plain_etag(answer.headers.get("etag", "")))
-    if kept.read("application_type_schema_id") != settings.APP_SCHEMA_ID:
+        raise load_refusal(failure) from failure
+    document = CoreDocument(fields, plain_etag(answer.headers.get("etag", "")))
+    if document.read("application_type_schema_id") != settings.APP_SCHEMA_ID:
         raise Refused("This application is of another type, which has an editor of its own.")
-    if not kept.etag:
+    if not document.etag:
         raise Refused("DIAL Core told no version of the application, so it cannot be saved safely.")
-    return kept
+    return document
 
 
-async def save_kept(calls: Calls, name: str, edit: Edit) -> Saved:
-    """`edit` has been reviewed. Raises `Refused`."""
-    kept = await load_kept(calls, name)
-    if kept.etag != edit.version:
-        raise Refused(CONFLICT, kept.etag)
-    changed = edited(kept, edit)
-    if changed == kept.fields:
-        return Saved(kept.etag, has_changes=False)
-    document = {key: value for key, value in changed.items() if key not in COMPUTED}
-    condition = {"If-Match": kept.etag}
+async def save(calls: Calls, name: str, edit: Edit) -> Saved:
+    """Raises `Refused`. The manifest is not reviewed here; see `check`."""
+    stored = await load(calls, name)
+    if stored.etag != edit.version:
+        raise Refused(CONFLICT, stored.etag)
+    changed = edited(stored, edit)
+    if changed == stored.fields:
+        return Saved(stored.etag, has_changes=False)
+    body = {key: value for key, value in changed.items() if key not in COMPUTED}
+    condition = {"If-Match": stored.etag}
     try:
-        answer = await calls.send("PUT", path_of(name), headers=condition, json=document)
+        answer = await calls.send("PUT", path_of(name), headers=condition, json=body)
     except CoreRefused as failure:
         if failure.status != 412:
-            raise unsaved(failure) from failure
-        raise Refused(CONFLICT, (await load_kept(calls, name)).etag) from failure
+            raise save_refusal(failure) from failure
+        raise Refused(CONFLICT, (await load(calls, name)).etag) from failure
     except ServiceFailed as failure:
         raise Refused(
             f"{failure} Whether the application was saved is not known; try again."
         ) from failure
     etag = plain_etag(answer.headers.get("etag", ""))
-    return Saved(etag or (await load_kept(calls, name)).etag, has_changes=True)
+    return Saved(etag or (await load(calls, name)).etag, has_changes=True)
 
 
 def check(edit: Edit) -> None:
@@ -135,33 +149,33 @@ def check(edit: Edit) -> None:
         raise Refused(refusal(count))
 
 
-def edited(kept: Kept, edit: Edit) -> dict[str, Any]:
-    fields = {**kept.fields, kept.spelled("application_properties"): parse(edit.text)}
+def edited(stored: CoreDocument, edit: Edit) -> dict[str, Any]:
+    fields = {**stored.fields, stored.spelled("application_properties"): parse(edit.text)}
     for name, own in GENERAL.items():
         if edit.general.get(name) is None:
             continue
-        key = kept.spelled(own)
+        key = stored.spelled(own)
         fields[key] = in_language(fields.get(key), edit.general[name], edit.general)
     return fields
 
 
 def in_language(before: Any, value: Any, general: Mapping[str, Any]) -> Any:
-    """A text that stands in several languages is changed in one of them."""
+    """Of a text in several languages, change the one that the chat edits."""
     if not isinstance(before, Mapping) or not isinstance(value, str):
         return value
     language = general.get("primaryLocale")
     return {**before, language if isinstance(language, str) and language else "en": value}
 
 
-def unread(failure: ServiceFailed) -> Refused:
-    if failure.status in UNKNOWN:
+def load_refusal(failure: ServiceFailed) -> Refused:
+    if failure.status in NOT_FOUND:
         return Refused("DIAL Core has no such application that the editor's key may read.")
     if failure.status == 401:
         return Refused("DIAL Core does not know the key in DIAL_EDITOR_API_KEY.")
     return Refused(f"The application cannot be read. {failure}")
 
 
-def unsaved(failure: CoreRefused) -> Refused:
+def save_refusal(failure: CoreRefused) -> Refused:
     if failure.status == 403:
         return Refused("The key in DIAL_EDITOR_API_KEY may not change this application.")
     said = failure.details or f"status {failure.status}"

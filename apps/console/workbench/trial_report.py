@@ -1,8 +1,8 @@
-"""How a call went, as a person reads it: steps, stages, attachments, and what to do now."""
+"""The report on a tool call for a person: its steps, stages and attachments, and a hint."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -21,9 +21,9 @@ from apps.errors import ToolTimedOut
 from apps.runs.tool_trial import Trial
 
 SHOWN_CHARACTERS = 100_000
-"""Of one text: a page with more is of no use, and the model's share is said beside it."""
+"""Of one text; the page says beside it how long the text is."""
 MOST_PREVIEW = 700_000
-"""Characters of base64 that a page shows as a picture, half a megabyte."""
+"""Characters of base64: pictures up to half a megabyte are part of the page."""
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 State = Literal["done", "failed", "not reached"]
@@ -50,8 +50,8 @@ TOO_SLOW = (
 
 
 @dataclass(frozen=True, slots=True)
-class ShownAttachment:
-    """`preview` is the address of a picture that the page has itself, `url` one elsewhere."""
+class ReportedAttachment:
+    """`preview` is a `data:` address of a picture, `url` an address elsewhere; "" for none."""
 
     title: str
     type: str
@@ -61,42 +61,42 @@ class ShownAttachment:
 
 
 @dataclass(slots=True)
-class ShownStage:
+class ReportedStage:
     title: str
     depth: int = 0
     text: str = ""
     seconds: float | None = None
     failed: bool = False
-    attachments: list[ShownAttachment] = field(default_factory=list)
+    attachments: list[ReportedAttachment] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class ShownTrial:
-    """`content` is what the model gets, of `length` characters; None where the run would end."""
+class TrialReport:
+    """`content` is the beginning of the `length` characters for the model; None if the run ends."""
 
     outcome: ToolOutcome
     steps: tuple[tuple[str, State], ...]
     hint: str
     content: str | None
     length: int
-    stages: tuple[ShownStage, ...]
-    attachments: tuple[ShownAttachment, ...]
-    answer_attachments: tuple[ShownAttachment, ...]
+    stages: tuple[ReportedStage, ...]
+    attachments: tuple[ReportedAttachment, ...]
+    answer_attachments: tuple[ReportedAttachment, ...]
 
 
-def shown_trial(trial: Trial) -> ShownTrial:
+def report_trial(trial: Trial) -> TrialReport:
     outcome = trial.outcome
     result = outcome.result
-    is_told = outcome.stopped is None and outcome.failed != "open"
-    return ShownTrial(
+    reaches_model = outcome.stopped is None and outcome.failed != "open"
+    return TrialReport(
         outcome=outcome,
         steps=steps_of(outcome.failed),
         hint=hint_of(outcome),
-        content=shortened(result.content, SHOWN_CHARACTERS) if is_told else None,
+        content=shortened(result.content, SHOWN_CHARACTERS) if reaches_model else None,
         length=len(result.content),
         stages=stages_of(trial.events),
-        attachments=shown(result.attachments),
-        answer_attachments=shown(result.propagated),
+        attachments=tuple(map(report_attachment, result.attachments)),
+        answer_attachments=tuple(map(report_attachment, result.propagated)),
     )
 
 
@@ -118,39 +118,35 @@ def hint_of(outcome: ToolOutcome) -> str:
     return TOO_SLOW if isinstance(outcome.result.failure, ToolTimedOut) else HINTS[outcome.failed]
 
 
-def stages_of(events: Iterable[Event]) -> tuple[ShownStage, ...]:
-    """As the page of the application would show them, in the order in which they were opened."""
-    found: dict[str, ShownStage] = {}
+def stages_of(events: Iterable[Event]) -> tuple[ReportedStage, ...]:
+    """In the order in which they were opened."""
+    found: dict[str, ReportedStage] = {}
     for event in events:
         match event:
             case StageOpened():
                 parent = found.get(event.parent_id or "")
                 depth = parent.depth + 1 if parent is not None else 0
-                found[event.stage_id] = ShownStage(event.title, depth)
+                found[event.stage_id] = ReportedStage(event.title, depth)
             case StageRenamed():
                 found[event.stage_id].title += event.suffix
             case StageDelta():
                 found[event.stage_id].text += event.text
             case StageAttachment():
-                found[event.stage_id].attachments.append(show(event.attachment))
+                found[event.stage_id].attachments.append(report_attachment(event.attachment))
             case StageClosed():
                 found[event.stage_id].seconds = event.seconds
                 found[event.stage_id].failed = event.reads_failed
             case _:
-                pass  # parts of an answer, which a single call has none of
+                pass  # parts of an answer; a single call has none
     for stage in found.values():
         stage.text = shortened(stage.text, SHOWN_CHARACTERS)
     return tuple(found.values())
 
 
-def shown(attachments: Sequence[Attachment]) -> tuple[ShownAttachment, ...]:
-    return tuple(map(show, attachments))
-
-
-def show(attachment: Attachment) -> ShownAttachment:
+def report_attachment(attachment: Attachment) -> ReportedAttachment:
     data = attachment.data
     is_picture = attachment.type in PICTURES and data is not None and len(data) <= MOST_PREVIEW
-    return ShownAttachment(
+    return ReportedAttachment(
         attachment.title or "without a title",
         attachment.type,
         f"{len(data):,} characters of data" if data is not None else "",

@@ -1,6 +1,6 @@
-"""A form for the arguments of a tool, made from the schema that the model is told.
+"""A form for the arguments of a tool, made from the schema that the model is given.
 
-What is valid is the tool's business: the form only reads what somebody typed as JSON values.
+The form reads typed texts as JSON values; the tool itself checks them against its schema.
 """
 
 from __future__ import annotations
@@ -8,15 +8,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from apps.console.workbench.schemas import indented, meant, properties, type_of, written
+from apps.console.workbench.parameters import indented, properties, to_json, type_of, without_null
 
 Kind = Literal["text", "number", "choice", "json", "fixed"]
 
 PREFIX = "argument-"
-"""In front of an argument's name, in the name of its field."""
+"""Before the argument's name in the name of its input."""
 KINDS: Mapping[str, Kind] = {"string": "text", "integer": "number", "number": "number"}
 EMPTY: Mapping[str, Any] = {
     "string": "",
@@ -30,9 +31,9 @@ EMPTY: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """`value` is the text in the form; of a choice it is JSON, as are its options.
+    """`value` is the text in the input; for a choice it is JSON, as are its options.
 
-    A fixed field is not sent by us if the tool adds it `by_itself`.
+    `by_itself`: the tool adds the fixed value, so the form leaves it out of the arguments.
     """
 
     name: str
@@ -51,33 +52,31 @@ class Field:
 
 
 def read_fields(schema: Mapping[str, Any], constants: Mapping[str, Any]) -> tuple[Field, ...]:
-    """Those that are required first, and the constants last."""
+    """Required ones first, constants last."""
     required = schema.get("required") or ()
     found = [read_field(n, part, n in required) for n, part in properties(schema).items()]
     found.sort(key=lambda field: (field.kind == "fixed", not field.is_required))
     fixed = [
-        Field(name, "fixed", "constant", value=written(value), by_itself=True)
+        Field(name, "fixed", "constant", value=to_json(value), by_itself=True)
         for name, value in constants.items()
     ]
     return (*found, *fixed)
 
 
 def read_field(name: str, schema: Mapping[str, Any], is_required: bool) -> Field:
-    part = meant(schema)
+    part = without_null(schema)
     description = str(part.get("description") or "")
     field = Field(name, "json", type_of(schema), description, is_required)
-    default = part.get("default")
     if "const" in part:
-        return replace(field, kind="fixed", value=written(part["const"]))
-    if isinstance(part.get("enum"), list):
-        options = tuple((written(choice), shown(choice)) for choice in part["enum"])
-        return replace(field, kind="choice", options=options, value=text_of(default, "choice"))
-    kind = part.get("type")
-    if kind == "boolean":
-        options = (("true", "true"), ("false", "false"))
-        return replace(field, kind="choice", options=options, value=text_of(default, "choice"))
-    chosen = KINDS.get(kind, "json") if isinstance(kind, str) else "json"
-    return replace(field, kind=chosen, value=text_of(default, chosen))
+        return replace(field, kind="fixed", value=to_json(part["const"]))
+    is_boolean = part.get("type") == "boolean"
+    choices = part.get("enum", [True, False] if is_boolean else None)
+    if isinstance(choices, list):
+        options = tuple((to_json(choice), choice_label(choice)) for choice in choices)
+        field = replace(field, kind="choice", options=options)
+    elif isinstance(part.get("type"), str):
+        field = replace(field, kind=KINDS.get(part["type"], "json"))
+    return replace(field, value=text_of(part.get("default"), field.kind))
 
 
 def text_of(value: Any, kind: Kind) -> str:
@@ -85,27 +84,27 @@ def text_of(value: Any, kind: Kind) -> str:
         return ""
     if kind == "json":
         return indented(value)
-    return value if kind == "text" and isinstance(value, str) else written(value)
+    return value if kind == "text" and isinstance(value, str) else to_json(value)
 
 
-def shown(choice: Any) -> str:
-    return choice if isinstance(choice, str) and choice else written(choice)
+def choice_label(choice: Any) -> str:
+    return choice if isinstance(choice, str) and choice else to_json(choice)
 
 
 def example(schema: Mapping[str, Any]) -> str:
-    """A JSON object to start from: what is required, and the defaults."""
+    """JSON to start from: an object with the required arguments and the defaults."""
     required = schema.get("required") or ()
-    parts = {name: meant(part) for name, part in properties(schema).items()}
+    parts = {name: without_null(part) for name, part in properties(schema).items()}
     return indented(
         {
-            name: beginning(part)
+            name: first_value(part)
             for name, part in parts.items()
             if name in required or part.get("default") is not None or "const" in part
         }
     )
 
 
-def beginning(schema: Mapping[str, Any]) -> Any:
+def first_value(schema: Mapping[str, Any]) -> Any:
     if "const" in schema:
         return schema["const"]
     if schema.get("default") is not None:
@@ -117,7 +116,7 @@ def beginning(schema: Mapping[str, Any]) -> Any:
 
 
 def fill(fields: Sequence[Field], typed: Mapping[str, str]) -> tuple[Field, ...]:
-    """The fields as somebody filled them in, each with what keeps it from being read."""
+    """The fields with the typed values, and `error` where one cannot be read."""
     return tuple(
         field if field.kind == "fixed" else filled(field, typed.get(field.input_name, ""))
         for field in fields
@@ -135,11 +134,8 @@ def filled(field: Field, typed: str) -> Field:
 
 
 def arguments(fields: Sequence[Field]) -> str:
-    """The arguments as a model would write them; a field that is left empty is left out.
-
-    Raises ValueError for a field that cannot be read.
-    """
-    return written(
+    """The arguments in JSON, without empty fields. Raises ValueError for an unreadable field."""
+    return to_json(
         {
             field.name: value_of(field)
             for field in fields
@@ -149,14 +145,14 @@ def arguments(fields: Sequence[Field]) -> str:
 
 
 def value_of(field: Field) -> Any:
-    """Raises ValueError with a sentence for the person."""
+    """Raises ValueError with a message for the form."""
     text = field.value
     if field.kind == "text" or not text.strip():
         return text
     if field.kind == "number":
         return number(text)
     try:
-        return json.loads(text, parse_constant=no_constant)
+        return json.loads(text, parse_constant=refuse_constant)
     except json.JSONDecodeError as error:
         raise ValueError(
             f"This is not JSON: {error.msg}, line {error.lineno}, column {error.colno}."
@@ -166,18 +162,13 @@ def value_of(field: Field) -> Any:
 
 
 def number(text: str) -> float | int:
-    try:
+    with suppress(ValueError):
         return int(text)
-    except ValueError:
-        pass
-    try:
-        found = float(text)
-    except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
-        raise ValueError("This is not a number.")
-    return found
+    with suppress(ValueError):
+        if math.isfinite(found := float(text)):
+            return found
+    raise ValueError("This is not a number.")
 
 
-def no_constant(name: str) -> Any:
+def refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON.")

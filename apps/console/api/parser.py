@@ -1,5 +1,3 @@
-"""Request bodies: JSON, read as strictly as the admin reads it."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -11,7 +9,9 @@ from rest_framework.parsers import JSONParser
 from apps.catalog.json_text import JSONTextInvalid, parse
 
 
-class DocumentParser(JSONParser):
+class StrictJSONParser(JSONParser):
+    """Reads request bodies as strictly as the admin reads documents."""
+
     def parse(
         self,
         stream: IO[Any],

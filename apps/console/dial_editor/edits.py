@@ -1,4 +1,4 @@
-"""What an edit of the framed editor brings, and what becomes of it."""
+"""The body and the result of a save in the framed editor."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ CONFLICT = (
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """`text` is the manifest as it was typed, `version` the one that it began with.
+    """`text` is the manifest as it was typed, `version` the one that the editor began with.
 
-    `general` is what DIAL's chat edits itself, such as `name`: as it came, so of any shape.
+    `general` has the fields that DIAL's chat edits itself, such as `name`; their types are not
+    checked.
     """
 
     text: str = field(repr=False)
@@ -35,19 +36,19 @@ class Saved:
 
 
 class Refused(Exception):
-    """Nothing was saved; the text says why. `version`, if not "", is what was saved meanwhile."""
+    """Nothing was saved; the message says why. `version` is the one saved meanwhile, or ""."""
 
     def __init__(self, message: str, version: str = "") -> None:
         super().__init__(message)
         self.version = version
 
 
-def read_edit(posted: QueryDict) -> Edit:
+def read_edit(body: QueryDict) -> Edit:
     """Raises `Refused`."""
     try:
-        general = parse(posted.get("general") or "{}")
+        general = parse(body.get("general") or "{}")
     except JSONTextInvalid as error:
         raise Refused(f"What the chat sent along cannot be read: {error}") from error
     if not isinstance(general, dict):
         raise Refused("What the chat sent along is no object.")
-    return Edit(posted.get("manifest", ""), posted.get("seen_version", ""), general)
+    return Edit(body.get("manifest", ""), body.get("seen_version", ""), general)

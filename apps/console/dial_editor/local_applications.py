@@ -1,4 +1,4 @@
-"""Applications of our own in the framed editor: rows, saved as the admin saves them."""
+"""Applications of this installation in the framed editor, saved as the admin saves them."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from django.http import HttpRequest
 
 from apps.catalog.models import Application
 from apps.console.admin.application_form import ApplicationForm
-from apps.console.embedding.edits import Edit, Refused, Saved
+from apps.console.dial_editor.edits import Edit, Refused, Saved
 
 FIELDS = ("title", "description", "manifest")
 GENERAL = {"name": "title", "description": "description"}
-"""What the chat edits itself, by the names that rows have for it."""
+"""Columns of the fields that the chat edits itself."""
 
-OwnForm = forms.modelform_factory(Application, form=ApplicationForm, fields=FIELDS)
+LocalApplicationForm = forms.modelform_factory(Application, form=ApplicationForm, fields=FIELDS)
 
 
 def may_change(request: HttpRequest, row: Application | None = None) -> bool:
     return bool(admin.site.get_model_admin(Application).has_change_permission(request, row))
 
 
-def save_own(request: HttpRequest, row: Application, edit: Edit) -> Saved:
+def save_application(request: HttpRequest, row: Application, edit: Edit) -> Saved:
     """Raises `Refused`."""
     with transaction.atomic():
-        form = OwnForm(posted(row, edit), instance=row)
+        form = LocalApplicationForm(form_data(row, edit), instance=row)
         if not form.is_valid():
-            raise Refused("\n".join(messages(form)), newer(form, edit))
+            raise Refused("\n".join(error_lines(form)), newer_version(form, edit))
         if not form.has_changed():
             return Saved(str(row.version), has_changes=False)
         form.save()
@@ -39,7 +39,7 @@ def save_own(request: HttpRequest, row: Application, edit: Edit) -> Saved:
     return Saved(str(row.version), has_changes=True)
 
 
-def posted(row: Application, edit: Edit) -> dict[str, Any]:
+def form_data(row: Application, edit: Edit) -> dict[str, Any]:
     general = {
         field: edit.general[name]
         for name, field in GENERAL.items()
@@ -49,8 +49,8 @@ def posted(row: Application, edit: Edit) -> dict[str, Any]:
     return {**stored, **general, "manifest": edit.text, "seen_version": edit.version}
 
 
-def messages(form: forms.ModelForm[Application]) -> list[str]:
-    """A line for each; whose field is not in sight says which it is."""
+def error_lines(form: forms.ModelForm[Application]) -> list[str]:
+    """One for each error; fields that are not on the page are named."""
     return [
         f"{form.fields[field].label}: {line}" if field in GENERAL.values() else str(line)
         for field, lines in form.errors.items()
@@ -58,7 +58,7 @@ def messages(form: forms.ModelForm[Application]) -> list[str]:
     ]
 
 
-def newer(form: forms.ModelForm[Application], edit: Edit) -> str:
-    """The version that somebody else saved, which the form then holds."""
+def newer_version(form: forms.ModelForm[Application], edit: Edit) -> str:
+    """The version that somebody else saved meanwhile, "" if nobody did."""
     held = str(form.data["seen_version"])
     return "" if held == edit.version else held

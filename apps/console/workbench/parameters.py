@@ -1,4 +1,4 @@
-"""What JSON Schema says of parameters, in the words of a table."""
+"""The parameters of a tool as rows of a table, read from its JSON Schema."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST_CHOICES = 12
-"""Of an enumeration that its type names."""
-PLAIN = ("string", "number", "integer", "boolean", "null")
+"""Choices of an enumeration that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One row: `default` and `constant` are JSON, "" for none."""
+    """`default` and `constant` are JSON, "" for none."""
 
     name: str
     type: str
@@ -27,39 +26,39 @@ class Parameter:
 def read_parameters(
     schema: Mapping[str, Any], constants: Mapping[str, Any]
 ) -> tuple[Parameter, ...]:
-    """The parameters that a model is told of, and the `constants` that every call has beside them."""
+    """Parameters that the model fills in, then the `constants` that are added to every call."""
     required = schema.get("required") or ()
-    told = [
+    shown_to_model = [
         Parameter(
             name,
             type_of(part),
             name in required,
-            written(part["default"]) if part.get("default") is not None else "",
-            written(part["const"]) if "const" in part else "",
+            to_json(part["default"]) if part.get("default") is not None else "",
+            to_json(part["const"]) if "const" in part else "",
             str(part.get("description") or ""),
         )
         for name, part in properties(schema).items()
     ]
     fixed = [
-        Parameter(name, "constant", False, constant=written(value))
+        Parameter(name, "constant", False, constant=to_json(value))
         for name, value in constants.items()
     ]
-    return (*told, *fixed)
+    return (*shown_to_model, *fixed)
 
 
 def properties(schema: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """By name; what is no schema (`true` is one, and allows anything) becomes an empty one."""
+    """The schemas by name; one that is no object, such as `true`, allows anything: {}."""
     found = schema.get("properties") or {}
     return {name: part if isinstance(part, dict) else {} for name, part in found.items()}
 
 
-def meant(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema without its null: what an argument is if it is there."""
+def without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of an argument that is given."""
     options = schema.get("anyOf") or schema.get("oneOf") or ()
     some = [o for o in options if isinstance(o, dict) and o.get("type") != "null"]
     if len(some) == 1 and len(options) <= 2:
         beside = {k: v for k, v in schema.items() if k not in {"anyOf", "oneOf"}}
-        return meant({**some[0], **beside})
+        return without_null({**some[0], **beside})
     kinds = schema.get("type")
     if isinstance(kinds, list):
         left = [kind for kind in kinds if kind != "null"]
@@ -71,7 +70,7 @@ def meant(schema: Mapping[str, Any]) -> dict[str, Any]:
 def type_of(schema: Mapping[str, Any]) -> str:
     """Such as `string`, `array of integer`, `one of "a", "b"`, `string or null`."""
     if isinstance(schema.get("enum"), list):
-        choices = [written(choice) for choice in schema["enum"]]
+        choices = [to_json(choice) for choice in schema["enum"]]
         more = f" and {len(choices) - MOST_CHOICES} more" if len(choices) > MOST_CHOICES else ""
         return f"one of {', '.join(choices[:MOST_CHOICES])}{more}"
     if "const" in schema:
@@ -89,7 +88,7 @@ def type_of(schema: Mapping[str, Any]) -> str:
     return "anything"
 
 
-def written(value: Any) -> str:
+def to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 

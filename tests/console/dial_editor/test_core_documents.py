@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from apps.console.embedding.edits import CONFLICT
+from apps.console.dial_editor.edits import CONFLICT
 from tests.catalog.rows import make_operator
 from tests.dial_core import Core, serve_core
 from tests.dial_core.core import KEY

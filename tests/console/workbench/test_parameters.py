@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.console.workbench.schemas import Parameter, read_parameters, type_of
+from apps.console.workbench.parameters import Parameter, read_parameters, type_of
 
 
 @pytest.mark.parametrize(

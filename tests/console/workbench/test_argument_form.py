@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from apps.console.workbench.fields import Field, arguments, example, fill, read_fields
+from apps.console.workbench.argument_form import Field, arguments, example, fill, read_fields
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
