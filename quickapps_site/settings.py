@@ -256,9 +256,9 @@ UNFOLD = {
             "950": "oklch(28.2% .091 267.935)",
         },
     },
-    "SCRIPTS": ["apps.console.admin.index.landmarks_script"],
-    "STYLES": ["apps.console.admin.index.corrections_style"],
-    "DASHBOARD_CALLBACK": "apps.console.admin.index.overview",
+    "SCRIPTS": ["apps.console.admin.dashboard.landmarks_script"],
+    "STYLES": ["apps.console.admin.dashboard.corrections_style"],
+    "DASHBOARD_CALLBACK": "apps.console.admin.dashboard.overview",
     "SIDEBAR": {
         "show_search": False,
         "navigation": [
@@ -269,37 +269,47 @@ UNFOLD = {
                         "title": "Applications",
                         "icon": "forum",
                         "link": reverse_lazy("admin:catalog_application_changelist"),
-                        "permission": "apps.console.admin.index.may_see_applications",
+                        "permission": lambda request: request.user.has_perm(
+                            "catalog.view_application"
+                        ),
                     },
                     {
                         "title": "Predefined content",
                         "icon": "layers",
                         "link": reverse_lazy("admin:catalog_contentitem_changelist"),
-                        "permission": "apps.console.admin.index.may_see_content",
+                        "permission": lambda request: request.user.has_perm(
+                            "catalog.view_contentitem"
+                        ),
                     },
                     {
                         "title": "Deployments",
                         "icon": "network_node",
                         "link": reverse_lazy("admin:workspace_deployment_changelist"),
-                        "permission": "apps.console.admin.index.may_see_deployments",
+                        "permission": lambda request: request.user.has_perm(
+                            "workspace.view_deployment"
+                        ),
                     },
                     {
                         "title": "Secrets",
                         "icon": "lock",
                         "link": reverse_lazy("admin:workspace_secret_changelist"),
-                        "permission": "apps.console.admin.index.may_see_secrets",
+                        "permission": lambda request: request.user.has_perm(
+                            "workspace.view_secret"
+                        ),
                     },
                     {
                         "title": "Shared files",
                         "icon": "folder_shared",
                         "link": reverse_lazy("admin:workspace_sharedfile_changelist"),
-                        "permission": "apps.console.admin.index.may_see_shared_files",
+                        "permission": lambda request: request.user.has_perm(
+                            "workspace.view_sharedfile"
+                        ),
                     },
                     {
                         "title": "MCP servers",
                         "icon": "terminal",
                         "link": reverse_lazy("admin:workspace_mcpserver_changelist"),
-                        "active": "apps.console.admin.index.is_about_mcp_servers",
+                        "active": "apps.console.admin.dashboard.is_mcp_server_page",
                         "permission": "apps.console.admin.mcp_sessions.may_administer",
                     },
                     {
@@ -317,25 +327,27 @@ UNFOLD = {
                         "title": "API keys",
                         "icon": "key",
                         "link": reverse_lazy("admin:accounts_apikey_changelist"),
-                        "permission": "apps.console.admin.index.may_see_keys",
+                        "permission": lambda request: request.user.has_perm("accounts.view_apikey"),
                     },
                     {
                         "title": "Operator keys",
                         "icon": "passkey",
                         "link": reverse_lazy("admin:catalog_operatorkey_changelist"),
-                        "permission": "apps.console.admin.index.may_see_operator_keys",
+                        "permission": lambda request: request.user.has_perm(
+                            "catalog.view_operatorkey"
+                        ),
                     },
                     {
                         "title": "Users",
                         "icon": "person",
                         "link": reverse_lazy("admin:auth_user_changelist"),
-                        "permission": "apps.console.admin.index.may_see_users",
+                        "permission": lambda request: request.user.has_perm("auth.view_user"),
                     },
                     {
                         "title": "Groups",
                         "icon": "group",
                         "link": reverse_lazy("admin:auth_group_changelist"),
-                        "permission": "apps.console.admin.index.may_see_groups",
+                        "permission": lambda request: request.user.has_perm("auth.view_group"),
                     },
                 ],
             },
@@ -346,7 +358,7 @@ UNFOLD = {
                         "title": "Chat page",
                         "icon": "chat",
                         "link": "/",
-                        "active": "apps.console.admin.index.is_elsewhere",
+                        "active": lambda request: False,
                     },
                     {
                         "title": "API description",

@@ -1,25 +1,14 @@
-"""The admin of everything that operators edit; each module registers its rows."""
+"""The admin of everything that operators edit."""
 
 from __future__ import annotations
 
-from apps.console.admin import (
+from apps.console.admin import (  # noqa: F401 - each registers its rows
     applications,
     content,
     deployments,
     keys,
     mcp_servers,
-    people,
     secrets,
     shared_files,
+    users,
 )
-
-__all__ = [
-    "applications",
-    "content",
-    "deployments",
-    "keys",
-    "mcp_servers",
-    "people",
-    "secrets",
-    "shared_files",
-]

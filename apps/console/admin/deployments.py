@@ -1,10 +1,12 @@
-"""Deployments: a secret that goes in and never comes out, and a test of the connection."""
+"""Deployments: their keys can be set and removed, never read; their connections can be tested."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from asgiref.sync import async_to_sync
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -18,13 +20,13 @@ from apps.catalog.content.installed import installed
 from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
 from apps.catalog.deployment_uses import deployment_uses
 from apps.catalog.secret_uses import User
-from apps.console.admin.connection import try_connection
-from apps.console.admin.history import RecordedAdmin
+from apps.console.admin.dependents import dependent_lines
+from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.theme import PasswordInput, Switch
-from apps.console.admin.uses import shown
 from apps.console.admin.versioned_form import VersionedForm
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.secrets import UnreadableSecret
+from apps.workspace.openai.probe import probe
 
 LABELS = {"deployment_id": "Deployment ID", "base_url": "Base URL"}
 NO_KEY = "No key is stored."
@@ -33,6 +35,8 @@ UNREADABLE = (
     "A key is stored, but none of this installation's SECRET_KEY and SALT_KEY values fits it. "
     "Bring the old value back as a fallback, or type the key again."
 )
+MOST_TESTED = 10
+"""Each waits for a service; more would keep the page waiting for minutes."""
 
 
 class DeploymentForm(VersionedForm[Deployment]):
@@ -67,14 +71,6 @@ class DeploymentForm(VersionedForm[Deployment]):
             self.add_error("new_api_key", TYPE_AGAIN)
         return cleaned
 
-    def _post_clean(self) -> None:
-        """Set the key before the model's own checks, which run here."""
-        if self.cleaned_data.get("clear_api_key"):
-            self.instance.api_key = ""
-        elif typed := self.cleaned_data.get("new_api_key"):
-            self.instance.api_key = typed
-        super()._post_clean()  # type: ignore[misc]
-
 
 def key_state(stored: str) -> str:
     if isinstance(stored, UnreadableSecret):
@@ -88,7 +84,6 @@ class DeploymentAdmin(RecordedAdmin[Deployment]):
     list_display = ("display_name", "deployment_id", "provider", "model_name", "key", "is_enabled")
     list_filter = ("is_enabled", "provider")
     search_fields = ("display_name", "deployment_id", "model_name", "base_url")
-    readonly_fields = ("version", "created_at", "updated_at")
     actions = ("test_connection",)
     fieldsets = (
         (None, {"fields": ("deployment_id", "display_name", "description", "is_enabled")}),
@@ -98,15 +93,11 @@ class DeploymentAdmin(RecordedAdmin[Deployment]):
             "What it can do",
             {"fields": ("features", "input_attachment_types", "context_window", "parameters")},
         ),
-        ("History", {"fields": ("version", "created_at", "updated_at"), "classes": ("collapse",)}),
+        HISTORY_FIELDS,
     )
 
     class Media:
         js = (forms.Script("console/test-connection.js", type="module"),)
-
-    def get_fieldsets(self, request: HttpRequest, obj: Deployment | None = None) -> Any:
-        fieldsets = super().get_fieldsets(request, obj)
-        return fieldsets if obj else fieldsets[:-1]
 
     def consequences(self, request: HttpRequest, rows: Iterable[Deployment]) -> list[SafeString]:
         found = deployment_uses(installed())
@@ -125,19 +116,16 @@ class DeploymentAdmin(RecordedAdmin[Deployment]):
     @admin.action(description="Test the connection", permissions=("change",))
     def test_connection(self, request: HttpRequest, deployments: QuerySet[Deployment]) -> None:
         for deployment in deployments[:MOST_TESTED]:
-            outcome = try_connection(deployment)
-            level = messages.SUCCESS if outcome.ok else messages.ERROR
-            self.message_user(request, f"{deployment}: {outcome.message}", level)
+            ok, message = try_connection(deployment)
+            level = messages.SUCCESS if ok else messages.ERROR
+            self.message_user(request, f"{deployment}: {message}", level)
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.test_typed)
-        return [
-            path("test/", view, name="workspace_deployment_test"),
-            *super().get_urls(),
-        ]
+        return [path("test/", view, name="workspace_deployment_test"), *super().get_urls()]
 
     def test_typed(self, request: HttpRequest) -> JsonResponse:
-        """Try what stands in the form, without saving it."""
+        """Test the connection that is typed, without saving it."""
         number = request.POST.get("test_pk", "")
         stored = self.get_object(request, number) if number else None
         if request.method != "POST" or not self.may_save(request, stored):
@@ -151,22 +139,28 @@ class DeploymentAdmin(RecordedAdmin[Deployment]):
             )
             message = f"Not tested. Correct these fields first: {names or 'see the form'}."
             return JsonResponse({"ok": False, "message": message})
-        outcome = try_connection(form.instance)
-        return JsonResponse({"ok": outcome.ok, "message": outcome.message})
+        ok, message = try_connection(form.instance)
+        return JsonResponse({"ok": ok, "message": message})
 
-    def may_save(self, request: HttpRequest, stored: Deployment | None) -> bool:
-        if stored is None:
-            return bool(self.has_add_permission(request))
-        return bool(self.has_change_permission(request, stored))
+
+def try_connection(deployment: Deployment) -> tuple[bool, str]:
+    """Whether a model answers, and a sentence for the operator. Waits for a bounded time."""
+    if deployment.provider == Deployment.Provider.DEMO:
+        return True, "The demo model answers; it is part of this server."
+    result = async_to_sync(probe)(
+        base_url=deployment.base_url,
+        api_key=str(deployment.api_key or os.environ.get(deployment.api_key_env, "")),
+        model=deployment.model_name or deployment.deployment_id,
+        dial=deployment.features.get("dial") is True,
+    )
+    return result.failed is None, result.text
 
 
 def used_by(request: HttpRequest, deployment: Deployment, users: Sequence[User]) -> SafeString:
     if not users:
         return format_html("<p>No application and no predefined item uses {}.</p>", deployment)
-    lines = format_html_join("", "<li>{}</li>", ((line,) for line in shown(request, users)))
+    lines = format_html_join(
+        "", "<li>{}</li>", ((line,) for line in dependent_lines(request, users))
+    )
     words = "<p>{} is used by these, which cannot call it any more:</p><ul>{}</ul>"
     return format_html(words, deployment, lines)
-
-
-MOST_TESTED = 10
-"""Each waits for a service; more would keep the page waiting for minutes."""

@@ -1,8 +1,7 @@
-"""The schema of manifests, rewritten for the form.
+"""The schema of manifests, rewritten for the form of the manifest editor.
 
-The form shows and edits; what is valid is the server's business. So everything goes that makes the
-form refuse or guess: bounds, nulls, markers. What is chosen by a `type` becomes a choice whose
-`type` is hidden, with one more for types that the form does not know.
+The server validates, so bounds, nulls and markers go: they make the form refuse or guess. A union
+by `type` becomes a choice with a hidden `type`, and one more choice for types unknown to the form.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ LONG_TEXTS = frozenset({"content", "description", "system_prompt", "instructions
 SHOWN = frozenset(
     {"content", "deployment_id", "description", "name", "system_prompt", "type", "url"}
 )
-"""Optional properties that the form shows without being asked."""
+"""Optional properties that the form always shows."""
 
 FIRST = ("name", "deployment_id", "url", "deployment", "system_prompt", "description", "content")
 WORDS = {"string": "text", "object": "several texts", "array": "list", "boolean": "yes or no"}
@@ -93,9 +92,9 @@ class Rewriter:
         return {**kept, "oneOf": variants}
 
     def variant(self, choice: Schema, about: str) -> Schema:
-        """A reference, with the values of `type` that it stands for as `tags`, where it has one.
+        """A choice with its values of `type` as `tags`, if it has a `type`.
 
-        It tells what the choice is `about` as well: the library shows nothing but the variant.
+        It repeats what the union is `about`: the form's library shows only the variant.
         """
         written = self.rewrite(choice, "")
         name = choice.get("$ref", "").rpartition("/")[2]
@@ -113,7 +112,7 @@ _marked = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*")
 
 
 def without_marks(text: str) -> str:
-    """A help text without the marks of Markdown, which the form shows as they are."""
+    """Without marks of Markdown, which the form would not render."""
     return _marked.sub(lambda found: found[1] or found[2], text)
 
 

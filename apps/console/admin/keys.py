@@ -1,6 +1,6 @@
-"""Keys for programs and for scripts of operators: shown once, on the page that follows.
+"""API keys and operator keys. A new key is shown once, on the page after the form.
 
-Until that page is there, a key is kept in the session of whoever made it, encrypted, for minutes.
+For that page the key waits, encrypted, in the session of the person who made it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CREATED = "created_keys"
 SHOWN_FOR_SECONDS = 300
 ENCRYPTION = SecretField()
 
-admin.site.unregister(APIKey)  # the library's own kind of key, which opens nothing here
+admin.site.unregister(APIKey)  # the library's own keys, which give no access here
 
 
 class KeyForm(forms.ModelForm[AbstractAPIKey]):
@@ -74,13 +74,12 @@ class KeyAdmin(Admin[AbstractAPIKey]):
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """Lead to the page with the key, which a reload does not make a second time."""
+        # On a page of its own, so that a reload does not make a second key.
         encrypted = ENCRYPTION.encrypted(obj.shown_once)
         request.session[CREATED] = {**request.session.get(CREATED, {}), obj.prefix: encrypted}
         return redirect(self.url("created", quote(obj.pk)))
 
     def show_created(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The key, once: whoever comes again is told that it is gone."""
         key = self.get_object(request, unquote(object_id))
         if key is None:
             raise Http404("There is no such key.")
@@ -109,7 +108,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
 
 
 def take_secret(request: HttpRequest, prefix: str) -> str:
-    """The key that this session has just made; "" if it was shown before, or not in time."""
+    """The new key; "" if it was shown before or `SHOWN_FOR_SECONDS` are over."""
     waiting = dict(request.session.get(CREATED, {}))
     encrypted = waiting.pop(prefix, None)
     if encrypted is None:
@@ -123,8 +122,8 @@ def take_secret(request: HttpRequest, prefix: str) -> str:
 
 class ApiKeyForm(KeyForm):
     def clean(self) -> dict[str, Any] | None:
-        """A key with chosen applications is limited to them, also when they are gone."""
         cleaned = super().clean()
+        # The key stays limited when its applications are deleted.
         if self.cleaned_data.get("applications"):
             self.cleaned_data["is_limited"] = True
         return cleaned
@@ -157,7 +156,7 @@ class ApiKeyAdmin(KeyAdmin):
 
 @admin.register(OperatorKey)
 class OperatorKeyAdmin(KeyAdmin):
-    """Staff make keys for themselves, so that nobody takes on the permissions of somebody else."""
+    """Staff make keys for themselves alone: a key has the permissions of its owner."""
 
     list_display = ("name", "user", "prefix", "state", "expiry_date", "created")
     list_select_related = ("user",)

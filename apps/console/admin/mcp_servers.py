@@ -1,4 +1,4 @@
-"""MCP servers that run on this machine. Whoever edits one decides what is executed here."""
+"""MCP servers that are programs on this machine. Editing one decides what is executed here."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 
 from apps.capabilities.mcp.administration import Session, list_tools, sessions
-from apps.console.admin.history import RecordedAdmin
 from apps.console.admin.mcp_sessions import (
     PROGRAM,
     may_administer,
     reconnect_session,
+    session_rows,
     show_sessions,
-    shown_sessions,
     state_of,
 )
+from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.theme import LowTextarea, Switch
 from apps.console.admin.versioned_form import VersionedForm
 from apps.errors import QuickAppError, ToolError
@@ -43,14 +43,14 @@ WARNING = (
 
 
 class SecretTextarea(LowTextarea):
-    """Text goes in and never comes out, not even when the form is shown again."""
+    """Typed text is not shown again, not even with the errors of the form."""
 
     def format_value(self, value: Any) -> str:
         return ""
 
 
-class Lines(forms.CharField):
-    """A list of texts as lines; one that lines cannot tell is written as JSON."""
+class ArgumentsField(forms.CharField):
+    """A list of texts, one in each line, or as JSON where a text is empty or has several lines."""
 
     widget = LowTextarea
 
@@ -83,7 +83,7 @@ def arguments_of(text: str) -> list[str]:
 
 
 def variables_of(text: str) -> dict[str, str]:
-    """Raises `ValidationError`, which does not repeat what was typed."""
+    """Raises `ValidationError`, without the typed text in its message."""
     if text.lstrip().startswith("{"):
         try:
             found = json.loads(text)
@@ -103,7 +103,7 @@ def variables_of(text: str) -> dict[str, str]:
 
 class McpServerForm(VersionedForm[McpServer]):
     secret_fields = {"environment": ("new_environment", "clear_environment")}
-    arguments = Lines(help_text="One in a line. A list in JSON is read as such.")
+    arguments = ArgumentsField(help_text="One in a line. A list in JSON is read as such.")
     new_environment = forms.CharField(
         label="Environment",
         required=False,
@@ -120,7 +120,7 @@ class McpServerForm(VersionedForm[McpServer]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if "new_environment" in self.fields:
-            self.fields["new_environment"].help_text = f"{stored(self.instance)} {HOW}"
+            self.fields["new_environment"].help_text = f"{environment_state(self.instance)} {HOW}"
 
     def clean_new_environment(self) -> str:
         typed: str = self.cleaned_data["new_environment"]
@@ -132,23 +132,9 @@ class McpServerForm(VersionedForm[McpServer]):
             self.add_error("clear_environment", "Either type variables or remove all of them.")
         return cleaned
 
-    def _post_clean(self) -> None:
-        """Set the variables before the model's own checks, which run here."""
-        if self.cleaned_data.get("clear_environment"):
-            self.instance.environment = ""
-        elif typed := self.cleaned_data.get("new_environment"):
-            self.instance.environment = typed
-        super()._post_clean()  # type: ignore[misc]
 
-    def _update_errors(self, errors: Any) -> None:
-        """The model speaks of a field that the form has under another name."""
-        if "environment" in getattr(errors, "error_dict", {}):
-            errors.error_dict["new_environment"] = errors.error_dict.pop("environment")
-        super()._update_errors(errors)  # type: ignore[misc]
-
-
-def stored(server: McpServer) -> str:
-    """Which variables are stored: their names, never what they hold."""
+def environment_state(server: McpServer) -> str:
+    """The names of the stored variables, without their values."""
     if isinstance(server.environment, UnreadableSecret):
         return UNREADABLE
     try:
@@ -164,7 +150,6 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
     list_display = ("name", "command", "state", "tools", "session_count", "is_enabled")
     list_filter = ("is_enabled",)
     search_fields = ("name", "command")
-    readonly_fields = ("version", "created_at", "updated_at")
     fieldsets = (
         (None, {"fields": ("name", "is_enabled")}),
         (
@@ -172,14 +157,8 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
             {"fields": ("command", "arguments", "working_directory"), "description": WARNING},
         ),
         ("Secrets", {"fields": ("new_environment", "clear_environment")}),
-        ("History", {"fields": ("version", "created_at", "updated_at"), "classes": ("collapse",)}),
+        HISTORY_FIELDS,
     )
-
-    def get_fieldsets(self, request: HttpRequest, obj: McpServer | None = None) -> Any:
-        fieldsets = super().get_fieldsets(request, obj)
-        return fieldsets if obj else fieldsets[:-1]
-
-    # --- Who may -----------------------------------------------------------------------------
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return may_administer(request)
@@ -187,24 +166,16 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return may_administer(request)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return may_administer(request)
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return may_administer(request)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return may_administer(request)
-
-    # --- The list ----------------------------------------------------------------------------
+    has_add_permission = has_view_permission
+    has_change_permission = has_view_permission
+    has_delete_permission = has_view_permission
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """Every row with its sessions, which are asked for once."""
-        shown = super().get_changelist_instance(request)
-        found = async_to_sync(sessions)()
-        for row in shown.result_list:
+        listed = super().get_changelist_instance(request)
+        found = async_to_sync(sessions)()  # once for all rows
+        for row in listed.result_list:
             row.sessions = sessions_of(row, found)
-        return shown
+        return listed
 
     @admin.display(description="state")
     def state(self, server: Any) -> str:
@@ -219,8 +190,6 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
     def session_count(self, server: Any) -> int:
         return len(server.sessions)
 
-    # --- The page of one ---------------------------------------------------------------------
-
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
@@ -229,7 +198,7 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
         if server is not None and may_administer(request):
             found = sessions_of(server, async_to_sync(sessions)())
             context |= {
-                "sessions": shown_sessions(found, own=server),
+                "sessions": session_rows(found, own=server),
                 "state": state_of(found) if server.is_enabled else "disabled",
             }
         answer: HttpResponse = super().change_view(request, object_id, form_url, context)
@@ -248,7 +217,7 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
         ]
 
     def connect(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Start the program for whoever asks, and let it tell its tools. Raises PermissionDenied."""
+        """Start the program for this person and list its tools. Raises PermissionDenied."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not may_administer(request):

@@ -1,13 +1,12 @@
-"""The sessions of this process with MCP servers: whose they are, how they are, and a way to reset.
+"""The sessions of this process with MCP servers: owner, state, uses, and a button to reconnect.
 
-What is shown names hosts and programs, never what may carry a secret: no path, header or token.
+The pages name hosts and programs alone: paths, headers and tokens may carry secrets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -33,51 +32,31 @@ from apps.workspace.egress.urls import AddressInvalid
 from apps.workspace.local.models import McpServer
 
 PROGRAM: Final = "stdio"
-STATES = {"idle": "not started"}
-"""The others are called what they are."""
 ORDER = ("connected", "starting", "sign-in needed", "error", "not started")
-"""Of several sessions, the state that says most about their server."""
-MOST_NAMES = 100
+"""The state of a server is the first of these that one of its sessions has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """An application's toolset that a session is for."""
-
     application: Application
     toolset: str
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A session as a page shows it. One that `is_old` runs what its row said before."""
+class SessionRow:
+    """`is_old`: the program was started before its row was changed."""
 
-    id: int
+    session: Session
     server: str
-    protocol: str
-    whose: str
+    owner: str
     state: str
-    since: datetime | None
-    tools: tuple[str, ...]
-    users: int
-    opened: int
     error: str
-    details: str
-    failed_at: datetime | None
-    is_old: bool = False
-    uses: tuple[Use, ...] = ()
-
-    @property
-    def more_tools(self) -> int:
-        return max(0, len(self.tools) - MOST_NAMES)
-
-    @property
-    def named_tools(self) -> tuple[str, ...]:
-        return self.tools[:MOST_NAMES]
+    is_old: bool
+    uses: tuple[Use, ...]
 
 
 def may_administer(request: HttpRequest) -> bool:
-    """A program's last words and whose sessions there are is for administrators alone."""
+    # The pages show the output of programs and the names of people.
     user = request.user
     return bool(user.is_active and user.is_staff and user.is_superuser)
 
@@ -92,14 +71,14 @@ def show_sessions(request: HttpRequest) -> HttpResponse:
         **admin.site.each_context(request),
         "title": "MCP sessions",
         "opts": McpServer._meta,
-        "sessions": shown_sessions(found, places=uses() if found else {}),
+        "sessions": session_rows(found, uses=uses_by_server() if found else {}),
     }
     return TemplateResponse(request, "admin/mcp/sessions.html", context)
 
 
 @require_POST
 def reconnect_session(request: HttpRequest) -> HttpResponse:
-    """End one session and open it anew, then go back. Raises PermissionDenied."""
+    """Raises PermissionDenied."""
     if not may_administer(request):
         raise PermissionDenied
     number = request.POST.get("session", "")
@@ -110,46 +89,46 @@ def reconnect_session(request: HttpRequest) -> HttpResponse:
         count = "1 tool" if len(session.tools) == 1 else f"{len(session.tools)} tools"
         messages.success(request, f"{place_of(session)} is connected again and offers {count}.")
     else:
-        messages.error(request, f"It cannot be connected: {told(session)}")
+        messages.error(request, f"It cannot be connected: {redacted_error(session)}")
     back = request.POST.get("next", "")
     if not url_has_allowed_host_and_scheme(back, {request.get_host()}):
         back = "admin:workspace_mcpserver_sessions"
     return redirect(back)
 
 
-def shown_sessions(
+def session_rows(
     found: Sequence[Session],
     *,
     own: McpServer | None = None,
-    places: dict[str, list[Use]] | None = None,
-) -> list[Shown]:
-    """`own` is the row whose sessions these are; `places` tells what servers are used for."""
+    uses: Mapping[str, Sequence[Use]] | None = None,
+) -> list[SessionRow]:
+    """`own` is the row that all sessions belong to; `uses` are by `server_key`."""
     names = user_names(found)
-    versions = {own.name: own.version} if own is not None else program_versions()
+    servers = [own] if own is not None else McpServer.objects.only("name", "version")
+    versions = {server.name: server.version for server in servers}
     return [
-        Shown(
-            id=session.id,
+        SessionRow(
+            session,
             server=place_of(session),
-            protocol=session.protocol,
-            whose=names.get(session.bucket, session.bucket),
-            state=STATES.get(session.state, session.state),
-            since=session.since,
-            tools=session.tools,
-            users=session.users,
-            opened=session.opened,
-            error=told(session),
-            details=session.details,
-            failed_at=session.failed_at,
+            owner=names.get(session.bucket, session.bucket),
+            state=state_name(session),
+            error=redacted_error(session),
             is_old=session.version is not None and session.version != versions.get(session.server),
-            uses=tuple((places or {}).get(key_of(session), ())),
+            uses=tuple(
+                (uses or {}).get(server_key(session.protocol == PROGRAM, session.server), ())
+            ),
         )
         for session in found
     ]
 
 
 def state_of(found: Iterable[Session]) -> str:
-    states = {STATES.get(session.state, session.state) for session in found}
+    states = {state_name(session) for session in found}
     return next((state for state in ORDER if state in states), "not started")
+
+
+def state_name(session: Session) -> str:
+    return "not started" if session.state == "idle" else session.state
 
 
 def place_of(session: Session) -> str:
@@ -157,12 +136,12 @@ def place_of(session: Session) -> str:
     return session.server if session.protocol == PROGRAM else urlsplit(session.server).netloc
 
 
-def told(session: Session) -> str:
+def redacted_error(session: Session) -> str:
     return session.error.replace(session.server, place_of(session))
 
 
 def user_names(found: Iterable[Session]) -> dict[str, str]:
-    """By bucket: how the people are called whose sessions these are."""
+    """The names of the sessions' owners, by bucket."""
     numbers = {
         session.bucket.removeprefix("user-"): session.bucket
         for session in found
@@ -172,32 +151,23 @@ def user_names(found: Iterable[Session]) -> dict[str, str]:
     return {numbers[str(pk)]: name for pk, name in rows}
 
 
-def program_versions() -> dict[str, int]:
-    return dict(McpServer.objects.values_list("name", "version"))
-
-
-# --- What sessions are for ------------------------------------------------------------------
-
-
-def key_of(session: Session) -> str:
-    return key(session.protocol == PROGRAM, session.server)
-
-
-def key(is_program: bool, title: str) -> str:
+def server_key(is_program: bool, title: str) -> str:
     return f"{'program' if is_program else 'address'} {unquote(title)}"
 
 
-def uses() -> dict[str, list[Use]]:
-    """Which toolsets of enabled applications lead to which server, by `key`."""
+def uses_by_server() -> dict[str, list[Use]]:
+    """The toolsets of enabled applications that lead to a server, by `server_key`."""
     found: dict[str, list[Use]] = {}
     for application in Application.objects.filter(is_enabled=True):
         for toolset in toolsets_of(application):
             if name := server_of(toolset):
-                found.setdefault(name, []).append(Use(application, label_of(toolset)))
+                found.setdefault(name, []).append(
+                    Use(application, localized(toolset.name) or toolset.type)
+                )
     return found
 
 
-def toolsets_of(application: Application) -> tuple[ToolSet, ...]:
+def toolsets_of(application: Application) -> tuple[Any, ...]:
     try:
         manifest = read(
             application.manifest,
@@ -211,12 +181,12 @@ def toolsets_of(application: Application) -> tuple[ToolSet, ...]:
 
 
 def server_of(toolset: ToolSet) -> str:
-    """The `key` of its server, "" for a toolset that has none."""
+    """Its `server_key`, "" for a toolset without a server."""
     match toolset:
         case McpToolSet(enabled=True):
             info = toolset.mcp_server_info
             try:
-                return key(info.protocol == PROGRAM, title_of(info))
+                return server_key(info.protocol == PROGRAM, title_of(info))
             except AddressInvalid:
                 return ""
         case DialMcpToolSet(enabled=True):
@@ -229,8 +199,4 @@ def server_of(toolset: ToolSet) -> str:
 
 def in_dial(identifier: str) -> str:
     base = settings.DIAL_URL
-    return key(False, f"{base}/v1/toolset/{identifier}/mcp") if base else ""
-
-
-def label_of(toolset: Any) -> str:
-    return localized(toolset.name) or toolset.type
+    return server_key(False, f"{base}/v1/toolset/{identifier}/mcp") if base else ""

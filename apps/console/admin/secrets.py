@@ -1,4 +1,4 @@
-"""Secrets: a value that goes in and never comes out, the servers it is for, and who names it."""
+"""Secrets: a value that can be replaced, never read, its servers, and the manifests that name it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from django.utils.safestring import SafeString
 
 from apps.catalog.content.installed import installed
 from apps.catalog.secret_uses import User, secret_uses
-from apps.console.admin.history import RecordedAdmin
+from apps.console.admin.dependents import dependent_lines, link_to
+from apps.console.admin.recorded import RecordedAdmin
 from apps.console.admin.theme import LowTextarea, PasswordInput
-from apps.console.admin.uses import linked, shown
 from apps.console.admin.versioned_form import VersionedForm
 from apps.workspace.local.models import Secret
 from apps.workspace.local.secrets import UnreadableSecret
@@ -89,26 +89,13 @@ class SecretForm(VersionedForm[Secret]):
         return cleaned
 
     def is_for_more(self) -> bool:
-        """Whether the stored value could then be sent to where it could not before."""
+        """Whether the stored value could be sent to servers that it could not be sent to before."""
         stored = self.instance
         if stored.is_for_any_server:
             return False
         wanted = self.cleaned_data.get("servers", stored.servers)
         anywhere = self.cleaned_data.get("is_for_any_server", False)
         return anywhere or not all(is_covered(server, stored.servers) for server in wanted)
-
-    def _post_clean(self) -> None:
-        """Set the value before the model's own checks, which run here."""
-        if typed := self.cleaned_data.get("new_value"):
-            self.instance.value = typed
-            self.instance.rotated_at = timezone.now()
-        super()._post_clean()  # type: ignore[misc]
-
-    def _update_errors(self, errors: Any) -> None:
-        """The model speaks of a field that the form has under another name."""
-        if "value" in getattr(errors, "error_dict", {}):
-            errors.error_dict["new_value"] = errors.error_dict.pop("value")
-        super()._update_errors(errors)  # type: ignore[misc]
 
 
 def is_covered(server: str, servers: Sequence[str]) -> bool:
@@ -142,18 +129,11 @@ class SecretAdmin(RecordedAdmin[Secret]):
         (None, {"fields": ("name", "description", "new_value")}),
         ("Where it may be sent", {"fields": ("servers", "is_for_any_server")}),
         ("Used by", {"fields": ("used_by",)}),
-        (
-            "History",
-            {"fields": readonly_fields[1:], "classes": ("collapse",)},
-        ),
+        ("History", {"fields": readonly_fields[1:], "classes": ("collapse",)}),
     )
 
-    def get_fieldsets(self, request: HttpRequest, obj: Secret | None = None) -> Any:
-        fieldsets = super().get_fieldsets(request, obj)
-        return fieldsets if obj else fieldsets[:-2]
-
     def get_readonly_fields(self, request: HttpRequest, obj: Secret | None = None) -> Any:
-        """Under another name it would be another secret, which nobody names."""
+        # Manifests refer to the name.
         return (*self.readonly_fields, "name") if obj is not None else self.readonly_fields
 
     def get_form(
@@ -165,6 +145,8 @@ class SecretAdmin(RecordedAdmin[Secret]):
 
     def save_model(self, request: HttpRequest, obj: Secret, form: Any, change: bool) -> None:
         obj.changed_by_id = request.user.pk
+        if "new_value" in form.changed_data:
+            obj.rotated_at = timezone.now()
         if not change:
             obj.created_by_id = request.user.pk
         super().save_model(request, obj, form, change)
@@ -173,22 +155,19 @@ class SecretAdmin(RecordedAdmin[Secret]):
             who = "nobody" if not count else f"{count} of the applications and items listed below"
             self.message_user(request, f"The new value is in force; it is used by {who}.")
 
-    # --- Who names it ------------------------------------------------------------------------
-
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """Every row with its users, who are asked for once."""
         listed = super().get_changelist_instance(request)
-        found = secret_uses(installed())
+        found = secret_uses(installed())  # once for all rows
         for row in listed.result_list:
             row.users = found.get(row.name, [])
         return listed
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """What is used cannot be deleted: those who name it would stop working."""
         to_delete, counts, lacking, protected = super().get_deleted_objects(objs, request)
         found = secret_uses(installed())
-        used = shown(request, [user for row in objs for user in found.get(row.name, ())])
-        return to_delete, counts, lacking, [*protected, *used]
+        users = [user for row in objs for user in found.get(row.name, ())]
+        # Manifests that name a deleted secret would stop working.
+        return to_delete, counts, lacking, [*protected, *dependent_lines(request, users)]
 
     @admin.display(description="used by")
     def uses(self, secret: Secret) -> int:
@@ -199,7 +178,8 @@ class SecretAdmin(RecordedAdmin[Secret]):
         users = uses_of(secret)
         if not users:
             return "Nobody names it."
-        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", map(item, users)))
+        lines = format_html_join("", "<li>{}</li>", ((link_to(user),) for user in users))
+        return format_html("<ul>{}</ul>", lines)
 
     @admin.display(description="sent to")
     def sent_to(self, secret: Secret) -> str:
@@ -212,7 +192,3 @@ class SecretAdmin(RecordedAdmin[Secret]):
 
 def uses_of(secret: Secret) -> list[User]:
     return secret_uses(installed()).get(secret.name, [])
-
-
-def item(user: User) -> tuple[SafeString]:
-    return (linked(user),)

@@ -1,4 +1,4 @@
-"""Files that operators share: every application may be given them, and everybody may read them."""
+"""Files that operators share: any manifest may name them, and everybody may read them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.template.defaultfilters import filesizeformat
 
 from apps.catalog.history.kinds import kind_of
 from apps.catalog.history.meanwhile import last_sentence
-from apps.console.admin.history import RecordedAdmin
+from apps.console.admin.recorded import RecordedAdmin
 from apps.errors import FileRefused
 from apps.workspace.local import files
 from apps.workspace.local.models import PUBLIC, SharedFile, StoredFile
@@ -44,8 +44,7 @@ class SharedFileForm(forms.ModelForm[SharedFile]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if self.instance.pk:
-            # A manifest may refer to it by its path.
-            self.fields["name"].disabled = True
+            self.fields["name"].disabled = True  # manifests refer to the path
             self.fields["seen_version"].initial = self.instance.etag
 
     def clean(self) -> dict[str, Any]:
@@ -65,7 +64,7 @@ class SharedFileForm(forms.ModelForm[SharedFile]):
         return {**cleaned, "name": name}
 
     def refuse_overtaken(self, seen: str) -> None:
-        """Tell who replaced the file meanwhile, once; the row stays locked until it is saved."""
+        """Report a replacement since the form was shown, once; the row stays locked until it is saved."""
         if not self.instance.pk or not seen:
             return
         row = StoredFile.objects.select_for_update().filter(pk=self.instance.pk).first()
@@ -92,13 +91,12 @@ class SharedFileAdmin(RecordedAdmin[SharedFile]):
     def get_fieldsets(self, request: HttpRequest, obj: SharedFile | None = None) -> Any:
         if obj is None:
             return ((None, {"fields": ("upload", "name")}),)
-        return (
-            (None, {"fields": ("path", "name", "content_type", "length", "updated_at", "upload")}),
-        )
+        fields = ("path", "name", "content_type", "length", "updated_at", "upload")
+        return ((None, {"fields": fields}),)
 
     @admin.display(description="path", empty_value="")
     def path(self, file: SharedFile) -> str:
-        """What a manifest writes as the url of a context."""
+        """The url of a context in a manifest."""
         return write_path(PUBLIC, file.name)
 
     @admin.display(description="size", ordering="size")

@@ -1,4 +1,4 @@
-"""The texts beside a SKILL.md, as a form has them: a path and a text each, in the order of the page."""
+"""The form field for the files beside a SKILL.md: a path and a text each."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from apps.manifest.skill_document import (
 )
 
 SPARE = 2
-"""Empty ones where no script adds any."""
+"""Empty pairs of inputs, for pages without the script that adds them."""
 MOST_OPEN = 3
-"""Files whose texts are shown at once; of more, only those with mistakes."""
+"""Up to so many files are unfolded; of more, only the ones with mistakes."""
 
 
 class File(NamedTuple):
@@ -32,16 +32,14 @@ class File(NamedTuple):
     text: str
 
 
-class Row(NamedTuple):
-    """A file on the page, and what is wrong with it."""
-
+class FileRow(NamedTuple):
     file: File
     problem: str = ""
     is_open: bool = False
 
 
 def problems_of(files: list[File]) -> Iterator[str]:
-    """Of each file why it cannot be saved, "" where it can be."""
+    """For each file the reason why it cannot be saved, or ""."""
     counts = Counter(file.path for file in files)
     for file in files:
         if not file.path:
@@ -63,7 +61,7 @@ def text_problem(text: str) -> str:
 
 
 class FilesWidget(forms.Widget):
-    """Fields of equal names, a pair for each file. The page works without scripts, too."""
+    """Repeated pairs of inputs; they work without scripts, too."""
 
     template_name = "admin/catalog/contentitem/files.html"
     needs_multipart_form = True  # its size counts as it is typed, not as it is encoded
@@ -77,20 +75,19 @@ class FilesWidget(forms.Widget):
         return [file for file in typed if file.path or file.text]
 
     def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
-        """Never: when the last file was removed, nothing is sent."""
-        return False
+        return False  # without files, nothing is sent
 
     def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
         found = files_of(value)
         rows = [
-            Row(file, problem, is_open=bool(problem) or len(found) <= MOST_OPEN)
+            FileRow(file, problem, is_open=bool(problem) or len(found) <= MOST_OPEN)
             for file, problem in zip(found, problems_of(found), strict=True)
         ]
         return {
             **super().get_context(name, None, attrs),
             "rows": rows,
-            "spare": [Row(File("", ""))] * SPARE,
-            "blank": Row(File("", ""), is_open=True),
+            "spare": [FileRow(File("", ""))] * SPARE,
+            "blank": FileRow(File("", ""), is_open=True),
             "most_files": MOST_FILES,
             "most_bytes": MOST_BYTES,
             "most_together": LARGEST_FILE,
@@ -98,15 +95,14 @@ class FilesWidget(forms.Widget):
         }
 
     def id_for_label(self, id_: str) -> str:
-        """Nothing: the label is that of a group."""
-        return ""
+        return ""  # the label belongs to a group of inputs
 
     def _render(self, template_name: str, context: Any, renderer: Any = None) -> SafeString:
         return render_to_string(template_name, context)
 
 
 class FilesField(forms.Field):
-    """A dictionary of texts by path. Every mistake is told with the path of its file."""
+    """A dictionary of texts by path."""
 
     widget = FilesWidget
 
@@ -131,12 +127,12 @@ class FilesField(forms.Field):
 
 
 def files_of(value: Any) -> list[File]:
-    """Of what a row has, and of what was typed."""
+    """From a row's texts by path, or from typed files."""
     if isinstance(value, Mapping):
         return [File(str(path), str(text)) for path, text in sorted(value.items())]
     return list(value or ())
 
 
 def with_line_feeds(text: str) -> str:
-    """With the line ends that files have; a browser sends others."""
+    # Browsers send CRLF.
     return text.replace("\r\n", "\n").replace("\r", "\n")

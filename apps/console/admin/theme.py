@@ -5,13 +5,8 @@ from __future__ import annotations
 from typing import Any, Generic, TypeVar
 
 from django.db import models
-from django.db.models import Model
 from unfold.admin import ModelAdmin
-from unfold.forms import (
-    AdminPasswordChangeForm,
-    UserChangeForm,
-    UserCreationForm,
-)
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import (
     INPUT_CLASSES,
     UnfoldAdminPasswordWidget,
@@ -20,22 +15,13 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
-Row = TypeVar("Row", bound=Model)
+__all__ = ["AdminPasswordChangeForm", "UserChangeForm", "UserCreationForm"]
+
+Row = TypeVar("Row", bound=models.Model)
 
 PasswordInput = UnfoldAdminPasswordWidget
 Switch = UnfoldBooleanSwitchWidget
 TEXT_INPUT = " ".join(INPUT_CLASSES)
-
-__all__ = [
-    "TEXT_INPUT",
-    "Admin",
-    "AdminPasswordChangeForm",
-    "LowTextarea",
-    "PasswordInput",
-    "Switch",
-    "UserChangeForm",
-    "UserCreationForm",
-]
 
 
 class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme is not typed
@@ -44,13 +30,10 @@ class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme
 
 
 class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed
-    """What every admin class of the project stands on."""
-
-    list_filter_submit = False
     list_filter_sheet = False
     compressed_fields = False
-    warn_unsaved_form = True
     list_per_page = 50
+    warn_unsaved_form = True
     formfield_overrides = {
         models.TextField: {"widget": LowTextarea},
         models.JSONField: {"widget": LowTextarea},

@@ -1,7 +1,7 @@
-"""A form of a row that others edit too: nothing typed is lost, nobody overwrites unseen changes.
+"""A form of a row that others may edit at the same time: no unseen change is overwritten.
 
-Whoever saves second is told what the first has changed, and may have both as one, choose where
-they clash, or save what is typed.
+The person who saves second is told what the first has changed, and can merge both edits, choose
+a side where they clash, or overwrite.
 """
 
 from __future__ import annotations
@@ -32,22 +32,23 @@ Row = TypeVar("Row", bound=Versioned)
 
 MERGE = "_merge"
 CHOICE = "choice:"
-"""With the path of a clash: the name of the field that says whose value stays."""
+"""Before the path of a clash, in the name of the input that says whose value stays."""
 
 
 class VersionedForm(forms.ModelForm[Row]):
-    """`seen_version` is the newest version that the person knows of, `base_version` the one that
-    the form began with. `starting` are values that an unbound form begins with.
+    """`seen_version` is the newest version that the person was told of, `base_version` the one
+    that the form began with.
     """
 
     seen_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
     base_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     secret_fields: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Which fields replace an encrypted column."""
+    """By encrypted column: the field for a new value and, where there is one, that to remove it."""
     starting: ClassVar[Mapping[str, Any]] = {}
+    """Initial values that replace those of the row."""
     gone: ClassVar[int | None] = None
-    """The number of the row that was edited and is no longer there."""
+    """The number of the deleted row that was edited."""
     conflict: Conflict | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -63,7 +64,10 @@ class VersionedForm(forms.ModelForm[Row]):
             return
         if self.newer is not None:
             self.conflict = self.found_conflict()
-        elif self.add_prefix(MERGE) in self.data and self.began_with() is not None:
+        elif (
+            self.add_prefix(MERGE) in self.data
+            and self.cleaned_data.get("base_version") is not None
+        ):
             self.merge()
             super().full_clean()
 
@@ -93,8 +97,24 @@ class VersionedForm(forms.ModelForm[Row]):
             )
         return cleaned
 
+    def _post_clean(self) -> None:
+        # Typed secrets have to be set before the model's own checks, which run here.
+        for column, (typed, *clear) in self.secret_fields.items():
+            if clear and self.cleaned_data.get(clear[0]):
+                setattr(self.instance, column, "")
+            elif value := self.cleaned_data.get(typed):
+                setattr(self.instance, column, value)
+        super()._post_clean()  # type: ignore[misc]
+
+    def _update_errors(self, errors: Any) -> None:
+        by_field = getattr(errors, "error_dict", {})
+        for column, (typed, *_) in self.secret_fields.items():
+            if column in by_field:
+                by_field[typed] = by_field.pop(column)
+        super()._update_errors(errors)  # type: ignore[misc]
+
     def refuse_gone(self, seen: int) -> None:
-        """Raises `ValidationError` for a row that was deleted, once: then it is made anew."""
+        """Raises `ValidationError` for a deleted row, once; saving again adds it."""
         if not seen:
             return
         self.change_data(seen_version="", base_version="")
@@ -108,21 +128,16 @@ class VersionedForm(forms.ModelForm[Row]):
         )
 
     def change_data(self, **values: Any) -> None:
-        """The rest stays as it was sent, also what was sent more than once."""
-        data: Any = copy(self.data)
+        data: Any = copy(self.data)  # a dictionary would lose values that are sent more than once
         for name, value in values.items():
             data[self.add_prefix(name)] = value
         self.data = data
 
-    def began_with(self) -> int | None:
-        began: int | None = self.cleaned_data.get("base_version")
-        return began
-
     def found_conflict(self) -> Conflict | None:
-        """None if the row is gone by now."""
+        """None if the row was deleted meanwhile."""
         kind = kind_of(type(self.instance))
         stored = present(kind, self.instance.pk)
-        began = self.began_with()
+        began = self.cleaned_data.get("base_version")
         if stored is None:
             return None
         seen = self.cleaned_data.get("seen_version") if began is None else began
@@ -131,10 +146,10 @@ class VersionedForm(forms.ModelForm[Row]):
         return conflict(kind, meanwhile, typed.snapshot, kind.snapshot(stored), typed.unread)
 
     def merge(self) -> None:
-        """Type what the two edits come to; what cannot be read stays as it is typed."""
+        """Put the merged values into `data`; a column that cannot be read stays as it is typed."""
         kind = kind_of(type(self.instance))
         stored = present(kind, self.instance.pk)
-        began = self.began_with()
+        began = self.cleaned_data.get("base_version")
         if stored is None or began is None:
             return
         typed, theirs = self.typed(kind), kind.snapshot(stored)
@@ -162,7 +177,7 @@ class VersionedForm(forms.ModelForm[Row]):
         set_omitted(self, values)
 
     def as_typed(self) -> dict[str, Any]:
-        """What each field was sent, by the names of the fields, whatever its widget calls them."""
+        """The data by the names of the fields: widgets may send theirs under other names."""
         return {
             self.add_prefix(name): field.widget.value_from_datadict(
                 self.data, self.files, self.add_prefix(name)
@@ -171,7 +186,7 @@ class VersionedForm(forms.ModelForm[Row]):
         }
 
     def typed(self, kind: Kind) -> Typed:
-        """A snapshot of what is typed, also where it is not valid: a document has to be JSON."""
+        """A snapshot of the typed values, also of invalid ones; documents have to be JSON."""
         snapshot = kind.snapshot(self.instance)
         unread, documents = [], {}
         for column in kind.columns:
@@ -199,8 +214,8 @@ class VersionedForm(forms.ModelForm[Row]):
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """`unread` are columns in which something is typed that cannot be compared, `documents` those
-    that can, with the credentials that were typed into them.
+    """`unread` names columns whose text cannot be compared; `documents` has the others as typed,
+    with their credentials.
     """
 
     snapshot: Snapshot
@@ -212,12 +227,12 @@ class Typed:
 
 
 def context(kind: Kind, snapshot: Mapping[str, Any]) -> dict[str, Any]:
-    """The column that tells whether a text is a document."""
+    """The column that decides whether a text is a document."""
     return {"kind": snapshot["kind"]} if kind.json_text else {}
 
 
 def posted(form: forms.BaseForm, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as a browser would send them, for the fields that the form has."""
+    """The values as a browser would send them."""
     return {
         name: form.fields[name].prepare_value(value)
         for name, value in values.items()
@@ -226,7 +241,7 @@ def posted(form: forms.BaseForm, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def set_omitted(form: forms.ModelForm[Any], values: Mapping[str, Any]) -> None:
-    """Empty values of which the form would think that nobody sent them."""
+    """Set values that the form would ignore because a browser sends nothing for them."""
     for name, value in values.items():
         field = form.fields.get(name)
         if field and field.widget.value_omitted_from_data(form.data, {}, form.add_prefix(name)):

@@ -9,19 +9,14 @@ from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, Permission, User
 
-from apps.console.admin.theme import (
-    Admin,
-    AdminPasswordChangeForm,
-    UserChangeForm,
-    UserCreationForm,
-)
+from apps.console.admin import theme
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
-admin.site.unregister(EmailAddress)  # nobody has one there: allauth signs in, and sends no mail
+admin.site.unregister(EmailAddress)  # always empty: allauth signs in, and sends no mail
 
 
-class WithPermissions(admin.ModelAdmin[Any]):
+class PermissionsAdmin(admin.ModelAdmin[Any]):
     def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
         if db_field.related_model is Permission:
             offered = Permission.objects.exclude(content_type__app_label="account")
@@ -30,12 +25,12 @@ class WithPermissions(admin.ModelAdmin[Any]):
 
 
 @admin.register(User)
-class PersonAdmin(WithPermissions, UserAdmin, Admin[User]):  # type: ignore[type-arg, misc]
-    form = UserChangeForm
-    add_form = UserCreationForm
-    change_password_form = AdminPasswordChangeForm
+class ThemedUserAdmin(PermissionsAdmin, UserAdmin, theme.Admin[User]):  # type: ignore[type-arg, misc]
+    form = theme.UserChangeForm
+    add_form = theme.UserCreationForm
+    change_password_form = theme.AdminPasswordChangeForm
 
 
 @admin.register(Group)
-class PeopleAdmin(WithPermissions, GroupAdmin, Admin[Group]):  # type: ignore[misc]
+class ThemedGroupAdmin(PermissionsAdmin, GroupAdmin, theme.Admin[Group]):  # type: ignore[misc]
     pass

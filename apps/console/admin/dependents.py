@@ -1,4 +1,4 @@
-"""Who uses a row, in the admin: a link to each that the person may see, a number for the others."""
+"""The applications and items that name a row, as lines of a page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.catalog.secret_uses import User
-from apps.console.admin.index import may_see_applications, may_see_content
 
 LINK = (
     '<a href="{}" class="text-primary-700 underline dark:text-primary-400">{}</a> <code>{}</code>'
@@ -18,7 +17,7 @@ LINK = (
 MOST_NAMED = 100
 
 
-def linked(user: User) -> SafeString:
+def link_to(user: User) -> SafeString:
     if user.kind == "application":
         url = reverse("admin:catalog_application_change", args=[user.pk])
     else:
@@ -26,11 +25,12 @@ def linked(user: User) -> SafeString:
     return format_html(LINK, url, f"{user.kind} {user.name}", user.place)
 
 
-def shown(request: HttpRequest, users: Sequence[User]) -> list[SafeString | str]:
-    """One line for each, and one for those that are only counted."""
-    applications, items = may_see_applications(request), may_see_content(request)
+def dependent_lines(request: HttpRequest, users: Sequence[User]) -> list[SafeString | str]:
+    """A link to each that the person may see, and how many others there are."""
+    applications = request.user.has_perm("catalog.view_application")
+    items = request.user.has_perm("catalog.view_contentitem")
     seen = [user for user in users if (applications if user.kind == "application" else items)]
-    lines: list[SafeString | str] = [linked(user) for user in seen[:MOST_NAMED]]
+    lines: list[SafeString | str] = [link_to(user) for user in seen[:MOST_NAMED]]
     if more := len(seen) - len(lines):
         lines.append(f"and {more} more places")
     if hidden := len(users) - len(seen):

@@ -1,0 +1,79 @@
+"""The first page of the admin and the callbacks of its sidebar."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Model
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse
+
+from apps.accounts.models import ApiKey
+from apps.catalog.content.installed import installed
+from apps.catalog.content.review import problems_by_item
+from apps.catalog.models import Application
+from apps.workspace.local.models import Deployment
+
+
+def is_mcp_server_page(request: HttpRequest) -> bool:
+    """The page of their sessions lies below theirs, and has an entry of its own in the sidebar."""
+    rows = reverse("admin:workspace_mcpserver_changelist")
+    return request.path.startswith(rows) and request.path != f"{rows}sessions/"
+
+
+def landmarks_script(request: HttpRequest) -> str:
+    return static("console/landmarks.js")
+
+
+def corrections_style(request: HttpRequest) -> str:
+    return static("console/admin.css")
+
+
+def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """Add `cards` for the pages that the person may see."""
+    may = request.user.has_perm
+    cards = []
+    if may("catalog.view_application"):
+        about = "{} in all, {} enabled. What people talk to: model, prompt, tools."
+        cards.append(row_card(Application, "Applications", "forum", about, is_enabled=True))
+    if may("catalog.view_contentitem"):
+        cards.append(content_card())
+    if may("workspace.view_deployment"):
+        about = "{} in all, {} enabled. The models, where they are and their keys."
+        cards.append(row_card(Deployment, "Deployments", "network_node", about, is_enabled=True))
+    if may("accounts.view_apikey"):
+        about = "{} in all, {} not revoked. For programs that talk to applications."
+        cards.append(row_card(ApiKey, "API keys", "key", about, revoked=False))
+    cards += [
+        card("Chat page", "chat", "/", "Talk to the applications as your users do."),
+        card("API description", "api", reverse("api-docs"), "Edit the catalog from scripts."),
+    ]
+    return {**context, "cards": cards}
+
+
+def card(title: str, icon: str, url: str, text: str) -> dict[str, str]:
+    return {"title": title, "icon": icon, "url": url, "text": text}
+
+
+def row_card(
+    model: type[Model], title: str, icon: str, about: str, **in_use: bool
+) -> dict[str, str]:
+    """`about` has places for the number of rows, and of those that are `in_use`."""
+    rows = model._default_manager
+    url = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+    return card(title, icon, url, about.format(rows.count(), rows.filter(**in_use).count()))
+
+
+def content_card() -> dict[str, str]:
+    content = installed()
+    count = sum(map(len, content.items.values()))
+    broken = len(problems_by_item(content))
+    url = reverse("admin:catalog_contentitem_changelist")
+    state = f"{broken} broken" if broken else "none broken"
+    if content.missing or content.problems:
+        state += ", and a layer that cannot be read whole"
+    elif broken:
+        url += "?state=broken"
+    text = f"{count} in all, {state}. Prompts, tools, toolsets and skills that manifests refer to."
+    return card("Predefined content", "layers", url, text)
