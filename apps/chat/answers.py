@@ -29,9 +29,9 @@ from apps.chat.titles import title_of
 from apps.chat.transcript import Transcript
 from apps.errors import ApplicationNotFound, Refused
 from apps.live import journal, leases
-from apps.live.hub import Hub, Log
+from apps.live.hub import Hub, RunLog
 from apps.live.models import Run
-from apps.live.supervisor import Keeper
+from apps.live.supervisor import RunSupervisor
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import Workspace
@@ -46,7 +46,7 @@ class Begun:
     conversation: Conversation
     run: Run
     messages: tuple[Spoken, ...] = ()
-    log: Log | None = None
+    log: RunLog | None = None
 
 
 async def ask(
@@ -165,7 +165,7 @@ def store_question(
     events = (added(question), run_status(claimed.status))
     journal.add(journal.Batch(stream, claimed.pk, before + 1, events))
     messages = tuple(message.spoken() for message in conversation.messages.all())
-    log = Log(stream, claimed.pk, before + 1, events)
+    log = RunLog(stream, claimed.pk, before + 1, events)
     return Begun(conversation, claimed, messages, log)
 
 
@@ -193,16 +193,16 @@ def start(
     if begun.log is None:
         return
     answer = Answer(begun.log)
-    keeper = Keeper(hub, begun.log, partial(conclude, begun.run, answer.transcript))
+    supervisor = RunSupervisor(hub, begun.log, partial(conclude, begun.run, answer.transcript))
     request = RunRequest(begun.messages)
-    keeper.start(run(application, request, workspace, caller, answer.emit))
+    supervisor.start(run(application, request, workspace, caller, answer.emit))
 
 
 @dataclass(slots=True)
 class Answer:
     """Takes what the run emits: into the log for the viewers, into the transcript for later."""
 
-    log: Log
+    log: RunLog
     transcript: Transcript = field(default_factory=Transcript)
 
     def emit(self, event: Event) -> None:

@@ -13,14 +13,14 @@ from apps.chat.protocol import run_status, storable
 from apps.chat.transcript import Transcript
 from apps.live.journal import Ending
 from apps.live.models import Run
-from apps.live.supervisor import Outcome
+from apps.live.supervisor import RunOutcome
 from apps.runs.failures import failure
 
 REASONS = {Run.Status.STOPPED: "stopped", Run.Status.FAILED: "error"}
 """The finish reason of an answer that the model did not finish."""
 
 
-def conclude(run: Run, transcript: Transcript, outcome: Outcome) -> Ending:
+def conclude(run: Run, transcript: Transcript, outcome: RunOutcome) -> Ending:
     """End a run with what there is of its answer."""
     answer = Message(
         conversation_id=run.stream,

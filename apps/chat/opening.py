@@ -59,9 +59,9 @@ async def stop(hub: Hub, caller: Caller, conversation: UUID | None) -> None:
     """
     if conversation is None or not await own(caller).filter(pk=conversation).aexists():
         raise Refused("conversation_not_found", "Open a conversation first.")
-    keeper = hub.working.get(conversation)
-    if keeper is not None:
-        keeper.stop()
+    supervisor = hub.supervisors.get(conversation)
+    if supervisor is not None:
+        supervisor.stop()
     elif not await database_sync_to_async(stop_elsewhere)(conversation):
         raise Refused("no_run", "No answer is being written.")
 

@@ -26,7 +26,7 @@ from apps.agent.events import (
     ToolCallsRequested,
 )
 from apps.agent.messages import attachment_to_dict
-from apps.live.hub import Said
+from apps.live.hub import NumberedEvent
 
 JOINED = frozenset({"message.delta", "stage.delta"})
 
@@ -95,10 +95,10 @@ def storable(value: Any) -> Any:
     return value
 
 
-def join(batch: Sequence[Said]) -> Iterator[Said]:
+def join(batch: Sequence[NumberedEvent]) -> Iterator[NumberedEvent]:
     """Join the texts of neighbours; what is joined carries the number of its last piece."""
     texts: list[str] = []
-    held: Said | None = None
+    held: NumberedEvent | None = None
     for said in batch:
         if held is not None and continues(held, said):
             texts.append(said[2]["text"])
@@ -111,7 +111,7 @@ def join(batch: Sequence[Said]) -> Iterator[Said]:
         yield with_text(held, texts)
 
 
-def continues(held: Said, said: Said) -> bool:
+def continues(held: NumberedEvent, said: NumberedEvent) -> bool:
     (_, run, before), (_, next_run, event) = held, said
     return (
         event["type"] == before["type"]
@@ -123,19 +123,19 @@ def continues(held: Said, said: Said) -> bool:
     )
 
 
-def with_text(said: Said, texts: Sequence[str]) -> Said:
+def with_text(said: NumberedEvent, texts: Sequence[str]) -> NumberedEvent:
     if len(texts) == 1:
         return said
     return said[0], said[1], {**said[2], "text": "".join(texts)}
 
 
-def frame(conversation: UUID, said: Said) -> str:
+def frame(conversation: UUID, said: NumberedEvent) -> str:
     """One frame of the socket, and the data of one server-sent event."""
     number, run, event = said
     return to_json({**event, "conversation": str(conversation), "run": str(run), "seq": number})
 
 
-def server_sent_event(conversation: UUID, said: Said) -> bytes:
+def server_sent_event(conversation: UUID, said: NumberedEvent) -> bytes:
     data = frame(conversation, said)
     return f"id: {said[0]}\nevent: {SSE_NAMES[said[2]['type']]}\ndata: {data}\n\n".encode()
 

@@ -9,7 +9,7 @@ from apps.chat.transcript import Transcript
 from apps.errors import RunAbandoned
 from apps.live import journal
 from apps.live.models import Run
-from apps.live.supervisor import Outcome
+from apps.live.supervisor import RunOutcome
 
 
 def end_abandoned(conversation: UUID) -> bool:
@@ -19,5 +19,5 @@ def end_abandoned(conversation: UUID) -> bool:
         return False
     transcript = Transcript()
     transcript.replay(journal.read_run(conversation, run.pk))
-    ending = conclude(run, transcript, Outcome(Run.Status.FAILED, RunAbandoned()))
+    ending = conclude(run, transcript, RunOutcome(Run.Status.FAILED, RunAbandoned()))
     return journal.finish_abandoned(run, ending)
