@@ -1,4 +1,4 @@
-"""What the page is sent: run events as the frames of its socket, and as server-sent events."""
+"""The events of a run as the page receives them: socket frames and server-sent events."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SSE_NAMES = {
 
 
 def encode(event: Event) -> dict[str, Any] | None:  # noqa: C901 - one case for each event
-    """The event as the page reads it; None for what is not shown."""
+    """The event as the page reads it; None for an event that is not shown."""
     match event:
         case TextDelta(text) | RefusalDelta(text):
             return {"type": "message.delta", "text": text}
@@ -80,9 +80,9 @@ def run_status(status: str) -> dict[str, Any]:
 
 
 def storable(value: Any) -> Any:
-    """The same value with texts that every database and every JSON reader takes.
+    """The value with NUL characters and lone surrogates replaced, which models and tools send.
 
-    PostgreSQL refuses NUL characters, UTF-8 lone surrogates; both come from models and tools.
+    PostgreSQL refuses the first, UTF-8 the second.
     """
     if isinstance(value, str):
         if "\0" in value:
@@ -96,7 +96,7 @@ def storable(value: Any) -> Any:
 
 
 def join(batch: Sequence[NumberedEvent]) -> Iterator[NumberedEvent]:
-    """Join the texts of neighbours; what is joined carries the number of its last piece."""
+    """Join the texts of neighbouring events; the result has the number of the last one."""
     texts: list[str] = []
     held: NumberedEvent | None = None
     for said in batch:

@@ -15,7 +15,7 @@ from django.core.files.storage import default_storage
 from django.core.management import call_command
 from django.utils import timezone
 
-from apps.chat import drafts
+from apps.chat import unsent_files
 from apps.workspace.local import files
 from apps.workspace.local.leftovers import delete_leftovers
 from apps.workspace.local.models import StoredFile
@@ -67,7 +67,7 @@ def test_everybodys_are_deleted_with_their_bytes_at_once(
     age(HALF_OLD, recent.split("/", 2)[2])
 
     with django_capture_on_commit_callbacks(execute=True):
-        assert (drafts.forget(), drafts.forget()) == (3, 0)
+        assert (unsent_files.delete(), unsent_files.delete()) == (3, 0)
     assert names() == {recent.split("/", 2)[2]}
     assert stored_bytes(tmp_path) == 1
 
@@ -79,7 +79,7 @@ def test_a_question_that_is_still_being_prepared_keeps_its_older_files():
     age(OLD)
     send(client, application.slug, name="second.txt", conversation=begin)
 
-    assert drafts.forget() == 0
+    assert unsent_files.delete() == 0
     assert len(names()) == 2
 
 
@@ -89,18 +89,18 @@ def test_other_files_of_a_user_are_nobodys_drafts():
         files.keep("user-1", name, b"x", "text/plain")
     age(OLD)
 
-    assert drafts.forget() == 0
+    assert unsent_files.delete() == 0
     assert len(names()) == 3
 
 
 @pytest.mark.django_db
 def test_many_are_looked_up_in_several_queries(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(drafts, "AT_ONCE", 2)
+    monkeypatch.setattr(unsent_files, "AT_ONCE", 2)
     for _ in range(5):
         files.keep("user-1", f"conversations/{uuid4()}/a.txt", b"x", "text/plain")
     age(OLD)
 
-    assert drafts.forget() == 5
+    assert unsent_files.delete() == 5
 
 
 @pytest.mark.django_db

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.chat.titles import LONGEST, title_of
+from apps.chat.models import LONGEST_TITLE, title_of
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from apps.chat.titles import LONGEST, title_of
 )
 def test_a_title_is_the_question_on_one_line_cut_at_a_word(question: str, title: str):
     assert title_of(question) == title
-    assert len(title_of(question)) <= LONGEST
+    assert len(title_of(question)) <= LONGEST_TITLE

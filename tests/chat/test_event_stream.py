@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from asgiref.testing import ApplicationCommunicator
 
-from apps.chat.notifications import STREAMS_PER_VISITOR, NotificationsConsumer
+from apps.chat.event_stream import STREAMS_PER_VISITOR, NotificationsConsumer
 from apps.live.hub import Hub
 from tests.chat.scripts import PATIENCE, Scene, Visitor, says, scene, thinks
 

@@ -1,4 +1,4 @@
-"""Files that were uploaded to a question that was never asked."""
+"""Deletion of files that were uploaded for a question which was never sent."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from apps.workspace.local import files
 from apps.workspace.local.models import StoredFile
 
 HOURS = 24
-"""For so long they wait for their question after the last of them came."""
+"""How long files wait for their question after the last upload."""
 AT_ONCE = 500
 """Databases take a bounded number of values in one query."""
 
 
-def forget(buckets: Collection[str] | None = None, *, but: UUID | None = None) -> int:
-    """Delete those of these owners, of everybody without; gives the number of questions.
-
-    `but` is one that somebody goes on with just now.
-    """
+def delete(buckets: Collection[str] | None = None, *, but: UUID | None = None) -> int:
+    """Delete the old unsent files of these owners (None: of everybody), except those of the
+    conversation `but`. Returns the number of conversations whose files were deleted."""
     before = timezone.now() - timedelta(hours=HOURS)
     rows = StoredFile.objects.filter(name__startswith=f"{ROOT}/")
     if buckets is not None:
@@ -51,7 +49,7 @@ def without_conversation(waiting: Collection[tuple[str, UUID]]) -> Iterator[tupl
 
 
 def is_in_use(bucket: str, conversation: UUID, since: datetime) -> bool:
-    """Whether somebody goes on with a question that was begun long ago."""
+    """Whether one of the files of an old question is newer."""
     prefix = folder_of(conversation)
     return StoredFile.objects.filter(
         bucket=bucket, name__startswith=prefix, updated_at__gte=since

@@ -1,4 +1,4 @@
-"""A conversation as server-sent events, for whoever cannot or need not hold a socket."""
+"""A conversation as server-sent events, for clients without a WebSocket."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from django.conf import settings
 
 from apps.accounts.caller import Caller
 from apps.chat.access import caller_of_scope, own
+from apps.chat.endings import end_abandoned
 from apps.chat.frames import LARGEST_NUMBER
 from apps.chat.protocol import join, server_sent_event, to_json
-from apps.chat.recovery import end_abandoned
 from apps.errors import Refused
 from apps.live.hub import HUB, Hub
 from apps.live.notifications import listening
@@ -45,7 +45,7 @@ class NotificationsConsumer(HttpConsumer):
 
     async def handle(self) -> None:
         try:
-            conversation, after = self.asked()
+            conversation, after = self.read_request()
             caller = caller_of_scope(self.scope)
             if not await own(caller).filter(pk=conversation).aexists():
                 raise Refused("conversation_not_found", "There is no such conversation.")
@@ -55,7 +55,7 @@ class NotificationsConsumer(HttpConsumer):
             body = {"error": {"message": str(error), "code": error.code}}
             await self.respond(STATUS.get(error.code, 400), to_json(body).encode(), JSON)
 
-    def asked(self) -> tuple[UUID, int]:
+    def read_request(self) -> tuple[UUID, int]:
         """The conversation, and the number of the newest event the reader has. Raises `Refused`."""
         if self.scope["method"] != "GET":
             raise Refused("method_not_allowed", "Use GET.")
@@ -73,7 +73,7 @@ class NotificationsConsumer(HttpConsumer):
         await self.read_body(0)
         await database_sync_to_async(end_abandoned)(conversation)
         await self.start(200, EVENT_STREAM)
-        await self.write(b": open\n\n")  # the head alone is not sent
+        await self.write(b": open\n\n")  # servers hold the head back until there is a body
         self.keep_alive(settings.HEARTBEAT_SECONDS)
         batches = follow(self.hub, conversation, after, idle=settings.HEARTBEAT_SECONDS)
         async with listening(self.hub, conversation), aclosing(batches):

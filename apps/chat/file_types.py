@@ -1,4 +1,4 @@
-"""What an uploaded file is. Its bytes say so; its name decides only where they leave it open."""
+"""The content type of an uploaded file: by its bytes, and by its name where those leave it open."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from apps.errors import Refused
 UNKNOWN = "application/octet-stream"
 PLAIN = "text/plain"
 HEAD_BYTES = 8192
-"""What signatures are looked for in."""
+"""Bytes in which signatures are looked for."""
 
 CONTAINERS = frozenset({"application/zip"})
-"""What other kinds of files are made of; then the name says which."""
+"""Formats that many file types consist of; the name tells them apart."""
 WRITTEN = frozenset(
     {
         "application/javascript",
@@ -51,7 +51,7 @@ NAMED = {
     ".odt": "application/vnd.oasis.opendocument.text",
     ".epub": "application/epub+zip",
 }
-"""Types that the standard library does not know in all its versions."""
+"""Types that some versions of the standard library do not know."""
 
 _types = mimetypes.MimeTypes()
 _recognized = frozenset(kind.mime for kind in filetype.TYPES) - {UNKNOWN}
