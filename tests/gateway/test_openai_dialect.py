@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
-from apps.gateway import openai_requests
-from apps.gateway.ignored import ignored_header
+from apps.gateway import openai_dialect
+from apps.gateway.openai_dialect import ignored_header
 
 HELLO = {"messages": [{"role": "user", "content": "Hi"}]}
 
@@ -21,11 +21,13 @@ def tool(**function):
 
 def read(**fields):
     body = json.dumps({**HELLO, **fields}).encode()
-    return openai_requests.read(body, max_depth=64, max_messages=10)
+    return openai_dialect.parse(body, max_depth=64, max_messages=10)
 
 
 def wishes(fixed=(), permitted=(), **fields):
-    found = openai_requests.wishes(read(**fields)[0], "app", fixed=fixed, permitted=permitted)
+    found = openai_dialect.sort_parameters(
+        read(**fields)[0], "app", fixed=fixed, permitted=permitted
+    )
     return found.forwarded, sorted(found.ignored)
 
 
@@ -65,7 +67,7 @@ def test_what_cannot_be_honoured_is_refused_by_name(fields, place):
 def test_what_changes_nothing_is_no_wish():
     request, _ = read(n=1, store=False, modalities=["text"], user=None, stream_options=None)
 
-    found = openai_requests.wishes(request, "app", fixed=(), permitted=())
+    found = openai_dialect.sort_parameters(request, "app", fixed=(), permitted=())
 
     assert (dict(found.forwarded), found.ignored) == ({}, frozenset())
 
@@ -105,13 +107,13 @@ def test_the_strictness_of_tools_is_passed_on():
     schema = {"type": "object"}
     request, _ = read(tools=[tool(strict=True, parameters=schema)])
 
-    assert openai_requests.to_specs(request) == {"weather": ToolSpec("weather", "", schema, True)}
+    assert openai_dialect.to_specs(request) == {"weather": ToolSpec("weather", "", schema, True)}
     assert ToolSpec("weather", "", schema, True).written == msgspec.Raw(
         b'{"type":"function","function":{"name":"weather","description":"",'
         b'"parameters":{"type":"object"},"strict":true}}'
     )
     with pytest.raises(BadRequest, match=r"tools\.0\.function\.strict"):
-        openai_requests.to_specs(read(tools=[tool(strict="yes")])[0])
+        openai_dialect.to_specs(read(tools=[tool(strict="yes")])[0])
 
 
 @pytest.mark.parametrize(
@@ -128,8 +130,8 @@ def test_the_strictness_of_tools_is_passed_on():
 def test_a_client_may_insist_on_its_own_tools_alone(choice, requires_client_tool):
     request, _ = read(tools=[tool()], tool_choice=choice)
 
-    assert openai_requests.requires_client_tool(request, {"weather"}) is requires_client_tool
-    assert not openai_requests.requires_client_tool(request, ())
+    assert openai_dialect.requires_client_tool(request, {"weather"}) is requires_client_tool
+    assert not openai_dialect.requires_client_tool(request, ())
 
 
 # --- The header --------------------------------------------------------------------------------

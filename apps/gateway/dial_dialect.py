@@ -1,32 +1,60 @@
-"""The order in which messages may come; what breaks it is told all at once.
+"""DIAL's dialect of a completion, for callers from DIAL Core.
+
+Messages have to come in this order; all violations are reported at once.
 
     (system)? (user assistant (tool+ assistant?)*)* (user | tool+)
 
-Tool messages are answers of the client's own tools alone: those of the application's tools are
-internal to it, and a client that could bring its own would put words into their mouths.
+Tool messages are results of the client's own tools alone. Results of the application's tools are
+not accepted from a client, which could forge them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 
+from apps.catalog.resolve import ResolvedApplication
 from apps.errors import BadRequest
-from apps.gateway.schemas import Call, ChatMessage
-from apps.gateway.texts import listed, shortened
+from apps.gateway import chat_requests
+from apps.gateway.chat_requests import (
+    SYSTEM,
+    Call,
+    ChatMessage,
+    ChatRequest,
+    ParsedBody,
+    PreparedRun,
+    bullets,
+    limits,
+    shortened,
+    to_message,
+    to_specs,
+)
+from apps.runs.requests import RunRequest
 
-SYSTEM = ("system", "developer")
+
+def read(body: bytes) -> ParsedBody:
+    """Raises `BadRequest`."""
+    asked = chat_requests.read(body, **limits())
+    return ParsedBody(asked, partial(prepare, asked))
 
 
-def check(messages: Sequence[ChatMessage], external: Collection[str]) -> None:
+def prepare(asked: ChatRequest, application: ResolvedApplication) -> PreparedRun:
+    external = to_specs(asked)
+    check_order(asked.messages, external)
+    messages = tuple(to_message(message, external) for message in asked.messages)
+    return PreparedRun(RunRequest(messages, external, asked.tool_choice, asked.response_format))
+
+
+def check_order(messages: Sequence[ChatMessage], external: Collection[str]) -> None:
     """`external` are the names of the client's tools. Raises `BadRequest`."""
     if len(messages) == 1 and messages[0].role == "user":
-        return  # what most requests are
+        return  # most requests
     found = violations(messages, external)
     if found:
-        raise BadRequest("Invalid messages array", f"Invalid messages array:\n{listed(found)}")
+        raise BadRequest("Invalid messages array", f"Invalid messages array:\n{bullets(found)}")
     missing = list(missing_results(messages, external))
     if missing:
-        raise BadRequest("Missing tool results", f"Missing tool results:\n{listed(missing)}")
+        raise BadRequest("Missing tool results", f"Missing tool results:\n{bullets(missing)}")
 
 
 def violations(messages: Sequence[ChatMessage], external: Collection[str]) -> list[str]:
@@ -50,15 +78,11 @@ def violations(messages: Sequence[ChatMessage], external: Collection[str]) -> li
 
 
 def order(messages: Sequence[ChatMessage], start: int) -> Iterator[str]:
-    """User and assistant take turns; after a slip the turn is counted from who spoke.
-
-    After results of its tools the client may go on with the answer that they led to, or with the
-    next question.
-    """
+    """User and assistant take turns; the turn after a violation follows from the message there."""
     expected = "user"
     for index, message in enumerate(messages[start:], start):
         if message.role == "tool":
-            expected = ""
+            expected = ""  # the answer to the results, or the next question
             continue
         if expected and message.role != expected:
             yield f"Message at index {index}: expected role '{expected}', got '{message.role}'."
@@ -110,7 +134,7 @@ def ending(messages: Sequence[ChatMessage]) -> Iterator[str]:
 
 
 def missing_results(messages: Sequence[ChatMessage], external: Collection[str]) -> Iterator[str]:
-    """Every call of a client's tool is answered before anything else is said."""
+    """Calls of the client's tools whose results do not follow directly."""
     for index, message in enumerate(messages):
         if not message.tool_calls:
             continue

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from apps.agent.messages import Attachment, Message, ToolCall
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
-from apps.gateway import schemas
+from apps.gateway import chat_requests
 
 WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
 
 
 def read(body, **limits):
     written = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return schemas.read(written, **{"max_depth": 64, "max_messages": 10, **limits})
+    return chat_requests.read(written, **{"max_depth": 64, "max_messages": 10, **limits})
 
 
 def said(**fields):
@@ -44,7 +44,7 @@ def test_unknown_keys_are_skipped_at_any_depth():
         }
     )
 
-    assert schemas.to_message(request.messages[0], {}) == Message(
+    assert chat_requests.to_message(request.messages[0], {}) == Message(
         "user",
         ({"type": "text", "text": "Hi", "prompt_cache_breakpoint": {}},),
         extra={"skills": [{"url": "skills/b/s"}], "later": 1},
@@ -163,10 +163,10 @@ def test_a_message_becomes_a_value():
             "tools": [WEATHER, {"type": "static_function", "static_function": {"name": "s"}}],
         }
     )  # fmt: skip
-    external = schemas.to_specs(request)
+    external = chat_requests.to_specs(request)
 
     assert external == {"weather": ToolSpec("weather", "", {"type": "object"})}
-    assert [schemas.to_message(message, external) for message in request.messages] == [
+    assert [chat_requests.to_message(message, external) for message in request.messages] == [
         Message("system", "Be brief."),
         Message(
             "assistant",

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from apps.errors import BadRequest
-from apps.gateway.schemas import Call, ChatMessage, FunctionCall
-from apps.gateway.shape import check, violations
+from apps.gateway.chat_requests import Call, ChatMessage, FunctionCall
+from apps.gateway.dial_dialect import check_order, violations
 
 S, D, U, A, T, F = (
     ChatMessage(role) for role in ("system", "developer", "user", "assistant", "tool", "function")
@@ -35,7 +35,7 @@ def result(call_id: str | None) -> ChatMessage:
     ],
 )
 def test_a_conversation_in_order_is_accepted(messages):
-    check(messages, {"weather"})
+    check_order(messages, {"weather"})
 
 
 def test_r0_an_empty_array_is_told_alone():
@@ -116,7 +116,7 @@ def test_a_client_cannot_answer_for_a_tool_that_is_not_its_own():
 
 def test_what_a_client_wrote_is_told_back_in_short():
     with pytest.raises(BadRequest) as refused:
-        check([U, asks("1"), *[result("x" * 100_000)] * 5000], {"weather"})
+        check_order([U, asks("1"), *[result("x" * 100_000)] * 5000], {"weather"})
 
     assert len(str(refused.value)) < 30_000
     assert str(refused.value).endswith("\n- … and 4900 more")
@@ -124,7 +124,7 @@ def test_what_a_client_wrote_is_told_back_in_short():
 
 def test_all_violations_are_told_at_once():
     with pytest.raises(BadRequest) as refused:
-        check([A, T, U, A], ())
+        check_order([A, T, U, A], ())
 
     assert refused.value.message == "Invalid messages array"
     assert str(refused.value) == (
@@ -146,7 +146,7 @@ def test_all_violations_are_told_at_once():
 )
 def test_every_call_of_a_client_tool_needs_its_result(messages):
     with pytest.raises(BadRequest) as refused:
-        check(messages, {"weather"})
+        check_order(messages, {"weather"})
 
     assert str(refused.value) == (
         "Missing tool results:\n"
@@ -157,11 +157,11 @@ def test_every_call_of_a_client_tool_needs_its_result(messages):
 
 def test_a_question_instead_of_a_result_is_refused():
     with pytest.raises(BadRequest, match=r"Missing tool result.*'weather'.*'1'"):
-        check([U, asks("1"), U], {"weather"})
+        check_order([U, asks("1"), U], {"weather"})
 
 
 def test_calls_of_internal_tools_need_no_result():
     calls = [Call("1", FunctionCall("weather")), Call("2", FunctionCall("search"))]
     mixed = ChatMessage("assistant", tool_calls=calls)
 
-    check([U, mixed, result("1")], {"weather"})
+    check_order([U, mixed, result("1")], {"weather"})

@@ -1,27 +1,34 @@
-"""What a client may send: read strictly where the protocol is strict, and past all else.
+"""The body of a chat completion request: its structs, its checks, and the messages as values.
 
-Every DIAL release brings keys that we do not know, so unknown ones are skipped. The shapes are
-msgspec structs: they are on the path of every request, where pydantic costs ten times as much.
+Unknown keys are skipped, because every DIAL release brings new ones. The structs are msgspec's, as
+pydantic costs ten times as much in every request.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
+from django.conf import settings
 from msgspec import Meta, Struct
 
 from apps.agent import thoughts
 from apps.agent.messages import Attachment, Message, ToolCall, attachment_from_dict
 from apps.agent.tools import ToolSpec
+from apps.catalog.resolve import ResolvedApplication
 from apps.errors import BadRequest
-from apps.gateway.texts import shortened
+from apps.runs.requests import RunRequest
 
 Positive = Annotated[int, Meta(ge=1)]
 Penalty = Annotated[float, Meta(ge=-2, le=2)]
 Object = dict[str, Any]
+SYSTEM = ("system", "developer")
 NO_PARAMETERS = {"type": "object", "properties": {}}
+LONGEST_QUOTE = 100
+"""Characters of a client's text that an error message repeats."""
+MOST_LINES = 100
 
 
 class FunctionCall(Struct, gc=False):
@@ -74,8 +81,7 @@ class ClientTool(Struct):
 
 
 class ChatRequest(Struct):
-    """`tools` of type `static_function` are the model service's own and are not taken here."""
-
+    # Tools of the type `static_function` are those of the model's service; they are ignored.
     messages: list[ChatMessage]
     model: str | None = None
     stream: bool | None = False
@@ -94,8 +100,24 @@ class ChatRequest(Struct):
 
     @property
     def objects(self) -> list[Any]:
-        """What may be of any shape, beside the messages."""
+        """Parameters, beside the messages, that may hold any JSON."""
         return [self.tools, self.tool_choice, self.response_format]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRun:
+    """A run request, and the names of the client's parameters that have no effect on it."""
+
+    request: RunRequest
+    ignored: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedBody:
+    """`prepare` raises `BadRequest`."""
+
+    asked: ChatRequest
+    prepare: Callable[[ResolvedApplication], PreparedRun]
 
 
 R = TypeVar("R", bound=ChatRequest)
@@ -126,11 +148,30 @@ def read_request(
 
 
 def read(body: bytes, *, max_depth: int, max_messages: int) -> ChatRequest:
-    """A request as DIAL Core sends it; keys that nobody knows are skipped. Raises `BadRequest`."""
+    """A request of DIAL Core. Raises `BadRequest`."""
     return read_request(body, _decode, max_depth=max_depth, max_messages=max_messages)
 
 
+def limits() -> dict[str, int]:
+    return {
+        "max_depth": settings.GATEWAY_MAX_DEPTH,
+        "max_messages": settings.GATEWAY_MAX_MESSAGES,
+    }
+
+
 # --- Errors -----------------------------------------------------------------------------------
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 1]}…"
+
+
+def bullets(lines: Sequence[str]) -> str:
+    """The lines as a list, and the number of those that are left out."""
+    shown = [f"- {line}" for line in lines[:MOST_LINES]]
+    if len(lines) > MOST_LINES:
+        shown.append(f"- … and {len(lines) - MOST_LINES} more")
+    return "\n".join(shown)
 
 
 def invalid(path: str, problem: str) -> BadRequest:
@@ -139,7 +180,7 @@ def invalid(path: str, problem: str) -> BadRequest:
 
 
 def invalid_structure(text: str, prefix: str = "") -> BadRequest:
-    """Tell what msgspec found, with the place written as DIAL does: `messages.0.role`."""
+    """The error of msgspec, with its place written as DIAL does: `messages.0.role`."""
     problem, _, place = text.partition(" - at `$")
     path = place.rstrip("`").replace("[", ".").replace("]", "").replace(".....", ".").strip(".")
     return invalid(".".join(filter(None, (prefix, path))), f"{shortened(problem)}.")
@@ -153,10 +194,10 @@ def too_deep(limit: int) -> BadRequest:
 
 
 def check_depth(request: ChatRequest, body: bytes, limit: int) -> None:
-    """Count the levels, but only where there are brackets enough for so many."""
+    # Too few brackets for so many levels: nothing has to be counted.
     if body.count(b"[") + body.count(b"{") <= limit:
         return
-    # What is looked at here stands at least on the fourth level.
+    # These values begin on the third level or below.
     level = request.objects
     for message in request.messages:
         level += (message.content, message.custom_content)
@@ -252,17 +293,16 @@ def to_specs(request: ChatRequest) -> dict[str, ToolSpec]:
 
 
 def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> Message:
-    """The message as a value.
+    """The message as a value, with the calls of the client's own tools alone.
 
-    `developer` is OpenAI's newer word for `system`. Calls of tools that the client does not have
-    were made, answered and remembered here; what a client says of them is left out.
+    The application's calls, their results among them, come back in the message's state.
     """
     custom = dict(written.custom_content or {})
     attachments: tuple[Attachment, ...] = tuple(
         attachment_from_dict(item) for item in custom.pop("attachments", None) or ()
     )
     state = custom.pop("state", None) or {}
-    custom.pop("stages", None)  # what was shown, not what was said
+    custom.pop("stages", None)  # they were shown to people, and are not for the model
     content = written.content
     calls = tuple(
         ToolCall(call.id, call.function.name, call.function.arguments)
@@ -272,6 +312,7 @@ def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> Message:
     if calls and isinstance(written.reasoning_content, str):
         state = {**state, thoughts.STATE: {"reasoning_content": written.reasoning_content}}
     return Message(
+        # `developer` is OpenAI's newer word for `system`.
         role="system" if written.role == "developer" else written.role,  # type: ignore[arg-type]
         content=tuple(content) if isinstance(content, list) else content or "",
         tool_calls=calls,
