@@ -6,7 +6,7 @@ from apps.agent.tools import ToolResult
 from apps.capabilities.files.desk import Arguments, Desk, counted, plain
 from apps.capabilities.files.paths import check_file, told, whole
 from apps.capabilities.files.texts import document_of
-from apps.documents.growing import Document
+from apps.documents.document import Document
 from apps.errors import InvalidParameter
 
 MOST_CHARACTERS = 100_000

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from django.conf import settings
 
 from apps.capabilities.files.desk import Desk
-from apps.documents.growing import Document
-from apps.documents.problems import Unreadable
-from apps.documents.reading import Bounds
+from apps.documents.document import Document
+from apps.documents.pages import Unreadable
+from apps.documents.reader import Bounds
 from apps.errors import InvalidParameter
 from apps.workspace.loading.files import Loaded
 

@@ -7,8 +7,8 @@ import logging
 from django.conf import settings
 
 from apps.documents.html import HEAVY, without_element
-from apps.documents.problems import Unreadable
-from apps.documents.reading import Bounds, html_to_markdown
+from apps.documents.pages import Unreadable
+from apps.documents.reader import Bounds, html_to_markdown
 
 logger = logging.getLogger(__name__)
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from apps.documents.child import Bounds, Extract, Order, extract
-from apps.documents.growing import FIRST_PAGES, Document, lines_of
-from apps.documents.problems import Unreadable
-from apps.documents.reading import read_document
+from apps.documents.document import FIRST_PAGES, Document, lines_of
+from apps.documents.pages import Unreadable
+from apps.documents.process import Bounds, Extract, Order, extract
+from apps.documents.reader import read_document
 from tests.documents.samples import docx, pdf, xlsx
 
 MANY = pdf(*(f"Page number {n}" if n % 10 else "" for n in range(1, 60)))

@@ -1,4 +1,4 @@
-"""A document that is read as far as somebody wants it, and no part of it twice."""
+"""A document that is read as far as it is needed, and no part of it twice."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
-from apps.documents.child import CUTS, Bounds, Extract, Order, extract
-from apps.documents.kinds import TITLES, kind_of
-from apps.documents.problems import Unreadable
-from apps.documents.reading import read_document
+from apps.documents.formats import TITLES, kind_of
+from apps.documents.pages import Unreadable
+from apps.documents.process import CUTS, Bounds, Extract, Order, extract
+from apps.documents.reader import read_document
 
 FIRST_PAGES = 16
 """As many as one process reads in the time that it takes to start."""
 MOST_PAGES_AT_ONCE = 128
-"""Each process takes twice as many as the one before, so that few are started for a long document."""
+"""Each process takes twice as many as the one before, so that a long document needs few of them."""
 ALL = 10**9
-"""For who wants them all: what is read in time of it counts."""
 LEAST_SECONDS = 1.0
-"""A process that has less time does not get to its first page."""
+"""A process with less time does not get to its first page."""
 
 Extracting = Callable[[bytes, Order, Bounds], Awaitable[Extract]]
 
@@ -28,17 +27,14 @@ _line_end = re.compile(r"\r\n|\n|\r")
 
 
 def lines_of(text: str) -> list[str]:
-    """Without their ends; one that ends the text begins no further line."""
+    """The lines without their ends; a line end at the end of the text begins no further line."""
     lines = _line_end.split(text)
     return lines[:-1] if not lines[-1] else lines
 
 
 @dataclass(slots=True)
 class Document:
-    """`lines` are those of the first `pages` of `total`; only a PDF has pages.
-
-    The content is let go when everything was read.
-    """
+    """`lines` are those of the first `pages` of `total`; only a PDF has pages."""
 
     content: bytes = field(repr=False)
     name: str = ""
@@ -54,9 +50,9 @@ class Document:
     extract: Extracting = field(default=extract, repr=False)
 
     async def until(self, end: int | None = None) -> None:
-        """Read on until there are `end` lines, to the end without; as far as there is time for.
+        """Read on until there are `end` lines (None: to the end), within the time of the bounds.
 
-        The time is that of the bounds; who asks again goes on where it ended. Raises `Unreadable`.
+        The next call goes on where this one stopped. Raises `Unreadable`.
         """
         async with self.lock:
             if self.reaches(end):
@@ -74,7 +70,7 @@ class Document:
 
     @property
     def size(self) -> int:
-        """What it takes of memory, about."""
+        """Its memory in bytes, about."""
         return self.characters + len(self.content)
 
     def reaches(self, end: int | None) -> bool:
@@ -89,7 +85,7 @@ class Document:
         self.complete()
 
     async def grow(self, seconds: float) -> int:
-        """Take up further pages; how many. Raises `Unreadable` when there are none yet."""
+        """Read further pages; returns how many. Raises `Unreadable` if there are none yet."""
         first = self.pages + 1
         order = Order("pdf", TITLES["pdf"], pages=(first, first + self.at_once))
         room = self.bounds.characters - self.characters
@@ -108,7 +104,7 @@ class Document:
         return len(found.parts)
 
     def without_pages(self, seconds: float) -> Extract:
-        """Nothing, or if one page alone had all the time, that it cannot be read."""
+        """An empty extract, or the note that a page which alone had all the time is unreadable."""
         is_hopeless = self.at_once == 1 and seconds == self.bounds.seconds
         parts = (f"[page {self.pages + 1}: could not be read]",) if is_hopeless else ()
         return Extract(parts, self.total)

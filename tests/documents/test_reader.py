@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from apps.documents.problems import Unreadable
-from apps.documents.reading import html_to_markdown, read_document
+from apps.documents.pages import Unreadable
+from apps.documents.reader import html_to_markdown, read_document
 from tests.documents.samples import docx, pdf, protected_pdf, xlsx
 
 PAGE = b"""<html><head><title>Prices</title><style>b{}</style></head><body>

@@ -1,13 +1,13 @@
-"""The text of documents that somebody else made: bytes in, text out.
+"""The text of documents: bytes in, text out.
 
 A PDF has a line [page 2 of 9] before each page, a workbook [sheet Prices] before each sheet.
 """
 
 from __future__ import annotations
 
-from apps.documents.child import Bounds, Order, extract
-from apps.documents.kinds import TITLES, kind_of, text_of
-from apps.documents.problems import Unreadable
+from apps.documents.formats import TITLES, kind_of, text_of
+from apps.documents.pages import Unreadable
+from apps.documents.process import Bounds, Order, extract
 
 __all__ = ["Bounds", "Unreadable", "html_to_markdown", "read_document"]
 
@@ -22,8 +22,7 @@ async def read_document(
 ) -> str:
     """The text of a file. Raises `Unreadable`.
 
-    `pages` are the first page, or sheet, that is wanted and the one after the last, from 1; the
-    others are not looked into. Text has no pages, so it is read as a whole.
+    `pages`: the first wanted page or sheet, from 1, and the one after the last. Text is read whole.
     """
     kind = kind_of(content, name, media_type)
     match kind:
@@ -37,6 +36,6 @@ async def read_document(
 
 
 async def html_to_markdown(text: str, base_url: str = "", *, bounds: Bounds | None = None) -> str:
-    """What a person would read of a page, with its links in full. Raises `Unreadable`."""
+    """The readable text of a Web page as Markdown, with absolute links. Raises `Unreadable`."""
     order = Order("html", TITLES["html"], base_url=base_url)
     return (await extract(text.encode("utf-8", "replace"), order, bounds or Bounds())).text

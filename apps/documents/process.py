@@ -1,7 +1,7 @@
-"""The process that reads one document, and what it may take.
+"""The process that reads one document.
 
-Whatever a document does to its reader ends with that process: it has its own memory and time,
-nothing of our environment, and it can write no file.
+It has limits of memory and time, nothing of our environment, and can write no file, so that a
+malicious document harms nothing else.
 """
 
 from __future__ import annotations
@@ -19,23 +19,22 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 
-from apps.documents.kinds import Kind
-from apps.documents.problems import Unreadable
+from apps.documents.formats import Kind
+from apps.documents.pages import Unreadable
 
 ROOT = Path(__file__).resolve().parents[2]
-"""Where the child finds this package."""
 MODULE = "apps.documents"
 BYTES_OF_A_CHARACTER = 12
-"""In the answer of the child at most: two escaped surrogates in JSON."""
+"""At most, in the process's answer: two escaped surrogates in JSON."""
 ROOM = 4_096
 """Bytes of an answer beside the text."""
 GRACE_SECONDS = 2.0
-"""The child tells more than its end does, so it is given the time to say it."""
+"""Time for the process to say itself that its time is over."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one document may take; `characters` of the text are kept."""
+    """Limits for one document; `memory` in bytes, `characters` of its text."""
 
     seconds: float = 30.0
     memory: int = 512 * 1024 * 1024
@@ -44,7 +43,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What the child is to do. `title` is how messages call the format."""
+    """The task of the process. `title` is the name of the format in messages."""
 
     kind: Kind
     title: str
@@ -60,7 +59,7 @@ CUTS = {
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """`total` is the number of pages or sheets there are; `cut` why there may be more parts."""
+    """`total`: the number of pages or sheets of the document; `cut`: why there may be more parts."""
 
     parts: tuple[str, ...]
     total: int = 0
@@ -72,7 +71,7 @@ class Extract:
 
 
 async def extract(content: bytes, order: Order, bounds: Bounds) -> Extract:
-    """Raises `Unreadable`. A cancellation ends the child at once."""
+    """Raises `Unreadable`. A cancellation ends the process at once."""
     job = Job(content, order, bounds)
     future = asyncio.get_running_loop().run_in_executor(threads(), job.run)
     try:
@@ -84,7 +83,7 @@ async def extract(content: bytes, order: Order, bounds: Bounds) -> Extract:
 
 @cache
 def threads() -> ThreadPoolExecutor:
-    """As many documents at the same time as there are processors; others wait for their turn."""
+    # As many documents at the same time as there are processors; others wait for their turn.
     return ThreadPoolExecutor(max(2, os.cpu_count() or 2), thread_name_prefix="documents")
 
 
@@ -135,15 +134,15 @@ class Job:
     def read(self, answer: bytes) -> Extract:
         """Raises `Unreadable`."""
         try:
-            told = json.loads(answer)
+            found = json.loads(answer)
         except ValueError:
             raise Unreadable(
                 f"reading it took more than the {self.bounds.seconds:g} seconds or the "
                 f"{self.bounds.memory // 2**20:,} MB that are possible."
             ) from None
-        if told["problem"]:
-            raise Unreadable(str(told["problem"]))
-        return Extract(tuple(told["parts"]), told["total"], told["cut"])
+        if found["problem"]:
+            raise Unreadable(str(found["problem"]))
+        return Extract(tuple(found["parts"]), found["total"], found["cut"])
 
     def stop(self) -> None:
         with self.lock:

@@ -1,4 +1,4 @@
-"""What kind of document bytes are: by what they begin with, then by what they are called."""
+"""The format of a document, by its first bytes, then by its name and media type."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Literal
 
 import filetype
 
-from apps.documents.problems import Unreadable
+from apps.documents.pages import Unreadable
 
 Kind = Literal["pdf", "docx", "xlsx", "html", "text"]
 
 PAGES = frozenset({"text/html", "application/xhtml+xml"})
 UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown"})
-"""Media types that say nothing, so that the name does."""
+"""Media types that say nothing, so that the name decides."""
 PDF_HEAD_BYTES = 1_024
-"""In which the signature of a PDF has to be; some programs write something in front of it."""
+"""In which a PDF's signature has to be; some programs write something before it."""
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 ZIP = b"PK\x03\x04"
 MARKS = {
@@ -26,12 +26,12 @@ MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 OTHER = "windows-1252"
-"""Of text that is not in UTF-8: what spreadsheets and older editors write."""
+"""The encoding of text that is not UTF-8, as spreadsheets and older editors write it."""
 TITLES = {"pdf": "PDF", "docx": "Word", "xlsx": "Excel", "html": "HTML", "text": "text"}
 
 
 def kind_of(content: bytes, name: str = "", media_type: str = "") -> Kind:
-    """Raises `Unreadable` for what holds no text that could be taken out."""
+    """Raises `Unreadable` for other formats."""
     if b"%PDF-" in content[:PDF_HEAD_BYTES]:
         return "pdf"
     if content.startswith(ZIP):
