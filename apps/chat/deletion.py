@@ -1,4 +1,4 @@
-"""What is deleted with a conversation, and what a conversation keeps of a deleted application.
+"""Deletion of conversations with all that belongs to them, and of applications with conversations.
 
 These functions receive Django's signals, because rows are deleted in many ways, some of which call
 no function of ours.

@@ -1,4 +1,4 @@
-"""Upload, list, show and delete a visitor's files. Those of others are reported as missing."""
+"""Upload, list, show and delete a visitor's files. Files of others are reported as missing."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from apps.chat.export import file_name, markdown
 from apps.chat.frames import MOST_ATTACHMENTS
 from apps.chat.models import Conversation
 from apps.errors import ApplicationBroken, ApplicationNotFound
-from apps.manifest.starters import ConversationStarters
+from apps.manifest.manifest import ConversationStarters
 
 LISTED_CONVERSATIONS = 200
 LONGEST_TITLE = 200

@@ -26,7 +26,7 @@ from apps.errors import (
     ServiceFailed,
 )
 from apps.gateway.base import find, hidden
-from apps.manifest.naming import localized
+from apps.manifest.names import localized
 from apps.workspace.dial.calls import Calls, mapping
 from apps.workspace.dial.core import Core, configured_core, encoded
 

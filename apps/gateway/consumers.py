@@ -11,8 +11,7 @@ from apps.gateway.admission import visit
 from apps.gateway.base import GatewayConsumer, checked, error_body, hidden
 from apps.gateway.chat_requests import shortened
 from apps.gateway.health import troubles
-from apps.manifest.manifest import Manifest
-from apps.manifest.starters import ConversationStarters, Starter
+from apps.manifest.manifest import ConversationStarters, Manifest, Starter
 from apps.runs.failures import fault
 
 RETRY_SOON = ((b"retry-after", b"1"),)

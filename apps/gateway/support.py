@@ -24,10 +24,10 @@ from apps.catalog.content.installed import installed
 from apps.catalog.content.skills import installed_skills
 from apps.catalog.json_views import only
 from apps.errors import FileMissing, FileRefused, NotAuthenticated, ServiceFailed, Unsupported
-from apps.manifest.reading import Problem, review
 from apps.manifest.schema import manifest_schema
 from apps.manifest.skill_document import SkillDocument, SkillInvalid, read_skill_document
 from apps.manifest.skills import FolderSkill, Skill
+from apps.manifest.validation import Problem, review
 from apps.runs.workspaces import open_workspace
 from apps.workspace.dial.core import configured_core
 

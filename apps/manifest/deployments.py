@@ -49,9 +49,8 @@ class Parameters(Node):
 
 
 class StaticFunction(Node):
+    # Further keys are sent as they are.
     model_config = ConfigDict(extra="allow")
-
-    """What such a tool is called and how it is set. Further keys are sent as they are."""
 
     name: str
     """The name under which the deployment knows its tool, such as `web_search`."""

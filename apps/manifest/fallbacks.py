@@ -1,4 +1,4 @@
-"""What happens when a tool fails: the first strategy that matches wins."""
+"""Fallback strategies for a tool that fails: the first one that matches wins."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ ToolSystemPrompt = Annotated[CustomSystemPrompt | DialSystemPrompt, Field(discri
 
 
 def fill(text: str, variables: Mapping[str, str]) -> str:
-    """Replace `{name}` for the given names; other braces stay as they are, those of values too."""
+    """Replace `{name}` for the given names; other braces stay, also those in values."""
     if not variables:
         return text
     names = "|".join(map(re.escape, variables))

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from apps.manifest.attachments import AttachmentFilter
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import sanitize
+from apps.manifest.names import sanitize
 from apps.manifest.prompts import CustomSystemPrompt, DialSystemPrompt
 from apps.manifest.tools import DeploymentTool, SimpleDeploymentTool
 

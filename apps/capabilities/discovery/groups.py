@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from apps.agent.tools import Tool
 from apps.capabilities.wrappers.texts import one_line
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import localized
+from apps.manifest.names import localized
 from apps.manifest.tools import InternalTool
 from apps.manifest.toolsets import DialMcpToolSet, InternalToolSet, McpToolSet, RestToolSet
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from apps.agent.tools import Tool, Toolbox
 from apps.manifest.hooks import Hook
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import sanitize, visible_name
+from apps.manifest.names import sanitize, visible_name
 from apps.manifest.toolsets import PredefinedToolSet, ToolSet
 
 

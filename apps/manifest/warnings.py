@@ -1,4 +1,4 @@
-"""What a manifest says in vain, or should say otherwise: it loads all the same."""
+"""Warnings about a manifest that can be used: ignored keys, deprecated fields and the like."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from apps.manifest.parameters import (
     RestFunction,
     SimpleSchema,
 )
-from apps.manifest.paths import join
-from apps.manifest.problems import Problem
+from apps.manifest.problems import Problem, join
 from apps.manifest.shapes import Visit, visits
 from apps.manifest.tools import RestMethod
 
@@ -26,22 +25,19 @@ LONGEST_DESCRIPTION = 1024
 """Characters that model providers accept."""
 
 Rule = Callable[[Visit], Iterator[tuple[str, str]]]
-"""An object of the document → keys of it (or "" for itself) with what is to be said."""
+"""An object of the document → pairs of a key (or "" for the object itself) and a message."""
 
 
 def warning_problems(document: dict[str, Any], *, preview: bool) -> list[Problem]:
-    rules = (unknown, deprecated, too_long, misfit, in_vain, nowhere) + (
-        () if preview else (gated,)
-    )
-    return told_by(rules, document)
+    return problems_of(RULES if preview else (*RULES, gated_fields), document)
 
 
 def preview_problems(document: dict[str, Any]) -> list[Problem]:
-    """What is written for preview features, and left out where those are off."""
-    return told_by((gated,), document)
+    """The parts for preview features, which are left out where those are off."""
+    return problems_of((gated_fields,), document)
 
 
-def told_by(rules: Sequence[Rule], document: dict[str, Any]) -> list[Problem]:
+def problems_of(rules: Sequence[Rule], document: dict[str, Any]) -> list[Problem]:
     return [
         Problem(join(visit.path, key) if key else visit.path, message)
         for visit in visits(document, Manifest)
@@ -50,7 +46,7 @@ def told_by(rules: Sequence[Rule], document: dict[str, Any]) -> list[Problem]:
     ]
 
 
-def unknown(visit: Visit) -> Iterator[tuple[str, str]]:
+def unknown_keys(visit: Visit) -> Iterator[tuple[str, str]]:
     if visit.model.model_config.get("extra") == "allow":
         return
     known = visit.model.model_fields
@@ -61,7 +57,7 @@ def unknown(visit: Visit) -> Iterator[tuple[str, str]]:
             yield key, f"is not known here and is ignored{hint}"
 
 
-def deprecated(visit: Visit) -> Iterator[tuple[str, str]]:
+def deprecated_fields(visit: Visit) -> Iterator[tuple[str, str]]:
     for key, value in known_members(visit):
         mark = marks(visit.model, key)
         if mark.advice and value is not None:
@@ -69,7 +65,7 @@ def deprecated(visit: Visit) -> Iterator[tuple[str, str]]:
             yield key, f"{state}. {mark.advice}"
 
 
-def too_long(visit: Visit) -> Iterator[tuple[str, str]]:
+def long_descriptions(visit: Visit) -> Iterator[tuple[str, str]]:
     text = visit.value.get("description")
     length = len(text) if isinstance(text, str) else 0
     if length > LONGEST_DESCRIPTION and issubclass(visit.model, _DESCRIBED):
@@ -82,7 +78,7 @@ def too_long(visit: Visit) -> Iterator[tuple[str, str]]:
 _DESCRIBED = (Function, RestFunction, SimpleSchema, ObjectSchema, ArraySchema)
 
 
-def misfit(visit: Visit) -> Iterator[tuple[str, str]]:
+def unfit_defaults(visit: Visit) -> Iterator[tuple[str, str]]:
     default, kind = visit.value.get("default"), visit.value.get("type")
     if default is None or not issubclass(visit.model, Displayed) or not isinstance(kind, str):
         return
@@ -103,14 +99,14 @@ _VALUES: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def in_vain(visit: Visit) -> Iterator[tuple[str, str]]:
+def unused_instructions(visit: Visit) -> Iterator[tuple[str, str]]:
     if not issubclass(visit.model, Continue | Retry) or visit.value.get("trigger_on") is not None:
         return
     if visit.value.get("instructions") is not None:
         yield "instructions", "is ignored, because there is no `trigger_on`. Add one."
 
 
-def nowhere(visit: Visit) -> Iterator[tuple[str, str]]:
+def empty_addresses(visit: Visit) -> Iterator[tuple[str, str]]:
     if not issubclass(visit.model, RestMethod):
         return
     address = visit.value.get("method_url")
@@ -118,7 +114,7 @@ def nowhere(visit: Visit) -> Iterator[tuple[str, str]]:
         yield "method_url", "is empty, so every call of the tool fails. Write the address."
 
 
-def gated(visit: Visit) -> Iterator[tuple[str, str]]:
+def gated_fields(visit: Visit) -> Iterator[tuple[str, str]]:
     if is_preview(visit.model):
         yield "", GATED
     for key, value in known_members(visit):
@@ -129,6 +125,16 @@ def gated(visit: Visit) -> Iterator[tuple[str, str]]:
 GATED = "is left out: a preview feature, and those are off in this installation"
 
 
+RULES: tuple[Rule, ...] = (
+    unknown_keys,
+    deprecated_fields,
+    long_descriptions,
+    unfit_defaults,
+    unused_instructions,
+    empty_addresses,
+)
+
+
 def known_members(visit: Visit) -> Iterator[tuple[str, object]]:
-    """The members that the model knows, in the order of the document."""
+    """The members that are fields of the model, in the order of the document."""
     return (item for item in visit.value.items() if item[0] in visit.model.model_fields)

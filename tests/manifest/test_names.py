@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.manifest.naming import localized, sanitize, visible_name
+from apps.manifest.names import localized, sanitize, visible_name
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from apps.manifest.manifest import Manifest
-from apps.manifest.reading import ManifestInvalid, Problem, read, review
+from apps.manifest.validation import ManifestInvalid, Problem, read, review
 from tests.manifest.documents import (
     EXAMPLES,
     example,

@@ -1,4 +1,4 @@
-"""The names that the model sees, and text in the language of a request."""
+"""Names of tools as the model sees them, and texts in several languages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import re
 from collections.abc import Mapping
 
 LONGEST_NAME = 64
-"""What model providers accept."""
+"""Characters that model providers accept."""
+
+Localized = str | dict[str, str]
+"""One text for everybody, or locale → text."""
 
 _HASH = 8
 _refused = re.compile(r"[^A-Za-z0-9_-]")
@@ -28,7 +31,7 @@ def sanitize(name: str) -> str:
 
 
 def visible_name(toolset_name: str | Mapping[str, str], function_name: str) -> str:
-    """The name of a tool whose toolset goes in front of it; of several languages the English."""
+    """The name of a tool behind that of its toolset, whose English name is taken."""
     return sanitize(f"{localized(toolset_name)}_{function_name}")
 
 

@@ -1,28 +1,31 @@
-"""From a document to a manifest, or to everything that is wrong with it."""
+"""From a document to a manifest, or to the list of its problems."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
-from apps.manifest.advice import warning_problems
 from apps.manifest.credentials import credential_places
-from apps.manifest.documents import document_problems
-from apps.manifest.duplicates import duplicate_problems
-from apps.manifest.failures import failure_problems
+from apps.manifest.json_document import document_problems
 from apps.manifest.manifest import Manifest
+from apps.manifest.names import sanitize, visible_name
 from apps.manifest.nodes import CHECKED
 from apps.manifest.preview import without_preview
 from apps.manifest.problems import Problem, cut
 from apps.manifest.secrets import FOREIGN, FOREIGN_REFERENCE
+from apps.manifest.tools import DeploymentTool, InternalTool, PredefinedTool, SimpleDeploymentTool
+from apps.manifest.toolsets import DeploymentToolSet, InternalToolSet, RestToolSet
+from apps.manifest.validation_errors import failure_problems
+from apps.manifest.warnings import warning_problems
 
 __all__ = ["ManifestInvalid", "Problem", "Review", "read", "review"]
 
 
 class ManifestInvalid(Exception):
-    """A document that is no manifest. `problems` has one entry for each mistake."""
+    """`problems` has one entry for each mistake of the document."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         super().__init__("; ".join(f"{problem.path}: {problem.message}" for problem in problems))
@@ -45,10 +48,10 @@ def read(
 ) -> Manifest:
     """Validate a document. Raises `ManifestInvalid` with all of its problems.
 
-    `default_deployment` drives an orchestrator that names none. Without `preview`, what belongs
-    to preview features is null or left out. A document that others keep (`is_foreign`) may not
-    name secrets of this installation. Where somebody can mend it (`is_checked`), what a run does
-    without is a problem as well.
+    `default_deployment`: the orchestrator's, if the document names none.
+    `preview`: False sets the fields of preview features to null and leaves out their models.
+    `is_foreign`: the document is kept elsewhere, so it may not name secrets of this installation.
+    `is_checked`: report also mistakes for which a run only leaves out a part.
     """
     if problems := document_problems(document):
         raise ManifestInvalid(cut(problems))
@@ -67,7 +70,7 @@ def read(
 
 
 def patch_problems(document: dict[str, Any]) -> list[Problem]:
-    """Names of secrets in patches, which are looked into only when they are applied."""
+    """Names of secrets in patches, which are validated only when they are applied."""
     return [
         Problem(place.path, FOREIGN_REFERENCE)
         for place in credential_places(document)
@@ -78,7 +81,7 @@ def patch_problems(document: dict[str, Any]) -> list[Problem]:
 def review(
     document: object, *, preview: bool, default_deployment: str = "", is_foreign: bool = False
 ) -> Review:
-    """All mistakes of a document at once, and what is worth a warning."""
+    """The errors of a document and its warnings."""
     errors: tuple[Problem, ...] = ()
     try:
         read(
@@ -102,3 +105,42 @@ def with_deployment(document: dict[str, Any], deployment_id: str) -> dict[str, A
         return document
     filled = {"deployment": {"deployment_id": deployment_id}, **orchestrator}
     return {**document, "orchestrator": filled}
+
+
+def duplicate_problems(manifest: Manifest) -> list[Problem]:
+    """Enabled tools with the name of an earlier one, as far as the manifest alone tells."""
+    first: dict[str, str] = {}
+    found = []
+    for name, path in _visible_names(manifest):
+        other = first.setdefault(name, path)
+        if other != path:
+            message = f"the model would see a second tool named {name!r}; {other} is the first; "
+            found.append(Problem(path, f"{message}rename one of them"))
+    return found
+
+
+def _visible_names(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    for index, toolset in enumerate(manifest.tool_sets):
+        path = f"tool_sets[{index}].tools"
+        match toolset:
+            case RestToolSet(enabled=True):
+                for number, tool in enumerate(toolset.tools):
+                    if tool.enabled and not isinstance(tool, PredefinedTool):
+                        own = tool.open_ai_tool.function.name
+                        yield visible_name(toolset.name, own), f"{path}[{number}].{_FUNCTION}"
+            case DeploymentToolSet(enabled=True) | InternalToolSet(enabled=True):
+                for number, other in enumerate(toolset.tools):
+                    if other.enabled and not isinstance(other, PredefinedTool):
+                        name, place = _own_name(other)
+                        yield name, f"{path}[{number}].{place}"
+            case _:
+                pass
+
+
+_FUNCTION = "open_ai_tool.function.name"
+
+
+def _own_name(tool: DeploymentTool | InternalTool | SimpleDeploymentTool) -> tuple[str, str]:
+    if isinstance(tool, SimpleDeploymentTool):
+        return sanitize(tool.deployment_id), "deployment_id"
+    return sanitize(tool.open_ai_tool.function.name), _FUNCTION

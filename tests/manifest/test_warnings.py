@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from apps.manifest.reading import review
+from apps.manifest.validation import review
 from tests.manifest.documents import (
     EXAMPLES,
     example,

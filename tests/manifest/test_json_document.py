@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from apps.manifest.documents import MAX_CHARACTERS, MAX_DEPTH, MAX_VALUES, TOO_LARGE
-from apps.manifest.reading import read, review
+from apps.manifest.json_document import MAX_CHARACTERS, MAX_DEPTH, MAX_VALUES, TOO_LARGE
+from apps.manifest.validation import read, review
 from tests.manifest.documents import manifest, rest_tool, rest_tools
 
 
