@@ -29,8 +29,6 @@
 * EgressRefused               an address that may not be contacted
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 GENERIC = (

@@ -4,8 +4,6 @@ Without one no spans are made, and the caller's `traceparent` is passed on uncha
 names, counts and kinds of failures, and never messages, headers or arguments.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 

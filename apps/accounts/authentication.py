@@ -4,8 +4,6 @@ A key is looked up in the database at most once in `KEY_MAX_AGE_SECONDS`, so a r
 accepted for that long. The process keeps its hash alone.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import ipaddress

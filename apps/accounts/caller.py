@@ -1,7 +1,5 @@
 """The caller: what a run may know about the person or program behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal

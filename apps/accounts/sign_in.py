@@ -1,7 +1,5 @@
 """The sign-in page, also for the admin."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlencode
 

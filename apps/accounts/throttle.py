@@ -4,8 +4,6 @@ A name is blocked only for the address that failed with it, so that a stranger c
 An address that failed with many names is blocked for all of them.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import logging
 import math

@@ -1,7 +1,5 @@
 """The visitor behind a request or a socket, and the conversations that belong to them."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from typing import Any

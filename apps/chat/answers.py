@@ -1,7 +1,5 @@
 """One answer: begun in the database, written by a run that needs no viewers, stored at its end."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

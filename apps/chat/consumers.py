@@ -1,7 +1,5 @@
 """The page's socket. It watches runs, which go on when it closes."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from contextlib import aclosing

@@ -4,8 +4,6 @@ These functions receive Django's signals, because rows are deleted in many ways,
 no function of ours.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from apps.catalog.models import Application

@@ -1,7 +1,5 @@
 """The end of an answer: the events that viewers see, and the message that is stored with them."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,5 @@
 """A conversation as server-sent events, for clients without a WebSocket."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import aclosing, contextmanager

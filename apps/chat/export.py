@@ -1,7 +1,5 @@
 """A conversation as a Markdown file for download."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from apps.chat.folders import safe_name

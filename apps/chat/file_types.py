@@ -1,7 +1,5 @@
 """The content type of an uploaded file: by its bytes, and by its name where those leave it open."""
 
-from __future__ import annotations
-
 import codecs
 import mimetypes
 import re

@@ -1,7 +1,5 @@
 """Upload, list, show and delete a visitor's files. Files of others are reported as missing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import wraps

@@ -1,7 +1,5 @@
 """The folder with a conversation's files: uploads, their names, the list of them."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping

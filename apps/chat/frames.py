@@ -1,7 +1,5 @@
 """The frames that the page sends over its socket."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 from uuid import UUID
 from zoneinfo import ZoneInfo

@@ -3,8 +3,6 @@
 Browsers let any page open a socket, and send the cookies of this site with it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """The events of a run as the page receives them: socket frames and server-sent events."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The addresses of the page's consumers."""
 
-from __future__ import annotations
-
 from channels.auth import AuthMiddlewareStack
 from django.urls import URLPattern, path
 

@@ -1,7 +1,5 @@
 """The answer so far, gathered from the events that were sent to the page."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field

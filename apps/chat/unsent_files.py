@@ -1,7 +1,5 @@
 """Deletion of files that were uploaded for a question which was never sent."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The addresses of the pages."""
 
-from __future__ import annotations
-
 from django.urls import URLPattern, path
 
 from apps.chat import file_views, views

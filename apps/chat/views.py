@@ -1,7 +1,5 @@
 """The pages: applications, a new conversation, an earlier one; rename, download and delete."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """Read one document: a line of JSON and its bytes come in, one line of JSON goes out."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

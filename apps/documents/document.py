@@ -1,7 +1,5 @@
 """A document that is read as far as it is needed, and no part of it twice."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import time

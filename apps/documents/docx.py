@@ -1,7 +1,5 @@
 """Word: paragraphs, with headings, lists and tables as in Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from io import BytesIO

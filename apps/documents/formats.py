@@ -1,7 +1,5 @@
 """The format of a document, by its first bytes, then by its name and media type."""
 
-from __future__ import annotations
-
 import codecs
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Web pages as Markdown. They may be malicious, so the time and memory they cost are limited."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from html import unescape

@@ -1,7 +1,5 @@
 """The pages of a document that are wanted, and the error for one that cannot be read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

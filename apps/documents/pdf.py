@@ -1,7 +1,5 @@
 """PDF: the text of each page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from io import BytesIO
 from typing import Any

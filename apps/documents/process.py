@@ -4,8 +4,6 @@ It has limits of memory and time, nothing of our environment, and can write no f
 malicious document harms nothing else.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -3,8 +3,6 @@
 A PDF has a line [page 2 of 9] before each page, a workbook [sheet Prices] before each sheet.
 """
 
-from __future__ import annotations
-
 from apps.documents.formats import TITLES, kind_of, text_of
 from apps.documents.pages import Unreadable
 from apps.documents.process import Bounds, Order, extract

@@ -1,7 +1,5 @@
 """Excel: the rows of each sheet, as they were last calculated; cells are separated by tabs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
 from io import BytesIO

@@ -1,7 +1,5 @@
 """The base of the gateway's consumers: JSON answers, DIAL's error bodies, finding an application."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from math import ceil
 from typing import Any, ClassVar

@@ -4,8 +4,6 @@ Unknown keys are skipped, because every DIAL release brings new ones. The struct
 pydantic costs ten times as much in every request.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar

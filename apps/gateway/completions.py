@@ -1,7 +1,5 @@
 """The consumer of `POST …/chat/completions`: read, resolve, run, encode."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from functools import partial

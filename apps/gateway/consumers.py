@@ -1,7 +1,5 @@
 """The gateway's short answers: lists of applications, their starters, health, unknown addresses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from apps.accounts.authentication import authenticate

@@ -8,8 +8,6 @@ Tool messages are results of the client's own tools alone. Results of the applic
 not accepted from a client, which could forge them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Files and folders as DIAL describes them: camel case, times in milliseconds, lists in pages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ Callers from DIAL Core have their files in Core. Visitors without a key have non
 cannot be told apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Readiness: whether the database, its migrations and the channel layer are as they should be."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable

@@ -4,8 +4,6 @@ Each parameter is forwarded, refused by name, or named as ignored. An unknown on
 strict decoder fail; only such a request is decoded again.
 """
 
-from __future__ import annotations
-
 import heapq
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping

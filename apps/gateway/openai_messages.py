@@ -9,8 +9,6 @@ calls where no tools are listed, and a model might repeat one. The run refuses r
 application's own tools, whose names only it knows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

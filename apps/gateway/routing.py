@@ -1,7 +1,5 @@
 """The addresses of the gateway's consumers, and of Django behind them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.urls import URLPattern, re_path

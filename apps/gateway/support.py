@@ -4,8 +4,6 @@
 Core decides who may reach it.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The file of a multipart form."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterable
 from tempfile import SpooledTemporaryFile

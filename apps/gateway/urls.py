@@ -1,7 +1,5 @@
 """The API for editors of manifests, under /v1/configuration-support/."""
 
-from __future__ import annotations
-
 from django.urls import URLPattern, path, re_path
 
 from apps.catalog.json_views import nowhere

@@ -1,7 +1,5 @@
 """A run as DIAL's stream of completion chunks."""
 
-from __future__ import annotations
-
 import secrets
 import time
 from collections.abc import Iterable, Mapping

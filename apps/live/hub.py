@@ -4,8 +4,6 @@ Nothing here waits: a run appends to its log, and the viewers of its stream are 
 no queue of their own; each reads from the log, or from the journal when it lags behind the log.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress

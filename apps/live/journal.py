@@ -4,8 +4,6 @@ These functions are synchronous and short: they run on a database thread, and no
 open while a model or a tool is awaited.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -4,8 +4,6 @@ A batch is taken from the log once and repeated until it is written, so that a r
 nor doubles an event. While the database is away, the log grows.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

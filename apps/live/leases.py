@@ -1,7 +1,5 @@
 """Leases on runs, which hold across processes, and requests to stop a run."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from django.db import IntegrityError, transaction

@@ -3,8 +3,6 @@
 A stream is a sequence of runs, such as a conversation; this room knows nothing of it but its id.
 """
 
-from __future__ import annotations
-
 import uuid
 
 from django.db import models

@@ -3,8 +3,6 @@
 The channel layer may lose a message, so viewers look into the journal now and then without one.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Follow a stream: replay the events after a number, then yield new ones as they come."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The orderly end of a process: runs are ended and stored, and their viewers are told."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -4,8 +4,6 @@ The work may be cancelled. The task that writes the last batch and the ending, a
 lease, is another one and is not.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine

@@ -1,7 +1,5 @@
 """Authorizations towards REST services and MCP servers."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

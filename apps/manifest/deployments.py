@@ -1,7 +1,5 @@
 """Model and application deployments, and the parameters they are called with."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator

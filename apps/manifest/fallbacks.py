@@ -1,7 +1,5 @@
 """Fallback strategies for a tool that fails: the first one that matches wins."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

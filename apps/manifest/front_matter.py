@@ -5,8 +5,6 @@ warning. It may come from strangers, so it is read as texts, lists and objects o
 limited, and references, which could make it grow, are refused.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

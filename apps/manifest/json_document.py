@@ -1,7 +1,5 @@
 """The first check of a document: plain JSON within the limits of what can be handled."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The manifest: a whole application in one document, as an operator writes it."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Names of tools as the model sees them, and texts in several languages."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping

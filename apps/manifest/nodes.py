@@ -1,7 +1,5 @@
 """The base of all models of a manifest, and the marks of fields for the schema."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar

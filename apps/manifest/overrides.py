@@ -1,7 +1,5 @@
 """Merge patches (RFC 7396) that change a predefined tool or toolset before it is validated."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """The parts of a manifest that a capability has to serve."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

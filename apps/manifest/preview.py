@@ -1,7 +1,5 @@
 """The preview gate: makes a manifest of an installation without preview features."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """Problems of a document: a message, and the place that it is about."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """System prompts: written in the manifest, taken from a template, or kept in DIAL."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Annotated, Literal

@@ -4,8 +4,6 @@ A table stands between `<!-- fields of Model at path -->` and `<!-- end -->`; th
 stays. A field that models inherit is in the table of their base, if that has one.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Container, Iterator, Mapping

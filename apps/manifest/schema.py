@@ -4,8 +4,6 @@ DIAL wants the properties of the root written out and numbered. Settings of the 
 preview features and addresses, are arguments.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from typing import Any
 

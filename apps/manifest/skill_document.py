@@ -7,8 +7,6 @@ description: How we write. Read it before you write to a customer.
 Be kind …
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The tools of a toolset: written out, generated from a deployment, or predefined."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """The kinds of toolset that an application can be given."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import unquote

@@ -1,7 +1,5 @@
 """From a document to a manifest, or to the list of its problems."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

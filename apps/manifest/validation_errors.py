@@ -1,7 +1,5 @@
 """pydantic's errors as problems of the document as it was written, with what would be accepted."""
 
-from __future__ import annotations
-
 import json
 import types
 import typing

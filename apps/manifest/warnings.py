@@ -1,7 +1,5 @@
 """Warnings about a manifest that can be used: ignored keys, deprecated fields and the like."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Delete files that nobody needs, as the server does every hour, and bytes that belong to no file."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import BaseCommand
