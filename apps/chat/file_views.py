@@ -20,7 +20,7 @@ from apps.chat.access import own, under
 from apps.chat.file_types import is_written
 from apps.chat.models import Conversation
 from apps.chat.views import find_application, visitor
-from apps.errors import FileMissing, FileRefused, QuickAppError, Refused
+from apps.errors import FileMissing, FileRefused, Refused
 from apps.workspace.local import files
 from apps.workspace.local.downloads import headers_of, part_of, pieces
 from apps.workspace.local.models import StoredFile
@@ -53,15 +53,10 @@ def with_json_errors(view: View) -> View:
         except FileMissing:
             return problem("file_missing", "There is no such file.", 404)
         except (Refused, FileRefused) as error:
-            return problem(error.code, str(error), status_of(error))
+            status = 413 if isinstance(error, FileRefused) else STATUS.get(error.code, 400)
+            return problem(error.code, str(error), status)
 
     return answer
-
-
-def status_of(error: QuickAppError) -> int:
-    if isinstance(error, FileRefused):
-        return 413
-    return STATUS.get(error.code, 400)
 
 
 def problem(code: str, text: str, status: int) -> JsonResponse:

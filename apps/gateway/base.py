@@ -17,7 +17,7 @@ from apps.streaming.consumer import BodyTooLarge, BodyTooSlow, Header, HttpConsu
 
 JSON = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
 MOST_RETRY_SECONDS = 86_400
-"""The longest wait that a client is told: services have no quotas for more than a day."""
+"""The longest `Retry-After`: services have no quotas for more than a day."""
 
 
 class ManyChoices(BadRequest):

@@ -195,7 +195,7 @@ def check_depth(request: ChatRequest, body: bytes, limit: int) -> None:
     # Too few brackets for so many levels: nothing has to be counted.
     if body.count(b"[") + body.count(b"{") <= limit:
         return
-    # These values begin on the third level or below.
+    # The lowest of these values, the contents of messages, begin on the fourth level.
     level = request.objects
     for message in request.messages:
         level += (message.content, message.custom_content)

@@ -85,7 +85,7 @@ class Hub:
     is_closing: bool = False
     """The process is about to end: it takes no more questions."""
     is_closed: bool = False
-    """Nothing more will be said; viewers leave when they have seen everything."""
+    """No more events will follow; viewers leave when they have got all there are."""
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a viewer has left."""
 

@@ -55,7 +55,8 @@ def manifest_schema(
         definitions |= credential_references(secrets)
     unwrap_texts(schema)
     if not preview:
-        drop_preview(schema, {DEFINITION + name for name in preview_models(definitions)})
+        gone = {DEFINITION + name for name, value in definitions.items() if value.get("x-preview")}
+        drop_preview(schema, gone)
     properties = {
         name: written_out(value, definitions) for name, value in schema["properties"].items()
     }
@@ -151,10 +152,6 @@ def only(key: str, value: Schema, description: str) -> Schema:
         "required": [key],
         "additionalProperties": False,
     }
-
-
-def preview_models(definitions: dict[str, Schema]) -> list[str]:
-    return [name for name, value in definitions.items() if value.get("x-preview")]
 
 
 def drop_preview(schema: Schema, gone: set[str]) -> None:
