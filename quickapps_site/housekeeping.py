@@ -25,10 +25,10 @@ def go_on() -> None:
 def tidy_up() -> None:
     from django.db import connection
 
-    from apps.chat import drafts
+    from apps.chat import unsent_files
 
     try:
-        if given_up := drafts.forget():
+        if given_up := unsent_files.delete():
             logger.info("Deleted the files of questions that were never asked: %d", given_up)
     except Exception:
         logger.exception("Files of questions that were never asked could not be deleted")

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from apps.catalog.credentials import is_address
 from apps.manifest.credentials import Keys, Place, credential_places, servers_of, value_at
-from apps.manifest.naming import localized
+from apps.manifest.names import localized
 from apps.workspace.local.models import Secret
 
 MOST_NAMES = 10_000

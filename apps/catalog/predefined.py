@@ -24,7 +24,7 @@ from apps.catalog.row_files import (
     read_directories,
     read_directory,
 )
-from apps.manifest.paths import ROOT
+from apps.manifest.problems import ROOT
 
 Action = Literal["created", "updated", "unchanged", "kept"]
 """`kept`: an operator has changed it, so it was left alone."""

@@ -22,10 +22,8 @@ from apps.catalog.credentials import PLAIN, review_credentials
 from apps.catalog.hosts import host_problems
 from apps.catalog.json_text import JSONTextInvalid, locate, parse, unstorable
 from apps.catalog.masking import put_back
-from apps.manifest.duplicates import duplicate_problems
-from apps.manifest.paths import join
-from apps.manifest.problems import Problem
-from apps.manifest.reading import Review, read, review
+from apps.manifest.problems import Problem, join
+from apps.manifest.validation import Review, duplicate_problems, read, review
 from apps.workspace.local.models import Deployment
 
 MOST_UNSTORABLE = 20

@@ -22,7 +22,7 @@ from apps.manifest.expressions import (
     parse,
     parse_prefix,
 )
-from apps.manifest.paths import join
+from apps.manifest.problems import join
 
 OPERATORS = frozenset(
     {

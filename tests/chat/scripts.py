@@ -225,8 +225,8 @@ async def scene(*, checks_tasks: bool = True, **fields: Any) -> AsyncIterator[Sc
     visitor = Visitor(application, model)
     yield Scene(application, hub, model, visitor)
     await visitor.leave()
-    for keeper in list(hub.working.values()):
-        keeper.stop()
+    for supervisor in list(hub.supervisors.values()):
+        supervisor.stop()
     await settled(hub)
     # a layer on Redis keeps tasks of its own for as long as the loop lives
     assert not checks_tasks or asyncio.all_tasks() <= before

@@ -126,7 +126,7 @@ async def test_stop_ends_the_request_to_the_model_and_keeps_what_there_was():
     assert after[1]["message"]["text"] == "It is "
     assert (answer.text, answer.finish_reason) == ("It is ", "stopped")
     assert answer.state == {"tool_execution_history": []}
-    assert (run.status, on.hub.logs, on.hub.working) == ("stopped", {}, {})
+    assert (run.status, on.hub.logs, on.hub.supervisors) == ("stopped", {}, {})
 
 
 async def test_an_answer_goes_on_when_nobody_watches_it():

@@ -17,7 +17,7 @@ from apps.manifest.expressions import (
     Slice,
     parse,
 )
-from apps.manifest.reading import review
+from apps.manifest.validation import review
 from tests.manifest.documents import manifest
 
 ROOTS = "'event', 'messages', 'last_user_message', 'last_assistant_message'"

@@ -33,7 +33,7 @@ from apps.errors import (
     ModelFailed,
     StepLimitReached,
 )
-from apps.manifest.reading import read
+from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import DeploymentInfo

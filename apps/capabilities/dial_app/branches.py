@@ -16,7 +16,7 @@ from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import DeploymentNotFound, InitializationIssue, QuickAppError
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import localized
+from apps.manifest.names import localized
 from apps.manifest.tools import SimpleDeploymentTool
 from apps.manifest.toolsets import DialAppToolSet
 from apps.workspace.port import DeploymentInfo

@@ -10,9 +10,9 @@ from django.conf import settings
 from apps.agent.tools import ToolResult
 from apps.capabilities.files.context import Arguments, FileContext, counted, text_result
 from apps.capabilities.files.paths import check_file, full_path, shown_path
-from apps.documents.growing import Document
-from apps.documents.problems import Unreadable
-from apps.documents.reading import Bounds
+from apps.documents.document import Document
+from apps.documents.pages import Unreadable
+from apps.documents.reader import Bounds
 from apps.errors import InvalidParameter
 from apps.workspace.loading.files import Loaded
 

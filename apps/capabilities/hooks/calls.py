@@ -23,7 +23,7 @@ from apps.capabilities.wrappers.display import Visibility
 from apps.capabilities.wrappers.stages import HeldBack
 from apps.manifest.hooks import Hook
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import in_all_languages, sanitize, visible_name
+from apps.manifest.names import in_all_languages, sanitize, visible_name
 from apps.manifest.toolsets import PredefinedToolSet
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from apps.capabilities.mcp.endpoints import Endpoint, find_endpoint
 from apps.capabilities.mcp.pool import current_pool
 from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Opening
-from apps.manifest.texts import Localized
+from apps.manifest.names import Localized
 from apps.manifest.toolsets import McpToolSet
 from apps.workspace.egress.errands import Errand
 from apps.workspace.egress.guard import Trust

@@ -22,7 +22,7 @@ from apps.capabilities.wrappers.fences import fenced
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, one_line, shortened, written
 from apps.errors import FileRefused, ToolError
 from apps.manifest.attachments import AttachmentFilter
-from apps.manifest.naming import sanitize
+from apps.manifest.names import sanitize
 
 logger = logging.getLogger(__name__)
 

@@ -27,7 +27,7 @@ from apps.capabilities.wrappers.display import display_of, title_of
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import one_line, shortened
 from apps.errors import InitializationIssue
-from apps.manifest.naming import visible_name
+from apps.manifest.names import visible_name
 
 logger = logging.getLogger(__name__)
 

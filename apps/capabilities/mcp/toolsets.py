@@ -8,8 +8,7 @@ from apps.accounts.caller import Caller
 from apps.capabilities.mcp.failures import ConnectionFailed
 from apps.errors import ToolError, ToolTimedOut
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import localized
-from apps.manifest.texts import Localized
+from apps.manifest.names import Localized, localized
 from apps.manifest.toolsets import (
     DialAppToolSet,
     DialMcpToolSet,

@@ -27,9 +27,9 @@ from apps.manifest.authorizations import (
     credentials_in,
 )
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import visible_name
+from apps.manifest.names import visible_name
 from apps.manifest.parameters import RestConstParameter, RestFunctionParameters, RestParameter
-from apps.manifest.paths import join
+from apps.manifest.problems import join
 from apps.manifest.secrets import Credential
 from apps.manifest.tools import RestTool
 from apps.manifest.toolsets import RestToolSet

@@ -13,7 +13,7 @@ from apps.capabilities.web.page_text import NotText, block, text_of, to_markdown
 from apps.capabilities.wrappers.file_references import bare
 from apps.capabilities.wrappers.internal import show_result
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, shortened
-from apps.documents.kinds import PAGES
+from apps.documents.formats import PAGES
 from apps.errors import FileChanged, FileRefused, InvalidParameter
 from apps.workspace.egress.fetch_names import shown
 from apps.workspace.loading.files import Loaded

@@ -13,9 +13,8 @@ from apps.agent.early import FENCE
 from apps.capabilities.wrappers.fences import fenced, opened_fence
 from apps.capabilities.wrappers.texts import VALUE_CHARACTERS, one_line, shortened, written
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import localized
+from apps.manifest.names import Localized, localized
 from apps.manifest.parameters import FunctionParameters, ParameterStage, RestFunctionParameters
-from apps.manifest.texts import Localized
 from apps.manifest.tools import ToolDisplay, ToolStage
 
 Visibility = Literal["never", "failures", "always"]

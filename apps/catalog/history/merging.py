@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from apps.catalog.history.alignment import identity, same
 from apps.catalog.history.differences import MISSING, is_leaf
-from apps.manifest.paths import join
+from apps.manifest.problems import join
 
 Choice = Literal["mine", "theirs"]
 

@@ -15,8 +15,7 @@ from apps.catalog.masking import masked, unmasked
 from apps.catalog.models import Application
 from apps.console.api.problems import Refused, problems_of_row
 from apps.console.api.rows import RowSerializer, RowViewSet
-from apps.manifest.paths import ROOT
-from apps.manifest.problems import Problem
+from apps.manifest.problems import ROOT, Problem
 
 LISTED = (
     "slug",

@@ -17,7 +17,7 @@ from apps.catalog.review import review_text
 from apps.console.admin.application_form import refusal
 from apps.console.embedding.edits import CONFLICT, Edit, Refused, Saved
 from apps.errors import ServiceFailed
-from apps.manifest.naming import localized
+from apps.manifest.names import localized
 from apps.workspace.dial.calls import Calls, decoded, mapping
 from apps.workspace.dial.core import configured_core, encoded
 from apps.workspace.dial.failures import CoreRefused

@@ -15,7 +15,7 @@ from apps.capabilities.files import documents
 from apps.capabilities.files.capability import files
 from apps.capabilities.files.documents import KNOWN
 from apps.capabilities.files.tools import KINDS
-from apps.documents.child import Bounds, Extract, Order, extract
+from apps.documents.process import Bounds, Extract, Order, extract
 from apps.workspace.loading.files import Loaded
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.port import Workspace

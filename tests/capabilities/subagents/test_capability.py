@@ -31,7 +31,7 @@ from apps.capabilities.subagents.capability import subagents
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import ModelFailed
 from apps.manifest.manifest import Manifest
-from apps.manifest.reading import read
+from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.capabilities.manifests import OTHERWISE, timeless
