@@ -1,13 +1,13 @@
-"""Two edits that began with one document, as one document.
+"""Two edits of one document, merged.
 
-What only one of them touched is as that one left it. What both changed, each in its own way, is a
-clash, and somebody has to choose.
+A place that only one edit changed is as that edit left it. A place that both changed differently is
+a clash: somebody has to choose.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -41,87 +41,67 @@ class Merge:
             return mine
         if equal(base, mine):
             return theirs
-        if all(isinstance(one, Mapping) for one in (mine, theirs)) and not is_leaf(mine, theirs):
-            known = base if isinstance(base, Mapping) and not is_leaf(base) else {}
-            return self.objects(known, mine, theirs, path)
-        if all(isinstance(one, list) for one in (base, mine, theirs)):
-            return self.lists(base, mine, theirs, path)
-        return self.clash(base, mine, theirs, path)
+        three = base, mine, theirs
+        if isinstance(mine, dict) and isinstance(theirs, dict) and not is_leaf(mine, theirs):
+            known = base if isinstance(base, dict) and not is_leaf(base) else {}
+            names = [*mine, *(name for name in theirs if name not in mine)]
+            return self.members(names, (known, mine, theirs), {}, path)
+        if all(isinstance(one, list) for one in three):
+            if all(map(has_identities, three)):
+                return [*self.named_items(base, mine, theirs, path).values()]
+            if len(base) == len(mine) == len(theirs):
+                items = enumerate(zip(*three, strict=True))
+                return [self.merged(*values, join(path, index)) for index, values in items]
+        self.clashes.append(Clash(path, *three))
+        return theirs if self.choices.get(path) == "theirs" else mine
 
-    def lists(self, base: list[Any], mine: list[Any], theirs: list[Any], path: str) -> Any:
-        """By the names of the items, or by their places where there are as many as before."""
-        if all(map(has_identities, (base, mine, theirs))):
-            return self.named_items(base, mine, theirs, path)
-        if len(base) == len(mine) == len(theirs):
-            items = enumerate(zip(base, mine, theirs, strict=True))
-            return [self.merged(*three, join(path, index)) for index, three in items]
-        return self.clash(base, mine, theirs, path)
-
-    def objects(
-        self, base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any], path: str
+    def members(
+        self,
+        names: Sequence[str],
+        versions: Sequence[Mapping[str, Any]],
+        places: Mapping[str, int],
+        path: str,
     ) -> dict[str, Any]:
-        found = {
-            key: self.merged(*values_at(key, base, mine, theirs), join(path, str(key)))
-            for key in [*mine, *(key for key in theirs if key not in mine)]
-        }
-        return {key: value for key, value in found.items() if value is not MISSING}
+        """`places` are the numbers of the members of a list, whose paths they make."""
+        found = {}
+        for name in names:
+            base, mine, theirs = (version.get(name, MISSING) for version in versions)
+            found[name] = self.merged(base, mine, theirs, join(path, places.get(name, name)))
+        return {name: value for name, value in found.items() if value is not MISSING}
 
     def named_items(
         self, base: list[Any], mine: list[Any], theirs: list[Any], path: str
-    ) -> list[Any]:
-        """Lists whose items are told apart by their names, wherever they stand."""
-        versions = by_identity(base), by_identity(mine), by_identity(theirs)
-        places = {
-            name: index
-            for one in (base, theirs, mine)
-            for index, name in enumerate(map(identity, one))
-        }
-        found = {
-            name: self.merged(*values_at(name, *versions), join(path, places[name]))
-            for name in in_order(*(list(one) for one in versions))
-        }
-        return [item for item in found.values() if item is not MISSING]
-
-    def clash(self, base: Any, mine: Any, theirs: Any, path: str) -> Any:
-        self.clashes.append(Clash(path, base, mine, theirs))
-        return theirs if self.choices.get(path) == "theirs" else mine
+    ) -> dict[str, Any]:
+        """Of lists whose items are told apart by their names, wherever they stand."""
+        versions = [{identity(item): item for item in one} for one in (base, mine, theirs)]
+        places: dict[str, int] = {}
+        for version in (versions[0], versions[2], versions[1]):
+            places |= {name: index for index, name in enumerate(version)}
+        return self.members(merged_order(*versions), versions, places, path)
 
 
 def equal(one: Any, other: Any) -> bool:
-    if one is MISSING or other is MISSING:
-        return one is other
-    return same(one, other)
-
-
-def values_at(key: str, *three: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    base, mine, theirs = (one.get(key, MISSING) for one in three)
-    return base, mine, theirs
-
-
-def by_identity(items: Sequence[Any]) -> dict[str, Any]:
-    return {identity(item): item for item in items}
+    return one is other if one is MISSING or other is MISSING else same(one, other)
 
 
 def has_identities(items: Sequence[Any]) -> bool:
-    names = [identity(item) for item in items]
-    return len(set(names)) == len(names)
+    return len(set(map(identity, items))) == len(items)
 
 
-def in_order(base: list[str], mine: list[str], theirs: list[str]) -> list[str]:
-    """All names, as the one has them who moved any; the other's new ones after their neighbours."""
-    i_moved = common(mine, base) != common(base, mine)
+def merged_order(
+    base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
+) -> list[str]:
+    """All names, in the order of mine if it moved any, else of theirs.
+
+    New names of the other one follow their neighbours.
+    """
+    i_moved = [name for name in mine if name in base] != [name for name in base if name in mine]
     first, second = (mine, theirs) if i_moved else (theirs, mine)
-    known = set(first)
     after: dict[str | None, list[str]] = defaultdict(list)
     neighbour: str | None = None
     for name in second:
-        if name in known:
+        if name in first:
             neighbour = name
         else:
             after[neighbour].append(name)
     return [*after[None], *(one for name in first for one in (name, *after[name]))]
-
-
-def common(names: list[str], others: Iterable[str]) -> list[str]:
-    known = set(others)
-    return [name for name in names if name in known]
