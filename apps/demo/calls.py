@@ -54,7 +54,7 @@ class Parameter:
 
 @dataclass(slots=True)
 class Plan:
-    """What to call; `missing` says what could not be called, and why."""
+    """The calls to make; `missing` says which cannot be made, and why."""
 
     calls: list[Call] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
@@ -99,7 +99,7 @@ def plan_calls(
 
 
 def read_wishes(question: str, tools: Sequence[ToolSpec]) -> list[Wish]:
-    """What a clause without a tool mentions belongs to the wish before it, or to the first one.
+    """The clues of a clause without a tool belong to the wish before it, or to the first one.
 
     "The weather and the time in Oslo" is one wish of two tools: those of a clause that mentions
     nothing are asked about what the next one mentions.
@@ -203,7 +203,7 @@ def fill(
 
 
 def default_for(parameter: Parameter, question: str) -> Any:
-    """What is sent where a required parameter has no clue; None for nothing."""
+    """The value of a required parameter that has no clue; None for none."""
     options = parameter.schema.get("enum")
     if not parameter.is_required or "default" in parameter.schema:
         return parameter.schema.get("default") if parameter.is_required else None

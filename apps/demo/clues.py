@@ -1,4 +1,4 @@
-"""What a question mentions that can be an argument, clause by clause."""
+"""The things that a question mentions and that can be arguments, clause by clause."""
 
 from __future__ import annotations
 

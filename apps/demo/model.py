@@ -79,7 +79,7 @@ def answer_to(request: ModelRequest) -> str | list[Call]:
 
 
 def own_results(messages: Sequence[Message]) -> list[str]:
-    """What came of the calls that were made here since the latest question."""
+    """The results of the calls that were made here since the latest question, as Markdown."""
     start = max((index for index, m in enumerate(messages) if m.role == "user"), default=0)
     results = {m.tool_call_id: m for m in messages[start:] if m.role == "tool"}
     calls = [call for message in messages[start:] for call in message.tool_calls]
@@ -98,7 +98,7 @@ def plan_for(question: str, request: ModelRequest, choice: object, earlier: Sequ
 
 
 def skill_reads(question: str, request: ModelRequest) -> list[Call]:
-    """What to read of the skills that the prompt lists and the question names: them, their files."""
+    """Calls that read the skills that the prompt lists and the question names, and their files."""
     said = set(re.findall(r"[\w-]+", question.casefold()))
     if not said & {"skill", "skills"} or READ_SKILL not in [spec.name for spec in request.tools]:
         return []

@@ -1,4 +1,4 @@
-"""What tools returned, as Markdown that a person can read."""
+"""Results of tools as Markdown that a person can read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_CHARACTERS = 3_000
 MOST_LINES = 40
 LONGEST_VALUE = 200
 UNITS = {"_celsius": "°C", "_percent": "%", "_km_h": "km/h"}
-"""What the end of a value's name says that the value is counted in."""
+"""End of a value's name → its unit."""
 READ_SKILL = "internal_skills_read_skill"
 
 _failure = re.compile(

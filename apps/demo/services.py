@@ -48,7 +48,7 @@ def place_of(city: City) -> dict[str, str | float]:
 def answer(
     request: HttpRequest, parameter: str, lookup: Callable[[City], dict[str, Any]]
 ) -> HttpResponse:
-    """What is known of the city that the query parameter names."""
+    """The data of the city that the query parameter names."""
     name = " ".join(request.GET.get(parameter, "").split())
     if not name:
         text = f"Which city? Add it to the address, as in ?{parameter}=Oslo."

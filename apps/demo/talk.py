@@ -1,4 +1,4 @@
-"""What the demo model says when no tool is asked for: honest, and long on request."""
+"""Answers of the demo model that need no tool: honest, and long on request."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ _story = re.compile(r"\b(?:story|tale|long(?:er)? (?:answer|text|reply))\b", re.
 
 
 def long_text(question: str) -> str:
-    """The story, or so many paragraphs of it, for who wants to see words arrive; else ""."""
+    """The story or its first paragraphs, if the question asks for one; else ""."""
     if match := _paragraphs.search(question):
         return "\n\n".join(STORY.split("\n\n")[: max(int(match[1]), 1)])
     return STORY if _story.search(question) else ""
 
 
 def greeting(question: str) -> str:
-    """What small talk is answered with; "" for what is none."""
+    """The answer to small talk; "" for any other question."""
     said = (
         text for p, text in OPENINGS.items() if re.match(p, question, re.IGNORECASE | re.DOTALL)
     )
@@ -53,7 +53,7 @@ def greeting(question: str) -> str:
 
 
 def small_talk(question: str, tools: Sequence[ToolSpec], files: int) -> str:
-    """What can be said to a question that points to no tool; `files` is how many came with it."""
+    """An answer to a question that points to no tool; `files` is how many came with it."""
     opening = greeting(question) or f"I cannot answer that. {WHO}"
     if "markdown" in question.casefold():
         return MARKDOWN

@@ -1,4 +1,4 @@
-"""The templates in the arguments of hooks: what can be known of them before they are filled in.
+"""Checks of the templates in the arguments of hooks, before they are filled in.
 
 `${expression}` in a text and the keys `$eval` and `$if` are checked here, names and paths
 included; other operators bring names of their own and are checked when the hook fires.
@@ -40,7 +40,7 @@ FUNCTIONS = frozenset(
 )  # fmt: skip
 
 Kind = dict[str, Any] | list[Any] | None
-"""What is known of a value: its members, its items in a list of one, or nothing."""
+"""All that is known of a value: its members, its items in a list of one, or nothing."""
 
 _CALL_OF_A_TOOL: Kind = {"id": None, "name": None, "arguments": None}
 _MESSAGE: Kind = {
@@ -77,7 +77,7 @@ def is_templated(value: object) -> bool:
 
 
 def first_problem(template: object, event: str) -> str:
-    """What is wrong with a template, with its place inside, or "" if nothing can be seen."""
+    """The first mistake in a template, with its place inside, or "" if none can be seen."""
     return next(_problems(template, ROOTS[event], ""), "")
 
 
@@ -171,7 +171,7 @@ def _check(text: str, roots: dict[str, Kind]) -> Any:
 
 
 def _kind(node: Any, roots: dict[str, Kind]) -> Kind:
-    """What is known of the value of an expression. Raises `_Invalid`."""
+    """The kind of the value of an expression. Raises `_Invalid`."""
     match node:
         case None:
             raise _Invalid("a value is missing")

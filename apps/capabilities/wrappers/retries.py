@@ -60,7 +60,7 @@ def with_retries(
 
 
 def wanted_for(error: ToolError, strategies: Sequence[AnyStrategy]) -> Attempts | None:
-    """What the first strategy that applies says; None where it does not want another attempt.
+    """The attempts of the first strategy that applies; None where it wants no other attempt.
 
     A time-out, and what would fail the same way again, has to be named by a trigger. What has
     begun to answer is not asked again at all.

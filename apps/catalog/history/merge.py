@@ -36,7 +36,7 @@ class Merge:
     clashes: list[Clash] = field(default_factory=list)
 
     def merged(self, base: Any, mine: Any, theirs: Any, path: str = "") -> Any:
-        """What the two edits come to; MISSING if it is nothing. Collects the clashes."""
+        """The value of both edits together, MISSING for none. Collects the clashes."""
         if equal(mine, theirs) or equal(base, theirs):
             return mine
         if equal(base, mine):
