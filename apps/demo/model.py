@@ -26,6 +26,8 @@ CALL_PREFIX = "demo_call_"
 """Begins the ids of calls that were made here; calls that others put in are not looked at."""
 MOST_CHARACTERS = 4_000
 """Of a question that is looked at; longer ones are texts, not questions."""
+MOST_ASKED = 6
+"""Questions back to which one like "and in Lima?" can go."""
 CHARACTERS_PER_TOKEN = 4
 """An estimate: there is no tokenizer where there is no model."""
 ARGUMENT_PIECE = 12
@@ -62,7 +64,8 @@ def answer_to(request: ModelRequest) -> str | list[Call]:
     """A text, or the calls to make first."""
     asked = [m for m in request.messages if m.role == "user"] or [Message("user")]
     (question, attached), *earlier = (
-        without_attachments(message.text[:MOST_CHARACTERS]) for message in reversed(asked)
+        without_attachments(message.text[:MOST_CHARACTERS])
+        for message in reversed(asked[-MOST_ASKED:])
     )
     choice = request.parameters.get("tool_choice")
     made = own_results(request.messages)

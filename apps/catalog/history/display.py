@@ -49,8 +49,7 @@ def rendered_difference(difference: Difference) -> RenderedDifference:
     before, after = difference.before, difference.after
     path, kind = difference.path or "$", difference.kind
     if kind == "moved":
-        orders = (", ".join(f"[{number}]" for number in order) for order in (before, after))
-        return RenderedDifference(path, kind, *orders, [])
+        return RenderedDifference(path, kind, rendered_order(before), rendered_order(after), [])
     if is_hidden(before) and is_hidden(after):
         return RenderedDifference(path, kind, "a credential", "another credential", [])
     are_texts = all(value is MISSING or isinstance(value, str) for value in (before, after))
@@ -82,6 +81,10 @@ def without_seals(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: without_seals(member) for key, member in value.items()}
     return [without_seals(item) for item in value] if isinstance(value, list) else value
+
+
+def rendered_order(numbers: list[int]) -> str:
+    return ", ".join(f"[{number}]" for number in numbers)
 
 
 def is_long(value: Any) -> bool:
