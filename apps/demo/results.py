@@ -109,11 +109,12 @@ def one_line(value: Any, depth: int = 1) -> str:
 
 
 def argument_list(arguments: Any) -> str:
-    """A single argument goes without its name."""
-    if not isinstance(arguments, Mapping) or not arguments:
+    """Without those that are empty; a single one goes without its name."""
+    found = arguments.items() if isinstance(arguments, Mapping) else ()
+    given = {name: value for name, value in found if value != ""}
+    if not given:
         return ""
-    shown = arguments if len(arguments) > 1 else next(iter(arguments.values()))
-    return f" ({one_line(shown)})"
+    return f" ({one_line(given if len(given) > 1 else next(iter(given.values())))})"
 
 
 def tool_title(name: str) -> str:

@@ -128,6 +128,7 @@ def test_there_is_a_most_of_calls():
         ("And in Lima?", ["What can you do?"], []),
         ("Who wrote Hamlet in London?", ["weather in Oslo"], []),
         ("And now?", ["weather in Oslo"], []),
+        ("Where is Oslo?", ["weather in Lima"], []),
         ("time in Lima", ["weather in Oslo"], clock("America/Lima")),
     ],
 )

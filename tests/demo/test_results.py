@@ -67,6 +67,7 @@ def test_the_title_tells_the_call():
 
     assert render(CALL, Message("tool", "3")) == "**Weather** (Oslo)\n\n3"
     assert render(two, Message("tool", "3")) == "**List flights** (from: Oslo, day: 3)\n\n3"
+    assert render(ToolCall("1", "list", '{"path": ""}'), Message("tool", "3")) == "**List**\n\n3"
     assert render(ToolCall("1", "ping", "not JSON"), Message("tool", "3")) == "**Ping**\n\n3"
     assert render(CALL, Message("tool", " ")) == "**Weather** (Oslo) returned nothing."
     assert render(CALL, None) == "**Weather** (Oslo) brought no result."
