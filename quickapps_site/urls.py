@@ -24,7 +24,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     re_path(r"^api(?:/|$)", nowhere),
     path("v1/configuration-support/", include("apps.gateway.urls")),
     path("dial/editor/", include("apps.console.embedding.urls")),
-    path("demo/", include("apps.workspace.demo.urls")),
+    path("demo/", include("apps.demo.services")),
     path("", include("apps.chat.urls")),
 ]
 

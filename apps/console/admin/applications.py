@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
-from apps.catalog.history.recording import update_rows
+from apps.catalog.history.recorder import update_rows
 from apps.catalog.models import Application
 from apps.console.admin.application_form import ApplicationForm
 from apps.console.admin.drafts import MovingAdmin

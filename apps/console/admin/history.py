@@ -21,10 +21,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.catalog.history.actors import Note, noting
 from apps.catalog.history.differences import differences
+from apps.catalog.history.display import MOST_SHOWN, RenderedDifference, rendered_differences
 from apps.catalog.history.kinds import Kind, Snapshot, kind_of
-from apps.catalog.history.recording import between
-from apps.catalog.history.restoring import earlier
-from apps.catalog.history.shown import MOST_SHOWN, Shown, shown
+from apps.catalog.history.recorder import between
+from apps.catalog.history.restoration import earlier
 from apps.catalog.models import Change
 from apps.console.admin.deleting import DeletingAdmin
 from apps.console.admin.versioned_form import VersionedForm, posted, set_omitted
@@ -43,7 +43,7 @@ class Restoration:
     """What restoring comes to. `form` saves it; `problems` say where it cannot be saved."""
 
     form: VersionedForm[Any]
-    differences: list[Shown]
+    differences: list[RenderedDifference]
     notes: tuple[str, ...]
     problems: tuple[str, ...]
 
@@ -118,7 +118,7 @@ class RecordedAdmin(DeletingAdmin[Row]):
         context = {
             "row": row,
             "change": change,
-            "differences": shown(islice(found, MOST_SHOWN)),
+            "differences": rendered_differences(islice(found, MOST_SHOWN)),
             "left_out": max(0, change.count - MOST_SHOWN),
             "sides": [side for side in SIDES if getattr(change, side)] if may_restore else [],
             "is_present": row is not None and change.after == self.kind.snapshot(row),
@@ -220,7 +220,9 @@ class RecordedAdmin(DeletingAdmin[Row]):
         wanted = self.kind.snapshot(form.instance) if not problems else state
         today = wanted if present is None else present
         changed = differences(self.kind.readable(today), self.kind.readable(wanted))
-        return Restoration(form, shown(islice(changed, MOST_SHOWN)), found.notes, problems)
+        return Restoration(
+            form, rendered_differences(islice(changed, MOST_SHOWN)), found.notes, problems
+        )
 
     def restore(
         self, request: HttpRequest, change: Change, restoration: Restoration

@@ -9,8 +9,11 @@ from apps.agent.assembly import Reply
 from apps.agent.messages import Attachment, Message, ToolCall
 from apps.agent.model import Chunk, ModelRequest, TokenUsage
 from apps.agent.replies import ask
-from apps.workspace.demo.model import CALL_PREFIX, DemoModel
-from apps.workspace.demo.texts import MARKDOWN, MOST_PARAGRAPHS
+from apps.capabilities.skills.collection import predefined
+from apps.demo.model import CALL_PREFIX, DemoModel
+from apps.demo.results import READ_SKILL
+from apps.demo.talk import MARKDOWN
+from tests.capabilities.skills.openings import installed
 from tests.fakes import spec
 
 WEATHER = spec("weather", "The weather in a city.", city={"type": "string"})
@@ -135,7 +138,7 @@ async def test_it_says_how_it_reads_files_where_a_tool_does():
     reading = spec("internal_file_read_lines", "Reads lines.", path={"type": "string"})
 
     assert (
-        'I see 1 attached file. Name one in quotes: *Read lines 0 to 20 of "notes.txt"*.'
+        "I see 1 attached file. Name one, as in *Read lines 0 to 20 of notes.txt*."
         in (await reply_to(question, tools=(reading,))).message.text
     )
 
@@ -171,22 +174,12 @@ async def test_it_tells_a_long_story():
     assert len(story) > 4_000
 
 
-@pytest.mark.parametrize(
-    ("text", "count", "topic"),
-    [
-        ("Write 50 paragraphs about lighthouses.", 50, "lighthouses"),
-        ("1 paragraph", 1, "nothing in particular"),
-        ("0 paragraphs", 1, "nothing in particular"),
-        ("999999 paragraphs on 'x'", MOST_PARAGRAPHS, "'x'"),
-    ],
-)
-async def test_it_writes_as_many_paragraphs_as_are_wanted_and_says_that_they_are_filler(
-    text, count, topic
-):
+@pytest.mark.parametrize(("text", "count"), [("Write 5 paragraphs.", 5), ("0 paragraphs", 1)])
+async def test_it_writes_as_many_paragraphs_as_are_wanted(text, count):
+    story = await answer_to("Tell me a long story")
     answer = await answer_to(text)
 
-    assert answer.startswith(f"*The demo model knows nothing about {topic}, so")
-    assert answer.count("This is paragraph ") == count
+    assert answer.split("\n\n") == story.split("\n\n")[:count]
 
 
 async def test_its_text_streams_word_by_word():
@@ -231,3 +224,50 @@ async def test_it_can_be_stopped_at_any_word(settings):
         await asyncio.wait([task])
 
     assert task.cancelled()
+
+
+READ = spec(READ_SKILL, "Reads a skill.", skill_name={"type": "string"})
+LOOK = spec("file_read_lines", "Reads lines of a file.", path={"type": "string"})
+PROMPT = Message("system", predefined((installed("tone"), installed("price-list"))).prompt)
+
+
+async def calls_for(text: str, *tools, **parameters) -> list[tuple[str, str]]:
+    reply = await reply_to(PROMPT, Message("user", text), tools=tools, **parameters)
+    return [(call.name, call.arguments) for call in reply.message.tool_calls]
+
+
+def read(name: str, path: str = "") -> tuple[str, str]:
+    file = f',"file_path":"{path}"' if path else ""
+    return (READ_SKILL, f'{{"skill_name":"{name}"{file}}}')
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Read the skill tone.", [read("tone")]),
+        ("please use your Price-List skill", [read("price-list")]),
+        ("Read the skills tone and price-list", [read("tone"), read("price-list")]),
+        ("Read rates/2026.csv of the skill price-list.",
+         [read("price-list"), read("price-list", "rates/2026.csv")]),
+        ("Read the skill unknown", [(LOOK.name, '{"path":""}')]),
+        ("Which skills do you have?", []),
+        ("The skill price-lists", []),
+        ("x" * 5_000 + " the skill tone", []),
+    ],
+)  # fmt: skip
+async def test_a_question_that_names_a_skill_reads_it_and_nothing_else(text, expected):
+    assert await calls_for(text, LOOK, READ) == expected
+
+
+async def test_the_word_read_alone_means_no_skill():
+    assert await calls_for("Read this, please", READ) == []
+
+
+async def test_without_the_tool_no_skill_is_read():
+    assert await calls_for("The skill tone", LOOK) == []
+
+
+async def test_a_skill_is_read_where_the_call_is_demanded():
+    choice = {"type": "function", "function": {"name": READ_SKILL}}
+    for wanted in (choice, "required"):
+        assert await calls_for("tone", READ, tool_choice=wanted) == [read("tone")]

@@ -5,7 +5,14 @@ import json
 import pytest
 
 from apps.agent.messages import Message, ToolCall
-from apps.workspace.demo.results import MOST_CHARACTERS, render, without_attachments
+from apps.demo.results import (
+    MOST_CHARACTERS,
+    READ_SKILL,
+    label,
+    render,
+    tool_title,
+    without_attachments,
+)
 
 CALL = ToolCall("1", "weather", '{"city": "Oslo"}')
 
@@ -32,18 +39,15 @@ def test_an_object_becomes_a_list():
         "- **Is demo:** yes\n"
         "- **Alarm:** none\n"
         "- **Days:** Mon, Tue\n"
-        "- **Sun:**\n"
-        "  - **Rises at:** 06:00\n"
+        "- **Sun:** rises_at: 06:00\n"
         "- **None:** none"
     )
 
 
-def test_objects_of_a_kind_become_a_table():
-    rows = [{"day": "Mon", "low": 1}, {"day": "a|b\nc", "low": None}]
+def test_each_item_of_a_list_has_a_line():
+    rows = [{"day": "Mon", "low": 1}, {"day": "a\nb", "low": None}]
 
-    assert rendered(json.dumps(rows)) == (
-        "| Day | Low |\n| --- | --- |\n| Mon | 1 |\n| a\\|b c | none |"
-    )
+    assert rendered(json.dumps(rows)) == "- day: Mon, low: 1\n- day: a b, low: none"
 
 
 def test_text_is_quoted():
@@ -63,6 +67,7 @@ def test_the_title_tells_the_call():
 
     assert render(CALL, Message("tool", "3")) == "**Weather** (Oslo)\n\n3"
     assert render(two, Message("tool", "3")) == "**List flights** (from: Oslo, day: 3)\n\n3"
+    assert render(ToolCall("1", "list", '{"path": ""}'), Message("tool", "3")) == "**List**\n\n3"
     assert render(ToolCall("1", "ping", "not JSON"), Message("tool", "3")) == "**Ping**\n\n3"
     assert render(CALL, Message("tool", " ")) == "**Weather** (Oslo) returned nothing."
     assert render(CALL, None) == "**Weather** (Oslo) brought no result."
@@ -114,3 +119,43 @@ def test_what_tells_a_model_of_attachments_is_not_shown():
         1,
     )
     assert without_attachments("<attachments>") == ("<attachments>", 0)
+
+
+def test_a_skill_is_shown_line_by_line():
+    call = ToolCall("1", READ_SKILL, '{"skill_name":"tone"}')
+
+    assert render(call, Message("tool", "---\nname: tone\n---\n\nBe kind.\n")) == (
+        "**Read skill** (tone)\n\n    ---\n    name: tone\n    ---\n\n    Be kind."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("Weather_now", "Weather now"),
+        ("internal_timeawareness_current_timestamp", "Current timestamp"),
+        ("internal_clock", "Internal clock"),
+        ("getOrderStatus", "Get order status"),
+        ("list-open.tickets", "List open tickets"),
+        ("___", "___"),
+        ("", ""),
+    ],
+)
+def test_a_tool_is_named_in_words(name, title):
+    assert tool_title(name) == title
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("wind_km_h", "Wind (km/h)"),
+        ("temperature_celsius", "Temperature (°C)"),
+        ("humidity_percent", "Humidity (%)"),
+        ("percent", "Percent"),
+        ("km_h", "Km h"),
+        ("rises_at", "Rises at"),
+        ("", ""),
+    ],
+)
+def test_the_unit_at_the_end_of_a_name_stands_in_brackets(name, written):
+    assert label(name) == written

@@ -1,4 +1,4 @@
-"""What others did to a row since somebody read it, and how that goes together with their own edit."""
+"""Changes of a row since somebody read it, and how they go together with their own edit."""
 
 from __future__ import annotations
 
@@ -12,16 +12,22 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
 from apps.catalog.history.differences import MISSING, Difference, differences
+from apps.catalog.history.display import (
+    MOST_SHOWN,
+    RenderedClash,
+    RenderedDifference,
+    rendered_clash,
+    rendered_differences,
+)
 from apps.catalog.history.kinds import Kind, Snapshot
-from apps.catalog.history.merging import Clash, Merge
+from apps.catalog.history.merge import Clash, Merge
 from apps.catalog.history.models import Change
-from apps.catalog.history.shown import MOST_SHOWN, Shown, ShownClash, shown, shown_clash
 
 MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Meanwhile:
+class LaterChanges:
     """`changes` the oldest first. `base` is what was read, None if that was not recorded."""
 
     changes: Sequence[Change]
@@ -48,23 +54,24 @@ class Conflict:
     incomparable: Sequence[str]
 
     @property
-    def shown_incoming(self) -> list[Shown]:
-        return shown(self.incoming[:MOST_SHOWN])
+    def shown_incoming(self) -> list[RenderedDifference]:
+        return rendered_differences(self.incoming[:MOST_SHOWN])
 
     @property
-    def shown_own(self) -> list[Shown]:
-        return shown(self.own[:MOST_SHOWN])
+    def shown_own(self) -> list[RenderedDifference]:
+        return rendered_differences(self.own[:MOST_SHOWN])
 
     @property
-    def shown_clashes(self) -> list[ShownClash]:
-        return [shown_clash(clash) for clash in self.clashes]
+    def shown_clashes(self) -> list[RenderedClash]:
+        return [rendered_clash(clash) for clash in self.clashes]
 
 
-def since(kind: Kind, number: Any, version: int) -> Meanwhile:
-    later = Change.objects.filter(kind=kind.label, object_id=number, version__gt=version)
-    changes = list(later.defer("before", "after").order_by("pk"))
-    base = later.order_by("pk").values_list("before", flat=True).first() if changes else None
-    return Meanwhile(changes, base)
+def since(kind: Kind, number: Any, version: int) -> LaterChanges:
+    rows = Change.objects.filter(kind=kind.label, object_id=number, version__gt=version)
+    rows = rows.order_by("pk")
+    changes = list(rows.defer("before", "after"))
+    base = rows.values_list("before", flat=True).first() if changes else None
+    return LaterChanges(changes, base)
 
 
 def last_deletion(kind: Kind, number: Any) -> Change | None:
@@ -87,18 +94,18 @@ def merge(
 
 
 def conflict(
-    kind: Kind, meanwhile: Meanwhile, mine: Snapshot, theirs: Snapshot, unread: Sequence[str]
+    kind: Kind, later: LaterChanges, mine: Snapshot, theirs: Snapshot, unread: Sequence[str]
 ) -> Conflict:
     """`unread` are the columns of `mine` that cannot be compared."""
     typed = {**mine, **{column: theirs[column] for column in unread if column in theirs}}
-    base = meanwhile.base
+    base = later.base
     if base is not None:
         base = {**base, **{column: theirs[column] for column in unread if column in theirs}}
     merged, merging = merge(kind, base, typed, theirs)
     clashing = {clash.path for clash in merging.clashes}
     own = differences(kind.readable(theirs), merged)
     return Conflict(
-        meanwhile.changes,
+        later.changes,
         list(differences(kind.readable(typed), merged)),
         [difference for difference in own if difference.path not in clashing],
         merging.clashes,
@@ -108,12 +115,12 @@ def conflict(
 
 def last_sentence(kind: Kind, number: Any) -> str:
     """Of the last change, "" if there is none."""
-    changes = Change.objects.filter(kind=kind.label, object_id=number).defer("before", "after")
-    last = changes.first()
+    changes = Change.objects.filter(kind=kind.label, object_id=number)
+    last = changes.defer("before", "after").first()
     return "" if last is None else sentence(last)
 
 
-def as_json(kind: Kind, row: models.Model, meanwhile: Meanwhile) -> dict[str, Any]:
+def as_json(kind: Kind, row: models.Model, later: LaterChanges) -> dict[str, Any]:
     """`changes`, the oldest first, and the `differences` that they come to, None if not recorded."""
     changes = [
         {
@@ -123,11 +130,11 @@ def as_json(kind: Kind, row: models.Model, meanwhile: Meanwhile) -> dict[str, An
             "version": change.version,
             "what": change.what,
         }
-        for change in meanwhile.changes
+        for change in later.changes
     ]
-    if meanwhile.base is None:
+    if later.base is None:
         return {"changes": changes, "differences": None}
-    before, after = kind.readable(meanwhile.base), kind.readable(kind.snapshot(row))
+    before, after = kind.readable(later.base), kind.readable(kind.snapshot(row))
     found = islice(differences(before, after), MOST_SHOWN)
     return {"changes": changes, "differences": [difference_as_json(one) for one in found]}
 

@@ -1,7 +1,7 @@
 """A change becomes a row, whichever way the row was saved.
 
-By signals, because Django deletes rows in ways that call no method of theirs; what changes rows
-without telling anybody is `update` of a queryset, for which there is `update_rows`.
+By signals, because Django deletes rows in ways that call no method of theirs. A queryset's `update`
+sends no signal: use `update_rows`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from apps.catalog.history.models import Change
 MOST_PLACES = 20
 LONGEST_PLACE = 200
 BEFORE = "_state_before"
-"""Where a row that is being saved keeps what it was."""
+"""The attribute in which a row that is being saved keeps its earlier snapshot."""
 
 
 def connect() -> None:
@@ -60,7 +60,7 @@ def before_delete(sender: type[models.Model], instance: models.Model, **also: An
 
 
 def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) -> None:
-    """What is somebody's becomes nobody's, which Django does without telling."""
+    """Record that the rows of an account lose their owner: Django clears it without a signal."""
     actor = present_actor()
     if actor.user == instance:  # nothing can refer to the account any more
         actor = Actor(None, actor.via, f"{instance.get_username()}, whose account went then")
@@ -146,11 +146,11 @@ def what_of(
 def between(kind: Kind, before: Snapshot | None, after: Snapshot | None) -> Iterator[Difference]:
     """Of a new or a deleted row, each column that says something is a place."""
     if before is None or after is None:
-        states = ({}, said(after or {})) if before is None else (said(before), {})
+        states = ({}, filled(after or {})) if before is None else (filled(before), {})
     else:
         states = (kind.readable(before), kind.readable(after))
     yield from differences(*states)
 
 
-def said(snapshot: Snapshot) -> Snapshot:
+def filled(snapshot: Snapshot) -> Snapshot:
     return {column: value for column, value in snapshot.items() if value not in ("", None, [], {})}

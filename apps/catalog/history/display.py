@@ -1,4 +1,4 @@
-"""Differences and values as pages and answers show them."""
+"""Differences, clashes and values as text, for pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.text import Truncator
 
 from apps.catalog.history.differences import MISSING, Difference
-from apps.catalog.history.merging import Clash
+from apps.catalog.history.merge import Clash
 from apps.catalog.line_difference import Line, line_difference
 from apps.manifest.secrets import is_hidden
 
@@ -23,7 +23,7 @@ MOST_SHOWN = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class RenderedDifference:
     """`lines` instead of `before` and `after`, where both are long texts."""
 
     path: str
@@ -33,39 +33,39 @@ class Shown:
     lines: list[Line]
 
 
-def shown(found: Iterable[Difference]) -> list[Shown]:
-    return [shown_difference(difference) for difference in found]
-
-
-def shown_difference(difference: Difference) -> Shown:
-    before, after = difference.before, difference.after
-    path = difference.path or "$"
-    if difference.kind == "moved":
-        return Shown(path, "moved", order(before), order(after), [])
-    if is_hidden(before) and is_hidden(after):
-        return Shown(path, difference.kind, "a credential", "another credential", [])
-    if (is_long(before) or is_long(after)) and is_text(before) and is_text(after):
-        lines = line_difference(lines_of(before), lines_of(after))
-        if lines:  # else they differ in how their lines end
-            return Shown(path, difference.kind, "", "", lines)
-    return Shown(path, difference.kind, written(before), written(after), [])
-
-
 @dataclass(frozen=True, slots=True)
-class ShownClash:
+class RenderedClash:
     path: str
     base: str
     mine: str
     theirs: str
 
 
-def shown_clash(clash: Clash) -> ShownClash:
-    """As long as two of them can stand beside each other."""
+def rendered_differences(found: Iterable[Difference]) -> list[RenderedDifference]:
+    return [rendered_difference(difference) for difference in found]
+
+
+def rendered_difference(difference: Difference) -> RenderedDifference:
+    before, after = difference.before, difference.after
+    path, kind = difference.path or "$", difference.kind
+    if kind == "moved":
+        return RenderedDifference(path, kind, rendered_order(before), rendered_order(after), [])
+    if is_hidden(before) and is_hidden(after):
+        return RenderedDifference(path, kind, "a credential", "another credential", [])
+    are_texts = all(value is MISSING or isinstance(value, str) for value in (before, after))
+    if are_texts and (is_long(before) or is_long(after)):
+        lines = line_difference(lines_of(before), lines_of(after))
+        if lines:  # else they differ in how their lines end
+            return RenderedDifference(path, kind, "", "", lines)
+    return RenderedDifference(path, kind, rendered_value(before), rendered_value(after), [])
+
+
+def rendered_clash(clash: Clash) -> RenderedClash:
     values = (clash.base, clash.mine, clash.theirs)
-    return ShownClash(clash.path or "$", *(written(value) for value in values))
+    return RenderedClash(clash.path or "$", *map(rendered_value, values))
 
 
-def written(value: Any) -> str:
+def rendered_value(value: Any) -> str:
     if value is MISSING:
         return "nothing"
     if is_hidden(value):
@@ -83,17 +83,13 @@ def without_seals(value: Any) -> Any:
     return [without_seals(item) for item in value] if isinstance(value, list) else value
 
 
+def rendered_order(numbers: list[int]) -> str:
+    return ", ".join(f"[{number}]" for number in numbers)
+
+
 def is_long(value: Any) -> bool:
     return isinstance(value, str) and ("\n" in value or len(value) > LONG_TEXT)
 
 
-def is_text(value: Any) -> bool:
-    return value is MISSING or isinstance(value, str)
-
-
 def lines_of(value: Any) -> list[str]:
     return value.splitlines() if isinstance(value, str) else []
-
-
-def order(numbers: list[int]) -> str:
-    return ", ".join(f"[{number}]" for number in numbers)

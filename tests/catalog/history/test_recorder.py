@@ -13,7 +13,7 @@ from django.db.models import F
 from apps.catalog.history.actors import Actor, Note, acting, noting
 from apps.catalog.history.kinds import kind_of
 from apps.catalog.history.models import Change
-from apps.catalog.history.recording import update_rows
+from apps.catalog.history.recorder import update_rows
 from apps.catalog.models import Application, ContentItem
 from apps.workspace.local import files
 from apps.workspace.local.models import Deployment, McpServer, StoredFile

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from apps.catalog.history.alignment import same
 from apps.catalog.history.differences import MISSING
-from apps.catalog.history.merging import Clash, Merge
+from apps.catalog.history.merge import Clash, Merge
 
 
 def merged(base, mine, theirs, **choices):

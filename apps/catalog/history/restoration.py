@@ -1,6 +1,6 @@
-"""An earlier state of a row, as what somebody could have typed.
+"""An earlier state of a row, as values of the form that people type into.
 
-It is saved through the form that people type into, so that it is checked as everything else is.
+It is saved through that form, so that it is checked as everything else is.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Earlier:
 def earlier(kind: Kind, state: Snapshot, *sources: models.Model | None) -> Earlier:
     """A state with the credentials of those of the `sources` that have them for the same servers.
 
-    One that nothing has stays hidden in the value, where the form refuses it with its path.
+    A credential that no source has stays hidden in the value; the form refuses it with its path.
     """
     rows = [row for row in sources if row is not None]
     values: dict[str, Any] = {}
