@@ -7,7 +7,8 @@ from typing import Any
 
 from apps.errors import BadRequest, QuickAppError
 from apps.runs.failures import PASSED_ON, WITH_LIMITS, Failure, failure
-from apps.streaming.consumer import BodyTooLarge, BodyTooSlow, Header
+from apps.streaming.bodies import BodyTooLarge, BodyTooSlow
+from apps.streaming.consumer import Header
 
 
 class ManyChoices(BadRequest):

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 from asgiref.testing import ApplicationCommunicator
 
-from apps.streaming.consumer import EVENT_STREAM, BodyTooLarge, BodyTooSlow, HttpConsumer
+from apps.streaming.bodies import BodyTooLarge, BodyTooSlow
+from apps.streaming.consumer import EVENT_STREAM, HttpConsumer
 
 pytestmark = pytest.mark.django_db
 
