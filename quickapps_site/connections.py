@@ -126,7 +126,8 @@ class BoundedHttp(StallGuard, HttpToolsProtocol):
             self.head_timer = None
 
     def is_answering(self) -> bool:
-        return self.cycle is not None and not self.cycle.response_complete
+        is_complete = getattr(self.cycle, "response_complete", True)  # no cycle before a request
+        return not is_complete
 
     def refuse(self, status: HTTPStatus) -> None:
         """Answer without a body and hang up; in the middle of another answer just hang up."""
