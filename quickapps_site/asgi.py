@@ -10,7 +10,7 @@ import os
 
 from django.core.asgi import get_asgi_application
 
-from quickapps_site.bodies import most_of, with_bounded_bodies
+from quickapps_site.bodies import body_limits, with_bounded_bodies
 from quickapps_site.cors import with_cors
 from quickapps_site.lifespan import lifespan
 from quickapps_site.tracing import set_up_tracing
@@ -30,7 +30,7 @@ from apps.gateway import routing as gateway  # noqa: E402
 
 pages = with_bounded_bodies(
     URLRouter([*chat.http_urlpatterns, *gateway.otherwise(django_application)]),
-    most_of(settings.BODY_LIMITS),
+    body_limits(settings.BODY_LIMITS),
     settings.BODY_SECONDS,
 )
 application = ProtocolTypeRouter(

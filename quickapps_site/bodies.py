@@ -17,18 +17,18 @@ logger = logging.getLogger(__name__)
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-MostOf = Callable[[str], int]
+LimitOf = Callable[[str], int]
 """The most bytes of a body, by the path of its request."""
 
 
-def most_of(limits: Iterable[tuple[str, int]]) -> MostOf:
+def body_limits(limits: Iterable[tuple[str, int]]) -> LimitOf:
     """`limits` are patterns of paths, of which the first that matches counts; one has to."""
     compiled = [(re.compile(pattern), most) for pattern, most in limits]
     return lambda path: next(most for pattern, most in compiled if pattern.match(path))
 
 
-def with_bounded_bodies(application: Any, most: MostOf, seconds: float) -> Any:
-    """An HTTP application that hears of no more of a body than `most` bytes, sent in `seconds`."""
+def with_bounded_bodies(application: Any, limit_of: LimitOf, seconds: float) -> Any:
+    """An HTTP application that hears of no more of a body than its limit, sent in `seconds`."""
 
     async def bounded(scope: Message, receive: Receive, send: Send) -> None:
         has_begun = False
@@ -38,19 +38,19 @@ def with_bounded_bodies(application: Any, most: MostOf, seconds: float) -> Any:
             has_begun = True
             await send(message)
 
-        body = BoundedBody(receive, most(scope["path"]), seconds)
+        body = BoundedBody(receive, limit_of(scope["path"]), seconds)
         try:
             body.expect(scope["headers"])
             await application(scope, body.receive, answer)
         except (BodyTooLarge, BodyTooSlow) as refused:
             if has_begun:
                 raise
-            await refuse(refused, scope, receive, send)
+            await refuse(refused, scope, body, send)
 
     return bounded
 
 
-async def refuse(refused: BadRequest, scope: Message, receive: Receive, send: Send) -> None:
+async def refuse(refused: BadRequest, scope: Message, body: BoundedBody, send: Send) -> None:
     is_too_large = isinstance(refused, BodyTooLarge)
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if is_too_large else HTTPStatus.REQUEST_TIMEOUT
     logger.warning("A request was refused: status=%d path=%s", status, ascii(scope["path"][:200]))
@@ -62,7 +62,8 @@ async def refuse(refused: BadRequest, scope: Message, receive: Receive, send: Se
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": content, "more_body": True})
-    await drain(receive)
+    if not body.is_complete:
+        await drain(body.next)
     await send({"type": "http.response.body"})
 
 

@@ -1,4 +1,4 @@
-"""What ends with the process, under every server that tells an application when it stops."""
+"""The end of the process, under every server that speaks ASGI's `lifespan` (Daphne does not)."""
 
 from __future__ import annotations
 

@@ -37,10 +37,10 @@ def main(arguments: Sequence[str] = ()) -> int:
         static_files.build()
     from quickapps_site.asgi import application  # its middleware lists the static files
 
-    tell_of_content()
+    check_predefined_content()
     housekeeping.start()
     allow_many_connections()
-    keep_what_is_loaded()
+    freeze_loaded_objects()
     return serve(
         application,
         settings.HOST,
@@ -57,7 +57,7 @@ def set_django_up() -> None:
     django.setup()
 
 
-def tell_of_content() -> None:
+def check_predefined_content() -> None:
     """Read the predefined content now, so that the log tells of what is broken at once.
 
     Raises `ImproperlyConfigured` when a whole layer is missing.
@@ -80,7 +80,7 @@ def tell_of_content() -> None:
 
 
 def allow_many_connections() -> None:
-    """A streamed answer is two open files, and the usual limit is 1024 of them."""
+    # A streamed answer is two open files, and the usual limit is 1024 of them.
     try:
         import resource
     except ImportError:  # not on Windows
@@ -90,13 +90,13 @@ def allow_many_connections() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def keep_what_is_loaded() -> None:
-    """Code and models never go away: a garbage collection need not look through them."""
+def freeze_loaded_objects() -> None:
+    # Code and models never go away: a garbage collection need not look through them.
     gc.collect()
     gc.freeze()
 
 
-async def end_nothing(seconds: float) -> None:
+async def no_ending(seconds: float) -> None:
     """For an application that does nothing beside its connections."""
 
 
@@ -106,7 +106,7 @@ def serve(
     port: int,
     *,
     trusted_proxies: Sequence[str] = (),
-    ending: Ending = end_nothing,
+    ending: Ending = no_ending,
 ) -> int:
     """Serve until SIGTERM or SIGINT; the exit status is 1 when it could not listen."""
     try:

@@ -32,6 +32,7 @@ EVENT_STREAM: tuple[Header, ...] = (
     (b"x-accel-buffering", b"no"),
 )
 """Tells proxies to keep and to gather nothing."""
+CLOSE = (b"connection", b"close")
 HEARTBEAT = b": heartbeat\n\n"
 CONNECTIONS_SECONDS = 1.0
 
@@ -89,7 +90,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         return ""
 
     async def attended(self, work: Coroutine[Any, Any, T]) -> T:
-        """Wait for what has to be known before the body is read, as long as the client is there."""
+        """The result of `work`, which is cancelled when the client goes away; before the body is read."""
         listening = asyncio.ensure_future(self.listen_early(asyncio.current_task()))
         try:
             return await work
@@ -97,7 +98,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             listening.cancel()
 
     async def listen_early(self, answering: asyncio.Task[Any] | None) -> None:
-        """No more than the first part of a body is taken: nobody said yet that it is wanted."""
+        # No more than the first part of the body is taken: it may not be wanted.
         message = await self.receive()
         self.early.append(message)
         while message["type"] == "http.request" and not message.get("more_body"):
@@ -121,13 +122,19 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         body = BoundedBody(self.receive_next, limit, self.body_seconds)
         body.expect(self.scope["headers"])
         while not self.is_read:
-            message = await body.receive()
+            try:
+                message = await body.receive()
+            finally:
+                self.is_read = body.is_complete
             if message["type"] == "http.disconnect":
                 self.leave(asyncio.current_task())
                 await asyncio.sleep(0)  # where the cancellation arrives
-            self.is_read = body.is_complete
             yield message.get("body", b"")
         self.listening = asyncio.ensure_future(self.listen(asyncio.current_task()))
+
+    def is_awaiting_body(self) -> bool:
+        declared = self.header(b"content-length"), self.header(b"transfer-encoding")
+        return not self.is_read and declared not in {("", ""), ("0", "")}
 
     async def receive_next(self) -> Mapping[str, Any]:
         return self.early.pop() if self.early else await self.receive()
@@ -158,9 +165,8 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
 
     async def start(self, status: int, headers: Iterable[Header]) -> None:
         self.is_started = True
-        await self.base_send(
-            {"type": "http.response.start", "status": status, "headers": [*headers]}
-        )
+        sent = [*headers, CLOSE] if self.is_awaiting_body() else [*headers]
+        await self.base_send({"type": "http.response.start", "status": status, "headers": sent})
 
     async def write(self, body: bytes) -> None:
         self.written_at = time.monotonic()
@@ -172,14 +178,13 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         A client that is still sending is listened to meanwhile, so that it hears the answer.
         """
         self.is_complete = True
-        if not self.is_read:
+        if self.is_awaiting_body():
             await self.base_send({"type": "http.response.body", "body": body, "more_body": True})
             await drain(self.receive_next)
             body = b""
         await self.base_send({"type": "http.response.body", "body": body, "more_body": False})
 
     async def fail(self) -> None:
-        """End a request that broke, so that nobody waits for it."""
         if self.is_complete:
             return
         if self.is_started:

@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 from quickapps_site import connections, server
-from quickapps_site.bodies import most_of, with_bounded_bodies
+from quickapps_site.bodies import body_limits, with_bounded_bodies
 from quickapps_site.serve import serve
 
 LIMITS = ((r"/small", 1000), (r"", 4_000_000))
@@ -28,7 +28,7 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "websocket.accept"})
         await flood(receive, lambda text: send({"type": "websocket.send", "text": text}))
     elif scope["type"] == "http":
-        await with_bounded_bodies(answer, most_of(LIMITS), 60.0)(scope, receive, send)
+        await with_bounded_bodies(answer, body_limits(LIMITS), 60.0)(scope, receive, send)
 
 
 async def answer(scope: Any, receive: Any, send: Any) -> None:
