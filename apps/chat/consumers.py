@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 from uuid import UUID
 
@@ -48,6 +48,18 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.worker: asyncio.Task[None] | None = None
         self.conversation: UUID | None = None
         self.viewer: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        is_open = True
+
+        async def deliver(message: Any) -> None:
+            nonlocal is_open
+            if is_open:
+                is_open = message["type"] != "websocket.close"
+                with suppress(OSError):  # the tab is gone, and its `disconnect` is on the way
+                    await send(message)
+
+        await super().__call__(scope, receive, deliver)
 
     async def connect(self) -> None:
         await self.accept()

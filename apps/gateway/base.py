@@ -13,7 +13,8 @@ from apps.catalog.resolve import ResolvedApplication
 from apps.errors import ApplicationNotFound, BadRequest, NotAuthenticated, QuickAppError
 from apps.gateway.chat_requests import shortened
 from apps.runs.failures import PASSED_ON, WITH_LIMITS, Failure, failure
-from apps.streaming.consumer import BodyTooLarge, BodyTooSlow, Header, HttpConsumer
+from apps.streaming.bodies import BodyTooLarge, BodyTooSlow
+from apps.streaming.consumer import Header, HttpConsumer
 
 JSON = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
 MOST_RETRY_SECONDS = 86_400

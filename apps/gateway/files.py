@@ -96,10 +96,6 @@ class FileConsumer(FilesConsumer):
 
     methods = ("GET", "HEAD", "PUT", "DELETE")
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.body_seconds = float(settings.BODY_SECONDS)
-
     async def answer_owner(self) -> None:
         if self.name.endswith("/") or not self.name:
             raise BadRequest(FOLDER)
