@@ -12,8 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from apps.agent import thoughts
-from apps.agent.messages import Attachment, Message, ToolCall, attachment_from_dict
+from apps.agent.messages import Attachment, Message, Thoughts, ToolCall, attachment_from_dict
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
 from apps.gateway.texts import shortened
@@ -269,8 +268,7 @@ def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> Message:
         for call in written.tool_calls or ()
         if call.function.name in external
     )
-    if calls and isinstance(written.reasoning_content, str):
-        state = {**state, thoughts.STATE: {"reasoning_content": written.reasoning_content}}
+    has_thought = calls and isinstance(written.reasoning_content, str)
     return Message(
         role="system" if written.role == "developer" else written.role,  # type: ignore[arg-type]
         content=tuple(content) if isinstance(content, list) else content or "",
@@ -279,4 +277,7 @@ def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> Message:
         attachments=attachments,
         state=state,
         extra=custom,
+        thoughts=Thoughts({"reasoning_content": written.reasoning_content})
+        if has_thought
+        else None,
     )

@@ -49,11 +49,11 @@ def usage_to_dict(usage: Usage) -> dict[str, Any] | None:
     """None when no model told what it spent."""
     if not usage.per_model:
         return None
-    written: dict[str, Any] = tokens(usage.prompt_tokens, usage.completion_tokens)
-    if usage.cached_tokens is not None:
-        written["prompt_tokens_details"] = {"cached_tokens": usage.cached_tokens}
-    if usage.reasoning_tokens is not None:
-        written["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning_tokens}
+    written: dict[str, Any] = tokens(usage.input, usage.output)
+    if usage.cached is not None:
+        written["prompt_tokens_details"] = {"cached_tokens": usage.cached}
+    if usage.reasoning is not None:
+        written["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
     return written
 
 
@@ -63,8 +63,7 @@ def statistics_to_dict(usage: Usage) -> dict[str, Any] | None:
         return None
     return {
         "usage_per_model": [
-            {"index": index, "model": item.model}
-            | tokens(item.prompt_tokens, item.completion_tokens)
+            {"index": index, "model": item.model} | tokens(item.input, item.output)
             for index, item in enumerate(usage.per_model)
         ]
     }

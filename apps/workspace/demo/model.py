@@ -15,16 +15,9 @@ from typing import Any
 import msgspec
 from django.conf import settings
 
+from apps.agent.events import TextDelta, Usage
 from apps.agent.messages import Message, ToolCall
-from apps.agent.model import (
-    Choice,
-    Chunk,
-    Delta,
-    FunctionDelta,
-    ModelRequest,
-    TokenUsage,
-    ToolCallDelta,
-)
+from apps.agent.model import Delta, Finish, ModelRequest, ToolCallDelta
 from apps.workspace.demo.arguments import Call
 from apps.workspace.demo.plans import MOST_CALLS, Plan, make_plan
 from apps.workspace.demo.results import render, without_attachments
@@ -50,19 +43,19 @@ class Answer:
 
 
 class DemoModel:
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Chunk], None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         """Answer word by word, `DEMO_MODEL_DELAY_SECONDS` apart, and report estimated tokens."""
         delay = settings.DEMO_MODEL_DELAY_SECONDS
         answer = answer_to(request)
         text, is_cut = limited(answer.text, most_tokens(request.parameters))
         for word in _words.findall(text):
-            yield [chunk(Delta(content=word))]
+            yield [TextDelta(word)]
             await asyncio.sleep(delay)
         for piece in call_deltas(answer.calls, f"{CALL_PREFIX}{len(request.messages)}_"):
-            yield [chunk(Delta(tool_calls=[piece]))]
+            yield [piece]
             await asyncio.sleep(0)
         reason = "tool_calls" if answer.calls else "length" if is_cut else "stop"
-        yield [Chunk([Choice(Delta(), reason)]), Chunk(usage=usage(request, text, answer.calls))]
+        yield [Finish(reason), usage(request, text, answer.calls)]
 
 
 def most_tokens(parameters: Mapping[str, Any]) -> Any:
@@ -135,15 +128,11 @@ def report(calls: Sequence[ToolCall], messages: Sequence[Message]) -> Iterator[s
 
 def call_deltas(calls: Sequence[Call], prefix: str) -> Iterator[ToolCallDelta]:
     for index, call in enumerate(calls):
-        yield ToolCallDelta(index, f"{prefix}{index}", FunctionDelta(call.tool, ""))
+        yield ToolCallDelta(index, f"{prefix}{index}", call.tool)
         arguments = msgspec.json.encode(call.arguments).decode()
         for start in range(0, len(arguments), ARGUMENT_PIECE):
             piece = arguments[start : start + ARGUMENT_PIECE]
-            yield ToolCallDelta(index, function=FunctionDelta(arguments=piece))
-
-
-def chunk(delta: Delta) -> Chunk:
-    return Chunk([Choice(delta)])
+            yield ToolCallDelta(index, arguments=piece)
 
 
 def limited(text: str, max_tokens: object) -> tuple[str, bool]:
@@ -154,7 +143,7 @@ def limited(text: str, max_tokens: object) -> tuple[str, bool]:
     return text[:most], len(text) > most
 
 
-def usage(request: ModelRequest, text: str, calls: Sequence[Call]) -> TokenUsage:
+def usage(request: ModelRequest, text: str, calls: Sequence[Call]) -> Usage:
     """An estimate: there is no tokenizer where there is no model."""
     asked = sum(
         len(message.text) + sum(len(call.name + call.arguments) for call in message.tool_calls)
@@ -162,7 +151,7 @@ def usage(request: ModelRequest, text: str, calls: Sequence[Call]) -> TokenUsage
     )
     offered = sum(len(memoryview(spec.written)) for spec in request.tools)
     said = len(text) + sum(len(call.tool) + len(str(call.arguments)) for call in calls)
-    return TokenUsage(tokens(asked + offered), tokens(said))
+    return Usage(tokens(asked + offered), tokens(said))
 
 
 def tokens(characters: int) -> int:
