@@ -90,13 +90,13 @@ def message_complete(run: Run, answer: Message) -> dict[str, Any]:
 
 def usage_to_dict(usage: Usage) -> dict[str, Any]:
     return {
-        "prompt_tokens": usage.prompt_tokens,
-        "completion_tokens": usage.completion_tokens,
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
         "per_model": [
             {
                 "model": item.model,
-                "prompt_tokens": item.prompt_tokens,
-                "completion_tokens": item.completion_tokens,
+                "prompt_tokens": item.input,
+                "completion_tokens": item.output,
             }
             for item in usage.per_model
         ],

@@ -14,11 +14,11 @@ from typing import Any
 import msgspec
 from django.conf import settings
 
+from apps.agent.events import TextDelta, Usage
 from apps.agent.messages import Message
-from apps.agent.model import Chunk, ModelRequest
+from apps.agent.model import Delta, Finish, ModelRequest, ToolCallDelta
 from apps.demo.calls import Call, Plan, plan_calls
 from apps.demo.clues import all_clues
-from apps.demo.deltas import arguments_delta, call_delta, ending, text_delta
 from apps.demo.results import READ_SKILL, render, without_attachments
 from apps.demo.talk import greeting, long_text, small_talk
 
@@ -41,23 +41,26 @@ _skill_names = re.compile(r"<name>([a-z0-9-]{1,64})</name>")
 
 
 class DemoModel:
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Chunk], None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         """Answer word by word, `DEMO_MODEL_DELAY_SECONDS` apart, and report estimated tokens."""
         answer = answer_to(request)
         calls = answer if isinstance(answer, list) else []
         text, reason = limited("" if calls else str(answer), request.parameters)
         for word in _words.findall(text):
-            yield [text_delta(word)]
+            yield [TextDelta(word)]
             await asyncio.sleep(settings.DEMO_MODEL_DELAY_SECONDS)
         said = len(text)
         for index, call in enumerate(calls):
-            yield [call_delta(index, f"{CALL_PREFIX}{len(request.messages)}_{index}", call.tool)]
+            id = f"{CALL_PREFIX}{len(request.messages)}_{index}"
+            yield [ToolCallDelta(index, id, call.tool)]
             arguments = msgspec.json.encode(call.arguments).decode()
             said += len(call.tool) + len(arguments)
             for start in range(0, len(arguments), ARGUMENT_PIECE):
-                yield [arguments_delta(index, arguments[start : start + ARGUMENT_PIECE])]
+                piece = arguments[start : start + ARGUMENT_PIECE]
+                yield [ToolCallDelta(index, arguments=piece)]
                 await asyncio.sleep(0)
-        yield ending("tool_calls" if calls else reason, tokens(size_of(request)), tokens(said))
+        usage = Usage(tokens(size_of(request)), tokens(said))
+        yield [Finish("tool_calls" if calls else reason), usage]
 
 
 def answer_to(request: ModelRequest) -> str | list[Call]:

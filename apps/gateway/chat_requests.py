@@ -12,8 +12,7 @@ import msgspec
 from django.conf import settings
 from msgspec import Meta, Struct
 
-from apps.agent import thoughts
-from apps.agent.messages import Attachment, Message, ToolCall, attachment_from_dict
+from apps.agent.messages import Attachment, Message, Thoughts, ToolCall, attachment_from_dict
 from apps.agent.tools import ToolSpec
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import BadRequest
@@ -307,8 +306,7 @@ def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> Message:
         for call in written.tool_calls or ()
         if call.function.name in external
     )
-    if calls and isinstance(written.reasoning_content, str):
-        state = {**state, thoughts.STATE: {"reasoning_content": written.reasoning_content}}
+    has_thought = calls and isinstance(written.reasoning_content, str)
     return Message(
         # `developer` is OpenAI's newer word for `system`.
         role="system" if written.role == "developer" else written.role,  # type: ignore[arg-type]
@@ -318,4 +316,7 @@ def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> Message:
         attachments=attachments,
         state=state,
         extra=custom,
+        thoughts=Thoughts({"reasoning_content": written.reasoning_content})
+        if has_thought
+        else None,
     )

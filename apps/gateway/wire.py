@@ -43,11 +43,11 @@ def usage_to_dict(usage: Usage) -> dict[str, Any] | None:
     """None when no model reported its usage."""
     if not usage.per_model:
         return None
-    written: dict[str, Any] = tokens(usage.prompt_tokens, usage.completion_tokens)
-    if usage.cached_tokens is not None:
-        written["prompt_tokens_details"] = {"cached_tokens": usage.cached_tokens}
-    if usage.reasoning_tokens is not None:
-        written["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning_tokens}
+    written: dict[str, Any] = tokens(usage.input, usage.output)
+    if usage.cached is not None:
+        written["prompt_tokens_details"] = {"cached_tokens": usage.cached}
+    if usage.reasoning is not None:
+        written["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
     return written
 
 
@@ -57,8 +57,7 @@ def statistics_to_dict(usage: Usage) -> dict[str, Any] | None:
         return None
     return {
         "usage_per_model": [
-            {"index": index, "model": item.model}
-            | tokens(item.prompt_tokens, item.completion_tokens)
+            {"index": index, "model": item.model} | tokens(item.input, item.output)
             for index, item in enumerate(usage.per_model)
         ]
     }

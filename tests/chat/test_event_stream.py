@@ -71,7 +71,7 @@ async def test_a_conversation_is_read_as_server_sent_events():
         conversation = await tab.ask("Count.")
         stream = Stream(on.visitor, on.hub, f"conversation={conversation}")
         head = await stream.start()
-        on.model.put(thinks("hm", "completed"), says("one"), None)
+        on.model.put(thinks("hm", failed=False), says("one"), None)
         frames = await tab.until_over()
         events: list[tuple[str, str, dict[str, Any]]] = []
         while not events or events[-1][2]["seq"] < frames[-1]["seq"]:

@@ -6,8 +6,9 @@ from contextlib import aclosing
 import pytest
 
 from apps.agent.assembly import Reply
+from apps.agent.events import TextDelta, Usage
 from apps.agent.messages import Attachment, Message, ToolCall
-from apps.agent.model import Chunk, ModelRequest, TokenUsage
+from apps.agent.model import Delta, ModelRequest, ToolCallDelta
 from apps.agent.replies import ask
 from apps.capabilities.skills.collection import predefined
 from apps.demo.model import CALL_PREFIX, DemoModel
@@ -25,9 +26,9 @@ def no_delay(settings):
     settings.DEMO_MODEL_DELAY_SECONDS = 0
 
 
-async def chunks_of(*messages: Message, tools=(WEATHER,), **parameters) -> list[Chunk]:
+async def deltas_of(*messages: Message, tools=(WEATHER,), **parameters) -> list[Delta]:
     request = ModelRequest(messages, tools, parameters)
-    return [chunk async for batch in DemoModel().stream(request) for chunk in batch]
+    return [delta async for batch in DemoModel().stream(request) for delta in batch]
 
 
 async def reply_to(*messages: Message, tools=(WEATHER,), **parameters) -> Reply:
@@ -53,13 +54,7 @@ async def test_tools_are_called_all_at_once_with_ids_of_their_own():
 
 
 async def test_the_arguments_of_a_call_arrive_in_pieces():
-    deltas = [
-        delta
-        for chunk in await chunks_of(QUESTION)
-        for choice in chunk.choices
-        if choice.delta is not None
-        for delta in choice.delta.tool_calls or ()
-    ]
+    deltas = [one for one in await deltas_of(QUESTION) if isinstance(one, ToolCallDelta)]
 
     assert len(deltas) > 4
 
@@ -183,12 +178,11 @@ async def test_it_writes_as_many_paragraphs_as_are_wanted(text, count):
 
 
 async def test_its_text_streams_word_by_word():
-    chunks = await chunks_of(Message("user", "Thanks"))
+    deltas = await deltas_of(Message("user", "Thanks"))
 
-    deltas = [choice.delta for chunk in chunks for choice in chunk.choices]
-    words = [delta.content for delta in deltas if delta is not None and delta.content]
+    words = [delta.text for delta in deltas if isinstance(delta, TextDelta)]
     assert words[:3] == ["You ", "are ", "welcome. "]
-    assert chunks[-1].usage == TokenUsage(
+    assert deltas[-1] == Usage(
         (6 + len(memoryview(WEATHER.written))) // 4, len("".join(words)) // 4
     )
 
@@ -200,7 +194,7 @@ async def test_a_limit_of_tokens_cuts_the_answer():
 
 
 async def test_the_same_conversation_gets_the_same_answer():
-    assert await chunks_of(QUESTION) == await chunks_of(QUESTION)
+    assert await deltas_of(QUESTION) == await deltas_of(QUESTION)
 
 
 async def test_a_conversation_without_a_question_is_answered():

@@ -20,8 +20,7 @@ from apps.agent.events import (
     TextDelta,
     Usage,
 )
-from apps.agent.messages import Message, ToolCall, to_dicts
-from apps.agent.model import Chunk, TokenUsage
+from apps.agent.messages import Message, Thoughts, ToolCall, to_dicts
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Contribution, Prepared
@@ -148,9 +147,10 @@ async def test_the_model_reads_what_it_thought_before_its_calls_again_and_nothin
     answered = Message("assistant", "12 degrees", state=state)
     await events_of(app, model, QUESTION, answered, Message("user", "Thanks"))
 
-    thoughts = [[message.reasoning for message in asked.messages] for asked in model.asked]
-    thought = {"reasoning_content": "I need the weather."}
-    assert thoughts == [[{}], [{}, thought, {}], [{}, thought, {}, {}, {}]]
+    thoughts = [[message.thoughts for message in asked.messages] for asked in model.asked]
+    thought = Thoughts({"reasoning_content": "I need the weather."}, "gpt")
+    none = None
+    assert thoughts == [[none], [none, thought, none], [none, thought, none, none, none]]
     assert all(not message.state for asked in model.asked for message in asked.messages)
 
 
@@ -320,7 +320,7 @@ async def test_a_model_that_fails_leaves_the_state_of_what_was_done():
 
 
 async def test_what_a_failed_run_cost_is_told_last():
-    broken = [text("Wait"), Chunk([], TokenUsage(9, 3)), ModelFailed("cut", reason="stream")]
+    broken = [text("Wait"), Usage(9, 3), ModelFailed("cut", reason="stream")]
     events: list[Event] = []
 
     with pytest.raises(ModelFailed):
