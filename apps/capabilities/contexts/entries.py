@@ -6,8 +6,9 @@ import asyncio
 import mimetypes
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Key, Opening
 from apps.errors import InitializationIssue, QuickAppError
 from apps.manifest.contexts import Context, FileContext, FolderContext
 from apps.manifest.manifest import Manifest
@@ -15,8 +16,6 @@ from apps.workspace.loading.loader import last_segment
 from apps.workspace.loading.places import place_of
 from apps.workspace.port import FileInfo, Files, FolderInfo
 
-KEY = "available_contexts"
-"""They are looked up once in a run, by whoever needs them first."""
 MOST_ENTRIES = 1_000
 """A model is told of no more: their names alone are some fifty thousand tokens."""
 UNKNOWN_TYPE = "application/octet-stream"
@@ -46,6 +45,9 @@ class Available:
     left_out: int = 0
 
 
+AVAILABLE = Key[Available]("available_contexts")
+
+
 @dataclass(frozen=True, slots=True)
 class Unread:
     folder: str
@@ -60,10 +62,8 @@ async def available(manifest: Manifest, opening: Opening) -> Available:
     """Folders are listed anew in each run; one that cannot be is an issue."""
     if not has_files(manifest):
         return Available()
-    if KEY not in opening.known:
-        opening.known[KEY] = await find(manifest.contexts, opening.workspace.files)
-    known: Available = opening.known[KEY]
-    return known
+    ask = partial(find, manifest.contexts, opening.workspace.files)
+    return await opening.known.get_or_ask(AVAILABLE, ask)
 
 
 async def find(contexts: Sequence[Context], files: Files) -> Available:

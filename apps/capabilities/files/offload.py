@@ -17,7 +17,7 @@ from apps.agent.tools import ToolResult
 from apps.capabilities.files.desk import Desk
 from apps.capabilities.files.paths import told
 from apps.capabilities.files.tools import PREFIX
-from apps.capabilities.wrappers.limits import WHOLE
+from apps.capabilities.wrappers.limits import WHOLE_RESULTS
 from apps.errors import InitializationIssue
 from apps.manifest.features import DialFiles, ResultOffload
 from apps.workspace.loading.loader import last_segment
@@ -73,7 +73,7 @@ def threshold(wanted: ResultOffload) -> int:
 
 
 def offloading(desk: Desk, offload: Offload) -> ResultStep:
-    whole: dict[str, str] = desk.opening.known.setdefault(WHOLE, {})
+    whole = desk.opening.known.get_or_make(WHOLE_RESULTS, dict)
 
     async def step(call: ToolCall, result: ToolResult) -> ToolResult:
         text = whole.pop(call.id, result.content)

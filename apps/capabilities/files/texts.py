@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from django.conf import settings
 
 from apps.capabilities.files.desk import Desk
+from apps.capabilities.registry import Key
 from apps.documents.growing import Document
 from apps.documents.problems import Unreadable
 from apps.documents.reading import Bounds
@@ -17,7 +18,6 @@ from apps.workspace.loading.files import Loaded
 KEPT = 16_000_000
 """Characters of the texts of one run, and bytes of what is not read to its end, that are kept for the
 next call that wants them; the newest is kept however large it is."""
-KNOWN = "file_texts"
 
 
 @dataclass(slots=True)
@@ -39,6 +39,9 @@ class Texts:
             used -= self.kept.pop(next(iter(self.kept))).size
 
 
+TEXTS = Key[Texts]("file_texts")
+
+
 def bounds() -> Bounds:
     memory = int(settings.DOCUMENTS_MEMORY_MB) * 1024 * 1024
     return Bounds(float(settings.DOCUMENTS_SECONDS), memory)
@@ -52,7 +55,7 @@ async def document_of(
     Raises `InvalidParameter`.
     """
     file = await desk.load(parameter, path)
-    texts: Texts = desk.opening.known.setdefault(KNOWN, Texts())
+    texts = desk.opening.known.get_or_make(TEXTS, Texts)
     document = texts.get(file)
     try:
         await document.until(until)

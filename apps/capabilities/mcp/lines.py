@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 from django.conf import settings
 
@@ -13,7 +13,7 @@ from apps.capabilities.mcp.contacts import Contact
 from apps.capabilities.mcp.endpoints import Endpoint, find_endpoint
 from apps.capabilities.mcp.pool import current_pool
 from apps.capabilities.mcp.toolsets import Toolset
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Key, Opening
 from apps.manifest.texts import Localized
 from apps.manifest.toolsets import McpToolSet
 from apps.workspace.egress.errands import Errand
@@ -41,15 +41,8 @@ class Line:
         return Errand(self.headers, self.toolset.seconds)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reached(Opening):
-    """An opening as the tools of one toolset get it."""
-
-    line: Line
-
-
-def reached(opening: Opening, line: Line) -> Reached:
-    return Reached(**{one.name: getattr(opening, one.name) for one in fields(opening)}, line=line)
+LINES = Key[dict[str, Line]]("mcp_lines")
+"""Of a run, by the place of their toolset in the manifest."""
 
 
 async def find_line(toolset: Toolset, opening: Opening) -> Line:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from apps.agent.tools import Tool
 from apps.capabilities.mcp.failures import ConnectionFailed
-from apps.capabilities.mcp.lines import Line, find_line, reached
+from apps.capabilities.mcp.lines import LINES, Line, find_line
 from apps.capabilities.mcp.listings import Listing, read_listing
-from apps.capabilities.mcp.pool import Leases
+from apps.capabilities.mcp.pool import Leases, current_pool
 from apps.capabilities.mcp.resources import (
     EagerText,
     Shelf,
@@ -22,7 +23,7 @@ from apps.capabilities.mcp.resources import (
     read_eager,
     reading_tool,
 )
-from apps.capabilities.mcp.sign_ins import told
+from apps.capabilities.mcp.sign_ins import sign_in_once, told, want_sign_in
 from apps.capabilities.mcp.synthetic import injection
 from apps.capabilities.mcp.tools import PreparedTools, prepare_tools
 from apps.capabilities.mcp.toolsets import Toolset
@@ -117,27 +118,50 @@ class PreparableToolset:
         return self.prepared[key]
 
 
-async def open_all(
-    toolsets: Sequence[PreparableToolset], opening: Opening, leases: Leases
+@asynccontextmanager
+async def open_toolsets(
+    toolsets: Sequence[PreparableToolset],
+    opening: Opening,
+    issues: Sequence[InitializationIssue] = (),
+    more: Sequence[Tool] = (),
+) -> AsyncIterator[Contribution]:
+    """The toolsets as one contribution, with `issues` before theirs and `more` after their tools.
+
+    Those that want a sign-in are opened again when everything is open: a person is asked at most
+    once in a run to sign in, to all toolsets of all capabilities.
+    """
+    async with current_pool().leases() as leases:
+        opened = await together(one.open(opening, leases) for one in toolsets)
+        refused = {
+            index: toolset.toolset.kept_as
+            for index, toolset in enumerate(toolsets)
+            if toolset.toolset.kept_as and opened[index].refusal is not None
+        }
+        if not refused:
+            yield joined(opened, opening, issues, more)
+            return
+        want_sign_in(refused.values(), opening)
+
+        async def settle() -> Contribution:
+            outcomes = await sign_in_once(opening)
+            again = (
+                toolsets[index].open_again(
+                    opened[index], outcomes.get(id, "error"), opening, leases
+                )
+                for index, id in refused.items()
+            )
+            found = dict(zip(refused, await together(again), strict=True))
+            every = [found.get(index, one) for index, one in enumerate(opened)]
+            return joined(every, opening, issues, more)
+
+        yield Contribution(settle=settle)
+
+
+async def together(
+    opening: Iterable[Coroutine[None, None, OpenedToolset]],
 ) -> list[OpenedToolset]:
-    """All at once, in their order; the person is asked at most once to sign in, to all of them."""
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one.open(opening, leases)) for one in toolsets]
-    opened = [task.result() for task in tasks]
-    refused = {
-        index: toolset.toolset.kept_as
-        for index, toolset in enumerate(toolsets)
-        if toolset.toolset.kept_as and opened[index].refusal is not None
-    }
-    if not refused:
-        return opened
-    ids = list(dict.fromkeys(refused.values()))
-    outcomes = await opening.workspace.sign_in(ids)
-    async with asyncio.TaskGroup() as group:
-        for index, id in refused.items():
-            outcome = outcomes.get(id, "error")
-            again = toolsets[index].open_again(opened[index], outcome, opening, leases)
-            tasks[index] = group.create_task(again)
+        tasks = [group.create_task(one) for one in opening]
     return [task.result() for task in tasks]
 
 
@@ -158,25 +182,27 @@ def introduced(label: str, instructions: str) -> str:
 
 
 def joined(
-    toolsets: Iterable[OpenedToolset], issues: Iterable[InitializationIssue], opening: Opening
+    opened: Sequence[OpenedToolset],
+    opening: Opening,
+    issues: Sequence[InitializationIssue],
+    more: Sequence[Tool],
 ) -> Contribution:
-    """All toolsets as one contribution, in their order."""
-    opened = list(toolsets)
     shelves = [toolset.shelf for toolset in opened if toolset.shelf is not None]
     eager = [text for toolset in opened for text in toolset.eager]
     tools: list[Tool] = []
     hidden: list[Tool] = []
+    lines = opening.known.get_or_make(LINES, dict)
     for toolset in opened:
         if toolset.line is not None:
-            ours = reached(opening, toolset.line)
-            tools += (tool.bind(ours) for tool in toolset.tools.tools)
-            hidden += (tool.bind(ours) for tool in toolset.tools.hidden)
+            lines[toolset.line.toolset.path] = toolset.line
+            tools += (tool.bind(opening) for tool in toolset.tools.tools)
+            hidden += (tool.bind(opening) for tool in toolset.tools.hidden)
     if shelves:
         tools.append(reading_tool(shelves).bind(opening))
     instructions = [toolset.instructions for toolset in opened]
     found = [issue for toolset in opened for issue in (*toolset.tools.issues, *toolset.issues)]
     return Contribution(
-        tools=tuple(tools),
+        tools=(*tools, *more),
         hidden=tuple(hidden),
         instructions=tuple(filter(None, [*instructions, cards(shelves)])),
         history=(injection(eager),) if eager else (),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 from typing import TypeVar
 
 import mcp_types as types
@@ -10,7 +11,7 @@ from mcp import Client
 
 from apps.capabilities.mcp.failures import ConnectionFailed
 from apps.capabilities.mcp.lines import Line
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Key, Opening
 from apps.workspace.port import SignIn
 
 CHALLENGE = "dial.epam.com/auth-challenge"
@@ -21,6 +22,21 @@ SCOPE_CHARACTERS = 1_000
 
 T = TypeVar("T")
 Question = Callable[[Client], Awaitable[T]]
+
+
+WANTED = Key[dict[str, None]]("wanted_sign_ins")
+OUTCOMES = Key[Mapping[str, SignIn]]("sign_in_outcomes")
+
+
+def want_sign_in(toolset_ids: Iterable[str], opening: Opening) -> None:
+    opening.known.get_or_make(WANTED, dict).update(dict.fromkeys(toolset_ids))
+
+
+async def sign_in_once(opening: Opening) -> Mapping[str, SignIn]:
+    """Ask the person to sign in to all that wants it; later questions get the same answer."""
+    wanted = opening.known[WANTED]
+    ask = partial(opening.workspace.sign_in, list(wanted))
+    return await opening.known.get_or_ask(OUTCOMES, ask)
 
 
 def told(outcome: SignIn, label: str) -> str:

@@ -15,7 +15,7 @@ from apps.agent.tools import Invocation, ToolResult, ToolSpec
 from apps.capabilities.mcp.connections import call_tool
 from apps.capabilities.mcp.dial_files import grant_files, marked
 from apps.capabilities.mcp.failures import ConnectionFailed
-from apps.capabilities.mcp.lines import Reached
+from apps.capabilities.mcp.lines import LINES
 from apps.capabilities.mcp.listings import Listing
 from apps.capabilities.mcp.results import result_of
 from apps.capabilities.mcp.schemas import SchemaInvalid, SchemaReader
@@ -96,7 +96,7 @@ def prepare_tool(toolset: Toolset, tool: types.Tool, schemas: SchemaReader) -> P
     called = one_line(tool.name)
     title = title_of(toolset.name, called, f"Calling {called} via MCP")
     description = shortened(tool.description or tool.name, DESCRIPTION_CHARACTERS)
-    work = partial(call, tool.name, name, marked(arguments.schema))
+    work = partial(call, toolset.path, tool.name, name, marked(arguments.schema))
     return wrapped(
         PreparedTool(ToolSpec(name, description, arguments.schema), work, toolset.path),
         Wishes(
@@ -116,18 +116,19 @@ def is_repeatable(told: types.ToolAnnotations | None) -> bool:
 
 
 async def call(
+    path: str,
     tool_name: str,
     name: str,
     files: frozenset[str],
     opening: Opening,
     invocation: Invocation,
 ) -> ToolResult:
-    """`tool_name` is the server's, `name` the model's; `files` are parameters that hold some.
+    """`path` is the toolset's, `tool_name` the server's, `name` the model's; `files` are parameters
+    that hold some.
 
     Raises `ToolError`, `FileRefused`.
     """
-    assert isinstance(opening, Reached)  # noqa: S101 - it was bound with one
-    line = opening.line
+    line = opening.known[LINES][path]
     toolset = line.toolset
     await grant_files(files, invocation.arguments, line, opening)
     shown = ShownProgress(invocation.stage)

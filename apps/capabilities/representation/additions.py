@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from apps.agent.messages import Attachment, Message
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Key, Opening
 from apps.capabilities.wrappers.file_references import bare
 from apps.capabilities.wrappers.texts import TITLE_CHARACTERS, one_line
 from apps.errors import FileRefused, InvalidParameter
@@ -23,13 +23,13 @@ ANY_TYPE = "*/*"
 """Of a link that nobody has followed, as DIAL writes it."""
 MOST_ADDED = 50
 """To one answer; more would only be a wall of cards."""
-KNOWN = "added_attachments"
+ADDED = Key[set[str]]("added_attachments")
 POSSIBLE = "Possible are paths of files (files/…), http(s) URLs and data: URIs."
 
 
 async def add_attachment(opening: Opening, invocation: Invocation) -> ToolResult:
     """Raises `InvalidParameter`, and `ServiceFailed` when a file cannot be looked up."""
-    added: set[str] = opening.known.setdefault(KNOWN, set())
+    added = opening.known.get_or_make(ADDED, set)
     place = read_place(str(invocation.arguments[URL]))
     title = one_line(str(invocation.arguments.get(TITLE) or ""), TITLE_CHARACTERS)
     attachment = await attachment_at(opening, place, title, invocation.messages)

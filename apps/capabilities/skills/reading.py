@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 
 from apps.agent.tools import Invocation, ToolResult, ToolSpec
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Key, Opening
 from apps.capabilities.skills.collection import TOOL_NAME, Collection, Skill
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import Wishes, wrapped
@@ -24,8 +24,8 @@ from apps.manifest.parameters import (
 
 NAME = "skill_name"
 PATH = "file_path"
-SKILLS = "skills"
-"""In `Opening.known`: the collection of the run."""
+SKILLS = Key[Collection]("skills")
+"""Of the run."""
 MOST_NAMED = 30
 """Skills or files that are told when another one was asked for."""
 PARAMETERS = FunctionParameters(

@@ -8,7 +8,7 @@ from functools import partial
 
 from apps.agent.messages import Attachment
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Key, Opening
 from apps.capabilities.web.conversion import AT_ONCE, to_markdown
 from apps.capabilities.web.excerpts import block
 from apps.capabilities.web.texts import PAGES, NotText, text_of
@@ -27,7 +27,6 @@ SAVE_PATH = "save_path"
 PREVIEW_BYTES = 1_000
 KEPT_CHARACTERS = 4_000_000
 """Of the pages of one run that are kept as text, for when they are asked for again."""
-KNOWN = "web_pages"
 CONVERSION_SECONDS = 20.0
 """On a busy machine; of the processor, a page gets less."""
 
@@ -122,7 +121,7 @@ class Fetch:
 
         Raises `NotText`.
         """
-        readings: Readings = self.opening.known.setdefault(KNOWN, Readings())
+        readings = self.opening.known.get_or_make(READINGS, Readings)
         return await readings.texts.get(key_of(url), partial(readings.read, url, file))
 
 
@@ -140,6 +139,9 @@ class Readings:
             return text
         async with self.turns:
             return await to_markdown(text, url, CONVERSION_SECONDS)
+
+
+READINGS = Key[Readings]("web_pages")
 
 
 def external(given: str) -> str:

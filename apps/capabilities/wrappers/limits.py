@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Key, Opening
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import shortened
 
 MODEL_CHARACTERS = 400_000
 """About 100,000 tokens: most models' whole window, so more cannot be of use."""
-WHOLE = "whole_results"
-"""In `Opening.known`: where a text that is cut is left, by the id of its call, if anybody wants it."""
+WHOLE_RESULTS = Key[dict[str, str]]("whole_results")
+"""Texts that were cut, by the id of their call: kept only where a capability asked for them."""
 
 
 def with_limit(tool: PreparedTool, most: int = MODEL_CHARACTERS) -> PreparedTool:
@@ -22,8 +22,8 @@ def with_limit(tool: PreparedTool, most: int = MODEL_CHARACTERS) -> PreparedTool
         result = await tool.work(opening, invocation)
         if len(result.content) <= most:
             return result
-        if (wanted := opening.known.get(WHOLE)) is not None:
-            wanted[invocation.id] = result.content
+        if WHOLE_RESULTS in opening.known:
+            opening.known[WHOLE_RESULTS][invocation.id] = result.content
         return replace(result, content=shortened(result.content, most))
 
     return replace(tool, work=work)

@@ -20,7 +20,7 @@ from apps.capabilities.registry import Contribution, Opening
 from apps.errors import DeploymentNotFound, ServiceFailed
 from apps.manifest.parts import parts_in_use
 from apps.workspace.port import SignIn
-from tests.capabilities.manifests import OTHERWISE, manifest, use
+from tests.capabilities.manifests import OTHERWISE, manifest, opened_together, use
 from tests.capabilities.mcp.core import CALLER, KEY, Core, CoreWorkspace, core_before
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 from tests.capabilities.service import Reply, Seen, serving
@@ -39,9 +39,8 @@ def kept(deployment_id: str = DESK, **rest: Any) -> dict[str, Any]:
 async def opened(
     workspace: CoreWorkspace, *tool_sets: Mapping[str, Any], **rest: Any
 ) -> AsyncIterator[Contribution]:
-    opener = mcp.prepare(manifest(*tool_sets, **rest))
-    assert opener is not None
-    async with opener(Opening(workspace, workspace.caller, silent)) as contribution:
+    opening = Opening(workspace, workspace.caller, silent)
+    async with opened_together(manifest(*tool_sets, **rest), opening, mcp) as contribution:
         yield contribution
 
 
