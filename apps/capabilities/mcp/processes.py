@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import anyio
 import mcp_types as types
-from mcp.client._transport import TransportStreams
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
@@ -62,7 +62,12 @@ class Errors:
 @asynccontextmanager
 async def process_streams(
     server: RegisteredServer, errors: Errors, most_bytes: int
-) -> AsyncIterator[TransportStreams]:
+) -> AsyncIterator[
+    tuple[
+        MemoryObjectReceiveStream[SessionMessage | Exception],
+        MemoryObjectSendStream[SessionMessage],
+    ]
+]:
     """Start the program; messages are lines of its output and input.
 
     Raises `ConnectionFailed` when it cannot be started.
