@@ -9,7 +9,7 @@ from dataclasses import replace
 from apps.capabilities.deployment.capability import make_tool
 from apps.capabilities.deployment.parameters import OURS, generated, generated_arguments
 from apps.capabilities.deployment.targets import simple_target
-from apps.capabilities.mcp.opened import PreparableToolset
+from apps.capabilities.mcp.toolset_opening import PreparableToolset
 from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.display import display_of

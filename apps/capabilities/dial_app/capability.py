@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from apps.capabilities.dial_app.branches import PreparableApp
 from apps.capabilities.mcp.capability import call_seconds
-from apps.capabilities.mcp.opened import PreparableToolset, open_toolsets
+from apps.capabilities.mcp.toolset_opening import PreparableToolset, open_toolsets
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.access import is_usable, usable_ids
 from apps.capabilities.wrappers.prepared import PreparedTool

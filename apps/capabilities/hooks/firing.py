@@ -16,7 +16,7 @@ from apps.capabilities.hooks.conversation import context
 from apps.capabilities.hooks.filling import FillingRefused, changes, filled
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.display import Visibility
-from apps.capabilities.wrappers.stages import HeldBack
+from apps.capabilities.wrappers.stages import DeferredEmit
 from apps.manifest.hooks import Hook
 
 logger = logging.getLogger(__name__)
@@ -93,7 +93,7 @@ async def call(
     messages: Sequence[Message],
 ) -> ToolResult:
     """Shown as the level of stages says for what is done behind the scenes."""
-    held = HeldBack(opening.emit) if planned.visibility == "failures" else None
+    held = DeferredEmit(opening.emit) if planned.visibility == "failures" else None
     emit = held or (silent if planned.visibility == "never" else opening.emit)
     invocation = Invocation(
         f"hook_{uuid.uuid4().hex[:24]}", arguments, messages, emit, spend=opening.spend

@@ -29,7 +29,7 @@ _unsafe = re.compile(r"[^\w.-]+", re.ASCII)
 
 async def result_of(execution: Execution, request: Request, opening: Opening) -> ToolResult:
     """Keep what was produced and write the rest as JSON in a fence."""
-    titles = titles_of(execution.produced, request.display_title)
+    titles = titles_of(execution.produced, (request.display_title or "").strip())
     attachments: list[Attachment] = []
     notes = list(execution.notes)
     for item, title in zip(execution.produced, titles, strict=True):

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from django.conf import settings
 
 from apps.capabilities.mcp.endpoints import endpoint_problem
-from apps.capabilities.mcp.opened import PreparableToolset, open_toolsets
+from apps.capabilities.mcp.toolset_opening import PreparableToolset, open_toolsets
 from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.access import is_usable, usable_ids

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from http import HTTPStatus
 
 import msgspec
@@ -14,69 +15,45 @@ from apps.capabilities.wrappers.texts import one_line, shortened
 from apps.errors import EgressRefused, InitializationIssue, ToolError, Unsupported
 from apps.workspace.egress.errands import Errand, SSEError
 
-UNAUTHORIZED = 401
 MESSAGE_CHARACTERS = 500
 DETAIL_CHARACTERS = 4_000
 ENDED = "the server ended the connection."
 """All that is known when messages stop coming; an exception that follows knows more."""
 TERMINATED = "Session terminated"
 SERVER_CODES = range(-32099, -31999)
-"""Those of JSON-RPC that mean what a server wants."""
+"""Of JSON-RPC; a server decides what they mean."""
 STAND_INS = frozenset({"Server returned an error response", "Not Found"})
 """What the SDK says for an HTTP status; the errand knows which it was."""
 
 
+@dataclass(eq=False)
 class ConnectionFailed(Exception):
     """`text` is a sentence about the server, `details` what lay under it.
 
     `last_words` are what a program wrote to stderr: for administrators only. `status` is the HTTP
-    status of a refusal, 0 for any other failure.
+    status of a refusal, 0 for any other failure. One that is kept is raised as a copy: it would
+    gather a trace with each time it is raised.
     """
 
-    def __init__(
-        self,
-        text: str,
-        *,
-        kind: str = "connection",
-        details: str = "",
-        last_words: str = "",
-        needs_sign_in: bool = False,
-        timed_out: bool = False,
-        status: int = 0,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(text)
-        self.text = text
-        self.kind = kind
-        self.details = details
-        self.last_words = last_words
-        self.needs_sign_in = needs_sign_in
-        self.timed_out = timed_out
-        self.status = status
-        self.retry_after = retry_after
+    text: str
+    _: KW_ONLY
+    kind: str = "connection"
+    details: str = ""
+    last_words: str = ""
+    needs_sign_in: bool = False
+    timed_out: bool = False
+    status: int = 0
+    retry_after: float | None = None
 
-    def again(self) -> ConnectionFailed:
-        """A copy to raise: one that is kept would gather a trace with each time it is raised."""
-        return ConnectionFailed(
-            self.text,
-            kind=self.kind,
-            details=self.details,
-            last_words=self.last_words,
-            needs_sign_in=self.needs_sign_in,
-            timed_out=self.timed_out,
-            status=self.status,
-            retry_after=self.retry_after,
-        )
-
-    def told(self, label: str) -> str:
-        """The sentence for the report of the toolset that is called so."""
+    def message(self, label: str) -> str:
+        """For the report of the toolset that is called so."""
         if self.needs_sign_in:
             return f"Authentication required for toolset '{label}'"
         prefix = {"http": "HTTP error for", "mcp": "MCP error for"}.get(self.kind, "Toolset")
         return f"{prefix} {label}: {self.text}"
 
     def issue(self, label: str) -> InitializationIssue:
-        return InitializationIssue(self.told(label), details=self.details)
+        return InitializationIssue(self.message(label), details=self.details)
 
 
 def read_failure(error: BaseException, errand: Errand) -> ConnectionFailed:
@@ -86,7 +63,7 @@ def read_failure(error: BaseException, errand: Errand) -> ConnectionFailed:
     known = next((leaf for leaf in found if isinstance(leaf, ConnectionFailed)), None)
     if known is not None:
         return known
-    if errand.status == UNAUTHORIZED:
+    if errand.status == HTTPStatus.UNAUTHORIZED:
         return ConnectionFailed(
             "it asks for a sign-in.", kind="http", details=details, needs_sign_in=True
         )

@@ -15,7 +15,7 @@ import mcp_types as types
 from apps.agent.messages import Attachment
 from apps.agent.stages import Stage
 from apps.agent.tools import ToolResult
-from apps.capabilities.mcp.structures import BINARY_TYPE, without_binary
+from apps.capabilities.mcp.structured_content import BINARY_TYPE, without_binary
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.attachments import matches
 from apps.capabilities.wrappers.fences import fenced

@@ -16,10 +16,10 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
-from apps.capabilities.mcp.echoes import Sent
 from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.failures import ENDED, ConnectionFailed
-from apps.capabilities.mcp.processes import Errors, process_streams
+from apps.capabilities.mcp.processes import StderrTail, process_streams
+from apps.capabilities.mcp.redaction import SentCredentials
 from apps.workspace.egress.errands import Broken, make_errand_client
 
 MOST_MESSAGE_BYTES = 16 * 1024 * 1024
@@ -52,7 +52,7 @@ class Sending(Protocol):
 
 @asynccontextmanager
 async def open_streams(
-    endpoint: Endpoint, errors: Errors, ended: Ended, broken: Broken, sent: Sent
+    endpoint: Endpoint, errors: StderrTail, ended: Ended, broken: Broken, sent: SentCredentials
 ) -> AsyncIterator[tuple[WatchedStream, Sending]]:
     """Entered and left by the same task.
 
@@ -67,7 +67,11 @@ async def open_streams(
 
 
 async def transport(
-    endpoint: Endpoint, errors: Errors, broken: Broken, sent: Sent, stack: AsyncExitStack
+    endpoint: Endpoint,
+    errors: StderrTail,
+    broken: Broken,
+    sent: SentCredentials,
+    stack: AsyncExitStack,
 ) -> Transport:
     if endpoint.program is not None:
         return process_streams(endpoint.program, errors, MOST_MESSAGE_BYTES)
@@ -89,7 +93,7 @@ class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
     The credentials that were `sent` are hidden in them.
     """
 
-    def __init__(self, inner: Receiving, ended: Ended, sent: Sent) -> None:
+    def __init__(self, inner: Receiving, ended: Ended, sent: SentCredentials) -> None:
         self.inner = inner
         self.ended = ended
         self.sent = sent
@@ -110,7 +114,7 @@ class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
         if self.is_flood(item):
             self.ended(ConnectionFailed("the server floods the connection with messages."))
             raise EndOfStream
-        return self.sent.hidden_in(item)
+        return self.sent.redacted(item)
 
     async def aclose(self) -> None:
         await self.inner.aclose()

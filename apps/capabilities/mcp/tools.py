@@ -1,4 +1,4 @@
-"""Tools of a server as tools of ours: prepared once for each list, whoever is told of it."""
+"""Tools of a server as tools of ours, prepared once for each list that a server tells."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from mcp import Client
 
 from apps.agent.stages import Stage
 from apps.agent.tools import Invocation, ToolResult, ToolSpec
+from apps.capabilities.mcp.bindings import BINDINGS
 from apps.capabilities.mcp.connections import call_tool
-from apps.capabilities.mcp.dial_files import grant_files, marked
+from apps.capabilities.mcp.dial_files import file_parameters, grant_files
 from apps.capabilities.mcp.failures import ConnectionFailed
-from apps.capabilities.mcp.lines import LINES
+from apps.capabilities.mcp.input_schemas import SchemaInvalid, SchemaReader
 from apps.capabilities.mcp.listings import Listing
 from apps.capabilities.mcp.results import result_of
-from apps.capabilities.mcp.schemas import SchemaInvalid, SchemaReader
 from apps.capabilities.mcp.sign_ins import call as ask_tool
 from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Opening
@@ -48,7 +48,7 @@ class PreparedTools:
 
 
 def prepare_tools(toolset: Toolset, listing: Listing) -> PreparedTools:
-    chosen = list(allowed(toolset, listing))
+    chosen = list(allowed_tools(toolset, listing))
     if len(chosen) > MOST_TOOLS:
         return PreparedTools(
             issues=(
@@ -76,7 +76,7 @@ def prepare_tools(toolset: Toolset, listing: Listing) -> PreparedTools:
     return PreparedTools(tuple(tools), tuple(hidden), tuple(issues))
 
 
-def allowed(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
+def allowed_tools(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
     """The tools that may be called, each name once."""
     only = frozenset(toolset.node.allowed_tools or ())
     hidden = frozenset(toolset.node.hidden_from_model or ())
@@ -96,7 +96,7 @@ def prepare_tool(toolset: Toolset, tool: types.Tool, schemas: SchemaReader) -> P
     called = one_line(tool.name)
     title = title_of(toolset.name, called, f"Calling {called} via MCP")
     description = shortened(tool.description or tool.name, DESCRIPTION_CHARACTERS)
-    work = partial(call, toolset.path, tool.name, name, marked(arguments.schema))
+    work = partial(call, toolset.path, tool.name, name, file_parameters(arguments.schema))
     return wrapped(
         PreparedTool(ToolSpec(name, description, arguments.schema), work, toolset.path),
         Wishes(
@@ -128,16 +128,16 @@ async def call(
 
     Raises `ToolError`, `FileRefused`.
     """
-    line = opening.known[LINES][path]
-    toolset = line.toolset
-    await grant_files(files, invocation.arguments, line, opening)
+    binding = opening.known[BINDINGS][path]
+    toolset = binding.toolset
+    await grant_files(files, invocation.arguments, binding, opening)
     shown = ShownProgress(invocation.stage)
 
     async def question(client: Client) -> types.CallToolResult:
         return await call_tool(client, tool_name, dict(invocation.arguments), shown)
 
     try:
-        answer = await ask_tool(line, opening, question)
+        answer = await ask_tool(binding, opening, question)
     except ConnectionFailed as failure:
         raise toolset.refusal(failure, name) from failure
     finally:

@@ -1,4 +1,4 @@
-"""A toolset of a manifest, read once: everything about it that is known before it is opened."""
+"""A toolset of a manifest, as far as it is known before it is opened."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Toolset:
     def refusal(self, failure: ConnectionFailed, name: str) -> ToolError:
         """A failure in words for the model."""
         if failure.needs_sign_in:
-            error = ToolError(failure.told(self.label))
+            error = ToolError(failure.message(self.label))
             error.is_lasting = True
             return error
         if failure.timed_out:

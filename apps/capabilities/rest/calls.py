@@ -12,7 +12,7 @@ from apps.capabilities.rest.drafts import Draft, add_forwarded
 from apps.capabilities.rest.exchanges import exchange
 from apps.capabilities.rest.operations import Operation
 from apps.capabilities.rest.results import result_of
-from apps.capabilities.wrappers.echoes import without_credentials
+from apps.capabilities.wrappers.redaction import without_credentials
 from apps.manifest.toolsets import is_credential_header
 from apps.workspace.local.stored_secrets import reveal
 

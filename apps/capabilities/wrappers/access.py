@@ -1,7 +1,7 @@
 """Tools of deployments that the caller may not use are left out, where an application wants it.
 
-This is a courtesy to the model, which need not try them, and no security boundary: whoever calls
-a deployment is checked there. So where it cannot be told what is usable, everything is.
+A courtesy to the model, which need not try them, and no security boundary: Core checks each call of
+a deployment. So while it is not known what is usable, everything is.
 """
 
 from __future__ import annotations

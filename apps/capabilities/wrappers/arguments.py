@@ -11,10 +11,9 @@ from jsonschema.exceptions import ValidationError
 
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.constants import Inject, injection
 from apps.capabilities.wrappers.file_references import resolve
+from apps.capabilities.wrappers.parameter_schemas import Inject, injection, schema_of
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.capabilities.wrappers.schemas import schema_of
 from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, one_line, shortened, written
 from apps.errors import InvalidParameter
 from apps.manifest.parameters import FunctionParameters, RestFunctionParameters

@@ -8,12 +8,11 @@ from apps.capabilities.wrappers.arguments import Arguments, with_arguments
 from apps.capabilities.wrappers.attachments import with_attachments
 from apps.capabilities.wrappers.display import Display
 from apps.capabilities.wrappers.fallbacks import with_fallback
-from apps.capabilities.wrappers.limits import with_limit
+from apps.capabilities.wrappers.limits import with_limit, with_timeout
 from apps.capabilities.wrappers.logs import with_log
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.retries import with_retries
 from apps.capabilities.wrappers.stages import with_stage
-from apps.capabilities.wrappers.timeouts import with_timeout
 from apps.manifest.attachments import AttachmentFilter
 from apps.manifest.fallbacks import Fallback
 

@@ -18,8 +18,8 @@ from apps.capabilities.wrappers.texts import shortened, written
 from apps.errors import ToolError
 
 
-class HeldBack:
-    """Keeps what is emitted to itself until something fails."""
+class DeferredEmit:
+    """Keeps events until `reveal` is called, and passes them on from then on."""
 
     def __init__(self, emit: Emit) -> None:
         self.emit = emit
@@ -38,7 +38,7 @@ class HeldBack:
 
 
 class BrokenOff(Exception):
-    """Leaves the block of a stage, which so reads failed, with a result for the model."""
+    """Carries a result for the model out of the block of a stage, which is shown as failed."""
 
     def __init__(self, result: ToolResult) -> None:
         self.result = result
@@ -47,8 +47,8 @@ class BrokenOff(Exception):
 def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
     """Show the call as the display says; the inner work finds the stage in its invocation.
 
-    A failure that a strategy made into a result leaves the stage excused, or failed if a part of the
-    answer stands in it: nobody may take that for the whole.
+    A failure that a strategy made into a result leaves the stage excused; but failed if a part of
+    the answer stands in it, lest that be taken for the whole.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -71,7 +71,7 @@ def shown(display: Display, opening: Opening, invocation: Invocation) -> Iterato
     if display.visibility == "never":
         yield replace(invocation, emit=silent, stage=Stage("", silent))
         return
-    held = HeldBack(invocation.emit) if display.visibility == "failures" else None
+    held = DeferredEmit(invocation.emit) if display.visibility == "failures" else None
     emit = held or invocation.emit
     title = display.title(invocation.arguments, opening.caller.locale)
     try:
@@ -120,6 +120,6 @@ def announcement(display: Display, argument: str, locale: str) -> Announcement |
 
 def show_failure(stage: Stage, markdown: str) -> None:
     """Write an error, and make the stage visible if only failures are shown."""
-    if isinstance(stage.emit, HeldBack):
+    if isinstance(stage.emit, DeferredEmit):
         stage.emit.reveal()
     stage.write(markdown)

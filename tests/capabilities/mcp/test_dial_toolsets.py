@@ -112,8 +112,8 @@ async def test_a_toolset_that_cannot_be_had_is_an_issue():
             told = messages(contribution)
 
     assert told == [
-        f"A required toolset ({DESK}) could not be found. Please contact your administrator.",
-        f"Access to a required toolset ({MAIL}) is forbidden. Please contact your administrator.",
+        f"A required toolset ({DESK}) could not be found. Please slot your administrator.",
+        f"Access to a required toolset ({MAIL}) is forbidden. Please slot your administrator.",
         "Toolset c: DIAL Core answers 503.",
     ]
 
@@ -307,9 +307,9 @@ async def test_sessions_end_with_the_run_and_differ_by_the_key(http_url: str):
                 (await use(named(contribution, "desk_count"))).content
                 for contribution in (one, one, two)
             ]
-            during = len(sessions.contacts)
-            assert KEY not in repr(list(sessions.contacts))
-        assert sessions.contacts == {}
+            during = len(sessions.slots)
+            assert KEY not in repr(list(sessions.slots))
+        assert sessions.slots == {}
         async with opened(first, toolset) as three:
             counts.append((await use(named(three, "desk_count"))).content)
 
@@ -322,11 +322,11 @@ async def test_a_session_that_two_runs_share_ends_with_the_later_one(http_url: s
         workspace = CoreWorkspace(core)
         async with opened(workspace, kept(name="desk")) as outer:
             async with opened(workspace, kept(name="desk")):
-                assert len(sessions.contacts) == 1
+                assert len(sessions.slots) == 1
             result = await use(named(outer, "desk_count"))
-            (contact,) = sessions.contacts.values()
-            assert contact.opened == 1
-        assert sessions.contacts == {}
+            (slot,) = sessions.slots.values()
+            assert slot.opened == 1
+        assert sessions.slots == {}
 
     assert result.content == "1"
 

@@ -223,7 +223,7 @@ async def test_the_rest_of_the_application_goes_on(http_url: str):
         ("http://127.0.0.1:9", "Toolset desk: the server cannot be reached."),
         (
             "http://10.1.2.3/mcp",
-            "Toolset desk: The host '10.1.2.3' is on a private network. If the server may contact "
+            "Toolset desk: The host '10.1.2.3' is on a private network. If the server may slot "
             "it, add 10.1.2.3 to the setting PRIVATE_NETWORK_ALLOWLIST.",
         ),
         (
@@ -300,10 +300,10 @@ async def test_one_failed_call_leaves_the_session_as_it_is(reply: Reply, told: s
         opened_desk(over_http(service.url)) as contribution,
     ):
         results = [await use(contribution.tools[0]) for _ in range(2)]
-        (contact,) = pool.contacts.values()
+        (slot,) = pool.slots.values()
 
     assert [result.content.startswith(told) for result in results] == [True, True]
-    assert contact.opened == 1
+    assert slot.opened == 1
 
 
 @pytest.mark.parametrize(

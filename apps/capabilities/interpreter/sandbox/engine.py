@@ -10,10 +10,10 @@ from django.conf import settings
 
 from apps.agent.messages import Message
 from apps.capabilities.interpreter.engines import Execution, Produced, Session
-from apps.capabilities.interpreter.inputs import Problems, match_files
+from apps.capabilities.interpreter.inputs import FileProblems, match_files
 from apps.capabilities.interpreter.media import type_of
 from apps.capabilities.interpreter.requests import Request
-from apps.capabilities.interpreter.sandbox.execution import Outcome, execute
+from apps.capabilities.interpreter.sandbox.execution import SandboxOutcome, execute
 from apps.capabilities.interpreter.sandbox.folder import HOME
 from apps.capabilities.interpreter.sandbox.state import KEY, StateUnusable, read_state, write_state
 from apps.capabilities.interpreter.sandbox.workers import run_in_worker
@@ -75,9 +75,9 @@ class SandboxSession:
         return replace(outcome.execution, produced=produced, notes=(*notes, *others))
 
     async def load(self, request: Request, messages: Sequence[Message]) -> dict[str, bytes]:
-        problems = Problems()
+        problems = FileProblems()
         files: dict[str, bytes] = {}
-        for file in match_files(request.attachment_urls, messages, problems):
+        for file in match_files(request.urls, messages, problems):
             try:
                 files[file.name] = (await self.opening.loader.load(file.url)).content
             except FileRefused as error:
@@ -89,7 +89,7 @@ class SandboxSession:
         self, request: Request, messages: Sequence[Message]
     ) -> tuple[bytes | None, list[str]]:
         """What the newest call left behind, and what the model must know about it."""
-        if request.fresh:
+        if request.open_session:
             return None, []
         written = newest(self.opening, messages)
         try:
@@ -97,7 +97,7 @@ class SandboxSession:
         except StateUnusable as reason:
             return None, [str(reason)]
 
-    def save(self, outcome: Outcome) -> list[str]:
+    def save(self, outcome: SandboxOutcome) -> list[str]:
         """Remember the state; a call that was cut off leaves that of the call before."""
         if outcome.is_state_lost:
             self.opening.saved[KEY] = {}  # what cannot be loaded is not tried again

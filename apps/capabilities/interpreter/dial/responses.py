@@ -1,21 +1,55 @@
-"""What DIAL's interpreter answered, as an execution."""
+"""What DIAL's interpreter answers: the shapes that it sends, and an execution made of one."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from apps.capabilities.interpreter.dial.client import ExecutionAnswer
 from apps.capabilities.interpreter.engines import Execution, Produced
 from apps.capabilities.interpreter.media import TEXTS, is_shown
 
 
-def execution_of(answer: ExecutionAnswer) -> Execution:
-    display = merged(answer.display or ())
+class Response(BaseModel):
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+
+class SessionResponse(Response):
+    session_id: str | None = Field(default=None, alias="sessionId")
+
+
+class ExecutionResponse(Response):
+    status: str
+    result: str | dict[str, JsonValue] | None = None
+    stdout: str | None = None
+    stderr: str | None = None
+    display: list[dict[str, JsonValue]] | None = None
+
+
+class FileResponse(Response):
+    path: str
+
+
+class FilesResponse(Response):
+    files: list[FileResponse] = []
+
+
+class BucketResponse(Response):
+    bucket: str
+
+
+def execution_of(response: ExecutionResponse) -> Execution:
+    """With the kinds of output that are shown; of several of one kind, the last."""
+    display = {
+        kind: data
+        for item in response.display or ()
+        for kind, data in item.items()
+        if kind in TEXTS or is_shown(kind)
+    }
     produced: list[Produced] = []
     notes: list[str] = []
     for kind, data in display.items():
@@ -26,24 +60,14 @@ def execution_of(answer: ExecutionAnswer) -> Execution:
         except (binascii.Error, ValueError):
             notes.append(f"The displayed {kind} is damaged and was left out.")
     return Execution(
-        "SUCCESS" if answer.status.upper() == "SUCCESS" else "FAILURE",
-        text_of(answer.result),
-        answer.stdout or "",
-        answer.stderr or "",
+        "SUCCESS" if response.status.upper() == "SUCCESS" else "FAILURE",
+        text_of(response.result),
+        response.stdout or "",
+        response.stderr or "",
         display,
         tuple(produced),
         tuple(notes),
     )
-
-
-def merged(items: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The kinds that are shown; of several of one kind the last."""
-    return {
-        kind: data
-        for item in items
-        for kind, data in item.items()
-        if kind in TEXTS or is_shown(kind)
-    }
 
 
 def text_of(result: str | Mapping[str, Any] | None) -> str:

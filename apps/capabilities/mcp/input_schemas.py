@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
 from apps.capabilities.wrappers.arguments import Arguments
-from apps.capabilities.wrappers.constants import unchanged
+from apps.capabilities.wrappers.parameter_schemas import unchanged
 
 MOST_SCHEMAS = 2_000
 """Schemas inside one schema, after references are resolved: a few may multiply without end."""

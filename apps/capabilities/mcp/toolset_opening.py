@@ -1,30 +1,29 @@
-"""Toolsets in one run: what their servers offer, or why they do not."""
+"""Toolsets in one run: what their servers offer, or why they offer nothing."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from apps.agent.tools import Tool
+from apps.capabilities.mcp.bindings import BINDINGS, ToolsetBinding, bind_toolset
 from apps.capabilities.mcp.failures import ConnectionFailed
-from apps.capabilities.mcp.lines import LINES, Line, find_line
 from apps.capabilities.mcp.listings import Listing, read_listing
 from apps.capabilities.mcp.pool import Leases, current_pool
 from apps.capabilities.mcp.resources import (
     EagerText,
-    Shelf,
-    cards,
-    open_shelf,
+    ToolsetResources,
+    injection,
+    list_resources,
     read_eager,
     reading_tool,
+    resource_prompt,
 )
-from apps.capabilities.mcp.sign_ins import sign_in_once, told, want_sign_in
-from apps.capabilities.mcp.synthetic import injection
+from apps.capabilities.mcp.sign_ins import sign_in_once, sign_in_problem, want_sign_in
 from apps.capabilities.mcp.tools import PreparedTools, prepare_tools
 from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Contribution, Opening
@@ -37,17 +36,17 @@ logger = logging.getLogger(__name__)
 
 INSTRUCTIONS_CHARACTERS = 10_000
 MOST_PREPARED = 8
-"""Different lists of one toolset that are kept prepared: a server may show callers different ones."""
+"""Lists of one toolset: a server may show callers different ones."""
 
 
 @dataclass(slots=True)
 class OpenedToolset:
-    """`line` is there when the server was found; `refusal` tells that it wants a sign-in."""
+    """`binding` is there when the server was found; `refusal` tells that it wants a sign-in."""
 
-    line: Line | None = None
+    binding: ToolsetBinding | None = None
     tools: PreparedTools = field(default_factory=PreparedTools)
     instructions: str = ""
-    shelf: Shelf | None = None
+    resources: ToolsetResources | None = None
     eager: list[EagerText] = field(default_factory=list)
     issues: list[InitializationIssue] = field(default_factory=list)
     refusal: ConnectionFailed | None = None
@@ -58,7 +57,7 @@ class PreparableToolset:
 
     def __init__(self, toolset: Toolset) -> None:
         self.toolset = toolset
-        self.prepared: OrderedDict[tuple[str, str], PreparedTools] = OrderedDict()
+        self.prepared: dict[tuple[str, str], PreparedTools] = {}
 
     async def open(self, opening: Opening, leases: Leases) -> OpenedToolset:
         """Never raises for what a server does: that becomes an issue."""
@@ -84,38 +83,38 @@ class PreparableToolset:
         """Once more after its server wanted a sign-in and the person was asked for it."""
         refusal = refused.refusal
         if outcome == "success":
-            if refused.line is not None:
-                refused.line.contact.forgive()
+            if refused.binding is not None:
+                refused.binding.slot.forget_failures()
             opened = await self.open(opening, leases)
             if opened.refusal is None:
                 return opened
             refusal = opened.refusal
         details = refusal.details if refusal is not None else ""
-        text = told(outcome, self.toolset.label)
+        text = sign_in_problem(outcome, self.toolset.label)
         return OpenedToolset(issues=[InitializationIssue(text, details=details)])
 
     async def fill(self, opened: OpenedToolset, opening: Opening, leases: Leases) -> None:
-        opened.line = line = await find_line(self.toolset, opening)
-        contact = leases.take(line.endpoint, line.bucket, alone=line.is_private)
-        listing = await contact.known("listing", line.errand(), read_listing)
-        opened.tools = await self.tools(line.toolset, listing)
-        if line.toolset.tells_instructions and listing.instructions.strip():
-            opened.instructions = introduced(line.toolset.label, listing.instructions)
+        opened.binding = binding = await bind_toolset(self.toolset, opening)
+        slot = leases.take(binding.endpoint, binding.bucket, alone=binding.is_private)
+        listing = await slot.cached("listing", binding.errand(), read_listing)
+        opened.tools = await self.tools(binding.toolset, listing)
+        if binding.toolset.tells_instructions and listing.instructions.strip():
+            opened.instructions = introduced(binding.toolset.label, listing.instructions)
         if listing.has_resources:
-            opened.shelf = await open_shelf(line)
-        if opened.shelf is not None:
-            opened.eager, opened.issues = await read_eager(opened.shelf)
+            opened.resources = await list_resources(binding)
+        if opened.resources is not None:
+            opened.eager, opened.issues = await read_eager(opened.resources)
 
     async def tools(self, toolset: Toolset, listing: Listing) -> PreparedTools:
         key = (repr(toolset.name), listing.fingerprint)
-        if key not in self.prepared:
+        found = self.prepared.pop(key, None)
+        if found is None:
             # Checking many schemas takes seconds, in which everybody else would stand still.
             found = await asyncio.to_thread(prepare_tools, toolset, listing)
-            self.prepared[key] = found
-            if len(self.prepared) > MOST_PREPARED:
-                self.prepared.popitem(last=False)
-        self.prepared.move_to_end(key)
-        return self.prepared[key]
+        self.prepared[key] = found
+        if len(self.prepared) > MOST_PREPARED:
+            del self.prepared[next(iter(self.prepared))]
+        return found
 
 
 @asynccontextmanager
@@ -133,9 +132,9 @@ async def open_toolsets(
     async with current_pool().leases() as leases:
         opened = await together(one.open(opening, leases) for one in toolsets)
         refused = {
-            index: toolset.toolset.kept_as
-            for index, toolset in enumerate(toolsets)
-            if toolset.toolset.kept_as and opened[index].refusal is not None
+            index: one.toolset.kept_as
+            for index, one in enumerate(toolsets)
+            if one.toolset.kept_as and opened[index].refusal is not None
         }
         if not refused:
             yield joined(opened, opening, issues, more)
@@ -187,24 +186,20 @@ def joined(
     issues: Sequence[InitializationIssue],
     more: Sequence[Tool],
 ) -> Contribution:
-    shelves = [toolset.shelf for toolset in opened if toolset.shelf is not None]
-    eager = [text for toolset in opened for text in toolset.eager]
-    tools: list[Tool] = []
-    hidden: list[Tool] = []
-    lines = opening.known.get_or_make(LINES, dict)
-    for toolset in opened:
-        if toolset.line is not None:
-            lines[toolset.line.toolset.path] = toolset.line
-            tools += (tool.bind(opening) for tool in toolset.tools.tools)
-            hidden += (tool.bind(opening) for tool in toolset.tools.hidden)
-    if shelves:
-        tools.append(reading_tool(shelves).bind(opening))
-    instructions = [toolset.instructions for toolset in opened]
-    found = [issue for toolset in opened for issue in (*toolset.tools.issues, *toolset.issues)]
+    """All toolsets in their order."""
+    bindings = opening.known.get_or_make(BINDINGS, dict)
+    bindings.update((one.binding.toolset.path, one.binding) for one in opened if one.binding)
+    tools = [tool for one in opened for tool in one.tools.tools]
+    offered = [one.resources for one in opened if one.resources is not None]
+    if offered:
+        tools.append(reading_tool(offered))
+    eager = [text for one in opened for text in one.eager]
+    found = (issue for one in opened for issue in (*one.tools.issues, *one.issues))
+    instructions = (*(one.instructions for one in opened), resource_prompt(offered))
     return Contribution(
-        tools=(*tools, *more),
-        hidden=tuple(hidden),
-        instructions=tuple(filter(None, [*instructions, cards(shelves)])),
+        tools=(*(tool.bind(opening) for tool in tools), *more),
+        hidden=tuple(tool.bind(opening) for one in opened for tool in one.tools.hidden),
+        instructions=tuple(filter(None, instructions)),
         history=(injection(eager),) if eager else (),
         issues=(*issues, *found),
     )

@@ -1,4 +1,4 @@
-"""What people answered when they were asked to sign in: calls at the same time ask them once."""
+"""How people answered when they were asked to sign in: calls at the same time ask them once."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 
 
-class Answers:
-    """Of one session; `given` counts them, so that a call knows which came while it went on."""
+class SignInResults:
+    """Of one session. `count` grows with each, so that a call knows which came while it went on."""
 
     def __init__(self) -> None:
-        self.given = 0
+        self.count = 0
         self.last: dict[Hashable, tuple[int, bool]] = {}
         self.lock = asyncio.Lock()
 
@@ -20,6 +20,6 @@ class Answers:
             number, answer = self.last.get(about, (0, False))
             if number <= began:
                 answer = await ask()
-                self.given += 1
-                self.last[about] = (self.given, answer)
+                self.count += 1
+                self.last[about] = (self.count, answer)
             return answer
