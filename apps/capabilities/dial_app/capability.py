@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from apps.capabilities.dial_app.branches import PreparableApp
+from apps.capabilities.dial_app.applications import PreparableApp
 from apps.capabilities.mcp.capability import call_seconds
 from apps.capabilities.mcp.toolset_opening import PreparableToolset, open_toolsets
 from apps.capabilities.registry import Capability, Contribution, Open, Opening

@@ -73,7 +73,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 def find_tool(manifest: Manifest) -> InternalTool | None:
-    """The first that is enabled; there is one interpreter in a run."""
+    """The first that is enabled: a run has one interpreter."""
     for toolset in manifest.tool_sets:
         if isinstance(toolset, InternalToolSet) and toolset.enabled:
             for tool in toolset.tools:
@@ -87,7 +87,7 @@ def find_tool(manifest: Manifest) -> InternalTool | None:
 
 
 def choose_engine(manifest: Manifest) -> Engine:
-    """DIAL's interpreter where its address is configured, else the sandbox that comes with us."""
+    """DIAL's interpreter if its address is configured, else the built-in sandbox."""
     if settings.PY_INTERPRETER_URL:
         return DialEngine(settings.PY_INTERPRETER_URL, time_limit(manifest))
     return SandboxEngine()
@@ -130,8 +130,6 @@ def displayed(parameters: FunctionParameters) -> FunctionParameters:
 
 
 def with_short_title(tool: PreparedTool) -> PreparedTool:
-    """The stage's title has room for so many words, however many the model wrote."""
-
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         arguments = shortened_title(invocation.arguments)
         return await tool.work(opening, replace(invocation, arguments=arguments))

@@ -16,7 +16,7 @@ Status = Literal["SUCCESS", "FAILURE"]
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """Something that the code made and a person may see; `name` is "" when it has none."""
+    """A displayed value or a file that the code made; `name` is "" for a value."""
 
     name: str
     type: str

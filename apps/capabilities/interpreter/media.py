@@ -19,21 +19,11 @@ ENDINGS = {
 }
 """Of the files that code writes; the first that fits decides."""
 
-ENDING_OF = {
-    PLOTLY: ".plotly.json",
-    "image/png": ".png",
-    "image/jpeg": ".jpg",
-    "application/json": ".json",
-    "text/csv": ".csv",
-    "application/xml": ".xml",
-    "text/xml": ".xml",
-    "text/plain": ".txt",
-    "text/markdown": ".md",
-}
+ENDING_OF = {kind: ending for ending, kind in reversed(ENDINGS.items())} | {"text/xml": ".xml"}
 
 
 def type_of(name: str) -> str:
-    """The type of a file that code wrote; "" for kinds that are not shown."""
+    """ "" for kinds that are not shown."""
     lowered = name.lower()
     return next((kind for ending, kind in ENDINGS.items() if lowered.endswith(ending)), "")
 

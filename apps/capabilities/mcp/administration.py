@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 
 import mcp_types as types
 
+from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.capabilities.mcp.endpoints import find_endpoint
-from apps.capabilities.mcp.failures import ConnectionFailed
 from apps.capabilities.mcp.listings import Listing, read_listing
 from apps.capabilities.mcp.pool import current_pool
 from apps.capabilities.mcp.session_slots import SessionSlot, State

@@ -11,12 +11,16 @@ from typing import Any, Literal, TypeVar
 
 import mcp_types as types
 from mcp import Client
-from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from apps.capabilities.mcp.connection_failures import (
+    ENDED,
+    ConnectionFailed,
+    is_closed,
+    leaves,
+    read_failure,
+)
 from apps.capabilities.mcp.endpoints import Endpoint
-from apps.capabilities.mcp.failures import ENDED, ConnectionFailed, is_closed, leaves, read_failure
 from apps.capabilities.mcp.processes import StderrTail
 from apps.capabilities.mcp.redaction import SentCredentials
 from apps.capabilities.mcp.streams import open_streams
@@ -32,7 +36,7 @@ LIST_CHANGES = (types.ToolListChangedNotification, types.ResourceListChangedNoti
 
 
 class Connection:
-    """`changed` is called when the server says that its lists are not what they were."""
+    """`changed` is called when the server says that its lists have changed."""
 
     def __init__(self, endpoint: Endpoint, changed: Callable[[], None]) -> None:
         self.endpoint = endpoint
@@ -82,10 +86,10 @@ class Connection:
             self.settled.set()
 
     async def serve(self, mode: Literal["legacy", "auto"], seconds: float) -> BaseException | None:
-        """Connect, and stay until it is over; return what went wrong.
+        """Connect, and stay connected until `stopping` is set; return what went wrong.
 
-        The older handshake comes first: only there a server keeps a session for its client, and
-        tells on its own that its tools changed. A server that speaks only the newer refuses by a code.
+        The older handshake comes first: only with it a server keeps a session for its client and
+        tells when its tools change. A server that speaks only the newer one refuses by a code.
         """
         try:
             async with AsyncExitStack() as stack:
@@ -106,7 +110,6 @@ class Connection:
         return None
 
     def end(self, failure: ConnectionFailed) -> None:
-        """The session is of no use any more."""
         if self.stopping.is_set() or self.client is None:
             return  # it is being closed or opened, and that tells more
         self.failure = self.failure or self.with_last_words(failure)
@@ -122,7 +125,6 @@ class Connection:
             self.task.cancel()  # the handshake is what waits
 
     def with_last_words(self, failure: ConnectionFailed) -> ConnectionFailed:
-        """A program's last lines on stderr say why it ended."""
         failure.last_words = failure.last_words or self.errors.text
         return failure
 
@@ -172,21 +174,6 @@ class Connection:
         if not task.done():
             task.cancel()
             await asyncio.wait([task], timeout=CLOSE_SECONDS)
-
-
-async def call_tool(
-    client: Client, name: str, arguments: dict[str, Any], progress: ProgressFnT
-) -> types.CallToolResult:
-    if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return await client.call_tool(name, arguments, progress_callback=progress)
-    # For older servers the SDK's own call also checks results by their schema. One that does not
-    # fit is still of use to a model, and a stranger's schema could take for ever to check.
-    request = types.CallToolRequest(
-        params=types.CallToolRequestParams(name=name, arguments=arguments)
-    )
-    return await client.session.send_request(
-        request, types.CallToolResult, progress_callback=progress
-    )
 
 
 def is_modern_only(error: BaseException) -> bool:

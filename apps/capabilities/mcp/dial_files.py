@@ -17,7 +17,7 @@ _external = re.compile(r"https?:", re.IGNORECASE)
 
 
 def file_parameters(schema: Mapping[str, Any]) -> frozenset[str]:
-    """The names of the parameters that hold files, or lists of files."""
+    """Names of parameters that take files, or lists of files."""
     return frozenset(
         name
         for name, one in schema.get("properties", {}).items()

@@ -46,7 +46,7 @@ class Endpoint:
 
     @property
     def title(self) -> str:
-        """For the administrator; an address may carry a secret in its query, so without it."""
+        """For the administrator: without the query, which may contain a secret."""
         return self.program.name if self.program is not None else self.url.partition("?")[0]
 
     def authorizing(self, sent: SentCredentials) -> Authorize:
@@ -79,7 +79,7 @@ def needs_of(info: McpServer) -> list[Need]:
 
 
 def endpoint_problem(info: McpServer) -> tuple[str, str]:
-    """Which field cannot be used, and why; two empty texts when all can."""
+    """The field that cannot be used and the reason; two empty texts when all can."""
     if info.protocol != "stdio":
         try:
             read_url(info.url)

@@ -7,8 +7,8 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.capabilities.mcp.endpoints import Endpoint
-from apps.capabilities.mcp.failures import ConnectionFailed
 from apps.capabilities.mcp.session_slots import SessionSlot
 from apps.workspace.egress.lifetimes import shared
 
@@ -59,7 +59,7 @@ class Pool:
                 await asyncio.wait(ending, timeout=FAREWELL_SECONDS)
 
     def make_room(self, endpoint: Endpoint) -> None:
-        """Drop what was not used for longest if there are too many. Raises `ConnectionFailed`."""
+        """Drop the least recently used session if there are too many. Raises `ConnectionFailed`."""
         if endpoint.program is not None:
             programs = [key for key in self.slots if key[0].program is not None]
             self.limit(MOST_PROGRAMS, MOST_PROGRAMS, programs)
@@ -75,7 +75,7 @@ class Pool:
             raise ConnectionFailed("too many servers are in use at once; try again later.")
 
     def drop(self, key: Key) -> asyncio.Task[None] | None:
-        """End a session soon; None when it is gone already."""
+        """End a session in the background; None when it is gone already."""
         slot = self.slots.pop(key, None)
         return None if slot is None else self.close_later(slot)
 

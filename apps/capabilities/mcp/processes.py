@@ -17,7 +17,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from apps.agent.surrogates import mend
-from apps.capabilities.mcp.failures import ConnectionFailed
+from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.workspace.local.mcp_servers import RegisteredServer
 
 INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR")
@@ -67,7 +67,7 @@ async def process_streams(
         MemoryObjectSendStream[SessionMessage],
     ]
 ]:
-    """Start the program; messages are lines of its output and input.
+    """Start the program, which writes and reads one message in each line.
 
     Raises `ConnectionFailed` when it cannot be started.
     """

@@ -19,7 +19,7 @@ REDACTED = frozenset({"title", "description"})
 
 
 class SentCredentials:
-    """The credentials that one session has sent."""
+    """Of one session."""
 
     def __init__(self) -> None:
         self.credentials: set[str] = set()
@@ -58,7 +58,7 @@ class SentCredentials:
         return replace(item, message=message.model_copy(update=changes))
 
     def may_repeat(self, value: Any) -> bool:
-        """Most messages do not; to take a large one apart for nothing would hold up everybody."""
+        """Rarely true, and cheap: taking each large message apart would hold up everybody."""
         try:
             written = msgspec.json.encode(value)
         except (TypeError, ValueError, OverflowError):

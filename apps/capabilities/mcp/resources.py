@@ -14,7 +14,7 @@ from apps.agent.injection import Injection, inject
 from apps.agent.messages import Message
 from apps.agent.tools import Invocation, ToolResult, ToolSpec
 from apps.capabilities.mcp.bindings import ToolsetBinding
-from apps.capabilities.mcp.failures import ConnectionFailed
+from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.capabilities.mcp.listings import read_resources
 from apps.capabilities.mcp.results import blob_of, keep
 from apps.capabilities.mcp.sign_ins import ask
@@ -69,8 +69,6 @@ class ToolsetResources:
 
 @dataclass(frozen=True, slots=True)
 class EagerText:
-    """A resource that the model knows before it is asked anything."""
-
     toolset: str
     uri: str
     text: str
@@ -113,7 +111,7 @@ def reading_arguments() -> Arguments:
 
 
 def reading_tool(offered: Sequence[ToolsetResources]) -> PreparedTool:
-    """One tool for all toolsets, with the wishes of the first."""
+    """One tool for all toolsets, with the settings of the first."""
     first = offered[0].toolset
     arguments = reading_arguments()
     spec = ToolSpec(TOOL_NAME, "Reads a resource of an MCP server.", arguments.schema)
@@ -174,7 +172,7 @@ def texts_in(contents: Contents) -> list[str]:
 async def read_eager(
     resources: ToolsetResources,
 ) -> tuple[list[EagerText], list[InitializationIssue]]:
-    """The resources that are read ahead, remembered for as long as the lists are."""
+    """Resources that are read ahead, cached as long as the lists are."""
     wanted, label = resources.toolset.resources, resources.toolset.label
     texts: list[EagerText] = []
     issues: list[InitializationIssue] = []

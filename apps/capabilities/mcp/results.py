@@ -60,7 +60,7 @@ async def result_of(
 def text_of(answer: types.CallToolResult) -> str:
     """The texts, joined by blank lines; the structured content if no block says anything.
 
-    Where there are blocks, it repeats them: a picture would be told as text as well.
+    Structured content repeats the blocks: a picture would also appear as text.
     """
     texts = list(filter(None, map(text_in, answer.content)))
     if texts or any(map(has_blob, answer.content)) or answer.structured_content is None:
@@ -79,7 +79,7 @@ def text_in(block: types.ContentBlock) -> str:
 
 
 def blobs_of(content: Iterable[types.ContentBlock]) -> Iterator[Blob | None]:
-    """None stands for what cannot be read."""
+    """None stands for data that cannot be decoded."""
     for block in content:
         if isinstance(block, types.ImageContent | types.AudioContent):
             yield decoded(block.mime_type, block.data)

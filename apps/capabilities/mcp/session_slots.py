@@ -12,9 +12,9 @@ from typing import Any, Literal, TypeVar
 
 from mcp import Client
 
+from apps.capabilities.mcp.connection_failures import ConnectionFailed, has_lost_session
 from apps.capabilities.mcp.connections import Connection
 from apps.capabilities.mcp.endpoints import Endpoint
-from apps.capabilities.mcp.failures import ConnectionFailed, has_lost_session
 from apps.capabilities.mcp.sign_in_results import SignInResults
 from apps.workspace.egress.errands import Errand
 
@@ -99,7 +99,7 @@ class SessionSlot:
         return connection
 
     def notice_end(self) -> None:
-        """See whether the session has ended by itself since it was used."""
+        """Notice that the session has ended by itself."""
         connection = self.connection
         if connection is None or connection.is_open:
             return
@@ -111,7 +111,7 @@ class SessionSlot:
             self.note_failure(connection.failure)
 
     def note_failure(self, failure: ConnectionFailed) -> None:
-        """The first try after a failure is free; further ones wait for longer and longer."""
+        """The first retry is immediate; further ones wait for longer and longer."""
         self.failure, self.failed_at = failure, datetime.now(UTC)
         longest = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** min(self.failures, 10))
         wait = jitter(longest) if self.failures else 0.0
@@ -119,7 +119,7 @@ class SessionSlot:
         self.failures += 1
 
     async def close(self) -> None:
-        """End the session; the lists stay for as long as they are believed."""
+        """End the session; the lists stay cached."""
         if self.starting is not None:
             await asyncio.wait([self.starting])
         ending, self.lost = self.lost, set()
@@ -129,7 +129,7 @@ class SessionSlot:
         await asyncio.gather(*(connection.close() for connection in ending))
 
     async def reset(self) -> None:
-        """Forget everything, failures too."""
+        """Forget lists and failures too."""
         await self.close()
         self.forget_lists()
         self.forget_failures()
@@ -154,7 +154,7 @@ class SessionSlot:
         return await (await self.connected(again)).ask(again, question)
 
     def abandon(self, connection: Connection) -> None:
-        """Ask nothing more in a session. What is asked in it already may come to its end."""
+        """Ask nothing more in a session; what is asked in it already may finish."""
         self.lost = {one for one in self.lost if not one.is_over}
         if self.connection is connection:
             self.connection = None
@@ -194,5 +194,5 @@ def retrieve_exception(task: asyncio.Task[Connection]) -> None:
 
 
 def jitter(longest: float) -> float:
-    """Sessions that failed together do not return together."""
+    """Sessions that failed together shall not return together."""
     return random.uniform(0.0, longest)  # noqa: S311 - nobody has to guess it

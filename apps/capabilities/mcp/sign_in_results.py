@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Hashable
 
 
 class SignInResults:
-    """Of one session. `count` grows with each, so that a call knows which came while it went on."""
+    """Of one session. A call compares `count` to see which answers came while it went on."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -15,7 +15,7 @@ class SignInResults:
         self.lock = asyncio.Lock()
 
     async def since(self, began: int, about: Hashable, ask: Callable[[], Awaitable[bool]]) -> bool:
-        """The answer about something that came since `began`; without one, `ask` for it."""
+        """The newest answer about something, if it came after `began`; else the answer to `ask`."""
         async with self.lock:
             number, answer = self.last.get(about, (0, False))
             if number <= began:

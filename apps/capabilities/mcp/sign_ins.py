@@ -10,7 +10,7 @@ import mcp_types as types
 from mcp import Client
 
 from apps.capabilities.mcp.bindings import ToolsetBinding
-from apps.capabilities.mcp.failures import ConnectionFailed
+from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.capabilities.registry import Key, Opening
 from apps.workspace.port import SignIn
 
@@ -32,7 +32,7 @@ def want_sign_in(toolset_ids: Iterable[str], opening: Opening) -> None:
 
 
 async def sign_in_once(opening: Opening) -> Mapping[str, SignIn]:
-    """Ask the person to sign in to all that wants it; later questions get the same answer."""
+    """Ask the person for all wanted sign-ins at once; later calls get the same outcomes."""
     wanted = opening.known[WANTED]
     ask = partial(opening.workspace.sign_in, list(wanted))
     return await opening.known.get_or_ask(OUTCOMES, ask)
@@ -54,7 +54,7 @@ def sign_in_problem(outcome: SignIn, label: str) -> str:
 
 
 async def ask(binding: ToolsetBinding, opening: Opening, question: Question[T]) -> T:
-    """Where a toolset of the workspace wants a sign-in, ask again after it.
+    """Ask a question; if the toolset of the workspace wants a sign-in, ask again after it.
 
     Raises `ConnectionFailed`.
     """
@@ -78,7 +78,7 @@ async def ask(binding: ToolsetBinding, opening: Opening, question: Question[T]) 
 async def call(
     binding: ToolsetBinding, opening: Opening, question: Question[types.CallToolResult]
 ) -> types.CallToolResult:
-    """The same for a call of a tool, whose answer may be that a service behind it wants a sign-in.
+    """As `ask`; the answer may also be that a service behind the tool wants a sign-in.
 
     Raises `ConnectionFailed`.
     """

@@ -16,8 +16,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
+from apps.capabilities.mcp.connection_failures import ENDED, ConnectionFailed
 from apps.capabilities.mcp.endpoints import Endpoint
-from apps.capabilities.mcp.failures import ENDED, ConnectionFailed
 from apps.capabilities.mcp.processes import StderrTail, process_streams
 from apps.capabilities.mcp.redaction import SentCredentials
 from apps.workspace.egress.errands import Broken, make_errand_client
@@ -54,10 +54,10 @@ class Sending(Protocol):
 async def open_streams(
     endpoint: Endpoint, errors: StderrTail, ended: Ended, broken: Broken, sent: SentCredentials
 ) -> AsyncIterator[tuple[WatchedStream, Sending]]:
-    """Entered and left by the same task.
+    """Has to be entered and left by the same task.
 
-    `ended` is told when nothing more can arrive; `broken`, when a message could not be delivered
-    and no answer to it will tell so. What is `sent` as a credential does not come back.
+    `ended` is called when nothing more can arrive; `broken` when a message could not be delivered
+    and will get no answer. Credentials in `sent` are hidden in what comes back.
     """
     async with AsyncExitStack() as stack:
         incoming, outgoing = await stack.enter_async_context(
@@ -88,10 +88,7 @@ async def transport(
 
 
 class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
-    """A stream of incoming messages whose end is told, and which a flood ends.
-
-    The credentials that were `sent` are hidden in them.
-    """
+    """Tells the end of incoming messages, ends a flood, hides the credentials that were `sent`."""
 
     def __init__(self, inner: Receiving, ended: Ended, sent: SentCredentials) -> None:
         self.inner = inner
@@ -102,7 +99,7 @@ class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
 
     @property
     def last_context(self) -> Any:
-        """The context that the message was sent in, where the transport knows it."""
+        """The context in which the message was sent, if the transport knows it."""
         return getattr(self.inner, "last_context", None)
 
     async def receive(self) -> SessionMessage | Exception:

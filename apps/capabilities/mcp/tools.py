@@ -6,16 +6,18 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import mcp_types as types
 from mcp import Client
+from mcp.shared.dispatcher import ProgressFnT
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from apps.agent.stages import Stage
 from apps.agent.tools import Invocation, ToolResult, ToolSpec
 from apps.capabilities.mcp.bindings import BINDINGS
-from apps.capabilities.mcp.connections import call_tool
+from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.capabilities.mcp.dial_files import file_parameters, grant_files
-from apps.capabilities.mcp.failures import ConnectionFailed
 from apps.capabilities.mcp.input_schemas import SchemaInvalid, SchemaReader
 from apps.capabilities.mcp.listings import Listing
 from apps.capabilities.mcp.results import result_of
@@ -35,12 +37,12 @@ MOST_TOOLS = 500
 """Of one toolset. Models take far fewer, so more are a mistake."""
 DESCRIPTION_CHARACTERS = 10_000
 MOST_PROGRESS = 200
-"""Notices of one call that its stage shows."""
+"""Of one call, shown in its stage."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedTools:
-    """`hidden` are for the platform alone."""
+    """Only the platform calls the `hidden` ones."""
 
     tools: tuple[PreparedTool, ...] = ()
     hidden: tuple[PreparedTool, ...] = ()
@@ -132,10 +134,7 @@ async def call(
     toolset = binding.toolset
     await grant_files(files, invocation.arguments, binding, opening)
     shown = ShownProgress(invocation.stage)
-
-    async def question(client: Client) -> types.CallToolResult:
-        return await call_tool(client, tool_name, dict(invocation.arguments), shown)
-
+    question = partial(call_tool, tool_name, dict(invocation.arguments), shown)
     try:
         answer = await ask_tool(binding, opening, question)
     except ConnectionFailed as failure:
@@ -145,8 +144,21 @@ async def call(
     return await result_of(answer, tool_name, toolset.node.attachment, opening, invocation.stage)
 
 
+async def call_tool(
+    name: str, arguments: dict[str, Any], progress: ProgressFnT, client: Client
+) -> types.CallToolResult:
+    if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        return await client.call_tool(name, arguments, progress_callback=progress)
+    # For older servers the SDK's own call also checks results by their schema. One that does not
+    # fit is still of use to a model, and a stranger's schema could take for ever to check.
+    params = types.CallToolRequestParams(name=name, arguments=arguments)
+    return await client.session.send_request(
+        types.CallToolRequest(params=params), types.CallToolResult, progress_callback=progress
+    )
+
+
 class ShownProgress:
-    """Writes a server's notices of progress into a stage, as long as the call goes on."""
+    """Writes a server's notices of progress into the stage of a call, while it goes on."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage

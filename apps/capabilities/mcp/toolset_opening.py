@@ -11,7 +11,7 @@ from http import HTTPStatus
 
 from apps.agent.tools import Tool
 from apps.capabilities.mcp.bindings import BINDINGS, ToolsetBinding, bind_toolset
-from apps.capabilities.mcp.failures import ConnectionFailed
+from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.capabilities.mcp.listings import Listing, read_listing
 from apps.capabilities.mcp.pool import Leases, current_pool
 from apps.capabilities.mcp.resources import (
@@ -41,7 +41,7 @@ MOST_PREPARED = 8
 
 @dataclass(slots=True)
 class OpenedToolset:
-    """`binding` is there when the server was found; `refusal` tells that it wants a sign-in."""
+    """`binding` is set when the server was found, `refusal` when it wants a sign-in."""
 
     binding: ToolsetBinding | None = None
     tools: PreparedTools = field(default_factory=PreparedTools)
@@ -53,14 +53,14 @@ class OpenedToolset:
 
 
 class PreparableToolset:
-    """A toolset, and its tools as they were last prepared."""
+    """A toolset with its prepared tools."""
 
     def __init__(self, toolset: Toolset) -> None:
         self.toolset = toolset
         self.prepared: dict[tuple[str, str], PreparedTools] = {}
 
     async def open(self, opening: Opening, leases: Leases) -> OpenedToolset:
-        """Never raises for what a server does: that becomes an issue."""
+        """Failures of the server become issues."""
         opened = OpenedToolset()
         label = self.toolset.label
         try:
@@ -80,7 +80,7 @@ class PreparableToolset:
     async def open_again(
         self, refused: OpenedToolset, outcome: SignIn, opening: Opening, leases: Leases
     ) -> OpenedToolset:
-        """Once more after its server wanted a sign-in and the person was asked for it."""
+        """Open it once more after the person was asked to sign in."""
         refusal = refused.refusal
         if outcome == "success":
             if refused.binding is not None:
@@ -186,7 +186,6 @@ def joined(
     issues: Sequence[InitializationIssue],
     more: Sequence[Tool],
 ) -> Contribution:
-    """All toolsets in their order."""
     bindings = opening.known.get_or_make(BINDINGS, dict)
     bindings.update((one.binding.toolset.path, one.binding) for one in opened if one.binding)
     tools = [tool for one in opened for tool in one.tools.tools]

@@ -32,7 +32,7 @@ class Arguments:
 
     @property
     def constants(self) -> Mapping[str, Any]:
-        """Parameters that have one value, whatever the model writes."""
+        """Sent with every call; the model cannot change them."""
         constants: dict[str, Any] = self.inject({})
         return constants
 
@@ -81,9 +81,9 @@ def read_arguments(parameters: FunctionParameters | RestFunctionParameters) -> A
 def with_arguments(
     tool: PreparedTool, arguments: Arguments, addresses: Collection[str] = ()
 ) -> PreparedTool:
-    """Let the tool see checked arguments only, with the content of the files that they refer to.
+    """Pass only checked arguments to the tool, with the content of files in place of references.
 
-    Those named in `addresses` take the address of a file. Raises `InvalidParameter`.
+    Arguments in `addresses` take the address of a file. Raises `InvalidParameter`.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -97,7 +97,6 @@ def with_arguments(
 def refusal(
     violations: Iterable[ValidationError], unshown: Collection[str] = ()
 ) -> InvalidParameter:
-    """Every violation with its path, what was found and what was expected."""
     found = dict.fromkeys(item for each in violations for item in problems(each, unshown))
     (path, text), *others = list(found)[:MOST_VIOLATIONS]
     lines = [text, *(f"Parameter {other} is invalid: {why}" for other, why in others)]
@@ -107,7 +106,7 @@ def refusal(
 def problems(
     violation: ValidationError, unshown: Collection[str] = ()
 ) -> Iterator[tuple[str, str]]:
-    """The path of each parameter that a violation is about, and what is wrong with it."""
+    """The path of each parameter that a violation is about, and the problem."""
     path = place(violation.absolute_path)
     value: Any = violation.instance
     expected: Any = violation.validator_value

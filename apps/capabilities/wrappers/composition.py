@@ -19,11 +19,10 @@ from apps.manifest.fallbacks import Fallback
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What a manifest wants of one tool beside its work; `seconds` is the time it has.
+    """What a manifest wants of one tool beside its work; `seconds` is the time limit.
 
-    `addresses` are the arguments that take the address of a file, so that references in them are
-    not loaded. A tool without `attachment` filters what it brings itself, while it arrives; one that
-    `is_repeatable` does no more when it is called twice than when it is called once.
+    References in arguments named in `addresses` are not loaded. A tool without `attachment` filters
+    its attachments itself, while they arrive. `is_repeatable`: two calls have the effect of one.
     """
 
     arguments: Arguments

@@ -48,13 +48,13 @@ class Display:
         return title
 
     def request(self, arguments: Mapping[str, Any]) -> str:
-        """The block that shows what the model asked for; a configured body stands in for it."""
+        """The block with the arguments, or the configured body."""
         if self.stage is not None and self.stage.body:
             return f"{filled(self.stage.body, arguments)}\n\n"
         return HEADING + self.entries(arguments)
 
     def beginning(self, locale: str) -> str:
-        """The part of every title that is known before the arguments are."""
+        """The part of the title that does not depend on the arguments."""
         configured = self.stage.name if self.stage is not None and self.stage.show else None
         if not configured:
             return localized(self.name, locale)
@@ -62,10 +62,7 @@ class Display:
         return configured[: first.start()] if first is not None else configured
 
     def lead(self, name: str) -> str:
-        """What stands in front of the text of an argument that is shown while it arrives.
-
-        "" where the text is not shown as it is, or not in a block of its own.
-        """
+        """Precedes an argument that is shown while it arrives; "" for one that cannot be."""
         shown = self.shown_as(name)
         is_itself = not shown.ignore and shown.replaced_value_info is None
         is_plain = is_itself and shown.format is not None
@@ -93,7 +90,6 @@ class Display:
 
 
 def label(name: str, shown: ParameterStage) -> str:
-    """What stands in front of a value."""
     label = shown.name or ("" if shown.ignore_parameter_name else f"***{name}:*** ")
     return f"{label}{shown.prefix or ''}"
 
@@ -102,7 +98,7 @@ PLAIN = ParameterStage()
 
 
 def title_of(toolset: Localized, tool: str, otherwise: str) -> Localized:
-    """Which toolset works, and with which tool; `otherwise` for a toolset without a name."""
+    """The titles of toolset and tool together; `otherwise` for a toolset without a name."""
     if not localized(toolset):
         return otherwise
     if isinstance(toolset, str):
@@ -145,7 +141,7 @@ def visibility(level: str, stage: ToolStage | None, system: bool) -> Visibility:
 
 
 def filled(template: str, arguments: Mapping[str, Any]) -> str:
-    """The template with {argument} replaced; an argument that was not given leaves nothing."""
+    """The template with {argument} replaced; a missing argument leaves nothing."""
     return _placeholder.sub(
         lambda match: shortened(written(arguments.get(match[1])), VALUE_CHARACTERS), template
     )

@@ -32,7 +32,7 @@ NOT_SHOWN = "An error occurred while executing the tool."
 
 
 class ShownError(ToolError):
-    """`shown` is Markdown: what the stage tells beyond the message that the model gets."""
+    """`shown` is Markdown for the stage, beyond the message for the model."""
 
     def __init__(self, message: str, shown: str) -> None:
         super().__init__(message)
@@ -41,9 +41,9 @@ class ShownError(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class FallbackStep:
-    """A strategy, read: `ends` stops the run, else the model gets the error and `instructions`.
+    """A strategy: `ends` stops the run, else the model gets the error and `instructions`.
 
-    Without a trigger these are those of its kind, whatever the manifest says.
+    Without a trigger, the instructions of the manifest are replaced by those of its kind.
     """
 
     ends: bool
@@ -51,7 +51,7 @@ class FallbackStep:
     instructions: str = ""
 
     def applies(self, text: str, *, explicitly: bool) -> bool:
-        """A step without a trigger applies to everything, except where one has to be explicit."""
+        """A step without a trigger applies to everything, unless `explicitly`."""
         if self.trigger is None:
             return not explicitly
         return is_triggered(self.trigger, text)

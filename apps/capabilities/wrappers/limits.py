@@ -18,8 +18,6 @@ WHOLE_RESULTS = Key[dict[str, str]]("whole_results")
 
 
 def with_limit(tool: PreparedTool, most: int = MODEL_CHARACTERS) -> PreparedTool:
-    """Cut what the model gets, with a notice."""
-
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         result = await tool.work(opening, invocation)
         if len(result.content) <= most:

@@ -23,7 +23,7 @@ def spellings(credentials: Collection[str]) -> list[str]:
 
 
 def spelled(credential: str) -> Iterator[str]:
-    """A text as it is, in JSON, in an address."""
+    """Plain, in JSON, in an address."""
     if len(credential) >= SHORTEST:
         yield credential
         yield json.dumps(credential)[1:-1]

@@ -47,8 +47,8 @@ class BrokenOff(Exception):
 def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
     """Show the call as the display says; the inner work finds the stage in its invocation.
 
-    A failure that a strategy made into a result leaves the stage excused; but failed if a part of
-    the answer stands in it, lest that be taken for the whole.
+    A failure that became a result leaves the stage excused, but failed if part of the answer
+    stands in it: that must not look complete.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -67,7 +67,6 @@ def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
 
 @contextmanager
 def shown(display: Display, opening: Opening, invocation: Invocation) -> Iterator[Invocation]:
-    """The invocation with its stage, opened with title and request."""
     if display.visibility == "never":
         yield replace(invocation, emit=silent, stage=Stage("", silent))
         return
@@ -88,7 +87,7 @@ def shown(display: Display, opening: Opening, invocation: Invocation) -> Iterato
 
 
 def begin(invocation: Invocation, emit: Emit, title: str) -> AbstractContextManager[Stage]:
-    """The stage of the call: opened, or taken over if it was open before its arguments were."""
+    """A stage that opened before the arguments were complete is taken over."""
     early = invocation.early
     if early is None:
         return open_stage(emit, invocation.id, title, is_timed=True)
@@ -96,7 +95,7 @@ def begin(invocation: Invocation, emit: Emit, title: str) -> AbstractContextMana
 
 
 def request(display: Display, invocation: Invocation) -> str:
-    """What the stage does not show yet of what the model asked for."""
+    """The part of the arguments that the stage does not show yet."""
     early = invocation.early
     if early is None or not early.shown:
         return display.request(invocation.arguments)
@@ -110,7 +109,7 @@ def request(display: Display, invocation: Invocation) -> str:
 
 
 def announcement(display: Display, argument: str, locale: str) -> Announcement | None:
-    """How the stage of a call opens early; None when it may not be shown."""
+    """The early opening of the stage; None when it may not be shown."""
     title = display.beginning(locale)
     if display.visibility != "always" or not title:
         return None

@@ -15,7 +15,6 @@ TITLE_CHARACTERS = 100
 
 
 def shortened(text: str, most: int) -> str:
-    """The beginning of a text that is too long, and a notice."""
     if len(text) <= most:
         return text
     return f"{text[:most]}\n… (cut: {len(text) - most} more characters)"

@@ -131,7 +131,7 @@ class Client:
     async def attempt(
         self, method: str, path: str, content: Mapping[str, Any], *, repeatable: bool
     ) -> tuple[int, bytes] | None:
-        """None when it is worth another attempt."""
+        """None when another attempt makes sense."""
         try:
             status, body = await self.exchange(method, path, content)
         except ConnectError:
@@ -167,7 +167,7 @@ class Client:
 
 
 def client_of(url: str) -> AsyncClient:
-    """DIAL Core may be on a private network; any other place there has to be on the allowlist."""
+    """DIAL Core may be on a private network; other places there have to be on the allowlist."""
     return core_client() if url.rstrip("/") == settings.DIAL_URL else operator_client()
 
 

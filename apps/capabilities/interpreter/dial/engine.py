@@ -70,7 +70,7 @@ class DialSession:
         return execution_of(answer)
 
     async def ensure(self, request: Request, messages: Sequence[Message]) -> None:
-        """Go on with the session of this run or conversation, or open one."""
+        """Continue the session of this run or conversation, or open one."""
         if request.open_session:
             await self.close(self.id or known_id(self.opening, messages))
         elif self.id:
@@ -110,7 +110,7 @@ class DialSession:
         problems.check()
 
     async def transfer(self, file: InputFile) -> str:
-        """Why the file could not be brought; "" when it is there. Raises `SessionFailed`."""
+        """The problem with the file; "" when it was transferred. Raises `SessionFailed`."""
         try:
             source = await self.source_of(file)
             await self.client.transfer_input_file(self.id, source, file.name)
@@ -121,7 +121,7 @@ class DialSession:
         return ""
 
     async def source_of(self, file: InputFile) -> str:
-        """Where the interpreter finds the file. Raises `FileRefused`, `InterpreterFailed`."""
+        """The URL for the interpreter. Raises `FileRefused`, `InterpreterFailed`."""
         if self.is_separate:
             return await self.copy(file)
         place = place_of(file.url)
@@ -131,7 +131,7 @@ class DialSession:
         return (await self.opening.loader.promote(file.url)).path
 
     async def copy(self, file: InputFile) -> str:
-        """Bring the bytes to where the interpreter can read them; the URL there."""
+        """Upload the file to the storage of the interpreter; its URL there."""
         found = await self.opening.loader.load(file.url)
         return await self.client.upload(quote(file.name, safe=""), found.content, found.type)
 

@@ -71,7 +71,7 @@ def execution_of(response: ExecutionResponse) -> Execution:
 
 
 def text_of(result: str | Mapping[str, Any] | None) -> str:
-    """A result of several kinds is told by its texts."""
+    """The texts of a result that has several kinds."""
     if isinstance(result, Mapping):
         return "\n".join(str(data) for kind, data in result.items() if kind in TEXTS)
     return result or ""

@@ -88,7 +88,7 @@ class SandboxSession:
     def restore(
         self, request: Request, messages: Sequence[Message]
     ) -> tuple[bytes | None, list[str]]:
-        """What the newest call left behind, and what the model must know about it."""
+        """The state after the newest call, and notes for the model."""
         if request.open_session:
             return None, []
         written = newest(self.opening, messages)
@@ -98,7 +98,7 @@ class SandboxSession:
             return None, [str(reason)]
 
     def save(self, outcome: SandboxOutcome) -> list[str]:
-        """Remember the state; a call that was cut off leaves that of the call before."""
+        """Notes for the model. A call that was cut off leaves the state of the call before."""
         if outcome.is_state_lost:
             self.opening.saved[KEY] = {}  # what cannot be loaded is not tried again
         if outcome.state is None:
@@ -112,7 +112,7 @@ class SandboxSession:
 
 
 def newest(opening: Opening, messages: Sequence[Message]) -> Any:
-    """Of this run, else of the last answer that has one; `{}` stands for nothing kept."""
+    """`{}` means that nothing was kept, None that there was no call."""
     if KEY in opening.saved:
         return opening.saved[KEY]
     if KEY in opening.state:
@@ -124,7 +124,7 @@ def newest(opening: Opening, messages: Sequence[Message]) -> Any:
 
 
 def shown_files(files: Mapping[str, bytes]) -> tuple[tuple[Produced, ...], list[str]]:
-    """The files that become attachments, and a note about the others."""
+    """The files that become attachments, and notes about the others."""
     produced = [
         Produced(one_line(name.rpartition("/")[2]), kind, content)
         for name, content in files.items()

@@ -34,7 +34,7 @@ ROLLED_BACK = "Variables are as they were before this call."
 
 @dataclass(frozen=True, slots=True)
 class SandboxOutcome:
-    """`state` is None when the call left none behind; `files` are those that the code made."""
+    """`state` is None when the call left none; `files` are those that the code made."""
 
     execution: Execution
     state: bytes | None = None
@@ -135,7 +135,6 @@ def cut(text: str, most: int) -> str:
 
 
 def end_of(text: str, most: int) -> str:
-    """The end of a traceback says what happened."""
     return text if len(text) <= most else f"(cut) …{text[-most:]}"
 
 

@@ -46,7 +46,7 @@ class ConnectionFailed(Exception):
     retry_after: float | None = None
 
     def message(self, label: str) -> str:
-        """For the report of the toolset that is called so."""
+        """For the report about the toolset `label`."""
         if self.needs_sign_in:
             return f"Authentication required for toolset '{label}'"
         prefix = {"http": "HTTP error for", "mcp": "MCP error for"}.get(self.kind, "Toolset")
@@ -57,7 +57,6 @@ class ConnectionFailed(Exception):
 
 
 def read_failure(error: BaseException, errand: Errand) -> ConnectionFailed:
-    """What went wrong, from an exception of the SDK and from what HTTP knows of it."""
     found = list(leaves(error))
     details = shortened("\n".join(map(describe, found)), DETAIL_CHARACTERS)
     known = next((leaf for leaf in found if isinstance(leaf, ConnectionFailed)), None)
@@ -115,10 +114,10 @@ def read_leaf(error: BaseException, details: str) -> ConnectionFailed:
 
 
 def has_lost_session(errand: Errand) -> bool:
-    """Whether the server refused to do anything, because it does not know the session any more.
+    """Whether the server did nothing because it does not know the session any more.
 
-    A 404 says so whatever comes with it, 400 in words. What was taken is not refused by what comes
-    later: answers to what a server asks meanwhile may be.
+    A 404 always says so, a 400 in words. Only the first answer counts: a later one may refuse an
+    answer of ours to what the server asked meanwhile.
     """
     if errand.first_status == HTTPStatus.BAD_REQUEST:
         return is_about_session(errand.refusal)
@@ -126,7 +125,7 @@ def has_lost_session(errand: Errand) -> bool:
 
 
 def is_about_session(refusal: bytes) -> bool:
-    """Servers choose among the codes that are theirs; those of wrong arguments are none of them."""
+    """Servers use codes of their own for it, never those of wrong arguments."""
     try:
         error = msgspec.json.decode(refusal, type=Refusal).error
     except (msgspec.DecodeError, UnicodeError):
@@ -165,7 +164,7 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def describe(error: BaseException) -> str:
-    """One line that a user may read: texts of libraries have addresses and what servers sent."""
+    """One line for users: texts of libraries have addresses and what servers sent."""
     if isinstance(error, MCPError):
         return f"MCPError: {one_line(error.message, MESSAGE_CHARACTERS)}"
     if isinstance(error, ConnectionFailed):
