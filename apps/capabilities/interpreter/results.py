@@ -12,8 +12,7 @@ import msgspec
 
 from apps.agent.messages import Attachment
 from apps.agent.tools import ToolResult
-from apps.capabilities.interpreter.engines import Execution, Produced
-from apps.capabilities.interpreter.media import ENDING_OF, TEXTS
+from apps.capabilities.interpreter.engines import ENDING_OF, TEXTS, Execution, Produced
 from apps.capabilities.interpreter.requests import DataSample, Request
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.fences import fenced

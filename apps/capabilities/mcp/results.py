@@ -19,7 +19,7 @@ from apps.capabilities.mcp.structured_content import BINARY_TYPE, without_binary
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.attachments import matches
 from apps.capabilities.wrappers.fences import fenced
-from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, one_line, shortened, written
+from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, as_text, one_line, shortened
 from apps.errors import FileRefused, ToolError
 from apps.manifest.attachments import AttachmentFilter
 from apps.manifest.naming import sanitize
@@ -65,7 +65,7 @@ def text_of(answer: types.CallToolResult) -> str:
     texts = list(filter(None, map(text_in, answer.content)))
     if texts or any(map(has_blob, answer.content)) or answer.structured_content is None:
         return "\n\n".join(texts)
-    return written(without_binary(answer.structured_content))
+    return as_text(without_binary(answer.structured_content))
 
 
 def text_in(block: types.ContentBlock) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from apps.capabilities.rest.addresses import Address, path_values
 from apps.capabilities.rest.drafts import Draft
-from apps.capabilities.wrappers.texts import written
+from apps.capabilities.wrappers.texts import as_text
 from apps.errors import InvalidParameter
 from apps.manifest.parameters import ParameterPlace
 from apps.workspace.egress.headers import header_value_problem
@@ -45,7 +45,7 @@ def put(draft: Draft, name: str, place: ParameterPlace, value: Any) -> None:
         case "query":
             draft.query[place.key] = query_text(value, place.encoding)
         case "header":
-            text = written(value).strip()
+            text = as_text(value).strip()
             if problem := header_value_problem(text):
                 raise InvalidParameter(name, problem)
             draft.headers[place.key.lower()] = text
@@ -56,8 +56,8 @@ def put(draft: Draft, name: str, place: ParameterPlace, value: Any) -> None:
 def query_text(value: Any, encoding: str) -> str:
     """A list is joined by commas unless it is to be JSON; an object always is JSON."""
     if isinstance(value, list) and encoding == "text":
-        return ",".join(map(written, value))
-    return written(value)
+        return ",".join(map(as_text, value))
+    return as_text(value)
 
 
 def body_value(value: Any, encoding: str) -> Any:

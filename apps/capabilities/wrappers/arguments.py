@@ -14,7 +14,7 @@ from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.file_references import resolve
 from apps.capabilities.wrappers.parameter_schemas import Inject, injection, schema_of
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, one_line, shortened, written
+from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, as_text, one_line, shortened
 from apps.errors import InvalidParameter
 from apps.manifest.parameters import FunctionParameters, RestFunctionParameters
 
@@ -110,7 +110,7 @@ def problems(
     path = place(violation.absolute_path)
     value: Any = violation.instance
     expected: Any = violation.validator_value
-    found = f"found {kind_of(value)} {one_line(written(value), 60)}".rstrip()
+    found = f"found {kind_of(value)} {one_line(as_text(value), 60)}".rstrip()
     if violation.absolute_path and violation.absolute_path[0] in unshown:
         found = f"found {kind_of(value)} from a file"
     match violation.validator:
@@ -119,10 +119,10 @@ def problems(
                 if name not in value:
                     yield place((*violation.absolute_path, name)), "it is required but missing."
         case "enum":
-            options = one_line(", ".join(map(written, expected)), 500)
+            options = one_line(", ".join(map(as_text, expected)), 500)
             yield path, f"expected one of {options}; {found}."
         case _:
-            yield path, f"expected {written(expected)}; {found}."
+            yield path, f"expected {as_text(expected)}; {found}."
 
 
 def place(path: Iterable[str | int]) -> str:

@@ -11,7 +11,7 @@ from django.conf import settings
 
 from apps.agent.early import FENCE
 from apps.capabilities.wrappers.fences import fenced, opened_fence
-from apps.capabilities.wrappers.texts import VALUE_CHARACTERS, one_line, shortened, written
+from apps.capabilities.wrappers.texts import VALUE_CHARACTERS, as_text, one_line, shortened
 from apps.manifest.manifest import Manifest
 from apps.manifest.naming import localized
 from apps.manifest.parameters import FunctionParameters, ParameterStage, RestFunctionParameters
@@ -44,7 +44,7 @@ class Display:
         for name, shown in self.parameters.items():
             if shown.show_value_in_stage_title and arguments.get(name) is not None:
                 gap = "" if title[-1:].isspace() else " "
-                return f"{title}{gap}{one_line(written(arguments[name]))}".rstrip()
+                return f"{title}{gap}{one_line(as_text(arguments[name]))}".rstrip()
         return title
 
     def request(self, arguments: Mapping[str, Any]) -> str:
@@ -83,7 +83,7 @@ class Display:
             return ""
         text = shown.replaced_value_info
         if text is None:
-            text = shortened(written(value), VALUE_CHARACTERS)
+            text = shortened(as_text(value), VALUE_CHARACTERS)
         if shown.format is not None:
             text = f"\n{fenced(text, shown.format)}\n"
         return f"{label(name, shown)}{text}{shown.suffix or ''}\n\r"
@@ -143,5 +143,5 @@ def visibility(level: str, stage: ToolStage | None, system: bool) -> Visibility:
 def filled(template: str, arguments: Mapping[str, Any]) -> str:
     """The template with {argument} replaced; a missing argument leaves nothing."""
     return _placeholder.sub(
-        lambda match: shortened(written(arguments.get(match[1])), VALUE_CHARACTERS), template
+        lambda match: shortened(as_text(arguments.get(match[1])), VALUE_CHARACTERS), template
     )

@@ -152,7 +152,7 @@ def as_argument(prefix: Prefix, file: Loaded) -> str:
     """Raises `FileRefused`."""
     match prefix:
         case "text":
-            return as_text(file.content)
+            return decoded_text(file.content)
         case "data":
             kind = file.type.replace(" ", "")
             return f"data:{kind};base64,{base64.b64encode(file.content).decode()}"
@@ -160,7 +160,7 @@ def as_argument(prefix: Prefix, file: Loaded) -> str:
             return base64.b64encode(file.content).decode()
 
 
-def as_text(content: bytes) -> str:
+def decoded_text(content: bytes) -> str:
     """Without a byte order mark. Raises `FileRefused` for what is no text in UTF-8."""
     for signature, kind in _signatures.items():
         if content.startswith(signature):

@@ -14,7 +14,7 @@ from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.display import Display
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.capabilities.wrappers.texts import shortened, written
+from apps.capabilities.wrappers.texts import as_text, shortened
 from apps.errors import ToolError
 
 
@@ -100,7 +100,7 @@ def request(display: Display, invocation: Invocation) -> str:
     if early is None or not early.shown:
         return display.request(invocation.arguments)
     name, end = early.announcement.argument, f"\n{FENCE}\n"
-    value = shortened(written(invocation.arguments.get(name)), MOST_CHARACTERS)
+    value = shortened(as_text(invocation.arguments.get(name)), MOST_CHARACTERS)
     if FENCE in value or not value.startswith(early.shown):
         return f"{end}\n\r{display.request(invocation.arguments)}"
     rest, suffix = value[len(early.shown) :], display.shown_as(name).suffix or ""

@@ -112,8 +112,8 @@ async def test_a_toolset_that_cannot_be_had_is_an_issue():
             told = messages(contribution)
 
     assert told == [
-        f"A required toolset ({DESK}) could not be found. Please slot your administrator.",
-        f"Access to a required toolset ({MAIL}) is forbidden. Please slot your administrator.",
+        f"A required toolset ({DESK}) could not be found. Please contact your administrator.",
+        f"Access to a required toolset ({MAIL}) is forbidden. Please contact your administrator.",
         "Toolset c: DIAL Core answers 503.",
     ]
 
@@ -355,7 +355,7 @@ async def test_a_server_that_hears_no_goodbye_holds_nobody_up(
     how: str, http_url: str, monkeypatch: pytest.MonkeyPatch
 ):
     """A run that is over waits for a moment; one that is stopped, whose key is dead, not at all."""
-    monkeypatch.setattr(pool, "GOODBYE_SECONDS", 0.1 if how == "ends" else PATIENCE_SECONDS)
+    monkeypatch.setattr(pool, "FAREWELL_SECONDS", 0.1 if how == "ends" else PATIENCE_SECONDS)
     saying, is_heard = asyncio.Event(), asyncio.Event()
 
     async def run(core: Core) -> None:

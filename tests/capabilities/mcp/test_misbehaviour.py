@@ -223,7 +223,7 @@ async def test_the_rest_of_the_application_goes_on(http_url: str):
         ("http://127.0.0.1:9", "Toolset desk: the server cannot be reached."),
         (
             "http://10.1.2.3/mcp",
-            "Toolset desk: The host '10.1.2.3' is on a private network. If the server may slot "
+            "Toolset desk: The host '10.1.2.3' is on a private network. If the server may contact "
             "it, add 10.1.2.3 to the setting PRIVATE_NETWORK_ALLOWLIST.",
         ),
         (

@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from apps.capabilities.interpreter.engines import Execution, Produced
-from apps.capabilities.interpreter.media import TEXTS, is_shown
+from apps.capabilities.interpreter.engines import TEXTS, Execution, Produced, is_shown
 
 
 class Response(BaseModel):

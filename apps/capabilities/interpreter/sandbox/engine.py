@@ -9,9 +9,8 @@ from typing import Any
 from django.conf import settings
 
 from apps.agent.messages import Message
-from apps.capabilities.interpreter.engines import Execution, Produced, Session
+from apps.capabilities.interpreter.engines import Execution, Produced, Session, type_of
 from apps.capabilities.interpreter.inputs import FileProblems, match_files
-from apps.capabilities.interpreter.media import type_of
 from apps.capabilities.interpreter.requests import Request
 from apps.capabilities.interpreter.sandbox.execution import SandboxOutcome, execute
 from apps.capabilities.interpreter.sandbox.folder import HOME
