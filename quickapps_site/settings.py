@@ -399,7 +399,8 @@ CAPABILITIES = [
     "apps.capabilities.files.capability.files",
     "apps.capabilities.web.capability.web",
     "apps.capabilities.representation.capability.representation",
-    "apps.capabilities.dial_app.capability.dial_app",  # with the toolsets of MCP servers
+    "apps.capabilities.mcp.capability.mcp",
+    "apps.capabilities.dial_app.capability.dial_app",
     "apps.capabilities.skills.capability.skills",
     "apps.capabilities.subagents.capability.subagents",
     "apps.capabilities.hooks.capability.hooks",  # before tools are withheld: it calls those as well

@@ -235,6 +235,43 @@ async def test_a_capability_that_cannot_be_opened_is_reported_and_the_run_goes_o
     ]
 
 
+async def test_what_a_capability_settles_when_all_are_open_stands_in_its_place():
+    said: list[str] = []
+
+    def settling(name: str):
+        async def settle() -> Contribution:
+            said.append(f"settle {name}")
+            return Contribution(instructions=(name,))
+
+        @asynccontextmanager
+        async def opened(opening):
+            said.append(f"open {name}")
+            yield Contribution(settle=settle)
+
+        return opened
+
+    model = ScriptedModel(saying("Hello"))
+    second = opener(Contribution(instructions=("second",)))
+
+    await events_of(application(settling("first"), second, settling("third")), model)
+
+    assert said == ["open first", "open third", "settle first", "settle third"]
+    assert model.asked[0].messages[0].text.splitlines()[::2] == ["first", "second", "third"]
+
+
+async def test_a_capability_that_cannot_settle_is_reported_and_the_run_goes_on():
+    async def settle() -> Contribution:
+        raise RuntimeError("a secret of the server")
+
+    app = application(opener(Contribution(settle=settle)))
+
+    events = await events_of(app, ScriptedModel(saying("Hello")))
+
+    (report,) = [event.text for event in events if isinstance(event, StageDelta)]
+    assert report.endswith("- part-0: failed unexpectedly; see the server's log.\n")
+    assert TextDelta("Hello") in events
+
+
 async def test_of_two_tools_of_a_name_the_first_is_used_and_the_other_reported():
     other = tool("weather", lambda arguments: "never asked")
     parts = [opener(Contribution(tools=(found,))) for found in (WEATHER, other)]

@@ -20,7 +20,7 @@ from mcp_types import (
 from apps.accounts.caller import Caller
 from apps.agent.events import Event
 from apps.agent.tools import Tool
-from apps.capabilities.mcp.echoes import Sent
+from apps.capabilities.mcp.redaction import SentCredentials
 from apps.errors import ToolError
 from apps.workspace.egress.headers import basic
 from apps.workspace.local.models import Secret
@@ -127,16 +127,16 @@ async def test_answers_that_cannot_be_read_are_not_logged(caplog):
 
 
 def test_variables_of_a_program_are_credentials_by_their_names():
-    sent = Sent()
+    sent = SentCredentials()
 
     sent.add_named((("DESK_TOKEN", MARK), ("LANGUAGE", "Icelandic")))
 
-    assert sent.without(f"{MARK} in Icelandic") == "[hidden] in Icelandic"
+    assert sent.redact(f"{MARK} in Icelandic") == "[hidden] in Icelandic"
     assert MARK not in repr(sent)
 
 
 def test_what_is_hidden_stays_a_message_that_can_be_used():
-    sent = Sent()
+    sent = SentCredentials()
     sent.add(MARK)
     listed = {
         "tools": [{"name": MARK, "description": f"As {MARK}", "inputSchema": {"const": MARK}}],
@@ -150,7 +150,7 @@ def test_what_is_hidden_stays_a_message_that_can_be_used():
         JSONRPCNotification(jsonrpc="2.0", method="m", params={"a": {MARK: [None, MARK]}}),
     ]
 
-    hidden = [sent.hidden_in(SessionMessage(item)) for item in items]
+    hidden = [sent.redacted(SessionMessage(item)) for item in items]
 
     assert [one.message.model_dump() for one in hidden if isinstance(one, SessionMessage)] == [
         {
@@ -181,13 +181,13 @@ def test_what_is_hidden_stays_a_message_that_can_be_used():
 
 
 def test_a_credential_is_found_in_text_that_is_json_again():
-    sent = Sent()
+    sent = SentCredentials()
     credential = 'sk-"quoted"\\é-0123'
     sent.add(credential)
     text = json.dumps({"told": credential})
     item = JSONRPCResponse(jsonrpc="2.0", id=1, result={"content": [{"text": text}]})
 
-    hidden = sent.hidden_in(SessionMessage(item))
+    hidden = sent.redacted(SessionMessage(item))
 
     assert isinstance(hidden, SessionMessage)
     assert isinstance(hidden.message, JSONRPCResponse)
@@ -195,8 +195,8 @@ def test_a_credential_is_found_in_text_that_is_json_again():
 
 
 def test_a_message_that_repeats_nothing_is_left_as_it_is():
-    sent = Sent()
+    sent = SentCredentials()
     sent.add(MARK, "short")
     item = SessionMessage(JSONRPCResponse(jsonrpc="2.0", id=1, result={"content": "short"}))
 
-    assert sent.hidden_in(item) is item
+    assert sent.redacted(item) is item

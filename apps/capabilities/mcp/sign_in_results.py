@@ -1,4 +1,4 @@
-"""What people answered when they were asked to sign in: calls at the same time ask them once."""
+"""How people answered when they were asked to sign in: calls at the same time ask them once."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 
 
-class Answers:
-    """Of one session; `given` counts them, so that a call knows which came while it went on."""
+class SignInResults:
+    """Of one session. A call compares `count` to see which answers came while it went on."""
 
     def __init__(self) -> None:
-        self.given = 0
+        self.count = 0
         self.last: dict[Hashable, tuple[int, bool]] = {}
         self.lock = asyncio.Lock()
 
     async def since(self, began: int, about: Hashable, ask: Callable[[], Awaitable[bool]]) -> bool:
-        """The answer about something that came since `began`; without one, `ask` for it."""
+        """The newest answer about something, if it came after `began`; else the answer to `ask`."""
         async with self.lock:
             number, answer = self.last.get(about, (0, False))
             if number <= began:
                 answer = await ask()
-                self.given += 1
-                self.last[about] = (self.given, answer)
+                self.count += 1
+                self.last[about] = (self.count, answer)
             return answer

@@ -1,4 +1,4 @@
-"""What is known of one server for one caller: its lists, its session, how often it failed."""
+"""The place of one server in the pool, for one caller: its session, its lists, its failures."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Hashable
+from copy import copy
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeVar
 
 from mcp import Client
 
-from apps.capabilities.mcp.answers import Answers
+from apps.capabilities.mcp.connection_failures import ConnectionFailed, has_lost_session
 from apps.capabilities.mcp.connections import Connection
 from apps.capabilities.mcp.endpoints import Endpoint
-from apps.capabilities.mcp.failures import ConnectionFailed, has_lost_session
+from apps.capabilities.mcp.sign_in_results import SignInResults
 from apps.workspace.egress.errands import Errand
 
 KEPT_SECONDS = 300.0
@@ -29,19 +30,19 @@ State = Literal["idle", "starting", "connected", "sign-in needed", "error"]
 T = TypeVar("T")
 
 
-class Contact:
-    """One pooled session; `users` counts the runs that are open with it."""
+class SessionSlot:
+    """`users` counts the runs that are open with it, `opened` how often it was connected."""
 
     def __init__(self, endpoint: Endpoint, bucket: str) -> None:
         self.endpoint = endpoint
         self.bucket = bucket
         self.connection: Connection | None = None
+        # Sessions that their server forgot, until what is still asked in them has failed.
         self.lost: set[Connection] = set()
-        """Sessions that their server forgot, until those that still ask in them know it too."""
         self.starting: asyncio.Task[Connection] | None = None
         self.kept: dict[Hashable, tuple[Any, float]] = {}
         self.locks: dict[Hashable, asyncio.Lock] = {}
-        self.answers = Answers()
+        self.sign_ins = SignInResults()
         self.failure: ConnectionFailed | None = None
         self.failed_at: datetime | None = None
         self.failures = 0
@@ -66,10 +67,8 @@ class Contact:
         self.notice_end()
         return self.failure
 
-    # --- The session ----------------------------------------------------------------------
-
     async def connected(self, errand: Errand) -> Connection:
-        """The open session, or a new one; who comes meanwhile waits for the same.
+        """The open session, or a new one, which callers at the same time share.
 
         Raises `ConnectionFailed`, at once while a server that failed is left in peace.
         """
@@ -79,9 +78,9 @@ class Contact:
             return self.connection
         if self.starting is None:
             if self.failure is not None and time.monotonic() < self.retry_at:
-                raise self.failure.again()
+                raise copy(self.failure)
             self.starting = asyncio.get_running_loop().create_task(self.connect(errand.fresh()))
-            self.starting.add_done_callback(retrieved)
+            self.starting.add_done_callback(retrieve_exception)
         starting = self.starting
         await asyncio.wait([starting])  # a caller that leaves takes nobody else along
         return starting.result()
@@ -92,16 +91,15 @@ class Contact:
         try:
             await connection.open(errand, min(CONNECT_SECONDS, errand.seconds))
         except ConnectionFailed as failure:
-            self.note(failure)
+            self.note_failure(failure)
             raise
-        else:
-            self.connection = connection
-            return connection
         finally:
             self.starting = None
+        self.connection = connection
+        return connection
 
     def notice_end(self) -> None:
-        """See whether the session has ended by itself since it was used."""
+        """Notice that the session has ended by itself."""
         connection = self.connection
         if connection is None or connection.is_open:
             return
@@ -110,10 +108,10 @@ class Contact:
         if lasted >= STABLE_SECONDS:
             self.failures = 0
         if connection.failure is not None:
-            self.note(connection.failure)
+            self.note_failure(connection.failure)
 
-    def note(self, failure: ConnectionFailed) -> None:
-        """The first try after a failure is free; further ones wait for longer and longer."""
+    def note_failure(self, failure: ConnectionFailed) -> None:
+        """The first retry is immediate; further ones wait for longer and longer."""
         self.failure, self.failed_at = failure, datetime.now(UTC)
         longest = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** min(self.failures, 10))
         wait = jitter(longest) if self.failures else 0.0
@@ -121,7 +119,7 @@ class Contact:
         self.failures += 1
 
     async def close(self) -> None:
-        """End the session; the lists stay for as long as they are believed."""
+        """End the session; the lists stay cached."""
         if self.starting is not None:
             await asyncio.wait([self.starting])
         ending, self.lost = self.lost, set()
@@ -131,18 +129,16 @@ class Contact:
         await asyncio.gather(*(connection.close() for connection in ending))
 
     async def reset(self) -> None:
-        """Forget everything, failures too."""
+        """Forget lists and failures too."""
         await self.close()
         self.forget_lists()
-        self.forgive()
+        self.forget_failures()
 
-    def forgive(self) -> None:
-        """Forget the failures: why it failed is no more."""
+    def forget_failures(self) -> None:
+        """Their reason is gone, so the next attempt need not wait."""
         self.notice_end()
         self.failure, self.failed_at = None, None
         self.failures, self.retry_at = 0, 0.0
-
-    # --- Questions ------------------------------------------------------------------------
 
     async def ask(self, errand: Errand, question: Callable[[Client], Awaitable[T]]) -> T:
         """Raises `ConnectionFailed`. A server that no longer knows the session gets a new one."""
@@ -153,27 +149,27 @@ class Contact:
             if not has_lost_session(errand):
                 raise
         # It was refused before anything was done, so asking again does nothing twice.
-        self.leave(connection)
+        self.abandon(connection)
         again = errand.fresh()
         return await (await self.connected(again)).ask(again, question)
 
-    def leave(self, connection: Connection) -> None:
-        """Ask nothing more in a session. What is asked in it already may come to its end."""
+    def abandon(self, connection: Connection) -> None:
+        """Ask nothing more in a session; what is asked in it already may finish."""
         self.lost = {one for one in self.lost if not one.is_over}
         if self.connection is connection:
             self.connection = None
             self.lost.add(connection)
             connection.end_unused()
 
-    async def known(
+    async def cached(
         self, key: Hashable, errand: Errand, question: Callable[[Client], Awaitable[T]]
     ) -> T:
-        """The answer to a question, remembered until it may have changed."""
+        """The answer to a question, kept until it may have changed."""
         found: tuple[T] | None
-        if (found := self.recall(key)) is not None:
+        if (found := self.find(key)) is not None:
             return found[0]
         async with self.locks.setdefault(key, asyncio.Lock()):
-            if (found := self.recall(key)) is not None:
+            if (found := self.find(key)) is not None:
                 return found[0]
             changes = self.changes
             answer = await self.ask(errand, question)
@@ -181,7 +177,7 @@ class Contact:
                 self.kept[key] = (answer, time.monotonic() + KEPT_SECONDS)
             return answer
 
-    def recall(self, key: Hashable) -> tuple[Any] | None:
+    def find(self, key: Hashable) -> tuple[Any] | None:
         answer, until = self.kept.get(key, (None, 0.0))
         return (answer,) if time.monotonic() < until else None
 
@@ -191,12 +187,12 @@ class Contact:
         self.locks = {key: lock for key, lock in self.locks.items() if lock.locked()}
 
 
-def retrieved(task: asyncio.Task[Connection]) -> None:
-    """Those who waited may all have left; the failure is noted anyway."""
+def retrieve_exception(task: asyncio.Task[Connection]) -> None:
+    # All callers that waited for it may have left; the slot has noted the failure anyway.
     if not task.cancelled():
         task.exception()
 
 
 def jitter(longest: float) -> float:
-    """Anything up to the longest wait: those that failed together do not return together."""
+    """Sessions that failed together shall not return together."""
     return random.uniform(0.0, longest)  # noqa: S311 - nobody has to guess it

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from dataclasses import replace
 
 from apps.capabilities.deployment.capability import make_tool
 from apps.capabilities.deployment.parameters import OURS, generated, generated_arguments
 from apps.capabilities.deployment.targets import simple_target
-from apps.capabilities.mcp.opened import PreparableToolset
+from apps.capabilities.mcp.toolset_opening import PreparableToolset
 from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.display import display_of
@@ -40,7 +39,7 @@ class PreparableApp:
         self.warned: set[str] = set()
 
     async def choose(self, opening: Opening) -> Branch | InitializationIssue:
-        """What is known of the application is asked for once, and only if it decides anything."""
+        """The application is looked up only if that decides anything."""
         node = self.node
         if node.transport == "chat-completion":
             return self.chat(DeploymentInfo(node.deployment_id, ""))
@@ -64,7 +63,6 @@ class PreparableApp:
         return self.chat(info)
 
     def chat(self, info: DeploymentInfo) -> PreparedTool:
-        """One tool that asks the application, named after its id."""
         self.warn(MCP_ONLY, "is asked as a chat")
         node, mode = self.node, self.node.conversation_mode
         parameters = generated(info, is_resumable=mode is not None and mode.resumable)
@@ -77,23 +75,24 @@ class PreparableApp:
             is_looked_up=node.transport != "chat-completion",
         )
         title = node.name if localized(node.name) else f"Calling {target.name} application"
+        descriptions = (
+            info.description,
+            localized(node.description),
+            info.display_name,
+            localized(node.name),
+            node.deployment_id,
+        )
         tool = make_tool(
             target,
-            next(self.descriptions(info)),
+            next(filter(None, descriptions)),
             arguments,
             display_of(self.manifest, title, parameters=parameters),
             node.fallback_configuration,
         )
         return replace(tool, toolset=self.path)
 
-    def descriptions(self, info: DeploymentInfo) -> Iterator[str]:
-        """What the model may be told of the tool, the best first."""
-        known = (info.description, localized(self.node.description), info.display_name)
-        yield from filter(None, known)
-        yield localized(self.node.name) or self.node.deployment_id
-
     def warn(self, fields: tuple[str, ...], why: str) -> None:
-        """Tell the operator once what is written in vain."""
+        """Tell the operator once which fields have no effect."""
         for name in fields:
             if getattr(self.node, name) is not None and name not in self.warned:
                 self.warned.add(name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from apps.capabilities.mcp.schemas import SchemaInvalid, SchemaReader
+from apps.capabilities.mcp.input_schemas import SchemaInvalid, SchemaReader
 from apps.capabilities.wrappers.arguments import Arguments
 from apps.errors import InvalidParameter
 

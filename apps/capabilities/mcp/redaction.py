@@ -1,4 +1,4 @@
-"""Servers that repeat what they were sent, in whatever they say: it is hidden where it comes in."""
+"""Credentials that were sent to a server, hidden in whatever it says, where it comes in."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import msgspec
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from apps.capabilities.wrappers.echoes import SHOWN, spellings
+from apps.capabilities.wrappers.redaction import SHOWN, spellings
 from apps.manifest.secrets import reads_as_credential
 
 LISTS = frozenset({"tools", "resources"})
-TOLD = frozenset({"title", "description"})
-"""What a list says about its entries; by the rest they are asked for, and that has to stay."""
+REDACTED = frozenset({"title", "description"})
+"""Of entries in these lists; by the rest they are asked for, so that has to stay."""
 
 
-class Sent:
-    """The credentials that one session has sent."""
+class SentCredentials:
+    """Of one session."""
 
     def __init__(self) -> None:
         self.credentials: set[str] = set()
@@ -33,63 +33,60 @@ class Sent:
             self.needles = [msgspec.json.encode(spelling)[1:-1] for spelling in self.spellings]
 
     def add_named(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Those of headers or variables that are credentials by their names."""
+        """Headers or variables that are credentials by their names."""
         for name, value in pairs:
             if reads_as_credential(name):
                 kind, _, rest = value.partition(" ")
                 self.add(rest.strip() if kind.lower() in {"bearer", "basic"} else value)
 
-    # --- What the server says ---------------------------------------------------------------
-
-    def hidden_in(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
-        """A message without them."""
+    def redacted(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
         if not self.spellings or isinstance(item, Exception):
             return item
         match item.message:
             case JSONRPCResponse() as message if self.may_repeat(message.result):
-                changes: dict[str, Any] = {"result": self.without_in_result(message.result)}
+                changes: dict[str, Any] = {"result": self.redact_result(message.result)}
             case JSONRPCError() as message:
                 error = message.error
-                told = {"message": self.without(error.message), "data": self.without(error.data)}
-                changes = {"error": error.model_copy(update=told)}
+                changed = {"message": self.redact(error.message), "data": self.redact(error.data)}
+                changes = {"error": error.model_copy(update=changed)}
             case JSONRPCNotification() | JSONRPCRequest() as message if self.may_repeat(
                 message.params
             ):
-                changes = {"params": self.without(message.params)}
+                changes = {"params": self.redact(message.params)}
             case _:
                 return item
         return replace(item, message=message.model_copy(update=changes))
 
     def may_repeat(self, value: Any) -> bool:
-        """Most messages do not; to take a large one apart for nothing would hold up everybody."""
+        """Rarely true, and cheap: taking each large message apart would hold up everybody."""
         try:
             written = msgspec.json.encode(value)
         except (TypeError, ValueError, OverflowError):
             return True  # numbers without end, broken characters
         return any(needle in written for needle in self.needles)
 
-    def without_in_result(self, result: Mapping[str, Any]) -> dict[str, Any]:
+    def redact_result(self, result: Mapping[str, Any]) -> dict[str, Any]:
         return {
-            key: [self.without_in_entry(entry) for entry in value]
+            key: [self.redact_entry(entry) for entry in value]
             if key in LISTS and isinstance(value, list)
-            else self.without(value)
+            else self.redact(value)
             for key, value in result.items()
         }
 
-    def without_in_entry(self, entry: Any) -> Any:
+    def redact_entry(self, entry: Any) -> Any:
         if not isinstance(entry, dict):
             return entry
-        return {key: self.without(one) if key in TOLD else one for key, one in entry.items()}
+        return {key: self.redact(one) if key in REDACTED else one for key, one in entry.items()}
 
-    def without(self, value: Any) -> Any:
+    def redact(self, value: Any) -> Any:
         match value:
             case str():
                 for spelling in self.spellings:
                     value = value.replace(spelling, SHOWN)
                 return value
             case list():
-                return [self.without(one) for one in value]
+                return [self.redact(one) for one in value]
             case dict():
-                return {self.without(key): self.without(one) for key, one in value.items()}
+                return {self.redact(key): self.redact(one) for key, one in value.items()}
             case _:
                 return value

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from apps.capabilities.interpreter.engines import InterpreterFailed
 
-CLOSED = (
-    "Python Code Interpreter session has been closed. Open a new session to work with Python Code "
-    "Interpreter."
-)
 UNAUTHORIZED = (
     "Python Code Interpreter does not accept the user's API key. Tell the user that there is a "
     "problem with the API key; calling the tool again does not help."
-)
-TOO_MANY = (
-    "There are too many Python Code Interpreter sessions. Ask the user to wait 5-10 minutes and "
-    "to try again then."
 )
 EMPTY = "Python Code Interpreter answered with nothing."
 UNREADABLE = "Python Code Interpreter answered in a way that cannot be understood."
@@ -35,9 +27,15 @@ def failure_of(status: int, details: str) -> InterpreterFailed:
         case 401:
             return InterpreterFailed(UNAUTHORIZED)
         case 404:
-            return SessionFailed(CLOSED)
+            return SessionFailed(
+                "Python Code Interpreter session has been closed. Open a new session to work with "
+                "Python Code Interpreter."
+            )
         case 429:
-            return InterpreterFailed(TOO_MANY)
+            return InterpreterFailed(
+                "There are too many Python Code Interpreter sessions. Ask the user to wait 5-10 "
+                "minutes and to try again then."
+            )
         case _:
             return InterpreterFailed(
                 f"Python Code Interpreter failed with status {status}. Try again later."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Set
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -10,7 +11,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
 from apps.capabilities.wrappers.arguments import Arguments
-from apps.capabilities.wrappers.constants import unchanged
+from apps.capabilities.wrappers.parameter_schemas import unchanged
 
 MOST_SCHEMAS = 2_000
 """Schemas inside one schema, after references are resolved: a few may multiply without end."""
@@ -33,7 +34,7 @@ class SchemaInvalid(ValueError):
 
 
 class SchemaReader:
-    """Reads the schemas of one toolset, until they are too much altogether."""
+    """Reads the schemas of one toolset, up to a limit for all together."""
 
     def __init__(self) -> None:
         self.left = MOST_ALTOGETHER
@@ -50,7 +51,7 @@ class SchemaReader:
 
 
 def read_schema(whole: dict[str, Any]) -> Arguments:
-    """Parameters from a schema without references: constants are not the model's to fill.
+    """Parameters from a schema without references. The model does not see constants.
 
     Raises `SchemaInvalid`.
     """
@@ -81,9 +82,9 @@ def read_schema(whole: dict[str, Any]) -> Arguments:
 
 
 class Resolver:
-    """Puts what is referred to in the place of references inside one document.
+    """Replaces references inside one document by their targets.
 
-    What refers to itself, or to another document, may be anything.
+    A reference to itself or to another document allows anything.
     """
 
     def __init__(self, document: Mapping[str, Any], most: int) -> None:
@@ -114,21 +115,11 @@ class Resolver:
     ) -> dict[str, Any]:
         if isinstance(schema.get("$ref"), str):
             return dict(self.resolved(schema, inside, depth + 1))
-        return {
-            key: self.member(key, value, inside, depth)
-            for key, value in schema.items()
-            if key not in LEFT_OUT
-        }
-
-    def member(self, key: str, value: Any, inside: tuple[str, ...], depth: int) -> Any:
-        if key in LITERAL:
-            return value
-        if key in NAMED and isinstance(value, Mapping):
-            return {name: self.resolved(v, inside, depth + 1) for name, v in value.items()}
-        return self.resolved(value, inside, depth + 1)
+        change = partial(self.resolved, inside=inside, depth=depth + 1)
+        return with_changed_members(schema, change, LEFT_OUT)
 
     def find(self, target: str) -> Mapping[str, Any]:
-        """What a reference points at; an empty schema if that is not in the document."""
+        """The target of a reference; an empty schema if it is not in the document."""
         if target != "#" and not target.startswith("#/"):
             return {}
         place: Any = self.document
@@ -152,12 +143,19 @@ def checkable(schema: Any) -> Any:
     dropped = UNCHECKED
     if "patternProperties" in schema:
         dropped |= {"additionalProperties", "unevaluatedProperties"}
-    return {key: checked_member(key, v) for key, v in schema.items() if key not in dropped}
+    return with_changed_members(schema, checkable, dropped)
 
 
-def checked_member(key: str, value: Any) -> Any:
-    if key in LITERAL:
-        return value
-    if key in NAMED and isinstance(value, dict):
-        return {name: checkable(item) for name, item in value.items()}
-    return checkable(value)
+def with_changed_members(
+    schema: Mapping[str, Any], change: Callable[[Any], Any], dropped: Set[str]
+) -> dict[str, Any]:
+    """The schema with every schema that stands in it changed, and without the `dropped` keys."""
+
+    def member(key: str, value: Any) -> Any:
+        if key in LITERAL:
+            return value
+        if key in NAMED and isinstance(value, Mapping):
+            return {name: change(one) for name, one in value.items()}
+        return change(value)
+
+    return {key: member(key, value) for key, value in schema.items() if key not in dropped}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from http import HTTPStatus
 
 import msgspec
@@ -14,79 +15,54 @@ from apps.capabilities.wrappers.texts import one_line, shortened
 from apps.errors import EgressRefused, InitializationIssue, ToolError, Unsupported
 from apps.workspace.egress.errands import Errand, SSEError
 
-UNAUTHORIZED = 401
 MESSAGE_CHARACTERS = 500
 DETAIL_CHARACTERS = 4_000
 ENDED = "the server ended the connection."
 """All that is known when messages stop coming; an exception that follows knows more."""
 TERMINATED = "Session terminated"
 SERVER_CODES = range(-32099, -31999)
-"""Those of JSON-RPC that mean what a server wants."""
+"""Of JSON-RPC; a server decides what they mean."""
 STAND_INS = frozenset({"Server returned an error response", "Not Found"})
 """What the SDK says for an HTTP status; the errand knows which it was."""
 
 
+@dataclass(eq=False)
 class ConnectionFailed(Exception):
     """`text` is a sentence about the server, `details` what lay under it.
 
     `last_words` are what a program wrote to stderr: for administrators only. `status` is the HTTP
-    status of a refusal, 0 for any other failure.
+    status of a refusal, 0 for any other failure. One that is kept is raised as a copy: it would
+    gather a trace with each time it is raised.
     """
 
-    def __init__(
-        self,
-        text: str,
-        *,
-        kind: str = "connection",
-        details: str = "",
-        last_words: str = "",
-        needs_sign_in: bool = False,
-        timed_out: bool = False,
-        status: int = 0,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(text)
-        self.text = text
-        self.kind = kind
-        self.details = details
-        self.last_words = last_words
-        self.needs_sign_in = needs_sign_in
-        self.timed_out = timed_out
-        self.status = status
-        self.retry_after = retry_after
+    text: str
+    _: KW_ONLY
+    kind: str = "connection"
+    details: str = ""
+    last_words: str = ""
+    needs_sign_in: bool = False
+    timed_out: bool = False
+    status: int = 0
+    retry_after: float | None = None
 
-    def again(self) -> ConnectionFailed:
-        """A copy to raise: one that is kept would gather a trace with each time it is raised."""
-        return ConnectionFailed(
-            self.text,
-            kind=self.kind,
-            details=self.details,
-            last_words=self.last_words,
-            needs_sign_in=self.needs_sign_in,
-            timed_out=self.timed_out,
-            status=self.status,
-            retry_after=self.retry_after,
-        )
-
-    def told(self, label: str) -> str:
-        """The sentence for the report of the toolset that is called so."""
+    def message(self, label: str) -> str:
+        """For the report about the toolset `label`."""
         if self.needs_sign_in:
             return f"Authentication required for toolset '{label}'"
         prefix = {"http": "HTTP error for", "mcp": "MCP error for"}.get(self.kind, "Toolset")
         return f"{prefix} {label}: {self.text}"
 
     def issue(self, label: str) -> InitializationIssue:
-        return InitializationIssue(self.told(label), details=self.details)
+        return InitializationIssue(self.message(label), details=self.details)
 
 
 def read_failure(error: BaseException, errand: Errand) -> ConnectionFailed:
-    """What went wrong, from an exception of the SDK and from what HTTP knows of it."""
     found = list(leaves(error))
     details = shortened("\n".join(map(describe, found)), DETAIL_CHARACTERS)
     known = next((leaf for leaf in found if isinstance(leaf, ConnectionFailed)), None)
     if known is not None:
         return known
-    if errand.status == UNAUTHORIZED:
+    if errand.status == HTTPStatus.UNAUTHORIZED:
         return ConnectionFailed(
             "it asks for a sign-in.", kind="http", details=details, needs_sign_in=True
         )
@@ -138,10 +114,10 @@ def read_leaf(error: BaseException, details: str) -> ConnectionFailed:
 
 
 def has_lost_session(errand: Errand) -> bool:
-    """Whether the server refused to do anything, because it does not know the session any more.
+    """Whether the server did nothing because it does not know the session any more.
 
-    A 404 says so whatever comes with it, 400 in words. What was taken is not refused by what comes
-    later: answers to what a server asks meanwhile may be.
+    A 404 always says so, a 400 in words. Only the first answer counts: a later one may refuse an
+    answer of ours to what the server asked meanwhile.
     """
     if errand.first_status == HTTPStatus.BAD_REQUEST:
         return is_about_session(errand.refusal)
@@ -149,7 +125,7 @@ def has_lost_session(errand: Errand) -> bool:
 
 
 def is_about_session(refusal: bytes) -> bool:
-    """Servers choose among the codes that are theirs; those of wrong arguments are none of them."""
+    """Servers use codes of their own for it, never those of wrong arguments."""
     try:
         error = msgspec.json.decode(refusal, type=Refusal).error
     except (msgspec.DecodeError, UnicodeError):
@@ -188,7 +164,7 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def describe(error: BaseException) -> str:
-    """One line that a user may read: texts of libraries have addresses and what servers sent."""
+    """One line for users: texts of libraries have addresses and what servers sent."""
     if isinstance(error, MCPError):
         return f"MCPError: {one_line(error.message, MESSAGE_CHARACTERS)}"
     if isinstance(error, ConnectionFailed):

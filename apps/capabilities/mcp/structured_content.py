@@ -50,7 +50,6 @@ def text_without_binary(text: str, kind: str, key: str) -> str:
 
 
 def type_in(value: Mapping[str, Any]) -> str:
-    """The media type that an object states, as the blocks of a result do."""
     found = value.get("mimeType") or value.get("mime_type")
     return found if isinstance(found, str) else ""
 

@@ -1,19 +1,19 @@
-"""The way to the server of a toolset in one run: where it is, as whom, and in which session."""
+"""A toolset bound to one run: where its server is, for whom, and in which session."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 from django.conf import settings
 
-from apps.capabilities.mcp.contacts import Contact
 from apps.capabilities.mcp.endpoints import Endpoint, find_endpoint
 from apps.capabilities.mcp.pool import current_pool
+from apps.capabilities.mcp.session_slots import SessionSlot
 from apps.capabilities.mcp.toolsets import Toolset
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Key, Opening
 from apps.manifest.names import Localized
 from apps.manifest.toolsets import McpToolSet
 from apps.workspace.egress.errands import Errand
@@ -22,37 +22,32 @@ from apps.workspace.egress.urls import read_url
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """`headers` go with every request; the endpoint has their hash, so sessions differ by them."""
+class ToolsetBinding:
+    """`headers` go with every request; the endpoint has their hash, so sessions differ by them.
+
+    `is_private`: nobody can use its session after the run.
+    """
 
     toolset: Toolset
     endpoint: Endpoint
     bucket: str
     is_private: bool
-    """Nobody can use its session after the run."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
-    def contact(self) -> Contact:
+    def slot(self) -> SessionSlot:
         """Raises `ConnectionFailed` when too many servers are in use."""
-        return current_pool().contact(self.endpoint, self.bucket)
+        return current_pool().slot(self.endpoint, self.bucket)
 
     def errand(self) -> Errand:
         return Errand(self.headers, self.toolset.seconds)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reached(Opening):
-    """An opening as the tools of one toolset get it."""
-
-    line: Line
+BINDINGS = Key[dict[str, ToolsetBinding]]("mcp_bindings")
+"""Of a run, by the place of the toolset in the manifest."""
 
 
-def reached(opening: Opening, line: Line) -> Reached:
-    return Reached(**{one.name: getattr(opening, one.name) for one in fields(opening)}, line=line)
-
-
-async def find_line(toolset: Toolset, opening: Opening) -> Line:
+async def bind_toolset(toolset: Toolset, opening: Opening) -> ToolsetBinding:
     """Raises `Unsupported`, `DeploymentNotFound`, `AddressInvalid`."""
     if isinstance(toolset.node, McpToolSet):
         endpoint = await find_endpoint(toolset.node.mcp_server_info)
@@ -62,12 +57,14 @@ async def find_line(toolset: Toolset, opening: Opening) -> Line:
         headers = found.headers
         endpoint = Endpoint(found.protocol, read_url(found.url).parts.geturl(), trust_in(found.url))
         toolset = replace(toolset, known_as=known_as(toolset, found.display_name))
-    return Line(
+    caller = opening.caller
+    return ToolsetBinding(
         toolset,
         replace(endpoint, carried=digest(headers)),
-        bucket_of(opening),
-        # A key of DIAL's is good for one request; who has no name is nobody else.
-        is_private=bool(toolset.kept_as) or not opening.caller.bucket,
+        # A caller without a name gets sessions of their own for the run.
+        caller.bucket or f"run-{id(opening)}",
+        # A key of DIAL's is good for one request.
+        is_private=bool(toolset.kept_as) or not caller.bucket,
         headers=headers,
     )
 
@@ -82,11 +79,6 @@ def known_as(toolset: Toolset, name: str | Mapping[str, str]) -> Localized:
     if toolset.node.type != "dial-mcp":
         return ""
     return name if isinstance(name, str) else dict(name)
-
-
-def bucket_of(opening: Opening) -> str:
-    """Whose session it is. Somebody without a name gets one of their own for the run."""
-    return opening.caller.bucket or f"run-{id(opening)}"
 
 
 def digest(headers: Mapping[str, str]) -> str:

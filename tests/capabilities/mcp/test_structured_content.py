@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from apps.capabilities.mcp.structures import without_binary
+from apps.capabilities.mcp.structured_content import without_binary
 
 BYTES = bytes(range(256)) * 4
 DATA = base64.b64encode(BYTES).decode()
