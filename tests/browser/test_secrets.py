@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import barriers
 from tests.browser.serving import Site
 from tests.browser.test_admin import put, stored, typed, wait_for_check
-from tests.console.admin.test_moving import MARK, PATH, manifest, tracking
+from tests.console.admin.test_document_form import MARK, PATH, manifest, tracking
 
 LIST = "/admin/workspace/secret/"
 SHOTS = os.environ.get("SHOTS", "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, cast
 
 from django import forms
@@ -28,8 +30,9 @@ from apps.catalog.credentials import review_credentials
 from apps.catalog.masking import unmasked_text
 from apps.console.admin import content_pages as pages
 from apps.console.admin.content_form import DOCUMENTS, ContentForm, doubts_of, sources_of
-from apps.console.admin.drafts import MovingAdmin, may_move
+from apps.console.admin.document_form import DocumentAdmin
 from apps.console.admin.skill_files import FilesField, FilesWidget
+from apps.manifest.problems import Problem
 from apps.manifest.skill_document import SKILL_FILE
 
 PAGE = "admin:catalog_contentitem_item"
@@ -44,9 +47,8 @@ description:
 
 
 @admin.register(ContentItem)
-class ContentAdmin(MovingAdmin[ContentItem]):
+class ContentAdmin(DocumentAdmin[ContentItem]):
     form = ContentForm
-    document = "text"
     fieldsets = (
         (None, {"fields": ("kind", "name", "text", "files")}),
         ("History", {"fields": ("version", "created_at", "updated_at"), "classes": ("collapse",)}),
@@ -192,11 +194,11 @@ class ContentAdmin(MovingAdmin[ContentItem]):
             raise PermissionDenied
         text = request.POST.get("text", "").replace("\r\n", "\n")
         kind, name = request.POST.get("kind", ""), request.POST.get("name", "").strip() or "new"
-        doubts = []
+        doubts: Sequence[Problem] = ()
         if kind in DOCUMENTS and len(text) <= LARGEST_FILE:
             row = ContentItem.objects.filter(kind=kind, name=name).first() or ContentItem()
             sources = sources_of(row, kind, name)
-            doubts = doubts_of(text, sources, moves=may_move(request))
+            doubts = doubts_of(text, sources)
             text, _ = unmasked_text(text, sources)
         if kind not in FOLDERS:
             return JsonResponse({"problems": ["Choose a kind first."], "blocks": []})
@@ -216,7 +218,7 @@ class ContentAdmin(MovingAdmin[ContentItem]):
             {
                 "problems": list(item_problems(content, item)),
                 "blocks": [block._asdict() for block in preview(content, item)],
-                "doubts": [doubt._asdict() for doubt in doubts],
+                "doubts": [asdict(doubt) for doubt in doubts],
             }
         )
 

@@ -28,6 +28,7 @@ def save_own(request: HttpRequest, row: Application, edit: Edit) -> Saved:
     """Raises `Refused`."""
     with transaction.atomic():
         form = OwnForm(posted(row, edit), instance=row)
+        form.saver = request.user
         if not form.is_valid():
             raise Refused("\n".join(messages(form)), newer(form, edit))
         if not form.has_changed():
