@@ -6,7 +6,7 @@ What stands for a key in a document is reviewed here by the same rule.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -38,8 +38,14 @@ STAYS = "is a plain credential and stays in the row, hidden, because {}. Name a 
 Problems = tuple[Problem, ...]
 
 
-def review_credentials(document: Any) -> tuple[Problems, Problems]:
-    """Of a manifest or an item: names of secrets that there are not, and what is doubtful."""
+def review_credentials(
+    document: Any, plain: Sequence[PlainCredential] | None = None
+) -> tuple[Problems, Problems]:
+    """Of a manifest or an item: names of secrets that there are not, and what is doubtful.
+
+    The `plain` ones are those of the document, unless more is known of them.
+    """
+    plain = plain_credentials(document) if plain is None else plain
     named = [place for place in credential_places(document) if place.kind == "reference"]
     found = find_all({place.secret for place in named})
     missing = [place for place in named if place.secret not in found]
@@ -47,7 +53,7 @@ def review_credentials(document: Any) -> tuple[Problems, Problems]:
     return (
         tuple(Problem(p.path, unknown_secret(p.secret, known)) for p in missing),
         (
-            *(Problem(plain.path, doubt(plain)) for plain in plain_credentials(document)),
+            *(Problem(credential.path, doubt(credential)) for credential in plain),
             *elsewhere(document, [place for place in named if place.secret in found], found),
         ),
     )

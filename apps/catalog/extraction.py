@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -35,7 +35,7 @@ MOST_ATTEMPTS = 100
 class Extraction:
     """`document` names secrets, of which the `made` ones are new."""
 
-    document: Any
+    document: Any = field(repr=False)
     made: tuple[Secret, ...] = ()
 
 
@@ -79,10 +79,15 @@ def revealed(document: Any) -> Any:
 
 
 def movable(document: Any, item: str = "") -> list[PlainCredential]:
+    return [c for c in found_credentials(document, item) if not c.problem]
+
+
+def found_credentials(document: Any, item: str = "") -> list[PlainCredential]:
+    """Also those that cannot be secrets, each with the reason."""
     found = plain_credentials(document, item)
     if item and found and is_sent_elsewhere(item):
-        return []
-    return [credential for credential in found if not credential.problem]
+        return plain_credentials(document, item, is_elsewhere=True)
+    return found
 
 
 def is_sent_elsewhere(item: str) -> bool:
@@ -100,7 +105,7 @@ def named_secrets(stored: Iterable[Any]) -> list[Secret]:
 
 
 def is_of(secret: Secret, credential: PlainCredential) -> bool:
-    return secret.value == credential.value and secret.servers == list(credential.servers)
+    return bool(secret.value == credential.value) and secret.servers == list(credential.servers)
 
 
 def make_secret(credential: PlainCredential, user: Any) -> Secret:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from apps.manifest.credentials import (
@@ -24,6 +25,8 @@ from apps.manifest.secrets import SECRET
 from apps.workspace.egress.headers import header_value_problem
 from apps.workspace.local.servers import MOST_SERVERS, read_server
 
+PARAMETERS = ("deployment", "parameters")
+"""Of a deployment that is a tool: they go to it as they are written, whatever they are called."""
 ELSEWHERE = (
     "what refers to this item gives it another address, so its servers are not known from it alone"
 )
@@ -74,6 +77,8 @@ def plain_credentials(
 
 def readable_servers(document: Any, keys: Keys) -> tuple[str, ...]:
     """The servers that the credential is sent to, as secrets have them. Raises ValueError."""
+    if ("orchestrator" in document and keys[0] != "tool_sets") or PARAMETERS in pairwise(keys):
+        raise ValueError("what stands there is no credential of a toolset")
     written = sorted(servers_of(document, keys))
     if not written or any(server.startswith("registered ") for server in written):
         raise ValueError("the document does not say which server it is sent to")

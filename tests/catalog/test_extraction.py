@@ -83,6 +83,14 @@ class TestExtract:
         assert refusals(document, AnonymousUser()) == []
         assert secrets() == []
 
+    def test_what_goes_to_a_deployment_as_it_is_written_is_no_credential_of_a_toolset(self):
+        sent = {"type": "static_function", "static_function": {"name": "x", "token": MARK}}
+        tool = {"deployment": {"deployment_id": "gpt", "parameters": {"tools": [sent]}}}
+        toolset = {**tracking({"$secret": "x"}), "tools": [*tracking()["tools"], tool]}
+        document = {**manifest(toolset), "contexts": [{"password": MARK}]}
+
+        assert extract(document).document is document
+
     def test_who_may_not_add_secrets_is_refused_at_each_place(self):
         document = manifest(tracking(), tracking(OTHER))
 

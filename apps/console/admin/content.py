@@ -26,7 +26,6 @@ from apps.catalog.content.previews import preview
 from apps.catalog.content.review import item_problems, with_item
 from apps.catalog.content.texts import LARGEST_FILE
 from apps.catalog.content.uses import NOBODY, Reference
-from apps.catalog.credentials import review_credentials
 from apps.catalog.masking import unmasked_text
 from apps.console.admin import content_pages as pages
 from apps.console.admin.content_form import DOCUMENTS, ContentForm, doubts_of, sources_of
@@ -90,7 +89,7 @@ class ContentAdmin(DocumentAdmin[ContentItem]):
         super().save_model(request, obj, form, change)
         tell_of_change()
         if obj.kind in DOCUMENTS:
-            for doubt in review_credentials(obj.item.value)[1]:
+            for doubt in doubts_of(obj.text, (), obj.name):
                 self.message_user(request, f"{doubt.path}: {doubt.message}", messages.WARNING)
 
     def delete_model(self, request: HttpRequest, obj: ContentItem) -> None:
@@ -198,7 +197,7 @@ class ContentAdmin(DocumentAdmin[ContentItem]):
         if kind in DOCUMENTS and len(text) <= LARGEST_FILE:
             row = ContentItem.objects.filter(kind=kind, name=name).first() or ContentItem()
             sources = sources_of(row, kind, name)
-            doubts = doubts_of(text, sources)
+            doubts = doubts_of(text, sources, name)
             text, _ = unmasked_text(text, sources)
         if kind not in FOLDERS:
             return JsonResponse({"problems": ["Choose a kind first."], "blocks": []})

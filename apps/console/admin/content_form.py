@@ -14,6 +14,7 @@ from apps.catalog.content.models import ContentItem
 from apps.catalog.content.review import item_problems, with_item
 from apps.catalog.content.texts import LARGEST_FILE
 from apps.catalog.credentials import review_credentials
+from apps.catalog.extraction import found_credentials
 from apps.catalog.masking import masked_text, put_back, readable, unmasked_text
 from apps.console.admin.document_form import DocumentForm
 from apps.console.admin.skill_files import FilesField, with_line_feeds
@@ -123,7 +124,7 @@ class ContentForm(DocumentForm[ContentItem]):
         field: Any = self.fields.get("text")
         if not isinstance(field, Text) or not field.is_document:
             return ()
-        return doubts_of(str(self["text"].value() or ""), field.sources)
+        return doubts_of(str(self["text"].value() or ""), field.sources, self.item)
 
     @property
     def document(self) -> Any:
@@ -160,12 +161,13 @@ class ContentForm(DocumentForm[ContentItem]):
         super().check_document()
 
 
-def doubts_of(text: str, sources: Sequence[str]) -> Sequence[Problem]:
+def doubts_of(text: str, sources: Sequence[str], item: str) -> Sequence[Problem]:
     """Of a document as it is typed; none of what cannot be read."""
     document = readable(text)
     if document is None:
         return ()
-    return review_credentials(put_back(document, map(readable, sources)).document)[1]
+    typed = put_back(document, map(readable, sources)).document
+    return review_credentials(typed, found_credentials(typed, item))[1]
 
 
 def sources_of(row: ContentItem, kind: str, name: str) -> list[str]:

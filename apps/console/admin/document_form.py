@@ -52,9 +52,9 @@ class DocumentForm(VersionedForm[Row]):
 
     def save(self, commit: bool = True) -> Row:
         if self.document_field in self.fields:
-            stored = self.fields[self.document_field].documents
+            field: Any = self.fields[self.document_field]
             typed = self.document
-            found = extract(typed, stored, user=self.saver, item=self.item)
+            found = extract(typed, field.documents, user=self.saver, item=self.item)
             if found.document is not typed:
                 self.document, self.made = found.document, found.made
         row: Row = super().save(commit)

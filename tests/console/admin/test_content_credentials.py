@@ -126,9 +126,13 @@ def test_what_is_sent_elsewhere_by_those_who_refer_to_it_stays_in_the_row(operat
     reference = {"type": "predefined", "template_name": "tracking", "override": override}
     make_application(manifest=manifest_with(tool_sets=[reference]))
 
-    operator.post(f"{LIST}add/", posted(json.dumps(tracking())))
+    answer = operator.post(f"{LIST}add/", posted(json.dumps(tracking())), follow=True)
 
     assert (json.loads(ContentItem.objects.get().text), secrets()) == (tracking(), [])
+    page = answer.content.decode()
+    assert (
+        f"{PATH}: is a plain credential and stays in the row, hidden, because what refers" in page
+    )
 
 
 def test_no_page_shows_a_credential_that_stays_and_saving_keeps_it(operator):
