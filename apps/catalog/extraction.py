@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from apps.catalog.content.installed import installed
 from apps.catalog.models import Application
 from apps.catalog.plain_credentials import (
+    ELSEWHERE,
     PlainCredential,
     free_name,
     gives_address,
@@ -86,7 +87,7 @@ def found_credentials(document: Any, item: str = "") -> list[PlainCredential]:
     """Also those that cannot be secrets, each with the reason."""
     found = plain_credentials(document, item)
     if item and found and is_sent_elsewhere(item):
-        return plain_credentials(document, item, is_elsewhere=True)
+        return [replace(c, problem=c.problem or ELSEWHERE) for c in found]
     return found
 
 

@@ -27,9 +27,7 @@ from apps.workspace.local.servers import MOST_SERVERS, read_server
 
 PARAMETERS = ("deployment", "parameters")
 """Of a deployment that is a tool: they go to it as they are written, whatever they are called."""
-ELSEWHERE = (
-    "what refers to this item gives it another address, so its servers are not known from it alone"
-)
+ELSEWHERE = "what refers to this item gives it another address"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,29 +48,19 @@ class PlainCredential:
         return write(self.keys)
 
 
-def plain_credentials(
-    document: Any, called: str = "", *, is_elsewhere: bool = False
-) -> list[PlainCredential]:
-    """Of a manifest or an item, in its order.
+def plain_credentials(document: Any, called: str = "") -> list[PlainCredential]:
+    """Of a manifest or an item, in its order. It is `called` so where it has no name."""
+    places = [place for place in credential_places(document) if place.kind == "plain"]
+    return [plain_credential(document, place.keys, called) for place in places]
 
-    The document is `called` so where it has no name. `is_elsewhere`: others give it other addresses.
-    """
-    found = []
-    for place in credential_places(document):
-        if place.kind != "plain":
-            continue
-        value = value_at(document, place.keys)
-        stem = proposed_name(document, place.keys, called)
-        try:
-            if is_elsewhere:
-                raise ValueError(ELSEWHERE)
-            servers = readable_servers(document, place.keys)
-            check_value(value)
-        except ValueError as error:
-            found.append(PlainCredential(place.keys, value, stem, problem=str(error)))
-        else:
-            found.append(PlainCredential(place.keys, value, stem, servers))
-    return found
+
+def plain_credential(document: Any, keys: Keys, called: str) -> PlainCredential:
+    value, stem = value_at(document, keys), proposed_name(document, keys, called)
+    try:
+        check_value(value)
+        return PlainCredential(keys, value, stem, readable_servers(document, keys))
+    except ValueError as error:
+        return PlainCredential(keys, value, stem, problem=str(error))
 
 
 def readable_servers(document: Any, keys: Keys) -> tuple[str, ...]:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
+from django.core.management import CommandError
 from django.db import migrations
 from django.utils import timezone
 
 from apps.catalog.json_text import JSONTextInvalid, parse
 from apps.catalog.masking import seal
 from apps.catalog.plain_credentials import (
+    ELSEWHERE,
     free_name,
     gives_address,
     plain_credentials,
@@ -32,7 +34,7 @@ ENCRYPTED = (
 DOCUMENTS = ("tool", "toolset")
 
 
-class CannotMove(Exception):
+class CannotMove(CommandError):
     """Nothing is changed then: the migration is one transaction."""
 
 
@@ -130,7 +132,7 @@ def why_row_stays(apps: Any, move: Move, row: Any) -> str:
             ),
         ]
         if any(gives_address(document, row.name) for document in documents):
-            return "what refers to this item gives it another address"
+            return ELSEWHERE
         return ""
     found = review(
         move.document,
