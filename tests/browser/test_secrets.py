@@ -77,7 +77,7 @@ def test_enter_in_a_field_saves_and_makes_a_secret_of_a_credential(site: Site, a
     page.goto(put(site, "moved", manifest({**tracking(), "name": "moved"})))
     wait_for_check(page, "warning")
     page.get_by_role("tab", name="Text").click()
-    expect(page.get_by_text("Saving makes a secret of it")).to_be_visible()
+    expect(page.get_by_text("Saving makes a secret of it").first).to_be_visible()
     shoot(page, "plain")
     page.get_by_label("Title").fill("Typed before")
     page.get_by_label("Title").press("Enter")
@@ -179,7 +179,7 @@ def test_a_credential_of_a_predefined_item_is_made_a_secret_by_keyboard(
     text = page.locator("textarea[name=text]")
     text.fill(json.dumps({**tracking(), "name": "parcels"}))
     page.get_by_role("button", name="Check and preview without saving").click()
-    expect(page.get_by_text("Saving makes a secret of it")).to_be_visible()
+    expect(page.get_by_text("Saving makes a secret of it").first).to_be_visible()
     shoot(page, "plain-in-item")
     assert barriers(page) == []
     page.get_by_label("Name").press("Enter")
