@@ -14,8 +14,7 @@ from django.contrib.auth import get_user_model
 from django.db import models
 
 from apps.catalog.history.kinds import Kind, Snapshot, has_document
-from apps.catalog.json_text import JSONTextInvalid, parse
-from apps.catalog.masking import readable, unmasked
+from apps.catalog.masking import put_back, unmasked_text
 from apps.manifest.secrets import is_hidden
 
 
@@ -45,32 +44,15 @@ def earlier(kind: Kind, state: Snapshot, *sources: models.Model | None) -> Earli
             if value is not None and values[column] is None:
                 notes.append(f"{column}: there is no account {value!r} any more.")
         elif column in kind.documents:
-            values[column] = put_back(value, [getattr(row, column) for row in rows])
+            values[column] = put_back(value, [getattr(row, column) for row in rows]).document
         elif column == kind.json_text and has_document(state):
-            values[column] = text_put_back(value, [getattr(row, column) for row in rows])
+            # A merge has read it already.
+            is_text = isinstance(value, str)
+            text = value if is_text else json.dumps(value, indent=2, ensure_ascii=False)
+            values[column], _ = unmasked_text(text, [getattr(row, column) for row in rows])
         else:
             values[column] = value
     return Earlier(values, tuple(notes))
-
-
-def put_back(document: Any, sources: list[Any]) -> Any:
-    for source in sources:
-        document = unmasked(document, source).document
-    return document
-
-
-def text_put_back(written: Any, sources: list[str]) -> str:
-    """As it was written, unless a credential has to be put back. `written` may be read already."""
-    document = written
-    if isinstance(written, str):
-        try:
-            document = parse(written)
-        except JSONTextInvalid:
-            return written
-    found = put_back(document, [source for text in sources if (source := readable(text))])
-    if found is document and isinstance(written, str):
-        return written
-    return json.dumps(found, indent=2, ensure_ascii=False)
 
 
 def secret_notes(kind: Kind, column: str, value: Any, rows: list[models.Model]) -> list[str]:
