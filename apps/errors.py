@@ -9,7 +9,7 @@
   - DeploymentNotFound        no deployment of that name
   - FileRefused               a file is too large, or not for the caller to write
     + FileMissing             there is none, or it is not the caller's
-    + FileChanged             it is not as the writer last saw it
+    + FileChanged             it was changed, deleted or created since the writer last saw it
     + FileTooLarge            it has too many bytes, or its owner has no room for it
     + FetchRefused            it is on the Internet and could not be fetched; `reason` says why
   - ModelFailed               the model's service refused, broke off or timed out
@@ -19,36 +19,41 @@
   - Stopped                   a tool failed, and a fallback strategy or the lack of one ended the run
   - Refused                   the page asked for something that cannot be done; `code` says why
   - RunAbandoned              the process that worked on a run is gone
-  - ReaderTooSlow             nobody took what a run said, and it grew too large to be kept
-  - NotStored                 what a run said could not be written down
+  - ReaderTooSlow             the client did not read the answer, whose backlog grew too large
+  - NotStored                 the events of a run could not be stored
 * InitializationIssue         a part of the application could not be opened; the run goes on without it
 * ToolError                   a tool call failed; the run goes on; its text goes to the model
   - InvalidParameter          an argument is wrong; the model is told how to mend it
   - ToolTimedOut              it gave no result in time
-* LeaseLost                   a run is not this process's any more; nothing of it may be written
+* LeaseLost                   a run belongs to this process no more, which may write nothing of it
 * EgressRefused               an address that may not be contacted
 """
-
-from __future__ import annotations
 
 from typing import Literal
 
 GENERIC = (
     "Something went wrong with the execution of your request. Please contact your administrator."
 )
-"""What a person is told of a failure that nobody foresaw."""
+"""The text for people after an unexpected failure."""
 
 FetchReason = Literal[
     "size_limit", "ssrf_block", "redirect_cap", "timeout", "transport",
     "admin", "builder", "admin_allowlist", "builder_allowlist",
 ]  # fmt: skip
-"""Why a file was not fetched; the last four are whose wish it is not to."""
+"""Why a file was not fetched; the last four name whose setting forbids it."""
 
 
 class QuickAppError(Exception):
-    """Ends a request. `code` names the kind for programs, `str(error)` is for the person."""
+    """Ends a request. `code` names the kind for programs, `str(error)` is for the person.
+
+    `text` is the sentence of errors that always say the same.
+    """
 
     code = "runtime_error"
+    text = ""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(text or self.text)
 
 
 class BadRequest(QuickAppError):
@@ -63,9 +68,7 @@ class BadRequest(QuickAppError):
 
 class NotAuthenticated(QuickAppError):
     code = "unauthorized"
-
-    def __init__(self, text: str = "") -> None:
-        super().__init__(text or "Send a valid API key in the Api-Key header or as a bearer token.")
+    text = "Send a valid API key in the Api-Key header or as a bearer token."
 
 
 class ApplicationNotFound(QuickAppError):
@@ -109,16 +112,14 @@ class FileRefused(QuickAppError):
     code = "file_refused"
 
 
-class FileMissing(FileRefused):
-    """There is no such file, or it is not the caller's."""
+class FileMissing(FileRefused): ...
 
 
 class FileChanged(FileRefused):
-    """It is not as the writer last saw it: changed, gone, or there already."""
+    """It was changed, deleted or created since the writer last saw it."""
 
 
-class FileTooLarge(FileRefused):
-    """It has more bytes than are possible, or its owner has no room for it."""
+class FileTooLarge(FileRefused): ...
 
 
 class FetchRefused(FileRefused):
@@ -193,16 +194,13 @@ class StepLimitReached(QuickAppError):
 
 
 class Stopped(QuickAppError):
-    """`text` is what a tool says itself, where no strategy is there to speak for it."""
+    """Where no strategy applies, the text is the tool's own."""
 
     code = "stopped"
-
-    def __init__(self, text: str = "") -> None:
-        super().__init__(
-            text
-            or "A tool encountered an error and the agent was stopped. "
-            "Please try again or contact your administrator if the issue persists."
-        )
+    text = (
+        "A tool encountered an error and the agent was stopped. "
+        "Please try again or contact your administrator if the issue persists."
+    )
 
 
 class Refused(QuickAppError):
@@ -215,25 +213,17 @@ class Refused(QuickAppError):
 
 class RunAbandoned(QuickAppError):
     code = "run_abandoned"
-
-    def __init__(self) -> None:
-        super().__init__("The server stopped while it was answering. Please ask again.")
+    text = "The server stopped while it was answering. Please ask again."
 
 
 class ReaderTooSlow(QuickAppError):
     code = "reader_too_slow"
-
-    def __init__(self) -> None:
-        super().__init__("The answer was given up because it was not read. Please ask again.")
+    text = "The answer was given up because it was not read. Please ask again."
 
 
 class NotStored(QuickAppError):
     code = "not_stored"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The answer could not be stored, so it was stopped. Please ask again in a moment."
-        )
+    text = "The answer could not be stored, so it was stopped. Please ask again in a moment."
 
 
 class InitializationIssue(Exception):
@@ -292,7 +282,7 @@ class ToolTimedOut(ToolError):
 
 
 class LeaseLost(Exception):
-    """A run was closed by somebody else, or deleted; whoever still works on it has to stop."""
+    """A run was closed or deleted by another process, so this one has to stop working on it."""
 
 
 class EgressRefused(Exception):

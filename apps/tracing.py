@@ -1,10 +1,8 @@
-"""Spans around the steps of a request, for whatever OpenTelemetry SDK the process has.
+"""Spans around the steps of a request, for the OpenTelemetry SDK of the process, if it has one.
 
-Without one nothing is made, and what the caller sent as `traceparent` goes on as it came. Spans
-hold names, counts and the kinds of failures: never what was said, nor headers, nor arguments.
+Without one no spans are made, and the caller's `traceparent` is passed on unchanged. Spans hold
+names, counts and kinds of failures, and never messages, headers or arguments.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -20,7 +18,6 @@ FIELDS = {b"traceparent": "traceparent", b"tracestate": "tracestate"}
 Attributes = Mapping[str, str | int]
 
 _w3c = TraceContextTextMapPropagator()
-
 
 NOTHING = nullcontext(INVALID_SPAN)
 
@@ -43,9 +40,9 @@ def detached(
     kind: SpanKind = SpanKind.INTERNAL,
     parent: Context | None = None,
 ) -> AbstractContextManager[Span]:
-    """A span of the block that is not the current one.
+    """A span of the block that does not become the current one.
 
-    For asynchronous generators: while one waits, the current context is that of who iterates it.
+    For asynchronous generators: while one waits, the current context is its consumer's.
     """
     if _tracer is None:
         return NOTHING
@@ -58,7 +55,7 @@ def span(
     kind: SpanKind = SpanKind.INTERNAL,
     parent: Context | None = None,
 ) -> AbstractContextManager[Span]:
-    """A span of the block; what is asked meanwhile belongs to it."""
+    """A span of the block, and the parent of the spans within."""
     return NOTHING if _tracer is None else current(detached(name, attributes, kind, parent))
 
 
@@ -95,7 +92,7 @@ def received(headers: Iterable[tuple[bytes, bytes]]) -> Context | None:
 
 
 def headers() -> dict[str, str]:
-    """What tells the next service of the current span; nothing where there is none of ours."""
+    """The headers that tell another service the current span; none without one."""
     sent: dict[str, str] = {}
     if _tracer is not None:
         _w3c.inject(sent)

@@ -40,7 +40,7 @@ class Effort:
 
 
 FULL = Effort(
-    rounds=7, requests=40, streams=3, tokens=100, alone=60, burst=300, held=1000, held_ms=30_000
+    rounds=5, requests=40, streams=3, tokens=100, alone=60, burst=300, held=1000, held_ms=30_000
 )
 SMOKE = Effort(
     rounds=1, requests=5, streams=1, tokens=40, alone=10, burst=50, held=50, held_ms=3000

@@ -42,7 +42,7 @@ Figures = dict[str, list[dict[str, float]]]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--smoke", action="store_true", help="a minute; judges errors alone")
-    parser.add_argument("--rounds", type=int, help="instead of 7")
+    parser.add_argument("--rounds", type=int, help="instead of 5")
     parser.add_argument("--only", nargs="*", help="names of systems, beside the peer")
     parser.add_argument("--json", type=Path, help="write the figures of every round here")
     given = parser.parse_args()
@@ -138,12 +138,11 @@ def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
         )
         return System(report.FLOOR, process, "/v1/chat/completions", "")
 
-    def site(name: str, *, daphne: bool = True, core: str = "", slug: str = "bench") -> System:
+    def site(name: str, *, core: str = "", slug: str = "bench") -> System:
         """`core` is where DIAL Core is: then the site is asked as Core asks it."""
         port = free_port()
-        command = ["-m", "quickapps_site.serve"]
         process = start(
-            command if daphne else uvicorn("quickapps_site.asgi:application", port),
+            ["-m", "quickapps_site.serve"],
             port=port,
             core=SERVER_CORE,
             environment={
@@ -160,8 +159,7 @@ def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
         report.PEER: lambda: peer(report.PEER),
         report.CONTROL: lambda: peer(report.CONTROL),
         report.FLOOR: floor,
-        "site, daphne": lambda: site("site, daphne"),
-        "site, uvicorn": lambda: site("site, uvicorn", daphne=False),
+        report.SITE: lambda: site(report.SITE),
         report.BEHIND: lambda: site(report.BEHIND, core=f"http://127.0.0.1:{upstream_port}"),
         report.CONTENT: lambda: site(report.CONTENT, slug=shipped.CONTENT_SLUG),
     }

@@ -10,8 +10,9 @@ import os
 
 from django.core.asgi import get_asgi_application
 
-from quickapps_site.bodies import BoundedBodies, most_of
+from quickapps_site.bodies import body_limits, with_bounded_bodies
 from quickapps_site.cors import with_cors
+from quickapps_site.lifespan import lifespan
 from quickapps_site.tracing import set_up_tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "quickapps_site.settings")
@@ -27,9 +28,9 @@ from apps.chat import routing as chat  # noqa: E402
 from apps.chat.origins import SameOrigin  # noqa: E402
 from apps.gateway import routing as gateway  # noqa: E402
 
-pages = BoundedBodies(
+pages = with_bounded_bodies(
     URLRouter([*chat.http_urlpatterns, *gateway.otherwise(django_application)]),
-    most_of(settings.BODY_LIMITS),
+    body_limits(settings.BODY_LIMITS),
     settings.BODY_SECONDS,
 )
 application = ProtocolTypeRouter(
@@ -38,6 +39,7 @@ application = ProtocolTypeRouter(
             URLRouter([*gateway.urlpatterns, *gateway.otherwise(pages)]),
             settings.CORS_ALLOWED_ORIGINS,
         ),
+        "lifespan": lifespan,
         "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(chat.websocket_urlpatterns))),
     }
 )

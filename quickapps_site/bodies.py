@@ -1,12 +1,7 @@
-"""How large the body of a request may be, and how long it may take to come.
-
-A body is kept on disk before any view hears of it, whoever sends it, so it is refused here: by the
-length it declares, else while it is counted.
-"""
+"""How large the body of a request to Django may be: it keeps a whole one before any view hears of it."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import re
@@ -14,137 +9,72 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from http import HTTPStatus
 from typing import Any
 
+from apps.errors import BadRequest
+from apps.streaming.bodies import BodyTooLarge, BodyTooSlow, BoundedBody, drain
+
 logger = logging.getLogger(__name__)
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Headers = Iterable[tuple[bytes, bytes]]
-MostOf = Callable[[str], int]
+LimitOf = Callable[[str], int]
 """The most bytes of a body, by the path of its request."""
 
 
-class BodyRefused(Exception):
-    """`text` is for whoever sent it."""
-
-    def __init__(self, status: HTTPStatus, text: str) -> None:
-        super().__init__(text)
-        self.status = status
-        self.text = text
-
-
-def too_large(most: int) -> BodyRefused:
-    return BodyRefused(
-        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        f"The request is too large; at most {most:,} bytes are possible.",
-    )
-
-
-def too_slow(seconds: float) -> BodyRefused:
-    return BodyRefused(
-        HTTPStatus.REQUEST_TIMEOUT,
-        f"The request did not arrive within {seconds:g} seconds.",
-    )
-
-
-def most_of(limits: Iterable[tuple[str, int]]) -> MostOf:
+def body_limits(limits: Iterable[tuple[str, int]]) -> LimitOf:
     """`limits` are patterns of paths, of which the first that matches counts; one has to."""
     compiled = [(re.compile(pattern), most) for pattern, most in limits]
     return lambda path: next(most for pattern, most in compiled if pattern.match(path))
 
 
-class BoundedBodies:
-    """An ASGI application that hears of no more of a body than `most` bytes, sent in `seconds`."""
+def with_bounded_bodies(application: Any, limit_of: LimitOf, seconds: float) -> Any:
+    """An HTTP application that hears of no more of a body than its limit, sent in `seconds`."""
 
-    def __init__(self, application: Any, most: MostOf, seconds: float) -> None:
-        self.application = application
-        self.most = most
-        self.seconds = seconds
+    async def bounded(scope: Message, receive: Receive, send: Send) -> None:
+        has_begun = False
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.application(scope, receive, send)
-            return
-        answer = Answer(send)
-        body = Body(receive, self.most(scope["path"]), self.seconds)
+        async def answer(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        body = BoundedBody(receive, limit_of(scope["path"]), seconds)
         try:
             body.expect(scope["headers"])
-            await self.application(scope, body.receive, answer.send)
-        except BodyRefused as refused:
-            if answer.has_begun:
+            await application(scope, body.receive, answer)
+        except (BodyTooLarge, BodyTooSlow) as refused:
+            if has_begun:
                 raise
-            tell(refused, scope["path"])
-            await answer.refuse(refused, scope["headers"])
+            await refuse(refused, scope, body, send)
+
+    return bounded
 
 
-class Body:
-    def __init__(self, receive: Receive, most: int, seconds: float) -> None:
-        self.next = receive
-        self.most = most
-        self.seconds = seconds
-        self.end = asyncio.get_running_loop().time() + seconds
-        self.size = 0
-        self.is_complete = False
-
-    def expect(self, headers: Headers) -> None:
-        """Raises `BodyRefused` for a body that says of itself that it is too large."""
-        declared = header(headers, b"content-length")
-        if declared.isdigit() and int(declared) > self.most:
-            raise too_large(self.most)
-
-    async def receive(self) -> Message:
-        """Raises `BodyRefused`."""
-        if self.is_complete:
-            return await self.next()
-        try:
-            async with asyncio.timeout_at(self.end):
-                message = await self.next()
-        except TimeoutError:
-            raise too_slow(self.seconds) from None
-        if message["type"] == "http.request":
-            self.size += len(message.get("body", b""))
-            self.is_complete = not message.get("more_body", False)
-            if self.size > self.most:
-                raise too_large(self.most)
-        return message
+async def refuse(refused: BadRequest, scope: Message, body: BoundedBody, send: Send) -> None:
+    is_too_large = isinstance(refused, BodyTooLarge)
+    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if is_too_large else HTTPStatus.REQUEST_TIMEOUT
+    logger.warning("A request was refused: status=%d path=%s", status, ascii(scope["path"][:200]))
+    content_type, content = page_of(status, str(refused), dict(scope["headers"]))
+    headers = [
+        (b"content-type", content_type),
+        (b"content-length", b"%d" % len(content)),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": content, "more_body": True})
+    if not body.is_complete:
+        await drain(body.next)
+    await send({"type": "http.response.body"})
 
 
-class Answer:
-    def __init__(self, send: Send) -> None:
-        self.next = send
-        self.has_begun = False
-
-    async def send(self, message: Message) -> None:
-        self.has_begun = True
-        await self.next(message)
-
-    async def refuse(self, refused: BodyRefused, headers: Headers) -> None:
-        content_type, content = page_of(refused, header(headers, b"accept"))
-        told = [
-            (b"content-type", content_type),
-            (b"content-length", b"%d" % len(content)),
-            (b"connection", b"close"),
-        ]
-        await self.send({"type": "http.response.start", "status": refused.status, "headers": told})
-        await self.send({"type": "http.response.body", "body": content})
-
-
-def header(headers: Headers, name: bytes) -> bytes:
-    return next((value for key, value in headers if key.lower() == name), b"")
-
-
-def page_of(refused: BodyRefused, accept: bytes) -> tuple[bytes, bytes]:
-    """The answer's type and content: a page for who loads pages, else JSON."""
-    if b"text/html" in accept:
+def page_of(status: int, text: str, headers: dict[bytes, bytes]) -> tuple[bytes, bytes]:
+    """The answer's type and content: a page for browsers, else JSON."""
+    is_too_large = status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    if b"text/html" in headers.get(b"accept", b""):
         from django.template.loader import render_to_string
 
-        title = "That is too much" if refused.status == 413 else "That took too long"
-        named = {"status": int(refused.status), "title": title, "text": refused.text}
+        title = "That is too much" if is_too_large else "That took too long"
+        named = {"status": int(status), "title": title, "text": text}
         return b"text/html; charset=utf-8", render_to_string("413.html", named).encode()
-    code = "too_large" if refused.status == 413 else "too_slow"
-    error = {"message": refused.text, "code": code}
+    error = {"message": text, "code": "too_large" if is_too_large else "too_slow"}
     return b"application/json", json.dumps({"error": error}).encode()
-
-
-def tell(refused: BodyRefused, path: str) -> None:
-    logger.warning("A request was refused: status=%d path=%s", refused.status, ascii(path[:200]))

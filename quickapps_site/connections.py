@@ -1,108 +1,140 @@
-"""How many connections there may be, and how long one may take to say what it wants.
+"""uvicorn's connections, with a deadline and a size for the head of a request, and no stalled client.
 
-Daphne has neither limit: whoever opens connections and says nothing, or sends a byte now and then,
-takes them all.
+Everything here overrides what asyncio's and uvicorn's protocols offer in public. Request bodies are
+bounded by the applications (`apps.streaming.bodies`), which know how much they want.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import logging
+from http import HTTPStatus
 
-# Stand-ins for the classes of Daphne and Twisted: importing those takes the event loop that is there.
-Channel: Any = object
-Factory: Any = object
-Transport: Any = object
+from django.conf import settings
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-LATE = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-CROWDED = (
-    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\n"
-    b"content-length: 0\r\nconnection: close\r\n\r\n"
-)
+logger = logging.getLogger(__name__)
 
-OPEN: set[Any] = set()
-"""The connections that there are, WebSockets included."""
+HEAD_BYTES = 64 * 1024
+"""As much as h11 takes; browsers and proxies stop at 8 to 32 KiB."""
+STALLED_SECONDS = 30.0
+"""Two heartbeats, and what a phone needs to change its network."""
 
 
-def bound_connections(head_seconds: float, most: int) -> None:
-    """Cut off who sends no whole head in `head_seconds`, and answer 503 to more than `most` at once.
+class StallGuard(asyncio.Protocol):
+    """Hangs up on a client that takes nothing for `STALLED_SECONDS` while a sender waits for it.
 
-    Called before anything is accepted.
+    Senders wait by themselves: uvicorn's `send` returns when the transport's buffer has room.
     """
-    from daphne import server
-    from twisted.internet import protocol, tcp
-    from twisted.web import http
 
-    channel = type("PromptChannel", (PromptChannel, http.HTTPChannel), {"seconds": head_seconds})
-    bounds = {
-        "protocol": channel,
-        "most": most,
-        "refusing": type("Refusing", (Refusing, protocol.Protocol), {}),
-    }
-    server.HTTPFactory = type("BoundedFactory", (BoundedFactory, server.HTTPFactory), bounds)
-    counted: Any = type("CountedTransport", (CountedTransport, tcp.Port.transport), {})
-    tcp.Port.transport = counted
+    transport: asyncio.Transport
+    stall_timer: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.watch()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self.stop_watching()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.stop_watching()
+        super().connection_lost(exc)
+
+    def watch(self) -> None:
+        unsent = self.transport.get_write_buffer_size()
+        loop = asyncio.get_running_loop()
+        self.stall_timer = loop.call_later(STALLED_SECONDS, self.look_for_progress, unsent)
+
+    def stop_watching(self) -> None:
+        if self.stall_timer is not None:
+            self.stall_timer.cancel()
+            self.stall_timer = None
+
+    def look_for_progress(self, unsent_before: int) -> None:
+        unsent = self.transport.get_write_buffer_size()
+        if unsent < unsent_before:
+            self.watch()
+            return
+        logger.warning(
+            "A client was cut off: it took nothing for %g seconds, with %d bytes to send: client=%s",
+            STALLED_SECONDS,
+            unsent,
+            self.transport.get_extra_info("peername"),
+        )
+        self.transport.abort()
 
 
-class CountedTransport(Transport):  # type: ignore[misc]
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        OPEN.add(self)
-
-    def connectionLost(self, reason: Any) -> None:  # noqa: N802 - Twisted's name
-        OPEN.discard(self)
-        super().connectionLost(reason)
+class BoundedWebSocket(StallGuard, WebSocketsSansIOProtocol):
+    pass
 
 
-class PromptChannel(Channel):  # type: ignore[misc]
-    """The clock runs from when a connection is made, or a further head begins, to the head's end."""
+class BoundedHttp(StallGuard, HttpToolsProtocol):
+    """Gives each head `HEADER_SECONDS` and `HEAD_BYTES`, and the process `MAX_CONNECTIONS`."""
 
-    seconds: float
-    alarm: asyncio.TimerHandle | None = None
+    awaits_head = True
+    head_bytes = 0
+    """Received of a head that is not complete."""
+    head_timer: asyncio.TimerHandle | None = None
 
-    def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
-        super().connectionMade()
-        self.expect_head()
-
-    def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
-        if self.alarm is None and not self.requests:
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > settings.MAX_CONNECTIONS:
+            self.refuse(HTTPStatus.SERVICE_UNAVAILABLE)
+        else:
             self.expect_head()
-        super().dataReceived(data)
 
-    def allHeadersReceived(self) -> None:  # noqa: N802 - Twisted's name
-        self.calm()
-        super().allHeadersReceived()
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.stop_clock()
+        super().connection_lost(exc)
 
-    def connectionLost(self, reason: Any) -> None:  # noqa: N802 - Twisted's name
-        self.calm()
-        super().connectionLost(reason)
+    def data_received(self, data: bytes) -> None:
+        if self.awaits_head:
+            self.expect_head()
+            room = HEAD_BYTES - self.head_bytes
+            head, data = data[:room], data[room:]
+            self.head_bytes += len(head)
+            super().data_received(head)
+            if self.head_bytes == HEAD_BYTES:  # 0 after a head that was completed
+                self.refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+            is_upgraded = self.transport.get_protocol() is not self
+            if not data or is_upgraded or self.transport.is_closing():
+                return
+        super().data_received(data)
+
+    def on_headers_complete(self) -> None:
+        self.stop_clock()
+        self.awaits_head, self.head_bytes = False, 0
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self.awaits_head = True
+        super().on_message_complete()
 
     def expect_head(self) -> None:
-        self.alarm = asyncio.get_running_loop().call_later(self.seconds, self.give_up)
+        """Start the clock; not beside an answer, which may take any time."""
+        if self.head_timer is None and not self.is_answering():
+            self.head_timer = asyncio.get_running_loop().call_later(
+                settings.HEADER_SECONDS, self.refuse, HTTPStatus.REQUEST_TIMEOUT
+            )
 
-    def calm(self) -> None:
-        if self.alarm is not None:
-            self.alarm.cancel()
-            self.alarm = None
+    def stop_clock(self) -> None:
+        if self.head_timer is not None:
+            self.head_timer.cancel()
+            self.head_timer = None
 
-    def give_up(self) -> None:
-        self.transport.write(LATE)
-        self.transport.loseConnection()
+    def is_answering(self) -> bool:
+        is_complete = getattr(self.cycle, "response_complete", True)  # no cycle before a request
+        return not is_complete
 
-
-class BoundedFactory(Factory):  # type: ignore[misc]
-    most: int
-    refusing: Any
-
-    def buildProtocol(self, addr: Any) -> Any:  # noqa: N802 - Twisted's name
-        return self.refusing() if len(OPEN) >= self.most else super().buildProtocol(addr)
-
-
-class Refusing:
-    """Stands in for a channel where there are too many already."""
-
-    transport: Any
-
-    def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
-        self.transport.write(CROWDED)
-        self.transport.loseConnection()
+    def refuse(self, status: HTTPStatus) -> None:
+        """Answer without a body and hang up; in the middle of another answer just hang up."""
+        retry = "retry-after: 1\r\n" if status is HTTPStatus.SERVICE_UNAVAILABLE else ""
+        if not self.is_answering():
+            self.transport.write(
+                f"HTTP/1.1 {status:d} {status.phrase}\r\n{retry}"
+                "content-length: 0\r\nconnection: close\r\n\r\n".encode()
+            )
+        self.transport.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
 import re
@@ -92,6 +93,18 @@ def words(name: str, default: Iterable[str] = ()) -> list[str]:
     if raw is None:
         return list(default)
     return [word.strip() for word in raw.split(",") if word.strip()]
+
+
+def networks(name: str) -> list[str]:
+    """A comma-separated list of addresses and networks."""
+
+    def parse(raw: str) -> list[str]:
+        found = [word.strip() for word in raw.split(",") if word.strip()]
+        for word in found:
+            ipaddress.ip_network(word)
+        return found
+
+    return parsed(name, [], parse, "addresses and networks such as 10.0.0.5, 10.1.0.0/16")
 
 
 def paths(name: str, *, deprecated: str = "") -> list[str]:

@@ -1,6 +1,6 @@
-"""What Django answers when a view fails: a page, or JSON below `/api/`.
+"""The answer to a view that failed: a page, or JSON below `/api/`.
 
-A database that is away is no fault of the program: clients are told when to try again.
+While the database is away it is 503, with the time after which to try again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the server tidies up beside its work, in a thread of its own."""
+"""Work of every hour: files of questions that were never asked are deleted."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ PAUSE_SECONDS = 3600.0
 
 
 def start() -> None:
-    """Now and every hour, for as long as the process lives. Several processes do no harm."""
-    threading.Thread(target=go_on, name="housekeeping", daemon=True).start()
+    """Tidy up now and every hour, in a thread. Several processes do no harm."""
+    threading.Thread(target=run_forever, name="housekeeping", daemon=True).start()
 
 
-def go_on() -> None:
+def run_forever() -> None:
     while True:
         tidy_up()
         time.sleep(PAUSE_SECONDS)
@@ -25,10 +25,10 @@ def go_on() -> None:
 def tidy_up() -> None:
     from django.db import connection
 
-    from apps.chat import drafts
+    from apps.chat import unsent_files
 
     try:
-        if given_up := drafts.forget():
+        if given_up := unsent_files.delete():
             logger.info("Deleted the files of questions that were never asked: %d", given_up)
     except Exception:
         logger.exception("Files of questions that were never asked could not be deleted")

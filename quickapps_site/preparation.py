@@ -1,7 +1,6 @@
-"""What an installation needs before it can serve: tables, predefined content, somebody to administer.
+"""Sets an installation up before it serves: tables, predefined content, an administrator.
 
-`make run` does it in the process that serves then: each process of its own takes seconds to import
-everything.
+`make run` does it in the process that serves then, because importing everything takes seconds.
 """
 
 from __future__ import annotations

@@ -51,6 +51,8 @@ SECURE_REFERRER_POLICY = "same-origin"
 
 HOST = env.text("HOST", "127.0.0.1")
 PORT = env.integer("PORT", 8000, least=1)
+TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
+"""Their `X-Forwarded-For` and `X-Forwarded-Proto` say who asks and how, instead of the connection."""
 SITE_URL = env.url("SITE_URL", f"http://127.0.0.1:{PORT}", ("http", "https")).rstrip("/")
 """Where this server reaches itself: what a REST tool's address that begins with / is joined to."""
 
@@ -409,7 +411,8 @@ CAPABILITIES = [
     "apps.capabilities.files.capability.files",
     "apps.capabilities.web.capability.web",
     "apps.capabilities.representation.capability.representation",
-    "apps.capabilities.dial_app.capability.dial_app",  # with the toolsets of MCP servers
+    "apps.capabilities.mcp.capability.mcp",
+    "apps.capabilities.dial_app.capability.dial_app",
     "apps.capabilities.skills.capability.skills",
     "apps.capabilities.subagents.capability.subagents",
     "apps.capabilities.hooks.capability.hooks",  # before tools are withheld: it calls those as well
@@ -532,13 +535,12 @@ REQUEST_MAX_BODY_BYTES = env.integer("REQUEST_MAX_BODY_BYTES", 2_621_440, least=
 """Of a form or a document that comes with a request; as much as Django reads by itself."""
 DATA_UPLOAD_MAX_MEMORY_SIZE = REQUEST_MAX_BODY_BYTES
 BODY_ROOM = 1024 * 1024
-"""What a form needs around its file, and for doors that say themselves what is a little too large."""
+"""What a form needs around its file."""
 BODY_LIMITS = (
-    (r"/openai/|/v1/chat/", GATEWAY_MAX_BODY_BYTES + BODY_ROOM),
-    (r"/admin/|/chat/[^/]+/files/|/v1/files/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
+    (r"/admin/|/chat/[^/]+/files/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
     (r"", REQUEST_MAX_BODY_BYTES),
 )
-"""Patterns of paths, and the most bytes that are sent to them. The first that matches counts."""
+"""Patterns of Django's paths, and the most bytes that are sent to them. The first that matches counts."""
 HEADER_SECONDS = env.seconds("HEADER_SECONDS", 20.0, most=3600)
 """For the head of a request to arrive, from when the connection is made."""
 MAX_CONNECTIONS = env.integer("MAX_CONNECTIONS", 10_000, least=1)

@@ -22,7 +22,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
     re_path(r"^api(?:/|$)", nowhere),
     path("v1/configuration-support/", include("apps.gateway.urls")),
-    path("demo/", include("apps.workspace.demo.urls")),
+    path("demo/", include("apps.demo.services")),
     path("", include("apps.chat.urls")),
 ]
 

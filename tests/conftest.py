@@ -56,6 +56,12 @@ def nothing_is_kept_between_tests() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def nothing_more_comes_of_refused_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients in the process of the test do not go on sending, so nobody need wait for them."""
+    monkeypatch.setattr("apps.streaming.bodies.LINGERING_SECONDS", 0.01)
+
+
+@pytest.fixture(autouse=True)
 def the_transaction_of_the_test_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """Channels closes "old" connections around its work; this one holds what is rolled back."""
     from django.db import connections

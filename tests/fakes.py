@@ -5,20 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Event, StageClosed
+from apps.agent.events import Event, StageClosed, TextDelta, Usage
 from apps.agent.model import (
-    Choice,
-    Chunk,
     Delta,
-    FunctionDelta,
+    Finish,
     Model,
     ModelRequest,
-    TokenUsage,
+    ReasoningDelta,
     ToolCallDelta,
 )
 from apps.agent.tools import CallTool, Invocation, Tool, ToolResult, ToolSpec
@@ -31,41 +29,39 @@ from apps.workspace.port import DeploymentInfo
 OBJECT: Mapping[str, Any] = {"type": "object", "properties": {}}
 
 
-def text(words: str) -> Chunk:
-    return Chunk([Choice(Delta(content=words))])
+def text(words: str) -> TextDelta:
+    return TextDelta(words)
 
 
-def thinks(words: str) -> Chunk:
-    return Chunk([Choice(Delta(reasoning_content=words))])
+def thinks(words: str, name: str = "reasoning_content") -> ReasoningDelta:
+    return ReasoningDelta(words, name)
 
 
-def calls(*deltas: ToolCallDelta) -> Chunk:
-    return Chunk([Choice(Delta(tool_calls=list(deltas)))])
+def calls(*deltas: ToolCallDelta) -> list[Delta]:
+    return list(deltas)
 
 
-def call_delta(
-    index: int, id: str | None, name: str | None, arguments: str | None
-) -> ToolCallDelta:
-    return ToolCallDelta(index, id, FunctionDelta(name, arguments))
+def call_delta(index: int, id: str = "", name: str = "", arguments: str = "") -> ToolCallDelta:
+    return ToolCallDelta(index, id, name, arguments)
 
 
-def finish(reason: str = "stop", prompt: int = 0, completion: int = 0) -> Chunk:
-    usage = TokenUsage(prompt, completion) if prompt or completion else None
-    return Chunk([Choice(Delta(), reason)], usage)
+def finish(reason: str = "stop", prompt: int = 0, completion: int = 0) -> list[Delta]:
+    usage = [Usage(prompt, completion)] if prompt or completion else []
+    return [Finish(reason), *usage]
 
 
-def saying(words: str, **spent: int) -> list[Chunk]:
+def saying(words: str, **spent: int) -> list[Delta]:
     """A whole answer of text."""
-    return [text(words), finish("stop", **spent)]
+    return [text(words), *finish("stop", **spent)]
 
 
-def calling(*wanted: tuple[str, str, object]) -> list[Chunk]:
+def calling(*wanted: tuple[str, str, object]) -> list[Delta]:
     """A whole answer of calls: id, name, arguments (text as it is, anything else as JSON)."""
-    deltas = [
+    deltas: list[Delta] = [
         call_delta(index, id, name, arguments if isinstance(arguments, str) else encoded(arguments))
         for index, (id, name, arguments) in enumerate(wanted)
     ]
-    return [calls(*deltas), finish("tool_calls")]
+    return [*deltas, *finish("tool_calls")]
 
 
 def encoded(value: object) -> str:
@@ -73,7 +69,8 @@ def encoded(value: object) -> str:
 
 
 class ScriptedModel:
-    """Answers with its scripts in order; an exception in a script is raised at its place.
+    """Answers with its scripts in order, each step a delta or what one read brought of them; an
+    exception in a script is raised at its place.
 
     `asked` has every request; `never` in a script waits until the stream is closed, and `closed`
     is set as soon as a stream is.
@@ -87,7 +84,7 @@ class ScriptedModel:
         self.waiting = asyncio.Event()
         self.closed = asyncio.Event()
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Chunk], None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         self.asked.append(request)
         try:
             for step in self.scripts.pop(0):
@@ -96,8 +93,7 @@ class ScriptedModel:
                 if step is self.never:
                     self.waiting.set()
                     await asyncio.Event().wait()
-                assert isinstance(step, Chunk)
-                yield [step]
+                yield step if isinstance(step, list) else [cast(Delta, step)]
         finally:
             self.closed.set()
 

@@ -1,10 +1,8 @@
-"""From the headers of a request to the one who sent it.
+"""From the headers of a request to its caller.
 
-A key is looked up in the database at most once in `KEY_MAX_AGE_SECONDS`: that long a revoked one
-may still be taken. Nothing but its hash is kept in the process.
+A key is looked up in the database at most once in `KEY_MAX_AGE_SECONDS`, so a revoked one may be
+accepted for that long. The process keeps its hash alone.
 """
-
-from __future__ import annotations
 
 import asyncio
 import hashlib
@@ -38,16 +36,14 @@ KEPT_BACK = re.compile(
     r"x-(api-key|forwarded(-.*)?|real-ip|accel-.*|stainless-.*"
     r"|dial-(application-(id|properties)|deployment-(id|features)|override-name))"
 )
-"""Headers that are the key, or are about the way of the request and not about its sender.
-
-DIAL Core writes into some of them what it calls, with the whole manifest: not for others to read.
-"""
+"""Headers that are never passed on: the key, those of proxies, and those that DIAL Core writes, of
+which some hold a whole manifest."""
 TRACE = ("traceparent", "tracestate")
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
-    """Who a key belongs to, and what it may use (None: every application)."""
+class KeyHolder:
+    """The owner of a key; `scope` are the applications that it may use (None: all)."""
 
     prefix: str
     scope: frozenset[int] | None
@@ -55,15 +51,13 @@ class Holder:
 
 
 @dataclass(slots=True)
-class Kept:
-    holder: Holder | None
+class CachedHolder:
+    holder: KeyHolder | None
     checked_at: float
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """What the headers of a request say about its sender."""
-
+class SenderHeaders:
     api_key: str
     bearer: str
     locale: str
@@ -75,13 +69,13 @@ class Sent:
     trace: Mapping[str, str]
 
 
-_kept: dict[bytes, Kept] = {}
+_kept: dict[bytes, CachedHolder] = {}
 _use_written: dict[str, float] = {}
 _writing: set[asyncio.Task[None]] = set()
 
 
 async def authenticate(scope: Mapping[str, Any]) -> Caller:
-    """The caller of an ASGI request: a key's holder, or a visitor on this very machine.
+    """The caller of an ASGI request: the holder of a key, or a visitor on this machine.
 
     Raises `NotAuthenticated`.
     """
@@ -90,30 +84,30 @@ async def authenticate(scope: Mapping[str, Any]) -> Caller:
     if not key:
         if not is_local(scope.get("client"), sent):
             raise NotAuthenticated
-        # Nobody can tell two visitors apart here, so none of them owns files.
-        return caller(sent, Caller(bucket=""), bearer="")
+        # Two visitors cannot be told apart here, so they own no files.
+        return with_headers(sent, Caller(bucket=""), bearer="")
     holder = await find_holder(key)
     if holder is None:
         raise NotAuthenticated
-    # A key that opens our door is of no use beyond it: it is passed on to nobody.
+    # One of our keys is useless elsewhere, so it is not passed on.
     bearer = sent.bearer if sent.api_key and sent.bearer != sent.api_key else ""
     who = Caller(f"key-{holder.prefix}", "key", scope=holder.scope)
-    return caller(sent, who, bearer=bearer)
+    return with_headers(sent, who, bearer=bearer)
 
 
 def claimed(scope: Mapping[str, Any]) -> Caller | None:
-    """Who sent a request as far as its headers tell, for somebody else to confirm.
+    """The caller that a request claims to have, for DIAL Core to confirm.
 
-    None without a key, and for one that looks like ours: those are shown to nobody else.
+    None without a key, and for a key of our form, which is never sent to others.
     """
     sent = read_headers(scope["headers"])
     if not sent.api_key or KEY_FORM.fullmatch(sent.api_key):
         return None
     nobody = Caller("", "dial", scope=frozenset())
-    return replace(caller(sent, nobody, bearer=sent.bearer), api_key=sent.api_key)
+    return replace(with_headers(sent, nobody, bearer=sent.bearer), api_key=sent.api_key)
 
 
-def caller(sent: Sent, who: Caller, *, bearer: str) -> Caller:
+def with_headers(sent: SenderHeaders, who: Caller, *, bearer: str) -> Caller:
     return Caller(
         who.bucket,
         who.kind,
@@ -129,8 +123,8 @@ def caller(sent: Sent, who: Caller, *, bearer: str) -> Caller:
 # --- Headers ----------------------------------------------------------------------------------
 
 
-def read_headers(headers: Iterable[tuple[bytes, bytes]]) -> Sent:
-    """Read once through all of them; the first of several with one name counts."""
+def read_headers(headers: Iterable[tuple[bytes, bytes]]) -> SenderHeaders:
+    # The first of several headers with one name counts.
     found: dict[str, str] = {}
     forwardable: dict[str, str] = {}
     for raw_name, raw_value in headers:
@@ -138,7 +132,7 @@ def read_headers(headers: Iterable[tuple[bytes, bytes]]) -> Sent:
         found.setdefault(name, value)
         if name.startswith("x-") and not KEPT_BACK.fullmatch(name):
             forwardable.setdefault(name, value)
-    return Sent(
+    return SenderHeaders(
         api_key=found.get("api-key") or found.get("x-api-key", ""),
         bearer=bearer_of(found.get("authorization", "")),
         locale=locale_of(found.get(settings.PROXY_LANGUAGE_HEADER, "")),
@@ -165,22 +159,20 @@ def locale_of(languages: str) -> str:
 # --- Visitors ---------------------------------------------------------------------------------
 
 
-def is_local(client: Iterable[Any] | None, sent: Sent) -> bool:
-    """Whether a program on this machine sent the request itself.
+def is_local(client: Iterable[Any] | None, sent: SenderHeaders) -> bool:
+    """Whether a program on this machine, or a page of this site, sent the request without a proxy.
 
-    Not through a proxy, and not a web page of elsewhere that a browser on this machine shows:
-    that one would name its origin, or come under a host name that is not ours.
+    A browser on this machine that shows a page of another site sends its origin, or a foreign host.
     """
     if client is None or sent.is_forwarded or not is_loopback(next(iter(client), "")):
         return False
     return is_own_host(sent.host) and (not sent.origin or is_own_page(sent))
 
 
-def is_own_page(sent: Sent) -> bool:
-    """Whether the page that sent the request may ask without a key.
+def is_own_page(sent: SenderHeaders) -> bool:
+    """Whether the page that sent the request needs no key.
 
-    Where CORS lets pages of other origins read answers, those of other ports of this machine
-    need a key as well.
+    Where CORS admits other origins, pages on other ports of this machine need one as well.
     """
     origin = urlsplit_host(sent.origin)
     return is_own_host(origin) and (not settings.CORS_ALLOWED_ORIGINS or origin == sent.host)
@@ -211,8 +203,8 @@ def urlsplit_host(origin: str) -> str:
 # --- Keys -------------------------------------------------------------------------------------
 
 
-async def find_holder(key: str) -> Holder | None:
-    """The holder of a key that is known, not revoked and not expired."""
+async def find_holder(key: str) -> KeyHolder | None:
+    """The holder of a valid key, None for an unknown, revoked or expired one."""
     if not KEY_FORM.fullmatch(key):
         return None
     digest = hashlib.sha256(key.encode()).digest()
@@ -227,9 +219,9 @@ async def find_holder(key: str) -> Holder | None:
     return holder
 
 
-async def look_up(key: str, digest: bytes, kept: Kept | None, now: float) -> Kept:
+async def look_up(key: str, digest: bytes, kept: CachedHolder | None, now: float) -> CachedHolder:
     if kept is not None:
-        kept.checked_at = now  # the others of this moment need not ask as well
+        kept.checked_at = now  # so that concurrent requests do not ask as well
     try:
         holder = await database_sync_to_async(read_holder)(key)
     except BaseException:
@@ -237,26 +229,26 @@ async def look_up(key: str, digest: bytes, kept: Kept | None, now: float) -> Kep
         raise
     if holder is None:
         _kept.pop(digest, None)  # wrong keys must not push out the right ones
-        return Kept(None, now)
-    found = Kept(holder, now)
+        return CachedHolder(None, now)
+    found = CachedHolder(holder, now)
     while len(_kept) >= MOST_KEPT_KEYS:
         del _kept[next(iter(_kept))]
     _kept[digest] = found
     return found
 
 
-def read_holder(key: str) -> Holder | None:
+def read_holder(key: str) -> KeyHolder | None:
     try:
         row = cast(ApiKey, ApiKey.objects.get_from_key(key))
     except ApiKey.DoesNotExist:
         return None
     applications = frozenset(row.applications.values_list("pk", flat=True))
     scope = applications if applications or row.is_limited else None
-    return Holder(row.prefix, scope, row.expiry_date)
+    return KeyHolder(row.prefix, scope, row.expiry_date)
 
 
 def note_use(prefix: str, now: float) -> None:
-    """Write down that the key was used, once in a while and beside the request."""
+    """Store the time of a key's use, once a minute at most, without delaying the request."""
     if now - _use_written.get(prefix, -USE_WRITTEN_SECONDS) < USE_WRITTEN_SECONDS:
         return
     while len(_use_written) >= MOST_KEPT_KEYS:
@@ -279,5 +271,5 @@ async def write_use(prefix: str) -> None:
 
 
 async def settle() -> None:
-    """Wait for what is being written down."""
+    """Wait until all uses are stored."""
     await asyncio.gather(*_writing)

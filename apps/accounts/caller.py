@@ -1,13 +1,11 @@
-"""Who is asking: everything a run may know about the person or program behind it."""
-
-from __future__ import annotations
+"""The caller: what a run may know about the person or program behind it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 Kind = Literal["visitor", "user", "key", "dial"]
-"""`dial`: DIAL Core vouches for the caller; `api_key` is the key that it made for this request."""
+"""`dial`: DIAL Core confirmed the caller, and made `api_key` for this one request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +22,7 @@ class Caller:
     kind: Kind = "visitor"
     user_id: int | None = None
     scope: frozenset[int] | None = None
-    """The applications, by id, that a key is limited to; None means no limit."""
+    """The ids of the applications that a key is limited to; None: no limit."""
     locale: str = "en"
     timezone: str = ""
     """The IANA name of the user's time zone, "" if it is not known."""

@@ -1,7 +1,5 @@
 """Keys for programs."""
 
-from __future__ import annotations
-
 from django.db import models
 from rest_framework_api_key.models import AbstractAPIKey
 

@@ -1,6 +1,4 @@
-"""The page that signs in, and the way to it from the admin."""
-
-from __future__ import annotations
+"""The sign-in page, also for the admin."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -17,7 +15,7 @@ from apps.accounts.throttle import TOO_MANY
 
 
 class SignInForm(LoginForm):  # type: ignore[misc]
-    """Names are taken as accounts have them, and the fields are called as Django calls them."""
+    """User names are not e-mail addresses, and fields have the names of Django's own form."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -44,7 +42,7 @@ class SignInView(LoginView):  # type: ignore[misc]
 
 
 def sign_in_to_admin(request: HttpRequest) -> HttpResponse:
-    """Lead from the admin's log-in to the page; a form that is sent here keeps what it says."""
+    """Redirect from the admin's log-in to the sign-in page; a posted form is kept."""
     index = reverse("admin:index")
     is_form = request.method == "POST"
     if not is_form and admin.site.has_permission(request):

@@ -1,10 +1,8 @@
-"""How often signing in may fail, for a name and for an address; allauth counts, in Django's cache.
+"""Limits of failed sign-ins per name and per address; allauth counts them in Django's cache.
 
-A name is shut only for the address that failed with it, so that a stranger can lock nobody out. An
-address that failed with many names is shut for all of them.
+A name is blocked only for the address that failed with it, so that a stranger can lock nobody out.
+An address that failed with many names is blocked for all of them.
 """
-
-from __future__ import annotations
 
 import ipaddress
 import logging
@@ -27,19 +25,17 @@ logger = logging.getLogger(__name__)
 
 APP = "allauth.account"
 BY_NAME = "login_failed"
-"""Counted before the password is looked at, so that processes together allow no more tries."""
+"""Counted before the password is checked, so that concurrent processes allow no more tries."""
 BY_ADDRESS = "login_failed_by_address"
-"""Counted after a failure: many who sign in at the same time from one office are no attack."""
+"""Counted after a failure: many people of one office may sign in at the same time."""
 TURNS = [threading.Lock() for _ in range(64)]
-"""Tries for one name from one address take turns: each counts until it has succeeded, and somebody
-who signs in with many programs at once would be refused for tries that are about to."""
+"""Tries for one name from one address take turns. Each counts until it succeeds, so without turns a
+user whose programs sign in at the same time would be refused."""
 TOO_MANY = "too_many_login_attempts"
 IGNORED = " X-Forwarded-For was ignored: behind a proxy, set TRUSTED_PROXY_COUNT, or all share its address."
 
 
 class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """What allauth asks an installation about."""
-
     error_messages = {
         **DefaultAccountAdapter.error_messages,
         "username_password_mismatch": "Please enter a correct username and password. "
@@ -74,30 +70,29 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         ratelimit.consume(request, app=APP, action=BY_ADDRESS)
 
     def seconds_to_wait(self, request: HttpRequest, **credentials: Any) -> int:
-        """Until this address may try this name; 0 if it may now."""
+        """Seconds until this address may try this name again; 0 if it may now."""
         key = self._get_login_attempts_cache_key(request, **credentials)
         by_name = seconds_until_open(request, BY_NAME, key)
         return math.ceil(max(by_name, seconds_until_open(request, BY_ADDRESS)))
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """allauth's has the request's host and no address: a client may choose the one."""
+        # allauth's own key has the host, which a client may choose, and no address.
         return f"{ratelimit.get_ip(request)} {credentials['username']}"
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """As the trusted proxies tell it, else that of the connection; "" over a Unix socket."""
+        """The address that trusted proxies tell, else that of the connection; "" on a Unix socket."""
         told = None
-        with suppress(ImproperlyConfigured):  # whoever came past a proxy names too few addresses
+        with suppress(ImproperlyConfigured):  # fewer addresses than proxies: one was bypassed
             told = httpkit.get_client_ip(request)
         return plain_address(told or request.META.get("REMOTE_ADDR") or "")
 
     def is_safe_url(self, url: str) -> bool:
-        """An address of the site that was asked; allauth takes those of all ALLOWED_HOSTS."""
+        """Whether the URL is on the host of the request; allauth accepts all ALLOWED_HOSTS."""
         host = {self.request.get_host()}
         return url_has_allowed_host_and_scheme(url, host, require_https=self.request.is_secure())
 
     def is_ajax(self, request: HttpRequest) -> bool:
-        """Nobody is answered in allauth's JSON, which knows no status but 200 and 400."""
-        return False
+        return False  # allauth's JSON answers know no status but 200 and 400
 
 
 def seconds_until_open(request: HttpRequest, action: str, key: str | None = None) -> float:
@@ -112,7 +107,7 @@ def seconds_until_open(request: HttpRequest, action: str, key: str | None = None
 
 
 def plain_address(text: str) -> str:
-    """Without a zone, and IPv4 as itself where it is written as IPv6."""
+    """The address without a zone; an IPv4 address inside IPv6 as IPv4."""
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:

@@ -4,38 +4,40 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, assert_never
 
 from apps.agent.early import EarlyStages
 from apps.agent.events import (
+    AnnotationAdded,
     AttachmentAdded,
     Emit,
+    Finished,
     ModelUsage,
+    Reasoning,
     RefusalDelta,
+    Spent,
+    StageAttachment,
+    StageClosed,
+    StageDelta,
+    StageEvent,
+    StageOpened,
+    StageRenamed,
+    StateSaved,
     TextDelta,
+    ToolCallsRequested,
+    Usage,
 )
-from apps.agent.messages import Attachment, Message, ToolCall, attachment_from_dict
-from apps.agent.model import (
-    Chunk,
-    CustomContent,
-    Delta,
-    Statistics,
-    TokenUsage,
-    ToolCallDelta,
-)
+from apps.agent.messages import Attachment, Message, Thoughts, ToolCall
+from apps.agent.model import Delta, Finish, ReasoningDelta, StagePart, ToolCallDelta
 from apps.agent.model_stages import ModelStages
 from apps.agent.room import Room
-from apps.agent.spending import spent
-from apps.agent.thoughts import kept, thought_in
 
 logger = logging.getLogger(__name__)
 
-MODEL_STATE = "orchestrator"
-"""The key under which the state of the model itself is kept beside ours."""
 CUT = "length"
 """The finish reason of an answer that is not complete because it is too long."""
 
@@ -64,7 +66,7 @@ class GrowingCall:
 
 
 class Assembly:
-    """Collects the chunks of one answer and emits what can be shown at once.
+    """Collects the deltas of one answer and emits what can be shown at once.
 
     `lead` is emitted before the first text: what separates it from an earlier answer. `shown`
     are the URLs of attachments that need not be shown again. An answer that outgrows the `room` is
@@ -101,68 +103,95 @@ class Assembly:
         self.annotations: list[Mapping[str, Any]] = []
         self.state: dict[str, Any] = {}
         self.finish_reason = ""
-        self.has_custom = False
-        self.usage: TokenUsage | None = None
-        self.statistics: Statistics | None = None
+        self.has_shown = False
+        """Whether it has anything but text, thoughts and calls: stages, attachments, a state."""
+        self.usage: Usage | None = None
 
     @property
     def has_begun(self) -> bool:
-        """Whether something of the answer is there: services begin with a chunk that is empty."""
-        return bool(
-            self.text or self.calls or self.has_custom or self.annotations or self.finish_reason
-        ) or (bool(self.thoughts) or self.usage is not None or self.statistics is not None)
+        """Whether something of the answer is there."""
+        return bool(self.text or self.calls or self.has_shown or self.finish_reason) or (
+            bool(self.thoughts) or self.usage is not None
+        )
 
-    def feed(self, chunk: Chunk) -> None:
-        if chunk.usage is not None:
-            self.usage = chunk.usage
-        if chunk.statistics is not None:
-            self.statistics = chunk.statistics
-        for choice in chunk.choices:
-            if self.shows_logprobs and isinstance(choice.logprobs, dict):
-                self.feed_with_logprobs(choice.delta or Delta(), choice.logprobs)
-            elif choice.delta is not None:
-                self.feed_delta(choice.delta)
-            if choice.finish_reason:
-                self.finish_reason = choice.finish_reason
-
-    def feed_with_logprobs(self, delta: Delta, logprobs: dict[str, Any]) -> None:
-        """The text and what is told of its tokens stay together."""
-        self.room.take_data(logprobs)
-        self.feed_delta(delta, logprobs)
-        if not delta.content:
-            self.emit(TextDelta("", logprobs))
-
-    def feed_delta(self, delta: Delta, logprobs: Mapping[str, Any] | None = None) -> None:
-        if delta.custom_content is not None:
-            self.feed_custom(delta.custom_content)
-        if delta.custom_fields is not None:
-            found = annotations_of(delta.custom_fields)
-            self.room.take_data(found)
-            self.annotations += found
-        if (
-            delta.reasoning_content is not None
-            or delta.reasoning is not None
-            or delta.thinking is not None
-        ):
-            self.feed_reasoning(delta)
-        if text := delta.content:
+    def feed(self, delta: Delta) -> None:
+        if not isinstance(delta, TextDelta):  # seldom
+            self.feed_rare(delta)
+            return
+        if delta.logprobs is not None:
+            delta = self.with_logprobs(delta)
+        if text := delta.text:
             self.room.left -= len(text)
-            self.say(text if self.room.left >= 0 else self.room.fitting(text), logprobs)
-        if delta.refusal and isinstance(delta.refusal, str):
-            self.room.left -= len(delta.refusal)
-            self.say(self.room.fitting(delta.refusal), is_refusal=True)
-        if delta.tool_calls:
-            for call in delta.tool_calls:
-                self.feed_call(call)
+            if self.room.left < 0:
+                delta = TextDelta(self.room.fitting(text), delta.logprobs)
+            self.say(delta)
 
-    def say(
-        self, text: str, logprobs: Mapping[str, Any] | None = None, *, is_refusal: bool = False
-    ) -> None:
+    def with_logprobs(self, delta: TextDelta) -> TextDelta:
+        """The text with what is told of its tokens, if that is wanted; shown at once without text."""
+        if not self.shows_logprobs:
+            return TextDelta(delta.text)
+        self.room.take_data(delta.logprobs)
+        if not delta.text:
+            self.emit(delta)
+        return delta
+
+    def feed_rare(self, delta: Delta) -> None:  # noqa: C901 - one case for each kind
+        match delta:
+            case RefusalDelta(text):
+                self.room.left -= len(text)
+                self.say(RefusalDelta(self.room.fitting(text)))
+            case ReasoningDelta():
+                self.feed_reasoning(delta)
+            case ToolCallDelta():
+                self.feed_call(delta)
+            case ToolCallsRequested(calls):
+                for index, call in enumerate(calls):
+                    self.feed_call(ToolCallDelta(index, call.id, call.name, call.arguments))
+            case StagePart():
+                self.take_stage(delta.name + delta.content, delta.attachments)
+                if self.stages is not None:
+                    self.stages.feed(delta)
+            case StageAttachment(_, attachment):
+                self.relay(delta, "", attachment)
+            case StageOpened(title=text) | StageRenamed(suffix=text):
+                self.relay(delta, text)
+            case StageDelta(_, text) | Reasoning(_, text):
+                self.relay(delta, text)
+            case StageClosed():
+                self.relay(delta)
+            case AttachmentAdded(attachment):
+                self.has_shown = True
+                self.room.take_data(attachment)
+                self.attachments.append(attachment)
+                show_once(attachment, self.emit, self.shown)
+            case AnnotationAdded(annotation):
+                self.has_shown = True
+                self.room.take_data(annotation)
+                self.annotations.append(annotation)
+            case StateSaved(state):
+                self.has_shown = True
+                self.room.take_data(state)
+                self.state |= state
+            case Usage():
+                self.usage = delta
+            case Spent(usage):
+                self.take_usage(usage)
+            case Finish(reason):
+                self.finish_reason = reason
+            case Finished(reason, usage):
+                self.finish_reason = reason
+                self.take_usage(usage)
+            case TextDelta():
+                self.feed(delta)
+            case _:
+                assert_never(delta)
+
+    def say(self, delta: TextDelta | RefusalDelta) -> None:
         """A refusal is the answer's text too, for all that read it later."""
         if not self.is_speaking:
             self.begin_text()
-        self.text.append(text)
-        self.emit(RefusalDelta(text) if is_refusal else TextDelta(text, logprobs))
+        self.text.append(delta.text)
+        self.emit(delta)
 
     def begin_text(self) -> None:
         self.is_speaking = True
@@ -171,10 +200,10 @@ class Assembly:
         if self.lead and not self.text:
             self.emit(TextDelta(self.lead))
 
-    def feed_reasoning(self, delta: Delta) -> None:
-        name, text = thought_in(delta)
-        if name and (text or not self.thoughts_name):
-            self.thoughts_name = name
+    def feed_reasoning(self, delta: ReasoningDelta) -> None:
+        text = delta.text
+        if text or not self.thoughts_name:
+            self.thoughts_name = delta.name
         if not text:
             return
         self.room.left -= len(text)
@@ -183,31 +212,33 @@ class Assembly:
             self.is_speaking = False
             self.stages.think(self.room.fitting(text))
 
-    def feed_custom(self, custom: CustomContent) -> None:
-        self.has_custom = True
-        self.room.take_custom(custom)
-        for written in custom.attachments or ():
-            attachment = attachment_from_dict(written)
-            self.attachments.append(attachment)
-            show_once(attachment, self.emit, self.shown)
-        if custom.state:
-            self.state |= custom.state
-        if custom.stages and self.stages is not None:
-            self.stages.feed(custom.stages)
+    def relay(self, event: StageEvent, words: str = "", *attachments: Attachment) -> None:
+        self.take_stage(words, attachments)
+        if self.stages is not None:
+            self.stages.relay(event)
+
+    def take_stage(self, words: str, attachments: Sequence[Attachment]) -> None:
+        """Also of a part that says nothing, because it may open a stage."""
+        self.has_shown = True
+        self.room.left -= 1 + len(words)
+        self.room.take_data(attachments)
+
+    def take_usage(self, usage: Usage) -> None:
+        """An application tells none when none of its models did."""
+        if usage.per_model:
+            self.usage = usage
 
     def feed_call(self, delta: ToolCallDelta) -> None:
         call = self.growing.get(delta.index)
         if call is None or (delta.id and call.id and delta.id != call.id):
             call = self.find_call(delta)
-        call.id = call.id or delta.id or ""
-        if delta.function is not None:
-            name = delta.function.name or ""
-            call.name += name
-            self.room.left -= 1 + len(name) + len(delta.function.arguments or "")
-            if delta.function.arguments:
-                call.arguments.append(delta.function.arguments)
-                if self.early is not None:
-                    self.early.feed(call, delta.function.arguments)
+        call.id = call.id or delta.id
+        call.name += delta.name
+        self.room.left -= 1 + len(delta.name) + len(delta.arguments)
+        if delta.arguments:
+            call.arguments.append(delta.arguments)
+            if self.early is not None:
+                self.early.feed(call, delta.arguments)
 
     def find_call(self, delta: ToolCallDelta) -> GrowingCall:
         """The call that a piece begins. Some services number every call 0: another id is another."""
@@ -230,7 +261,7 @@ class Assembly:
         self.calls.clear()
         self.growing.clear()
         self.finish_reason = CUT
-        self.say(f"\n\n{self.room.notice}" if self.text else self.room.notice)
+        self.say(TextDelta(f"\n\n{self.room.notice}" if self.text else self.room.notice))
 
     def closing(self) -> AbstractContextManager[object]:
         """The model's own stages do not outlive the block."""
@@ -243,31 +274,32 @@ class Assembly:
             ToolCall(unused(call.id, used), call.name, "".join(call.arguments))
             for call in sorted(self.calls, key=attrgetter("index"))
         )
-        state = {MODEL_STATE: self.state} if self.state else {}
-        if calls:
-            state |= kept(model, self.thoughts_name, "".join(self.thoughts))
+        has_thoughts = calls and self.thoughts_name
         message = Message(
             "assistant",
             "".join(self.text),
             tool_calls=calls,
             attachments=tuple(self.attachments),
-            state=state,
+            thoughts=Thoughts({self.thoughts_name: "".join(self.thoughts)}, model)
+            if has_thoughts
+            else None,
+            model_state=self.state,
         )
         return Reply(
-            message,
-            self.finish_reason or "stop",
-            self.spent(model),
-            tuple(self.annotations),
+            message, self.finish_reason or "stop", self.spent(model), tuple(self.annotations)
         )
 
     def spent(self, model: str) -> tuple[ModelUsage, ...]:
-        return spent(model, self.usage, self.statistics)
-
-
-def annotations_of(fields: Any) -> list[Mapping[str, Any]]:
-    """The annotations in the `custom_fields` of a delta; [] for whatever else these are."""
-    written = fields.get("annotations") if isinstance(fields, Mapping) else None
-    return [one for one in written if isinstance(one, Mapping)] if isinstance(written, list) else []
+        """What the answer cost, by model where that was told; () when nothing was."""
+        told = self.usage
+        if told is None:
+            return ()
+        if told.per_model:
+            return tuple(
+                item if item.model else replace(item, model=model) for item in told.per_model
+            )
+        counts = (told.input, told.output, told.cached, told.created, told.reasoning)
+        return (ModelUsage(model, *counts),)
 
 
 def unused(id: str, used: set[str]) -> str:

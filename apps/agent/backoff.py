@@ -1,9 +1,10 @@
-"""How long to wait before something that failed is tried again."""
+"""Whether something that failed is tried again, and after which pause."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from math import inf
 
 LONGEST_ASKED_SECONDS = 20.0
 """Of what a service asks for: a person is waiting, and gives up on an answer after about that."""
@@ -11,19 +12,22 @@ LONGEST_ASKED_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """`attempts` counts the first one too; the pauses are in seconds."""
+    """`attempts` counts the first one too; the delays are in seconds."""
 
     attempts: int
     initial_delay: float
     max_delay: float
 
-    def pause(self, attempt: int, asked: float | None = None) -> float:
-        """Seconds to wait after that attempt (1 for the first).
+    def pause(self, attempt: int, asked: float | None = None, left: float = inf) -> float | None:
+        """Seconds to wait after that attempt (1 for the first); None if it was the last.
 
-        Drawn from the whole range ("full jitter"), so that those who failed together do not come
-        back together. `asked` is what the service wants to be waited for: no less, within reason.
+        `asked` is what the service wants to be waited for: no less, within reason. An attempt that
+        would begin after the `left` seconds is not made.
         """
-        # The power is bounded by `attempts`, so it cannot outgrow a float.
+        if attempt >= self.attempts:
+            return None
         most = min(self.max_delay, self.initial_delay * 2 ** (attempt - 1))
+        # From the whole range ("full jitter"): callers that failed together do not return together.
         drawn = random.uniform(0.0, most)  # noqa: S311 - nothing is kept secret by it
-        return max(drawn, min(asked or 0.0, LONGEST_ASKED_SECONDS))
+        pause = max(drawn, min(asked or 0.0, LONGEST_ASKED_SECONDS))
+        return pause if pause < left else None

@@ -162,7 +162,7 @@ def tell_of(reply: Reply, deployment: str, iteration: int, seconds: float) -> No
         finish=reply.finish_reason,
         tools=[call.name for call in message.tool_calls],
         content_length=len(message.text),
-        tokens=sum(one.prompt_tokens + one.completion_tokens for one in reply.usage),
+        tokens=sum(one.input + one.output for one in reply.usage),
     )
     payload("answer of the model", lambda: as_json([message]))
 

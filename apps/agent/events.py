@@ -16,25 +16,35 @@ from apps.agent.messages import Attachment, ToolCall
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens spent; `per_model` has one entry for each deployment that answered."""
+class ModelUsage:
+    """Tokens that one model took in and gave out.
 
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    per_model: tuple[ModelUsage, ...] = ()
-    cached_tokens: int | None = None
-    reasoning_tokens: int | None = None
+    Of those taken in, `cached` were read from the service's cache and `created` written to it; of
+    those given out, `reasoning` were for thinking. None where the service did not tell.
+    """
+
+    model: str
+    input: int
+    output: int
+    cached: int | None = None
+    created: int | None = None
+    reasoning: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ModelUsage:
-    """The prompt's tokens that were cached and the completion's for thinking; None if not told."""
+class Usage:
+    """Tokens spent, counted as in `ModelUsage`.
 
-    model: str
-    prompt_tokens: int
-    completion_tokens: int
-    cached_tokens: int | None = None
-    reasoning_tokens: int | None = None
+    `per_model` has one entry for each deployment that answered. As a model's delta it may have
+    none, and stands for that model; an entry without a name does as well.
+    """
+
+    input: int = 0
+    output: int = 0
+    per_model: tuple[ModelUsage, ...] = ()
+    cached: int | None = None
+    created: int | None = None
+    reasoning: int | None = None
 
 
 class TextDelta(msgspec.Struct, frozen=True, gc=False):
@@ -138,7 +148,10 @@ class ToolCallsRequested:
 
 @dataclass(frozen=True, slots=True)
 class StateSaved:
-    """What the next request of this conversation must bring back; once, near the end."""
+    """What the next request of this conversation must bring back; once, near the end.
+
+    A model may tell its own in several pieces.
+    """
 
     state: Mapping[str, Any]
 
@@ -174,5 +187,6 @@ Event = (
     | Spent
     | Finished
 )
+StageEvent = StageOpened | StageRenamed | StageDelta | Reasoning | StageAttachment | StageClosed
 Emit = Callable[[Event], None]
 """Synchronous, never waits, never fails; in a test it is `events.append`."""

@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[str, ...] = get_args(Role)
+
+MODEL_STATE = "orchestrator"
+"""The key in a written state for the model's own."""
+THOUGHTS = "model_reasoning"
+DEPLOYMENT = "deployment"
+"""The key beside the parts of a thought; without it, a client brought the thought."""
 
 Content = str | tuple[Mapping[str, Any], ...]
 """Text, or content parts exactly as the client wrote them (`text`, `image_url`, …)."""
@@ -40,6 +46,18 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Thoughts:
+    """What a model thought before it called tools, as it is to read it again.
+
+    `parts` are by the names that its service has for them, which the adapter of that service
+    alone knows. They are for the `deployment` that they came from; "" stands for any.
+    """
+
+    parts: Mapping[str, str]
+    deployment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     role: Role
     content: Content = ""
@@ -49,8 +67,9 @@ class Message:
     state: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Other keys of `custom_content`, kept as they came (`form_value`, `skills`, …)."""
-    reasoning: Mapping[str, str] = field(default_factory=dict)
-    """Thoughts as the model is to read them again, by the keys for them; written for it alone."""
+    thoughts: Thoughts | None = None
+    model_state: Mapping[str, Any] = field(default_factory=dict)
+    """The state of the model that wrote the message; `state` is that of the run around it."""
     name: str = ""
     """Who speaks, among several with the same role."""
 
@@ -121,11 +140,50 @@ def to_dict(message: Message) -> dict[str, Any]:
     custom: dict[str, Any] = dict(message.extra)
     if message.attachments:
         custom["attachments"] = [attachment_to_dict(item) for item in message.attachments]
-    if message.state:
-        custom["state"] = dict(message.state)
+    if state := written_state(message):
+        custom["state"] = state
     if custom:
         written["custom_content"] = custom
     return written
+
+
+def written_state(message: Message) -> dict[str, Any]:
+    """The state with the parts in it that are the model's."""
+    state = dict(message.state)
+    if message.model_state:
+        state[MODEL_STATE] = dict(message.model_state)
+    if (thoughts := message.thoughts) is not None:
+        from_one = {DEPLOYMENT: thoughts.deployment} if thoughts.deployment else {}
+        state[THOUGHTS] = {**from_one, **thoughts.parts}
+    return state
+
+
+def with_model_parts(message: Message) -> Message:
+    """The message with the parts of a written state that are the model's in their own fields.
+
+    Clients may have written into the state: a thought that cannot be read is dropped.
+    """
+    written = message.state
+    if MODEL_STATE not in written and THOUGHTS not in written:
+        return message
+    state = dict(written)
+    told = read_thoughts(state.pop(THOUGHTS, None))
+    own = state.get(MODEL_STATE)
+    if message.role == "assistant" and isinstance(own, Mapping):
+        del state[MODEL_STATE]
+    else:
+        own = message.model_state
+    return replace(message, state=state, thoughts=message.thoughts or told, model_state=own)
+
+
+def read_thoughts(written: Any) -> Thoughts | None:
+    if not isinstance(written, Mapping):
+        return None
+    deployment = written.get(DEPLOYMENT, "")
+    parts = {
+        name: text for name, text in written.items() if name != DEPLOYMENT and isinstance(text, str)
+    }
+    return Thoughts(parts, deployment) if parts and isinstance(deployment, str) else None
 
 
 def from_dict(written: Mapping[str, Any]) -> Message:
@@ -135,7 +193,7 @@ def from_dict(written: Mapping[str, Any]) -> Message:
     state = custom.pop("state", None) or {}
     custom.pop("stages", None)  # what was shown, not what was said
     content = written.get("content")
-    return Message(
+    message = Message(
         role=written["role"],
         content=tuple(content) if isinstance(content, list) else content or "",
         tool_calls=tuple(call_from_dict(call) for call in written.get("tool_calls") or ()),
@@ -144,6 +202,7 @@ def from_dict(written: Mapping[str, Any]) -> Message:
         state=state,
         extra=custom,
     )
+    return with_model_parts(message)
 
 
 def to_dicts(messages: Iterable[Message]) -> list[dict[str, Any]]:

@@ -1,7 +1,8 @@
-"""What the core needs of a model, and the shape of what a model streams.
+"""What the core needs of a model, and what a model streams.
 
-The deltas are msgspec structs because an adapter can then decode a network chunk straight into
-them: one pass, no intermediate objects (the per-chunk cost of a run is mostly decoding).
+Deltas are plain values without any vendor's names; an adapter makes them of what its service sends.
+They are msgspec structs where there may be one for each token: a frozen dataclass takes five times
+as long to make.
 """
 
 from __future__ import annotations
@@ -12,84 +13,50 @@ from typing import Any, Protocol
 
 import msgspec
 
-from apps.agent.messages import Message
+from apps.agent.events import Event, Usage
+from apps.agent.messages import Attachment, Message
 from apps.agent.tools import ToolSpec
 
 
-class FunctionDelta(msgspec.Struct, gc=False):
-    name: str | None = None
-    arguments: str | None = None
+class ReasoningDelta(msgspec.Struct, frozen=True, gc=False):
+    """A piece of what the model thinks; `name` is the service's for it, as in `Thoughts`."""
+
+    text: str
+    name: str
 
 
-class ToolCallDelta(msgspec.Struct, gc=False):
-    index: int = 0
-    id: str | None = None
-    function: FunctionDelta | None = None
+class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
+    """A piece of a call; `index` tells the calls of an answer apart, where their ids do not."""
+
+    index: int
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
 
 
-class StageDeltaPart(msgspec.Struct, gc=False):
-    """A stage of the model itself ("thinking", a sub-application's step), piece by piece."""
+class StagePart(msgspec.Struct, frozen=True, gc=False):
+    """A piece of a stage that the model itself shows ("thinking", a step of an application).
 
-    index: int | None = None
-    name: str | None = None
-    content: str | None = None
-    status: str | None = None
-    attachments: list[dict[str, Any]] | None = None
-    parent_stage_index: int | None = None
+    `failed` is None while the stage goes on.
+    """
 
-
-class CustomContent(msgspec.Struct, gc=False):
-    attachments: list[dict[str, Any]] | None = None
-    stages: list[StageDeltaPart] | None = None
-    state: dict[str, Any] | None = None
+    index: int
+    name: str = ""
+    content: str = ""
+    failed: bool | None = None
+    attachments: tuple[Attachment, ...] = ()
+    parent_index: int | None = None
 
 
-class Delta(msgspec.Struct, gc=False):
-    content: str | None = None
-    tool_calls: list[ToolCallDelta] | None = None
-    custom_content: CustomContent | None = None
-    custom_fields: Any = None
-    """Of any shape; what is known of it are the `annotations` of a citing application."""
-    refusal: Any = None
-    reasoning_content: Any = None
-    reasoning: Any = None
-    thinking: Any = None
-    """What the model thinks, under the name that its service has for it: text, or it is not read."""
+class Finish(msgspec.Struct, frozen=True, gc=False):
+    """The end of the answer; only its `Usage` may still follow."""
+
+    reason: str
 
 
-class TokenUsage(msgspec.Struct, gc=False):
-    """The details are of any shape; `count_in` reads the numbers that are known of them."""
-
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    prompt_tokens_details: Any = None
-    completion_tokens_details: Any = None
-
-
-class NamedUsage(msgspec.Struct, gc=False):
-    model: str = ""
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    prompt_tokens_details: Any = None
-    completion_tokens_details: Any = None
-
-
-class Statistics(msgspec.Struct, gc=False):
-    usage_per_model: list[NamedUsage] | None = None
-
-
-class Choice(msgspec.Struct, gc=False):
-    delta: Delta | None = None
-    finish_reason: str | None = None
-    logprobs: Any = None
-
-
-class Chunk(msgspec.Struct, gc=False):
-    """One event of a streamed completion; keys that nobody reads are skipped while decoding."""
-
-    choices: list[Choice] = []
-    usage: TokenUsage | None = None
-    statistics: Statistics | None = None
+Delta = Event | ReasoningDelta | ToolCallDelta | StagePart | Usage | Finish
+"""A piece of an answer. Of the events, a model sends text, refusals, attachments, annotations and
+its state; an application inside of another one sends all that it emits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +74,7 @@ class ModelRequest:
 
 
 class Model(Protocol):
-    def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Chunk], None]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         """Ask the model; yield what each network read brought, as it comes.
 
         Closing the generator ends the upstream request. Raises `ModelFailed`.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
 from types import TracebackType
 
 from apps.agent.events import (
@@ -13,11 +12,11 @@ from apps.agent.events import (
     StageAttachment,
     StageClosed,
     StageDelta,
+    StageEvent,
     StageOpened,
     StageRenamed,
 )
-from apps.agent.messages import attachment_from_dict
-from apps.agent.model import StageDeltaPart
+from apps.agent.model import StagePart
 
 logger = logging.getLogger(__name__)
 
@@ -26,10 +25,10 @@ THINKING = "Thinking"
 
 
 class ModelStages:
-    """The model's own stages ("thinking", the steps of a sub-application), shown as ours.
+    """The stages of a model or of an application that plays one, shown as ours.
 
     They are closed completed as soon as the answer goes on, failed when the stream breaks, and do
-    not outlive the block of this. Those of a sub-application stand below the stage `parent_id`;
+    not outlive the block of this. Below the stage `parent_id` they are steps of an application;
     there they last as long as it says, and need no names.
     """
 
@@ -38,34 +37,57 @@ class ModelStages:
         self.prefix = prefix
         self.parent_id = parent_id
         self.open: dict[int | str, float] = {}
+        """When each one began, by the model's number for it or the application's id."""
         self.thought = ""
         """The open stage of what the model thinks, "" while it does not."""
         self.thoughts = 0
-        self.shown: dict[int, bool] = {}
+        self.shown: dict[int | str, bool] = {}
         """Whether each stage that was told of is or was shown; it has to have had a name."""
 
-    def feed(self, parts: Sequence[StageDeltaPart]) -> None:
-        for position, part in enumerate(parts):
-            self.feed_part(position if part.index is None else part.index, part)
-
-    def feed_part(self, index: int, part: StageDeltaPart) -> None:
+    def feed(self, part: StagePart) -> None:
+        """Show a piece of a model's stage."""
+        index = part.index
         stage_id = f"{self.prefix}{index}"
         if index in self.open:
             if part.name:
                 self.emit(StageRenamed(stage_id, part.name))
         elif name := part.name or self.name_for(index):
-            self.shown[index] = True
-            self.open[index] = time.monotonic()
-            self.emit(StageOpened(stage_id, name, self.parent_of(part)))
+            self.begin(index, name, part.parent_index)
         else:
             self.leave_out(index)
             return
         if part.content:
             self.emit(StageDelta(stage_id, part.content))
-        for written in part.attachments or ():
-            self.emit(StageAttachment(stage_id, attachment_from_dict(written)))
-        if part.status:
-            self.close_one(index, failed=part.status.lower() != "completed")
+        for attachment in part.attachments:
+            self.emit(StageAttachment(stage_id, attachment))
+        if part.failed is not None:
+            self.close_one(index, failed=part.failed)
+
+    def relay(self, event: StageEvent) -> None:
+        """Show a step of an application, unless its stage has given way."""
+        if isinstance(event, StageOpened):
+            self.begin(event.stage_id, event.title, event.parent_id)
+        elif event.stage_id not in self.open:
+            return
+        elif isinstance(event, StageClosed):
+            self.close_one(event.stage_id, failed=event.failed)
+        else:
+            stage_id = f"{self.prefix}{event.stage_id}"
+            match event:
+                case StageDelta(_, text) | Reasoning(_, text):
+                    self.emit(StageDelta(stage_id, text))
+                case StageRenamed(_, suffix):
+                    self.emit(StageRenamed(stage_id, suffix))
+                case StageAttachment(_, attachment):
+                    self.emit(StageAttachment(stage_id, attachment))
+
+    def begin(self, key: int | str, name: str, parent: int | str | None) -> None:
+        """Open a stage below the one that it names, if that was shown, else where all stand."""
+        is_below = parent is not None and self.shown.get(parent)
+        parent_id = f"{self.prefix}{parent}" if is_below else self.parent_id
+        self.shown[key] = True
+        self.open[key] = time.monotonic()
+        self.emit(StageOpened(f"{self.prefix}{key}", name, parent_id))
 
     def leave_out(self, index: int) -> None:
         """It is over already, or it cannot be shown without a name."""
@@ -77,12 +99,6 @@ class ModelStages:
         """What a stage is called that says no name; "" when it is not shown."""
         is_new = not self.shown.get(index)
         return f"Stage {index + 1}" if self.parent_id is not None and is_new else ""
-
-    def parent_of(self, part: StageDeltaPart) -> str | None:
-        """The stage that it says, if that one was shown, else the one that all stand below."""
-        if part.parent_stage_index is not None and self.shown.get(part.parent_stage_index):
-            return f"{self.prefix}{part.parent_stage_index}"
-        return self.parent_id
 
     def think(self, text: str) -> None:
         """Below another stage it is one like the others: not this run's model thinks there."""

@@ -55,8 +55,8 @@ async def receive(model: Model, request: ModelRequest, assembly: Assembly) -> No
         try:
             async with aclosing(model.stream(request)) as batches:
                 async for batch in batches:
-                    for chunk in batch:
-                        assembly.feed(chunk)
+                    for delta in batch:
+                        assembly.feed(delta)
                     if assembly.room.is_full:
                         assembly.cut()
                         break

@@ -42,22 +42,17 @@ class Persistence:
                 await receive(model, request, assembly)
                 return
             except ModelFailed as failure:
-                is_last = attempt >= self.backoff.attempts
-                if assembly.has_begun or not failure.is_transient or is_last:
+                pause = self.backoff.pause(attempt, failure.retry_after)
+                if pause is None or assembly.has_begun or not failure.is_transient:
                     raise
-                seconds = self.backoff.pause(attempt, failure.retry_after)
-                tell(name, attempt, self.backoff.attempts, failure, seconds)
-            await self.wait(seconds)
-
-
-def tell(name: str, attempt: int, attempts: int, failure: ModelFailed, seconds: float) -> None:
-    logger.warning(
-        "Model call failed and is tried again: deployment=%s attempt=%d of %d reason=%s "
-        "status=%s pause=%.3f",
-        name,
-        attempt,
-        attempts,
-        failure.reason,
-        failure.status,
-        seconds,
-    )
+                logger.warning(
+                    "Model call failed and is tried again: deployment=%s attempt=%d of %d "
+                    "reason=%s status=%s pause=%.3f",
+                    name,
+                    attempt,
+                    self.backoff.attempts,
+                    failure.reason,
+                    failure.status,
+                    pause,
+                )
+            await self.wait(pause)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-
-from apps.agent.model import CustomContent, StageDeltaPart
 
 MOST_CHARACTERS = 4_000_000
 """Some million tokens. The most that a model is known to answer with are 128,000, about half a
@@ -45,17 +42,7 @@ class Room:
         """What there was room for of a text that was just counted."""
         return text[: max(len(text) + self.left, 0)]
 
-    def take_custom(self, custom: CustomContent) -> None:
-        stages = custom.stages or ()
-        self.left -= sum(map(weight, stages))
-        self.take_data(custom.attachments, custom.state, [part.attachments for part in stages])
-
-    def take_data(self, *values: dict[str, Any] | Sequence[Any] | None) -> None:
-        for value in values:
-            if value:
-                self.data -= len(msgspec.json.encode(value))
-
-
-def weight(part: StageDeltaPart) -> int:
-    """Also of a part that says nothing, because it may open a stage."""
-    return 1 + len(part.name or "") + len(part.content or "")
+    def take_data(self, value: Any) -> None:
+        """Count what is not text, as long as it is in JSON."""
+        if value:
+            self.data -= len(msgspec.json.encode(value))

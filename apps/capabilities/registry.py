@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, S
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
@@ -28,6 +28,8 @@ from apps.manifest.parts import parts_in_use
 from apps.manifest.skill_document import InstalledSkill
 from apps.workspace.loading.loader import Loader, Loading
 from apps.workspace.port import Workspace
+
+T = TypeVar("T")
 
 HistoryStep = Callable[[Sequence[Message]], Awaitable[Sequence[Message]]]
 """Messages → messages, once for each run, and kept."""
@@ -68,6 +70,40 @@ async def nobody(manifest: Manifest, prepared: Prepared, question: str, emit: Em
     raise Unsupported("There is no run here that could hand a task to another one.")
 
 
+class Key(Generic[T]):
+    """A value in `Known` and its type: a constant of the module that the value belongs to."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class Known:
+    """What one capability found out, so that others need not ask for it again in this run."""
+
+    def __init__(self) -> None:
+        self.values: dict[Key[Any], Any] = {}
+
+    def __contains__(self, key: Key[Any]) -> bool:
+        return key in self.values
+
+    def __getitem__(self, key: Key[T]) -> T:
+        found: T = self.values[key]
+        return found
+
+    def __setitem__(self, key: Key[T], value: T) -> None:
+        self.values[key] = value
+
+    def get_or_make(self, key: Key[T], make: Callable[[], T]) -> T:
+        if key not in self:
+            self[key] = make()
+        return self[key]
+
+    async def get_or_ask(self, key: Key[T], ask: Callable[[], Awaitable[T]]) -> T:
+        if key not in self:
+            self[key] = await ask()
+        return self[key]
+
+
 @dataclass(frozen=True, slots=True)
 class Opening:
     """What a capability may use while it is open: one run of one caller."""
@@ -81,8 +117,7 @@ class Opening:
     """What the next request is to bring back, by key: a capability writes its own keys here."""
     demanded: str = ""
     """The tool that the client wants to be called first, "" for none."""
-    known: dict[str, Any] = field(default_factory=dict)
-    """What one capability found out, so that others need not ask for it again in this run."""
+    known: Known = field(default_factory=Known)
     loading: Loading = field(default_factory=Loading)
     spend: Spend = unpaid
     """Takes what was spent beside the calls of the model."""
@@ -96,6 +131,11 @@ class Opening:
     def loader(self) -> Loader:
         """Files by their address, each loaded once in a run."""
         return Loader(self.workspace.files, self.loading)
+
+
+Settle = Callable[[], Awaitable["Contribution"]]
+"""What a capability brings instead, asked once every capability is open: the place for a question
+to a person that several capabilities ask as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +158,7 @@ class Contribution:
     completions: tuple[Completion, ...] = ()
     issues: tuple[InitializationIssue, ...] = ()
     arrange: tuple[Arrange, ...] = ()
+    settle: Settle | None = None
 
 
 Open = Callable[[Opening], AbstractAsyncContextManager[Contribution]]

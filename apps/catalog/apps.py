@@ -11,6 +11,6 @@ class CatalogConfig(AppConfig):
     def ready(self) -> None:
         from apps.catalog import checks  # noqa: F401 registers itself
         from apps.catalog.content import checks as content_checks  # noqa: F401 as above
-        from apps.catalog.history import recording
+        from apps.catalog.history import recorder
 
-        recording.connect()
+        recorder.connect()

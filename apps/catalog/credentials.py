@@ -6,10 +6,11 @@ What stands for a key in a document is reviewed here by the same rule.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from apps.catalog.plain_credentials import PlainCredential, plain_credentials
 from apps.manifest.credentials import Place, credential_places, servers_of
 from apps.manifest.problems import Problem
 from apps.workspace.local.models import Deployment, Secret
@@ -31,25 +32,35 @@ def server(url: str) -> tuple[str, str]:
     return parts.scheme.lower(), parts.netloc.lower()
 
 
-PLAIN = "is a plain credential, kept with the row as it was typed. Move it to a secret."
+SAVING_MOVES = "is a plain credential. Saving makes a secret of it, which is then named here."
+STAYS = "is a plain credential and stays in the row, hidden, because {}. Name a secret."
 
 Problems = tuple[Problem, ...]
 
 
-def review_credentials(document: Any) -> tuple[Problems, Problems]:
-    """Of a manifest or an item: names of secrets that there are not, and what is doubtful."""
-    places = credential_places(document)
-    named = [place for place in places if place.kind == "reference"]
-    found = find_all({place.secret for place in named}) if named else {}
+def review_credentials(
+    document: Any, plain: Sequence[PlainCredential] | None = None
+) -> tuple[Problems, Problems]:
+    """Of a manifest or an item: names of secrets that there are not, and what is doubtful.
+
+    The `plain` ones are those of the document, unless more is known of them.
+    """
+    plain = plain_credentials(document) if plain is None else plain
+    named = [place for place in credential_places(document) if place.kind == "reference"]
+    found = find_all({place.secret for place in named})
     missing = [place for place in named if place.secret not in found]
     known = set(Secret.objects.values_list("name", flat=True)) if missing else set()
     return (
         tuple(Problem(p.path, unknown_secret(p.secret, known)) for p in missing),
         (
-            *(Problem(place.path, PLAIN) for place in places if place.kind == "plain"),
+            *(Problem(credential.path, doubt(credential)) for credential in plain),
             *elsewhere(document, [place for place in named if place.secret in found], found),
         ),
     )
+
+
+def doubt(plain: PlainCredential) -> str:
+    return STAYS.format(plain.problem) if plain.problem else SAVING_MOVES
 
 
 def elsewhere(

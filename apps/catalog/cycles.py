@@ -12,7 +12,7 @@ from apps.catalog.content.installed import installed
 from apps.catalog.content.references import resolve_references
 from apps.catalog.review import deployment_names
 from apps.manifest.problems import Problem
-from apps.manifest.reading import ManifestInvalid, read
+from apps.manifest.validation import ManifestInvalid, read
 from apps.workspace.local.models import Deployment
 
 Calls = Mapping[str, tuple[str, ...]]

@@ -10,7 +10,7 @@ from django.conf import settings
 from apps.catalog.content.layers import Content
 from apps.catalog.review import deployment_names
 from apps.catalog.secret_uses import User, users_by_name
-from apps.manifest.reading import with_deployment
+from apps.manifest.validation import with_deployment
 
 
 def deployment_uses(content: Content) -> dict[str, list[User]]:

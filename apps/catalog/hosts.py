@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from apps.manifest.paths import join
-from apps.manifest.problems import Problem
+from apps.manifest.problems import Problem, join
 from apps.workspace.egress.urls import NO_HOST, has_usable_host
 
 ADDRESSES = frozenset({"base_url", "method_url", "token_url", "url"})

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NoReturn
 
-from apps.manifest.paths import ROOT, join
+from apps.manifest.problems import ROOT, join
 
 DEEPEST = 100
 """Levels. The deepest useful manifest has about 20; the interpreter's own limit is near 1000."""

@@ -6,7 +6,7 @@ See `apps.manifest.credentials` for what is found and what is put back.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,8 +15,10 @@ from django.utils.crypto import salted_hmac
 
 from apps.catalog.json_text import JSONTextInvalid, parse
 from apps.manifest import credentials
-from apps.manifest.credentials import Unmasked
+from apps.manifest.credentials import Seal, Unmasked, credential_places, replaced, value_at
 from apps.manifest.problems import Problem
+from apps.manifest.secrets import HIDDEN, SECRET
+from apps.workspace.local.stored_secrets import find_all
 
 SALT = "apps.catalog.masking"
 SHOWN = 8
@@ -34,7 +36,22 @@ def unmasked(document: Any, current: Any) -> Unmasked:
     Problems have the paths of those that cannot be put back; the document is then not complete.
     """
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    return credentials.unmasked(document, current, [sealing(key) for key in keys])
+    seals = [sealing(key) for key in keys]
+    return credentials.unmasked(with_names(document, current, seals), current, seals)
+
+
+def with_names(document: Any, current: Any, seals: Sequence[Seal]) -> Any:
+    """The document with the name of a secret for each mark that was made before it was one.
+
+    Such marks are in pages that were opened earlier and in what scripts have read. The secret is one
+    that `current` names.
+    """
+    hidden = [place for place in credential_places(document) if place.kind == "hidden"]
+    places = credential_places(current) if hidden else ()
+    known = find_all({place.secret for place in places if place.kind == "reference"})
+    names = {seal(secret.value): name for name, secret in known.items() for seal in seals}
+    found = {place.keys: names.get(value_at(document, place.keys)[HIDDEN]) for place in hidden}
+    return replaced(document, {keys: {SECRET: name} for keys, name in found.items() if name})
 
 
 def put_back(document: Any, sources: Iterable[Any]) -> Unmasked:
@@ -77,7 +94,7 @@ def readable(text: str) -> Any:
         return None
 
 
-def sealing(key: str) -> Callable[[str], str]:
+def sealing(key: str) -> Seal:
     return partial(seal, key=key)
 
 

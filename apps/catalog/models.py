@@ -13,7 +13,7 @@ from apps.catalog.content.models import ContentItem
 from apps.catalog.cycles import cycle_problems
 from apps.catalog.history.models import Change
 from apps.catalog.review import review_manifest
-from apps.manifest.reading import Review
+from apps.manifest.validation import Review
 from apps.workspace.versions import Versioned
 
 __all__ = ["Application", "Change", "ContentItem", "OperatorKey", "empty_manifest"]

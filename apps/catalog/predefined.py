@@ -16,6 +16,7 @@ from typing import Any, Literal
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 
+from apps.catalog.extraction import extract, revealed
 from apps.catalog.history.actors import Actor, acting
 from apps.catalog.models import Application, Change
 from apps.catalog.row_files import (
@@ -24,7 +25,7 @@ from apps.catalog.row_files import (
     read_directories,
     read_directory,
 )
-from apps.manifest.paths import ROOT
+from apps.manifest.problems import ROOT
 
 Action = Literal["created", "updated", "unchanged", "kept"]
 """`kept`: an operator has changed it, so it was left alone."""
@@ -86,27 +87,56 @@ def import_item(item: Item, *, overwrite: bool) -> tuple[models.Model, Action]:
     if row is not None:
         offered.pk, offered._state.adding = row.pk, False
     offered.full_clean()
-    new = digest(item.fields)
     action: Action = "created"
     if row is None:
         row = offered
     else:
-        action = change(row, item, new, overwrite=overwrite)
+        action = change(row, item, overwrite=overwrite)
     if action in ("created", "updated"):
+        stored = [row.manifest] if action == "updated" and isinstance(row, Application) else []
         for column, value in item.fields.items():
             setattr(row, column, value)
-        row.imported_hash = new
+        if isinstance(row, Application):
+            row.manifest = extract(row.manifest, stored).document
+        row.imported_hash = stamp(row, item)
         row.save()
-    elif action == "unchanged" and row.imported_hash != new:
-        rows.filter(pk=row.pk).update(imported_hash=new)  # no new version: nothing has changed
+    elif action == "unchanged" and row.imported_hash != (present := stamp(row, item)):
+        rows.filter(pk=row.pk).update(imported_hash=present)  # no new version: nothing has changed
     return row, action
 
 
-def change(row: Any, item: Item, new: str, *, overwrite: bool) -> Action:
-    present = digest({column: getattr(row, column) for column in item.fields})
-    if present == new:
+def change(row: Any, item: Item, *, overwrite: bool) -> Action:
+    columns = columns_of(row, item)
+    present = digest(revealed_columns(columns))
+    if row.imported_hash == stamp(row, item) or present == digest(revealed_columns(item.fields)):
         return "unchanged"
-    return "updated" if overwrite or present == row.imported_hash else "kept"
+    # Earlier versions kept the hash of the columns, with the credentials in them.
+    is_untouched = row.imported_hash == present or row.imported_hash[:HALF] == half(columns)
+    return "updated" if overwrite or is_untouched else "kept"
+
+
+def columns_of(row: Any, item: Item) -> dict[str, Any]:
+    return {column: getattr(row, column) for column in item.fields}
+
+
+def stamp(row: Any, item: Item) -> str:
+    """What was imported: the row that it made and the file, which may hold credentials as text.
+
+    A secret that was made of one may be rotated since; that changes neither.
+    """
+    return half(columns_of(row, item)) + half(item.fields)
+
+
+def revealed_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    return {column: revealed(value) for column, value in columns.items()}
+
+
+def half(fields: Mapping[str, Any]) -> str:
+    return digest(fields)[:HALF]
+
+
+HALF = 32
+"""Of the 64 characters of a stamp, those that are about the row."""
 
 
 def digest(fields: Mapping[str, Any]) -> str:

@@ -24,11 +24,11 @@ from apps.catalog.content.references import Resolved, resolve_references
 from apps.catalog.content.skills import installed_skills
 from apps.catalog.models import Application
 from apps.errors import ApplicationBroken, ApplicationNotFound, InitializationIssue
-from apps.manifest.advice import preview_problems
 from apps.manifest.manifest import Manifest
 from apps.manifest.problems import cut
-from apps.manifest.reading import ManifestInvalid, read
 from apps.manifest.skill_document import InstalledSkill
+from apps.manifest.validation import ManifestInvalid, read
+from apps.manifest.warnings import preview_problems
 
 logger = logging.getLogger(__name__)
 

@@ -18,14 +18,12 @@ from django.conf import settings
 from apps.catalog.content.installed import installed
 from apps.catalog.content.mapping import other_prompts
 from apps.catalog.content.references import Resolved, resolve_references
-from apps.catalog.credentials import PLAIN, review_credentials
+from apps.catalog.credentials import review_credentials
 from apps.catalog.hosts import host_problems
 from apps.catalog.json_text import JSONTextInvalid, locate, parse, unstorable
 from apps.catalog.masking import put_back
-from apps.manifest.duplicates import duplicate_problems
-from apps.manifest.paths import join
-from apps.manifest.problems import Problem
-from apps.manifest.reading import Review, read, review
+from apps.manifest.problems import Problem, join
+from apps.manifest.validation import Review, duplicate_problems, read, review
 from apps.workspace.local.models import Deployment
 
 MOST_UNSTORABLE = 20
@@ -66,17 +64,13 @@ def review_manifest(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem with its place in the text that was reviewed; `path` is "" when it has none.
-
-    `remedy` is what can be done about it with one click.
-    """
+    """A problem with its place in the text that was reviewed; `path` is "" when it has none."""
 
     severity: Literal["error", "warning"]
     path: str
     message: str
     line: int
     column: int
-    remedy: Literal["", "move"] = ""
 
 
 def review_text(text: str, *, is_ours: bool = True, sources: Sequence[Any] = ()) -> list[Finding]:
@@ -101,8 +95,7 @@ def review_text(text: str, *, is_ours: bool = True, sources: Sequence[Any] = ())
 
 def find(severity: Literal["error", "warning"], problem: Problem, text: str) -> Finding:
     place = locate(text, problem.path)
-    remedy: Literal["", "move"] = "move" if problem.message == PLAIN else ""
-    return Finding(severity, problem.path, problem.message, place.line, place.column, remedy)
+    return Finding(severity, problem.path, problem.message, place.line, place.column)
 
 
 def with_content(manifest: Any, *, is_foreign: bool = False) -> Resolved:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from apps.catalog.content.texts import read_text
 from apps.catalog.json_text import JSONTextInvalid, parse
 from apps.catalog.models import Application
-from apps.manifest.failures import failure_problems
+from apps.manifest.validation_errors import failure_problems
 from apps.workspace.local.models import Deployment
 
 

@@ -1,6 +1,4 @@
-"""Whose conversation it is: the visitor behind a request or a socket, and what belongs to them."""
-
-from __future__ import annotations
+"""The visitor behind a request or a socket, and the conversations that belong to them."""
 
 import hashlib
 from collections.abc import Mapping
@@ -19,16 +17,17 @@ from apps.live.models import Run
 from apps.workspace.local.models import FormerBucket
 
 VISITOR = "visitor"
-"""The session's entry with the bucket that its conversations had before its owner signed in."""
+"""The key of the session under which the bucket is kept until its owner signs in."""
 
 
 def bucket_of(session_key: str) -> str:
-    """The session's name among owners; the key itself is a credential and is not kept."""
+    """The bucket of a session without an account."""
+    # The key itself is a credential, so only its hash is stored.
     return f"session-{hashlib.sha256(session_key.encode()).hexdigest()[:32]}"
 
 
 def caller_of(user: Any, session: SessionBase, locale: str) -> Caller:
-    """Who asks. Raises `Refused` for a browser without a session: it has never seen a page."""
+    """Raises `Refused` for a browser without a session, which has not loaded a page yet."""
     if user is not None and user.is_authenticated:
         return Caller(f"user-{user.pk}", "user", user_id=user.pk, locale=locale)
     if not session.session_key:
@@ -37,14 +36,13 @@ def caller_of(user: Any, session: SessionBase, locale: str) -> Caller:
 
 
 def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
-    """The same for a connection that Django's middleware has not seen. Raises `Refused`."""
+    """The caller of a connection that Django's middleware has not seen. Raises `Refused`."""
     name = settings.PROXY_LANGUAGE_HEADER.encode()
     accepted = next((value for key, value in scope["headers"] if key.lower() == name), b"")
     return caller_of(scope["user"], scope["session"], first_language(accepted.decode("latin-1")))
 
 
 def first_language(accepted: str) -> str:
-    """The first language of an `Accept-Language` header."""
     return accepted.split(",")[0].split(";")[0].strip()[:35] or "en"
 
 
@@ -53,12 +51,12 @@ def own(caller: Caller) -> QuerySet[Conversation]:
 
 
 def under(slug: str) -> Q:
-    """The conversations under the address of an application, also of one that was deleted."""
+    """Conversations of the application with this slug, also of a deleted one."""
     return Q(application__slug=slug) | Q(application=None, former_slug=slug)
 
 
 def find(caller: Caller, conversation: UUID, application: str) -> Conversation:
-    """A conversation of the caller's. Raises `Refused`; a foreign one is a missing one."""
+    """A conversation of the caller's. Raises `Refused`, for another's as for a missing one."""
     found = own(caller).filter(under(application), pk=conversation).first()
     if found is None:
         raise Refused("conversation_not_found", "There is no such conversation.")
@@ -66,7 +64,7 @@ def find(caller: Caller, conversation: UUID, application: str) -> Conversation:
 
 
 def find_open(caller: Caller, conversation: UUID, application: str) -> Conversation:
-    """The same to go on with. Raises `Refused` also when its application was deleted."""
+    """A conversation that can be continued. Raises `Refused` also if its application is deleted."""
     found = find(caller, conversation, application)
     if found.application_id is None:
         raise Refused("application_deleted", why_ended(found))
@@ -82,7 +80,7 @@ def why_ended(conversation: Conversation) -> str:
 
 @transaction.atomic
 def adopt(bucket: str, caller: Caller) -> None:
-    """Give somebody who signed in what they began before they did."""
+    """Give a user who signed in the conversations and files of the session before that."""
     Conversation.objects.filter(owner=bucket).update(owner=caller.bucket)
     Run.objects.filter(bucket=bucket).update(bucket=caller.bucket)
     FormerBucket.objects.update_or_create(name=bucket, defaults={"bucket": caller.bucket})

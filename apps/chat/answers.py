@@ -1,6 +1,4 @@
-"""One answer: begun in the database, given by a run that nobody has to watch, stored at its end."""
-
-from __future__ import annotations
+"""One answer: begun in the database, written by a run that needs no viewers, stored at its end."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,19 +17,17 @@ from apps.agent.messages import Message as Spoken
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication
 from apps.chat.access import find, find_open, own
-from apps.chat.endings import conclude
+from apps.chat.endings import conclude, end_abandoned
 from apps.chat.folders import attached, folder_of
 from apps.chat.frames import Ask
-from apps.chat.models import Conversation, Message
+from apps.chat.models import Conversation, Message, title_of
 from apps.chat.protocol import encode, run_status, storable
-from apps.chat.recovery import end_abandoned
-from apps.chat.titles import title_of
 from apps.chat.transcript import Transcript
 from apps.errors import ApplicationNotFound, Refused
 from apps.live import journal, leases
-from apps.live.hub import Hub, Log
+from apps.live.hub import Hub, RunLog
 from apps.live.models import Run
-from apps.live.supervisor import Keeper
+from apps.live.supervisor import RunSupervisor
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import Workspace
@@ -41,12 +37,12 @@ OpenWorkspace = Callable[[Caller], Workspace]
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """An answer that this process is to give, or (without a log) that was begun before."""
+    """An answer that this process is to write; without a log, one that was begun before."""
 
     conversation: Conversation
     run: Run
     messages: tuple[Spoken, ...] = ()
-    log: Log | None = None
+    log: RunLog | None = None
 
 
 async def ask(
@@ -56,19 +52,17 @@ async def ask(
     open_workspace: OpenWorkspace,
     sent: Ask,
 ) -> Begun:
-    """Take a question and start its answer. Raises `Refused`.
-
-    Whoever asked may be gone before the answer has begun, so the process does both. What the
-    answer makes of files stands beside those that were uploaded, and goes with the conversation.
-    """
+    """Take a question and start its answer. Raises `Refused`."""
 
     async def begin_and_start() -> Begun:
         begun: Begun = await database_sync_to_async(begin)(caller, application, sent)
+        # Files that the answer makes are put beside the uploads, and deleted with them.
         folder = folder_of(begun.conversation.pk)
         asking = replace(caller, folder=folder, timezone=sent.timezone)
         start(hub, begun, application, open_workspace(asking), asking)
         return begun
 
+    # Once the question is stored, its answer starts even if the page is gone by then.
     return await asyncio.shield(hub.hold(begin_and_start()))
 
 
@@ -80,11 +74,11 @@ def begin(caller: Caller, application: ResolvedApplication, ask: Ask) -> Begun:
     text = read_question(ask)
     try:
         with transaction.atomic():
-            before = begun_before(caller, application.slug, ask.id)
-            return before or begin_now(caller, application, ask, text)
+            before = find_begun(caller, application.slug, ask.id)
+            return before or begin_new(caller, application, ask, text)
     except Refused:
-        # the same frame may have come through another process in this moment
-        before = begun_before(caller, application.slug, ask.id)
+        # Another process may have taken the same frame in this moment.
+        before = find_begun(caller, application.slug, ask.id)
         if before is None:
             raise
         return before
@@ -94,13 +88,13 @@ def begin(caller: Caller, application: ResolvedApplication, ask: Ask) -> Begun:
         raise ApplicationNotFound(application.slug) from None
 
 
-def begun_before(caller: Caller, slug: str, request: UUID) -> Begun | None:
-    """The answer to a question that was sent again."""
+def find_begun(caller: Caller, slug: str, request: UUID) -> Begun | None:
+    """The answer that was begun when the same question was sent before."""
     known = Run.objects.filter(bucket=caller.bucket, request=request).first()
     return None if known is None else Begun(find(caller, known.stream, slug), known)
 
 
-def begin_now(caller: Caller, application: ResolvedApplication, ask: Ask, text: str) -> Begun:
+def begin_new(caller: Caller, application: ResolvedApplication, ask: Ask, text: str) -> Begun:
     if leases.count_going(caller.bucket) >= settings.CHAT_MAX_RUNS_PER_VISITOR:
         raise Refused(
             "too_many_runs",
@@ -117,7 +111,7 @@ def begin_now(caller: Caller, application: ResolvedApplication, ask: Ask, text: 
 
 
 def read_question(ask: Ask) -> str:
-    """Raises `Refused` for what cannot be asked."""
+    """The text of a question. Raises `Refused` for one that is empty or too long."""
     text = ask.text
     if not text.strip() and not ask.attachments:
         raise Refused("empty_text", "Write a question first.")
@@ -133,7 +127,7 @@ def read_question(ask: Ask) -> str:
 def create(
     caller: Caller, application: ResolvedApplication, begin: UUID | None, title: str
 ) -> Conversation:
-    """With the wished id, unless that is taken: a tab that was doubled has the same wish."""
+    # A duplicated tab wishes for the same id, which then belongs to the first one.
     is_free = begin is not None and not Conversation.objects.filter(pk=begin).exists()
     chosen = begin if is_free and begin is not None else uuid4()
     return own(caller).create(
@@ -162,14 +156,14 @@ def store_question(
     conversation.updated_at = question.created_at
     conversation.save(update_fields=["updated_at"])
     before = journal.last_number(stream)
-    events = (added(question), run_status(claimed.status))
+    events = (message_added(question), run_status(claimed.status))
     journal.add(journal.Batch(stream, claimed.pk, before + 1, events))
     messages = tuple(message.spoken() for message in conversation.messages.all())
-    log = Log(stream, claimed.pk, before + 1, events)
+    log = RunLog(stream, claimed.pk, before + 1, events)
     return Begun(conversation, claimed, messages, log)
 
 
-def added(question: Message) -> dict[str, Any]:
+def message_added(question: Message) -> dict[str, Any]:
     return {
         "type": "message.added",
         "message": {
@@ -189,29 +183,29 @@ def start(
     workspace: Workspace,
     caller: Caller,
 ) -> None:
-    """Let the answer be given by a task of the process. It goes on when the viewers leave."""
+    """Let a task of the process write the answer; it goes on when the viewers leave."""
     if begun.log is None:
         return
-    answer = Answer(begun.log)
-    keeper = Keeper(hub, begun.log, partial(conclude, begun.run, answer.transcript))
+    recorder = AnswerRecorder(begun.log)
+    supervisor = RunSupervisor(hub, begun.log, partial(conclude, begun.run, recorder.transcript))
     request = RunRequest(begun.messages)
-    keeper.start(run(application, request, workspace, caller, answer.emit))
+    supervisor.start(run(application, request, workspace, caller, recorder.emit))
 
 
 @dataclass(slots=True)
-class Answer:
-    """Takes what the run emits: into the log for the viewers, into the transcript for later."""
+class AnswerRecorder:
+    """Writes the events of a run into the log for its viewers, and into the transcript."""
 
-    log: Log
+    log: RunLog
     transcript: Transcript = field(default_factory=Transcript)
 
     def emit(self, event: Event) -> None:
         if self.log.is_over:
-            return  # work that did not stop in time talks to nobody
+            return  # it did not stop in time, and its ending is already stored
         shown = encode(event)
         if shown is not None:
             shown = storable(shown)
             self.transcript.take(shown)
             self.log.append(shown)
         elif isinstance(event, (StateSaved, Spent, Finished)):
-            self.transcript.take_unseen(event)
+            self.transcript.take_hidden(event)

@@ -8,12 +8,14 @@ class ChatConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        # Rows are deleted in many ways, some of which call no function of ours.
         from apps.catalog.models import Application
-        from apps.chat import former
-        from apps.chat.deletion import forget
+        from apps.chat import deletion
         from apps.chat.models import Conversation
 
-        post_delete.connect(forget, sender=Conversation, dispatch_uid="chat.forget")
-        pre_delete.connect(former.part, sender=Application, dispatch_uid="chat.part")
-        post_save.connect(former.rejoin, sender=Application, dispatch_uid="chat.rejoin")
+        post_delete.connect(
+            deletion.delete_belongings, sender=Conversation, dispatch_uid="chat.delete_belongings"
+        )
+        pre_delete.connect(
+            deletion.keep_former_name, sender=Application, dispatch_uid="chat.keep_former_name"
+        )
+        post_save.connect(deletion.reconnect, sender=Application, dispatch_uid="chat.reconnect")

@@ -1,25 +1,25 @@
-"""The page's socket. It watches runs; it does not own them: they go on when it closes."""
-
-from __future__ import annotations
+"""The page's socket. It watches runs, which go on when it closes."""
 
 import asyncio
 import logging
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from typing import Any
 from uuid import UUID
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
-from apps.catalog.access import find
+from apps.accounts.caller import Caller
+from apps.catalog import access
 from apps.chat import answers
-from apps.chat.access import caller_of_scope, find_open
+from apps.chat.access import caller_of_scope, find, find_open, own
 from apps.chat.answers import OpenWorkspace
+from apps.chat.endings import end_abandoned
 from apps.chat.frames import Ask, ClientFrame, Open, Stop, read
-from apps.chat.opening import Opened, open_conversation, stop
 from apps.chat.protocol import frame, join, to_json
-from apps.chat.recovery import end_abandoned
 from apps.errors import ApplicationNotFound, QuickAppError, Refused
+from apps.live import journal, leases
 from apps.live.hub import HUB, Hub
 from apps.live.notifications import listening
 from apps.live.replay import follow
@@ -28,16 +28,16 @@ from apps.runs.workspaces import open_workspace
 logger = logging.getLogger(__name__)
 
 CUT_OFF, RESTARTING = 3011, 3012
-"""Like 1011 and 1012, which daphne refuses to send: the page connects again and says what it has."""
+"""In place of 1011 and 1012, which Daphne refuses to send; the page then connects again."""
 LONGEST_INBOX = 8
-"""Frames that may wait; a page that sends faster than it is served is told so."""
+"""Frames that may wait; others are refused."""
 
 
 class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
-    """One tab. Frames are worked on in order, by a task: Channels hears nothing meanwhile."""
+    """One tab. A task works on its frames in order, because Channels receives none meanwhile."""
 
-    # Nothing is sent to a tab over the channel layer, and without one it is accepted while Redis
-    # is away; `apps.live.notifications` listens for the hub of the process.
+    # Nothing is sent to a tab over the channel layer. Without one it is accepted while Redis is
+    # away; `apps.live.notifications` listens for the hub of the process.
     channel_layer_alias = ""
 
     def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = open_workspace) -> None:
@@ -48,6 +48,18 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.worker: asyncio.Task[None] | None = None
         self.conversation: UUID | None = None
         self.viewer: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        is_open = True
+
+        async def deliver(message: Any) -> None:
+            nonlocal is_open
+            if is_open:
+                is_open = message["type"] != "websocket.close"
+                with suppress(OSError):  # the tab is gone, and its `disconnect` is on the way
+                    await send(message)
+
+        await super().__call__(scope, receive, deliver)
 
     async def connect(self) -> None:
         await self.accept()
@@ -90,20 +102,24 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             case Ask():
                 await self.ask(sent)
             case Stop():
-                await stop(self.hub, self.caller, self.conversation)
+                await self.stop()
 
     async def open(self, sent: Open) -> None:
-        look = database_sync_to_async(open_conversation)
+        """Follow a conversation from now on, instead of the one before."""
+        look = database_sync_to_async(conversation_opened)
         opened = await look(self.hub, self.caller, sent.conversation, self.slug)
-        await self.show(opened, sent.after)
+        await self.unfollow()
+        await self.send(text_data=to_json(opened))
+        self.conversation = sent.conversation
+        self.viewer = asyncio.create_task(self.view(sent.conversation, sent.after))
 
     async def ask(self, sent: Ask) -> None:
         if self.hub.is_closing:
             raise Refused("server_stopping", "The server is restarting. Ask again in a moment.")
         try:
-            application = await find(self.slug, self.caller)
+            application = await access.find(self.slug, self.caller)
         except ApplicationNotFound:
-            if sent.conversation is not None:  # whose application may have been this one
+            if sent.conversation is not None:  # its deletion may be the reason
                 look = database_sync_to_async(find_open)
                 await look(self.caller, sent.conversation, self.slug)
             raise
@@ -111,12 +127,16 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if begun.conversation.pk != self.conversation:
             await self.open(Open(type="open", conversation=begun.conversation.pk))
 
-    async def show(self, opened: Opened, after: int) -> None:
-        """Follow a conversation from now on, instead of the one before."""
-        await self.unfollow()
-        await self.send(text_data=to_json(opened.frame()))
-        self.conversation = opened.conversation
-        self.viewer = asyncio.create_task(self.view(opened.conversation, after))
+    async def stop(self) -> None:
+        """Stop the answer in the open conversation, whichever process gives it. Raises `Refused`."""
+        conversation = self.conversation
+        if conversation is None or not await own(self.caller).filter(pk=conversation).aexists():
+            raise Refused("conversation_not_found", "Open a conversation first.")
+        supervisor = self.hub.supervisors.get(conversation)
+        if supervisor is not None:
+            supervisor.stop()
+        elif not await database_sync_to_async(stop_elsewhere)(conversation):
+            raise Refused("no_run", "No answer is being written.")
 
     async def unfollow(self) -> None:
         if self.viewer is not None:
@@ -143,3 +163,27 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.send(
             text_data=to_json({"type": "error", "text": str(error), "code": error.code})
         )
+
+
+def conversation_opened(
+    hub: Hub, caller: Caller, conversation: UUID, application: str
+) -> dict[str, Any]:
+    """The frame for a page that opens a conversation. Raises `Refused`.
+
+    `last` is the number of the newest event, `run` the one that is going.
+    """
+    found = find(caller, conversation, application)
+    end_abandoned(conversation)
+    run = leases.going(conversation)
+    log = hub.logs.get(conversation)
+    return {
+        "type": "conversation.opened",
+        "conversation": str(conversation),
+        "title": found.title,
+        "last": max(journal.last_number(conversation), log.last if log is not None else 0),
+        "run": None if run is None else {"id": str(run.pk), "status": run.status},
+    }
+
+
+def stop_elsewhere(conversation: UUID) -> bool:
+    return end_abandoned(conversation) or leases.request_stop(conversation)

@@ -1,15 +1,42 @@
-"""What goes with a conversation, however it is deleted."""
+"""Deletion of conversations with all that belongs to them, and of applications with conversations.
 
-from __future__ import annotations
+These functions receive Django's signals, because rows are deleted in many ways, some of which call
+no function of ours.
+"""
 
 from typing import Any
 
+from apps.catalog.models import Application
 from apps.chat.folders import delete_folder
 from apps.chat.models import Conversation
 from apps.live import journal
 
 
-def forget(sender: type[Conversation], instance: Conversation, **kwargs: Any) -> None:
-    """Delete the journal, the runs and the files; a run that is going loses its lease and stops."""
+def delete_belongings(sender: type[Conversation], instance: Conversation, **kwargs: Any) -> None:
+    """Delete a conversation's journal, runs and files; a run in it loses its lease and stops."""
     journal.delete(instance.pk)
     delete_folder(instance.owner, instance.pk)
+
+
+def keep_former_name(
+    sender: type[Application], instance: Application, using: str, **kwargs: Any
+) -> None:
+    """Write into its conversations what a deleted application was called."""
+    # The row is locked, so that no conversation begins between this update and the deletion.
+    rows = Application.objects.using(using).select_for_update(of=("self",))
+    row = rows.filter(pk=instance.pk).values("pk", "slug", "title").first()
+    if row is not None:
+        Conversation.objects.using(using).filter(application=row["pk"]).update(
+            former_application=row["pk"], former_slug=row["slug"], former_title=row["title"]
+        )
+
+
+def reconnect(
+    sender: type[Application], instance: Application, created: bool, using: str, **kwargs: Any
+) -> None:
+    """Give a restored application its conversations back."""
+    # Only a restored row is new under an old key: another application of the same name has another.
+    if created:
+        Conversation.objects.using(using).filter(former_application=instance.pk).update(
+            application=instance.pk, former_application=None, former_slug="", former_title=""
+        )

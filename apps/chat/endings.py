@@ -1,9 +1,8 @@
-"""How an answer ends: what is shown, and the message that is stored in the same moment."""
-
-from __future__ import annotations
+"""The end of an answer: the events that viewers see, and the message that is stored with them."""
 
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 
@@ -11,17 +10,19 @@ from apps.agent.events import Usage
 from apps.chat.models import Conversation, Message
 from apps.chat.protocol import run_status, storable
 from apps.chat.transcript import Transcript
+from apps.errors import RunAbandoned
+from apps.live import journal
 from apps.live.journal import Ending
 from apps.live.models import Run
-from apps.live.supervisor import Outcome
+from apps.live.supervisor import RunOutcome
 from apps.runs.failures import failure
 
 REASONS = {Run.Status.STOPPED: "stopped", Run.Status.FAILED: "error"}
 """The finish reason of an answer that the model did not finish."""
 
 
-def conclude(run: Run, transcript: Transcript, outcome: Outcome) -> Ending:
-    """End a run with what there is of its answer."""
+def conclude(run: Run, transcript: Transcript, outcome: RunOutcome) -> Ending:
+    """The ending of a run, with as much of its answer as there is."""
     answer = Message(
         conversation_id=run.stream,
         run=run,
@@ -35,25 +36,40 @@ def conclude(run: Run, transcript: Transcript, outcome: Outcome) -> Ending:
     events = [*transcript.close_stages()]
     if outcome.error is not None:
         events.append(run_error(outcome.error))
-    events += complete(run, answer), run_status(outcome.status)
+    events += message_complete(run, answer), run_status(outcome.status)
     return Ending(outcome.status, tuple(events), partial(store, answer))
 
 
+def end_abandoned(conversation: UUID) -> bool:
+    """Fail the conversation's run if its process is gone, and store what is in the journal.
+
+    False when there is no such run.
+    """
+    run = journal.abandoned(conversation).first()
+    if run is None:
+        return False
+    transcript = Transcript()
+    for event in journal.read_run(conversation, run.pk):
+        transcript.take(event)
+    ending = conclude(run, transcript, RunOutcome(Run.Status.FAILED, RunAbandoned()))
+    return journal.finish_abandoned(run, ending)
+
+
 def store(answer: Message) -> None:
-    """Called in the transaction that ends the run; again, as if new, if that had to be repeated."""
-    answer.pk = None
+    """Save an answer in the transaction that ends its run."""
+    answer.pk = None  # a repeated transaction inserts it anew
     answer.save(force_insert=True)
     Conversation.objects.filter(pk=answer.conversation_id).update(updated_at=timezone.now())
 
 
 def run_error(error: BaseException) -> dict[str, Any]:
     found = failure(error)
-    # the page shows the reference beside the text
+    # The page shows the reference beside the text.
     text = found.text.removesuffix(f" (error reference: {found.reference})")
     return {"type": "run.error", "text": text, "reference": found.reference}
 
 
-def complete(run: Run, answer: Message) -> dict[str, Any]:
+def message_complete(run: Run, answer: Message) -> dict[str, Any]:
     seconds = (answer.created_at - run.started_at).total_seconds()
     return {
         "type": "message.complete",
@@ -74,13 +90,13 @@ def complete(run: Run, answer: Message) -> dict[str, Any]:
 
 def usage_to_dict(usage: Usage) -> dict[str, Any]:
     return {
-        "prompt_tokens": usage.prompt_tokens,
-        "completion_tokens": usage.completion_tokens,
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
         "per_model": [
             {
                 "model": item.model,
-                "prompt_tokens": item.prompt_tokens,
-                "completion_tokens": item.completion_tokens,
+                "prompt_tokens": item.input,
+                "completion_tokens": item.output,
             }
             for item in usage.per_model
         ],

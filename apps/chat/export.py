@@ -1,6 +1,4 @@
-"""A conversation as a file that its owner keeps."""
-
-from __future__ import annotations
+"""A conversation as a Markdown file for download."""
 
 from collections.abc import Iterator
 
@@ -15,7 +13,7 @@ def file_name(conversation: Conversation) -> str:
 
 
 def markdown(conversation: Conversation) -> str:
-    """Everything that was said, in order, with the names and the addresses of files."""
+    """All messages in order, with the names and addresses of their files."""
     application = conversation.application
     title = conversation.former_title if application is None else application.title
     parts = [

@@ -1,6 +1,4 @@
-"""Files of a visitor: taken, listed, shown, deleted. What is not theirs is as if missing."""
-
-from __future__ import annotations
+"""Upload, list, show and delete a visitor's files. Files of others are reported as missing."""
 
 import re
 from collections.abc import Callable
@@ -17,37 +15,37 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.accounts.caller import Caller
-from apps.chat import drafts, folders
+from apps.chat import folders, unsent_files
 from apps.chat.access import own, under
-from apps.chat.kinds import is_written
+from apps.chat.file_types import is_written
 from apps.chat.models import Conversation
 from apps.chat.views import find_application, visitor
-from apps.errors import FileMissing, FileRefused, QuickAppError, Refused
+from apps.errors import FileMissing, FileRefused, Refused
 from apps.workspace.local import files
 from apps.workspace.local.downloads import headers_of, part_of, pieces
 from apps.workspace.local.models import StoredFile
 from apps.workspace.local.paths import write_path
 
 OVERHEAD_BYTES = 16 * 1024
-"""What a form needs around its file."""
+"""Bytes of a form beside its file."""
 STATUS = {"too_large": 413, "too_many_files": 409, "busy": 409, "wrong_type": 415}
 SHOWN = re.compile(
     r"image/(png|jpeg|gif|webp|avif|svg\+xml)|application/pdf|(audio|video)/[\w.+-]+"
 )
-"""Types that a browser shows by itself; text is shown as plain text, the rest is only saved."""
+"""Types that a browser displays; text is shown as plain text, everything else is a download."""
 LOCKED = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; media-src 'self'"
-"""The policy of what is opened by itself: nothing runs, nothing is loaded, it is no page of ours."""
+"""The policy of a file that is opened by itself: no scripts, no requests, an origin of its own."""
 LOCKED_PDF = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"
-"""Browsers show no PDF in a sandbox; their viewers are one."""
+"""Browsers show no PDF in a sandbox, and their PDF viewers are sandboxed anyway."""
 
 View = Callable[..., HttpResponseBase]
 
 
-def telling(view: View) -> View:
-    """Answer what is refused as JSON, as the scripts of the page read it."""
+def with_json_errors(view: View) -> View:
+    """Answer refusals as JSON, which the page's scripts read."""
 
     @wraps(view)
-    def told(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+    def answer(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
         try:
             return view(request, *arguments, **named)
         except Http404:
@@ -55,26 +53,21 @@ def telling(view: View) -> View:
         except FileMissing:
             return problem("file_missing", "There is no such file.", 404)
         except (Refused, FileRefused) as error:
-            return problem(error.code, str(error), status_of(error))
+            status = 413 if isinstance(error, FileRefused) else STATUS.get(error.code, 400)
+            return problem(error.code, str(error), status)
 
-    return told
-
-
-def status_of(error: QuickAppError) -> int:
-    if isinstance(error, FileRefused):
-        return 413
-    return STATUS.get(error.code, 400)
+    return answer
 
 
 def problem(code: str, text: str, status: int) -> JsonResponse:
     return JsonResponse({"error": {"message": text, "code": code}}, status=status)
 
 
-@csrf_exempt  # only until the length is known to be possible: the check reads the whole form
-@telling
+@csrf_exempt  # `take` checks it: the check reads the whole form, so the length is looked at first
+@with_json_errors
 @require_POST
 def upload(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Take one file for a conversation, which may still have to begin."""
+    """Take one file for a conversation, which need not have begun yet."""
     limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
     length = request.META.get("CONTENT_LENGTH") or "0"
     if not length.isdigit() or int(length) > limit + OVERHEAD_BYTES:
@@ -93,7 +86,7 @@ def take(request: HttpRequest, slug: str) -> HttpResponseBase:
     known = Conversation.objects.filter(pk=conversation).first()
     if known is not None and not is_own(known, caller, application.pk):
         raise Http404("There is no such conversation.")
-    drafts.forget(files.buckets_of(caller.bucket), but=conversation)
+    unsent_files.delete(files.buckets_of(caller.bucket), but=conversation)
     stored = folders.store_upload(caller, conversation, sent[0].name or "", sent[0])
     return JsonResponse(folders.described(stored), status=201)
 
@@ -109,7 +102,7 @@ def is_own(conversation: Conversation, caller: Caller, application: int) -> bool
     return conversation.owner == caller.bucket and conversation.application_id == application
 
 
-@telling
+@with_json_errors
 @require_GET
 def listing(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
     """The files of a conversation. Raises Http404 for one that is not the visitor's."""
@@ -123,10 +116,7 @@ def listing(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
 
 @require_http_methods(["GET", "HEAD", "DELETE"])
 def file(request: HttpRequest, bucket: str, name: str) -> HttpResponseBase:
-    """Show a file or delete it. Raises Http404 for one that is not the visitor's.
-
-    What operators share with everybody is shown to everybody.
-    """
+    """Show or delete a file. Raises Http404 for one that the visitor may not read."""
     caller = visitor(request)
     path = write_path(bucket, name)
     try:
@@ -156,7 +146,7 @@ def show(request: HttpRequest, row: StoredFile) -> HttpResponseBase:
         status=part.status,
         headers=headers_of(row, part, is_shown=is_shown and "download" not in request.GET),
     )
-    # However it was named, a file of somebody's is never a page of ours.
+    # A text is shown as plain text, whatever its name, so that it is never a page of this site.
     response["Content-Type"] = "text/plain; charset=utf-8" if is_text else content_type
     is_pdf = content_type == "application/pdf"
     response["Content-Security-Policy"] = LOCKED_PDF if is_pdf else LOCKED

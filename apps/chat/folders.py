@@ -1,6 +1,4 @@
-"""The files of a conversation: where they are, what they are called, what goes with it."""
-
-from __future__ import annotations
+"""The folder with a conversation's files: uploads, their names, the list of them."""
 
 import re
 import unicodedata
@@ -12,7 +10,7 @@ from django.conf import settings
 from django.core.files.base import File
 
 from apps.accounts.caller import Caller
-from apps.chat.kinds import shown, type_of
+from apps.chat.file_types import shown, type_of
 from apps.chat.models import Message
 from apps.errors import FileChanged, FileRefused, Refused
 from apps.live.models import JournalEntry
@@ -28,7 +26,7 @@ LONGEST_NAME = 120
 """Characters, so that a name with its folder stays within what a path may have."""
 LONGEST_NAME_BYTES = 240
 ATTEMPTS = 5
-"""To find a free name while others take names in the same folder."""
+"""Tries to find a free name while other uploads take names in the same folder."""
 NEW = files.Condition(is_new=True)
 
 _unsafe = re.compile(r'[\\/:*?"<>|#%]+')
@@ -40,7 +38,7 @@ def folder_of(conversation: UUID) -> str:
 
 
 def store_upload(caller: Caller, conversation: UUID, written: str, content: File[Any]) -> FileInfo:
-    """Keep what a visitor sent for a conversation. Raises `Refused`, `FileRefused`."""
+    """Store a file that a visitor uploaded. Raises `Refused`, `FileRefused`."""
     name = safe_name(written)
     if not content.size:
         raise Refused("empty_file", f"“{shown(name)}” is empty; there is nothing to send.")
@@ -58,7 +56,7 @@ def store_upload(caller: Caller, conversation: UUID, written: str, content: File
         try:
             return files.take(caller.bucket, path, content, content_type, NEW)
         except FileChanged:
-            continue  # another upload took the name in this moment
+            continue  # another upload took the name meanwhile
     raise Refused("busy", "Too many files of that name at once. Try again.")
 
 
@@ -74,7 +72,7 @@ def check_type(name: str, content_type: str) -> None:
 
 
 def matches(content_type: str, pattern: str) -> bool:
-    """Whether a type is of a kind such as `image/*`."""
+    """Whether a type fits a pattern such as `image/*`."""
     if pattern in ("*", "*/*"):
         return True
     if pattern.endswith("/*"):
@@ -83,7 +81,7 @@ def matches(content_type: str, pattern: str) -> bool:
 
 
 def safe_name(written: str) -> str:
-    """One segment of a path that every file system takes, as close to the given name as can be."""
+    """The file name as one path segment that every file system accepts."""
     text = unicodedata.normalize("NFC", written.replace("\\", "/").rsplit("/", 1)[-1])
     kept = "".join(c for c in text if unicodedata.category(c)[0] != "C" or c == "\u200d")
     name = " ".join(_unsafe.sub("_", kept).split()).strip(". ") or "file"
@@ -138,10 +136,10 @@ def title_of(path: str) -> str:
 
 
 def listed(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
-    """What was uploaded to a conversation, and what was attached in it, the newest first."""
+    """The files that were uploaded to a conversation or mentioned in it, the newest first."""
     uploaded = set(paths_in_folder(caller, conversation))
     found = []
-    for path in uploaded | set(paths_said(conversation)):
+    for path in uploaded | set(paths_mentioned(conversation)):
         try:
             info = files.info(caller.bucket, path)
         except FileRefused:
@@ -156,8 +154,8 @@ def paths_in_folder(caller: Caller, conversation: UUID) -> Iterator[str]:
             yield write_path(bucket, folder_of(conversation) + name)
 
 
-def paths_said(conversation: UUID) -> Iterator[str]:
-    """The addresses of files in what was said and in the stages of the answers."""
+def paths_mentioned(conversation: UUID) -> Iterator[str]:
+    """The paths of files in the messages and in the stages of the answers."""
     for attachments in Message.objects.filter(conversation=conversation).values_list(
         "attachments", flat=True
     ):

@@ -1,6 +1,4 @@
-"""What the page sends: one frame of the socket at a time, read and checked."""
-
-from __future__ import annotations
+"""The frames that the page sends over its socket."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -15,7 +13,6 @@ LARGEST_NUMBER = 2**53 - 1
 """JavaScript counts exactly up to here."""
 MOST_ATTACHMENTS = 20
 """Files of one question."""
-LONGEST_ZONE = 64
 
 
 class Frame(BaseModel):
@@ -37,10 +34,10 @@ class SentFile(Frame):
 
 
 class Ask(Frame):
-    """`id` is the page's own: a frame that was sent again is recognised by it.
+    """A question. The page chooses `id`, by which a frame that is sent again is recognised.
 
     A new conversation (`conversation` is None) gets the id `begin`, under which its files were
-    uploaded. `timezone` is the browser's, "" if it is no zone that we know.
+    uploaded. `timezone` is the browser's, such as Europe/Riga; "" for an unknown one.
     """
 
     type: Literal["ask"]
@@ -53,8 +50,12 @@ class Ask(Frame):
 
     @field_validator("timezone")
     @classmethod
-    def known(cls, name: str) -> str:
-        return name if is_zone(name) else ""
+    def without_unknown(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (ValueError, KeyError, OSError):  # OSError: a folder of zones, or a very long name
+            return ""
+        return name
 
 
 class Stop(Frame):
@@ -86,14 +87,3 @@ def is_too_large(frame: str) -> bool:
     if len(frame) * 4 <= LARGEST_FRAME_BYTES:
         return False
     return len(frame.encode("utf-8", "surrogatepass")) > LARGEST_FRAME_BYTES
-
-
-def is_zone(name: str) -> bool:
-    """Whether it is the name of a time zone, such as Europe/Riga."""
-    if not name or len(name) > LONGEST_ZONE:
-        return False
-    try:
-        ZoneInfo(name)
-    except (ValueError, KeyError, OSError):  # a folder of zones is no zone
-        return False
-    return True

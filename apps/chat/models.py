@@ -1,6 +1,4 @@
-"""What people asked and what they were answered."""
-
-from __future__ import annotations
+"""Conversations and their messages."""
 
 import uuid
 from typing import Any
@@ -12,12 +10,25 @@ from apps.agent.messages import Message as Spoken
 from apps.agent.messages import Role as Speaker
 from apps.agent.messages import attachment_from_dict
 
+LONGEST_TITLE = 80
+"""Characters of a title that is made of a question."""
+
+
+def title_of(question: str) -> str:
+    """The question on one line, cut at a word."""
+    text = " ".join(question.split())
+    if len(text) <= LONGEST_TITLE:
+        return text
+    cut = text[: LONGEST_TITLE - 1]
+    words = cut.rsplit(" ", 1)[0] if text[LONGEST_TITLE - 1] != " " else cut
+    return f"{words.rstrip()}…"
+
 
 class Conversation(models.Model):
     """`owner` is the bucket of a caller; every query by a visitor is filtered by it.
 
-    It outlives its application: `former_application` is then the number of the row that was
-    deleted, `former_slug` and `former_title` are what it was called.
+    A conversation outlives its application: the `former_…` fields are then the primary key, slug
+    and title of the deleted row.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -46,7 +57,7 @@ class Conversation(models.Model):
         )
 
     def __str__(self) -> str:
-        # Not the title: it is made of somebody's words, and the admin prints rows by this.
+        # The admin prints this, so the title, which repeats a visitor's words, is left out.
         return f"conversation {self.pk}"
 
 

@@ -1,9 +1,7 @@
-"""Whose pages may open a socket: ours, and those of origins that are trusted with forms as well.
+"""Sockets are opened by pages of this site, or of an origin in `CSRF_TRUSTED_ORIGINS`.
 
-A browser sends cookies with a socket that a foreign page opens, and asks for nobody's leave.
+Browsers let any page open a socket, and send the cookies of this site with it.
 """
-
-from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -18,7 +16,7 @@ Application = Callable[..., Awaitable[Any]]
 
 
 class SameOrigin:
-    """Passes on a handshake whose `Origin` is that of the page, scheme and port included."""
+    """Denies handshakes whose `Origin` is not allowed; scheme and port count."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -38,7 +36,8 @@ def is_allowed(origin: str, headers: Mapping[bytes, str]) -> bool:
 
 
 def is_trusted(origin: str) -> bool:
-    """Whether `CSRF_TRUSTED_ORIGINS` has it; `https://*.example.com` there is every subdomain."""
+    """Whether the origin is in `CSRF_TRUSTED_ORIGINS`, where `https://*.example.com` means every
+    subdomain."""
     if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
     try:

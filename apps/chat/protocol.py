@@ -1,6 +1,4 @@
-"""What the page is sent: run events as the frames of its socket, and as server-sent events."""
-
-from __future__ import annotations
+"""The events of a run as the page receives them: socket frames and server-sent events."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never
@@ -26,7 +24,7 @@ from apps.agent.events import (
     ToolCallsRequested,
 )
 from apps.agent.messages import attachment_to_dict
-from apps.live.hub import Said
+from apps.live.hub import NumberedEvent
 
 JOINED = frozenset({"message.delta", "stage.delta"})
 
@@ -45,7 +43,7 @@ SSE_NAMES = {
 
 
 def encode(event: Event) -> dict[str, Any] | None:  # noqa: C901 - one case for each event
-    """The event as the page reads it; None for what is not shown."""
+    """The event as the page reads it; None for an event that is not shown."""
     match event:
         case TextDelta(text) | RefusalDelta(text):
             return {"type": "message.delta", "text": text}
@@ -80,9 +78,9 @@ def run_status(status: str) -> dict[str, Any]:
 
 
 def storable(value: Any) -> Any:
-    """The same value with texts that every database and every JSON reader takes.
+    """The value with NUL characters and lone surrogates replaced, which models and tools send.
 
-    PostgreSQL refuses NUL characters, UTF-8 lone surrogates; both come from models and tools.
+    PostgreSQL refuses the first, UTF-8 the second.
     """
     if isinstance(value, str):
         if "\0" in value:
@@ -95,10 +93,10 @@ def storable(value: Any) -> Any:
     return value
 
 
-def join(batch: Sequence[Said]) -> Iterator[Said]:
-    """Join the texts of neighbours; what is joined carries the number of its last piece."""
+def join(batch: Sequence[NumberedEvent]) -> Iterator[NumberedEvent]:
+    """Join the texts of neighbouring events; the result has the number of the last one."""
     texts: list[str] = []
-    held: Said | None = None
+    held: NumberedEvent | None = None
     for said in batch:
         if held is not None and continues(held, said):
             texts.append(said[2]["text"])
@@ -111,7 +109,7 @@ def join(batch: Sequence[Said]) -> Iterator[Said]:
         yield with_text(held, texts)
 
 
-def continues(held: Said, said: Said) -> bool:
+def continues(held: NumberedEvent, said: NumberedEvent) -> bool:
     (_, run, before), (_, next_run, event) = held, said
     return (
         event["type"] == before["type"]
@@ -123,19 +121,19 @@ def continues(held: Said, said: Said) -> bool:
     )
 
 
-def with_text(said: Said, texts: Sequence[str]) -> Said:
+def with_text(said: NumberedEvent, texts: Sequence[str]) -> NumberedEvent:
     if len(texts) == 1:
         return said
     return said[0], said[1], {**said[2], "text": "".join(texts)}
 
 
-def frame(conversation: UUID, said: Said) -> str:
+def frame(conversation: UUID, said: NumberedEvent) -> str:
     """One frame of the socket, and the data of one server-sent event."""
     number, run, event = said
     return to_json({**event, "conversation": str(conversation), "run": str(run), "seq": number})
 
 
-def server_sent_event(conversation: UUID, said: Said) -> bytes:
+def server_sent_event(conversation: UUID, said: NumberedEvent) -> bytes:
     data = frame(conversation, said)
     return f"id: {said[0]}\nevent: {SSE_NAMES[said[2]['type']]}\ndata: {data}\n\n".encode()
 

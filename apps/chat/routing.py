@@ -1,12 +1,10 @@
-"""Where the page's consumers are."""
-
-from __future__ import annotations
+"""The addresses of the page's consumers."""
 
 from channels.auth import AuthMiddlewareStack
 from django.urls import URLPattern, path
 
 from apps.chat.consumers import ChatConsumer
-from apps.chat.notifications import NotificationsConsumer
+from apps.chat.event_stream import NotificationsConsumer
 
 http_urlpatterns: list[URLPattern] = [
     path("api/notifications", AuthMiddlewareStack(NotificationsConsumer.as_asgi())),

@@ -1,9 +1,7 @@
-"""What an answer has come to so far, gathered from the events that the page was sent."""
-
-from __future__ import annotations
+"""The answer so far, gathered from the events that were sent to the page."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,12 +11,12 @@ from apps.chat.protocol import closed_stage
 
 @dataclass(slots=True)
 class Transcript:
-    """Outlives the run that it belongs to, so that a stopped answer keeps what it had."""
+    """It outlives its run, so that a stopped answer keeps what it had."""
 
     texts: list[str] = field(default_factory=list)
     attachments: list[dict[str, Any]] = field(default_factory=list)
     open_stages: dict[str, float] = field(default_factory=dict)
-    """When each was opened, by its id."""
+    """Stage id → when it was opened."""
     state: Mapping[str, Any] = field(default_factory=dict)
     finish_reason: str = ""
     usage: Usage = field(default_factory=Usage)
@@ -36,7 +34,7 @@ class Transcript:
             case _:
                 pass  # shown, and not part of what is kept
 
-    def take_unseen(self, event: StateSaved | Spent | Finished) -> None:
+    def take_hidden(self, event: StateSaved | Spent | Finished) -> None:
         match event:
             case StateSaved(state):
                 self.state = state
@@ -46,16 +44,12 @@ class Transcript:
                 self.finish_reason = reason
                 self.usage = usage
 
-    def replay(self, events: Iterable[Mapping[str, Any]]) -> None:
-        for event in events:
-            self.take(event)
-
     @property
     def text(self) -> str:
         return "".join(self.texts)
 
     def close_stages(self) -> list[dict[str, Any]]:
-        """The endings of stages that were cut off."""
+        """Events that close the stages which are still open, as failed."""
         now = time.monotonic()
         return [
             closed_stage(stage, now - opened, failed=True)

@@ -1,6 +1,4 @@
-"""Where the pages are."""
-
-from __future__ import annotations
+"""The addresses of the pages."""
 
 from django.urls import URLPattern, path
 

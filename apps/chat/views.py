@@ -1,7 +1,5 @@
 """The pages: applications, a new conversation, an earlier one; rename, download and delete."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
@@ -34,7 +32,7 @@ from apps.chat.export import file_name, markdown
 from apps.chat.frames import MOST_ATTACHMENTS
 from apps.chat.models import Conversation
 from apps.errors import ApplicationBroken, ApplicationNotFound
-from apps.manifest.starters import ConversationStarters
+from apps.manifest.manifest import ConversationStarters
 
 LISTED_CONVERSATIONS = 200
 LONGEST_TITLE = 200
@@ -42,7 +40,7 @@ SEEN = "seen"
 
 
 def visitor(request: HttpRequest) -> Caller:
-    """Who looks at the page; a browser without a session gets one."""
+    """The caller of a page; a browser without a session gets one."""
     session = request.session
     if not session.session_key:
         session.create()
@@ -65,14 +63,14 @@ def visitor(request: HttpRequest) -> Caller:
 def index(request: HttpRequest) -> HttpResponse:
     caller = visitor(request)
     applications = usable(caller).only("slug", "title", "description")
-    # of deleted applications: these conversations stand on no other page
+    # Conversations of deleted applications are on no other page.
     earlier = own(caller).filter(application=None)[:LISTED_CONVERSATIONS]
     context = {"applications": applications, "earlier": by_application(earlier)}
     return render(request, "chat/index.html", context)
 
 
 def by_application(conversations: Iterable[Conversation]) -> list[list[Conversation]]:
-    """In the order in which they come, those of one deleted application together."""
+    """Conversations in their order, grouped by their deleted application."""
     found: dict[int | None, list[Conversation]] = {}
     for conversation in conversations:
         found.setdefault(conversation.former_application, []).append(conversation)
@@ -122,7 +120,7 @@ def rename(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 
 @require_POST
 def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Delete a conversation with all that was said; an answer in it loses its ground and stops."""
+    """Delete a conversation; an answer that is being written in it stops."""
     found = find_conversation(request, slug, conversation)
     found.delete()
     return redirect("index") if found.application_id is None else redirect("chat", slug)
@@ -131,7 +129,7 @@ def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 @require_safe
 @never_cache
 def download(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """A conversation as a file of Markdown. Raises Http404 for one that is not the visitor's."""
+    """A conversation as Markdown. Raises Http404 for one that is not the visitor's."""
     found = find_conversation(request, slug, conversation)
     response = HttpResponse(markdown(found), content_type="text/markdown; charset=utf-8")
     name = quote(file_name(found), safe="")
@@ -148,7 +146,7 @@ def find_conversation(request: HttpRequest, slug: str, conversation: UUID) -> Co
 
 
 def find_former(caller: Caller, slug: str, conversation: UUID) -> Conversation | None:
-    """A conversation whose application was deleted; its address stays what it was."""
+    """A conversation whose application was deleted; its address has not changed."""
     return own(caller).filter(application=None, former_slug=slug, pk=conversation).first()
 
 
@@ -161,7 +159,7 @@ def entry(conversation: Conversation) -> dict[str, Any]:
 
 
 def starters(slug: str) -> dict[str, Any]:
-    """What a new conversation offers; nothing while the manifest is broken: asking says why."""
+    """The starters of a new conversation; none while the manifest is broken."""
     try:
         manifest = async_to_sync(resolve)(slug).manifest
     except (ApplicationBroken, ApplicationNotFound):

@@ -1,7 +1,5 @@
 """Read one document: a line of JSON and its bytes come in, one line of JSON goes out."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time
@@ -11,10 +9,10 @@ from importlib import import_module
 from io import BytesIO
 from typing import Any, Literal
 
-from apps.documents.problems import Unreadable
+from apps.documents.pages import Unreadable
 
 SOFT = 0.8
-"""Of the time: then what there is so far is told, and that the rest is missing."""
+"""Share of the time after which the text so far is returned as cut."""
 MOST_OPEN_FILES = 64
 
 Parts = Callable[[BytesIO, dict[str, Any]], Iterator[str]]
@@ -22,8 +20,8 @@ Parts = Callable[[BytesIO, dict[str, Any]], Iterator[str]]
 
 
 @dataclass
-class Answer:
-    """`cut` is why there may be more parts than these."""
+class Result:
+    """`cut`: why there may be more parts."""
 
     parts: list[str] = field(default_factory=list)
     problem: str = ""
@@ -34,26 +32,26 @@ def main() -> None:
     started = time.monotonic()
     order: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
     limit(order["memory"], order["seconds"])
-    answer = Answer()
+    result = Result()
     try:
         content = BytesIO(sys.stdin.buffer.read())
-        read(content, order, started + order["seconds"] * SOFT, answer)
+        read(content, order, started + order["seconds"] * SOFT, result)
     except Unreadable as error:
-        answer.problem = str(error)
+        result.problem = str(error)
     except MemoryError:
-        answer.problem = (
+        result.problem = (
             f"it needs more than the {order['memory'] // 2**20:,} MB that are possible."
         )
     except RecursionError:
-        answer.problem = "things are nested too deeply in it."
+        result.problem = "things are nested too deeply in it."
     except Exception as error:  # noqa: BLE001 - whatever the libraries raise on bad bytes
-        answer.problem = f"it is damaged, or no {order['title']} file ({type(error).__name__})."
-    sys.stdout.write(json.dumps({"total": order.get("total", 0), **asdict(answer)}))
+        result.problem = f"it is damaged, or no {order['title']} file ({type(error).__name__})."
+    sys.stdout.write(json.dumps({"total": order.get("total", 0), **asdict(result)}))
     sys.stdout.flush()
 
 
 def limit(memory: int, seconds: float) -> None:
-    """For the rest of this process. Where the system has no such limits, the parent's clock holds."""
+    """Limit this process. Where the system cannot, the parent's clock alone does."""
     try:
         import resource
     except ImportError:
@@ -69,18 +67,18 @@ def limit(memory: int, seconds: float) -> None:
         resource.setrlimit(what, (most, most))
 
 
-def read(content: BytesIO, order: dict[str, Any], deadline: float, answer: Answer) -> None:
-    """As much of the text as there is time and room for. Raises `Unreadable`."""
+def read(content: BytesIO, order: dict[str, Any], deadline: float, result: Result) -> None:
+    """Read as much of the text as there is time and room for. Raises `Unreadable`."""
     parts: Parts = import_module(f"apps.documents.{order['kind']}").parts
     room: int = order["characters"]
     for part in parts(content, order):
-        answer.parts.append(part[:room])
+        result.parts.append(part[:room])
         room -= len(part) + 1
         if room < 0:
-            answer.cut = "room"
+            result.cut = "room"
             break
         if time.monotonic() > deadline:
-            answer.cut = "time"
+            result.cut = "time"
             break
 
 

@@ -1,7 +1,5 @@
 """Word: paragraphs, with headings, lists and tables as in Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from io import BytesIO
@@ -12,7 +10,7 @@ from docx.table import Table
 from docx.text.paragraph import Paragraph
 
 DEEPEST = 8
-"""Tables inside of tables."""
+"""Levels of tables inside tables."""
 
 _heading = re.compile(r"Heading ([1-6])")
 
@@ -39,7 +37,7 @@ def paragraph(block: Paragraph) -> str:
 
 
 def table(block: Table, depth: int = 1) -> str:
-    """A line for each row; a merged cell is there once in it."""
+    """A line for each row, with merged cells once."""
     lines = []
     for row in block.rows:
         cells = {id(cell._tc): cell for cell in row.cells}

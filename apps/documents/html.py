@@ -1,6 +1,4 @@
-"""Pages of the Web as Markdown. Whoever wrote them may mean harm: what they may cost is bounded."""
-
-from __future__ import annotations
+"""Web pages as Markdown. They may be malicious, so the time and memory they cost are limited."""
 
 import re
 from collections.abc import Iterator
@@ -20,9 +18,9 @@ UNREAD = (
     "script", "style", "noscript", "template", "svg", "iframe", "object", "embed", "canvas",
     "nav", "form", "button", "head",
 )  # fmt: skip
-"""Elements with nothing to read in them."""
+"""Elements without readable text."""
 HEAVY = ("script", "style", "svg")
-"""Those that are most of many pages, and are left out before anything is parsed."""
+"""Large elements that are removed before the page is parsed."""
 
 _tag = re.compile(r"<[^<>]*>")
 _gap = re.compile(r"\s{50,}")
@@ -34,7 +32,7 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[str]:
 
 
 def markdown_of(text: str, base_url: str = "") -> str:
-    """What a person would read of a page, with its links in full."""
+    """The readable text of a page as Markdown, with absolute links."""
     for name in HEAVY:
         text = without_element(text, name)
     more = "\n\n[cut: the rest is left out, because the page is too long]"
@@ -56,7 +54,7 @@ def markdown_of(text: str, base_url: str = "") -> str:
 
 
 def without_element(text: str, name: str) -> str:
-    """Read once from the beginning to the end; an element that is never closed takes the rest."""
+    """The text without elements of this name, in one pass; an unclosed one takes the rest with it."""
     opening = re.compile(rf"<{name}\b", re.IGNORECASE)
     closing = re.compile(rf"</{name}\s*>", re.IGNORECASE)
     kept, position = [], 0
@@ -70,18 +68,18 @@ def without_element(text: str, name: str) -> str:
 
 
 def without_tags(text: str) -> str:
-    """For pages of which the parser gives up a part, because it is nested so deeply."""
+    """The plain text of a page that is nested too deeply for the parser."""
     return "\n".join(line for line in unescape(_tag.sub("\n", text)).splitlines() if line.strip())
 
 
 def close_gaps(soup: BeautifulSoup) -> None:
-    """The converter takes quadratic time for them."""
+    # The converter takes quadratic time for long white space.
     for text in soup.find_all(string=_gap):
         text.replace_with(_gap.sub(lambda gap: "\n" if "\n" in gap[0] else " ", str(text)))
 
 
 def depth(soup: BeautifulSoup) -> int:
-    """How many elements are inside each other at most; stops counting where it is too many."""
+    """The depth of the elements; it stops counting above `DEEPEST`."""
     level: list[Tag] = [soup]
     deepest = 0
     while level and deepest <= DEEPEST:
@@ -91,7 +89,7 @@ def depth(soup: BeautifulSoup) -> int:
 
 
 def complete_links(soup: BeautifulSoup, base_url: str) -> None:
-    """Images that are written out are no text, and no more are links that run code."""
+    """Make links absolute, and remove those to inline data and to scripts."""
     for name, attribute in (("a", "href"), ("img", "src")):
         for element in soup.find_all(name):
             address = str(element.get(attribute) or "").strip()

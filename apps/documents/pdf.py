@@ -1,7 +1,5 @@
 """PDF: the text of each page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
@@ -9,8 +7,7 @@ from typing import Any
 from pypdf import PageObject, PdfReader
 from pypdf.errors import DependencyError
 
-from apps.documents.problems import Unreadable
-from apps.documents.ranges import chosen
+from apps.documents.pages import Unreadable, wanted_pages
 
 PROTECTED = "it is protected by a password."
 
@@ -23,7 +20,7 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[str]:
     count = len(reader.pages)
     if not count:
         raise Unreadable("it has no pages.")
-    for number in chosen(order, count, "page"):
+    for number in wanted_pages(order, count, "page"):
         text = text_of(reader, number)
         if text is None:
             yield f"[page {number}: could not be read]"
@@ -34,7 +31,7 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[str]:
 
 
 def unlock(reader: PdfReader) -> None:
-    """Many are locked with an empty password. Raises `Unreadable`."""
+    """Try the empty password, which many PDFs have. Raises `Unreadable`."""
     try:
         if not reader.decrypt(""):
             raise Unreadable(PROTECTED)
@@ -43,7 +40,7 @@ def unlock(reader: PdfReader) -> None:
 
 
 def text_of(reader: PdfReader, number: int) -> str | None:
-    """None for a page that is broken: the others may be whole."""
+    """The text of a page, None if it is broken."""
     try:
         page: PageObject = reader.pages[number - 1]
         lines = (line.rstrip() for line in page.extract_text().splitlines())

@@ -1,7 +1,5 @@
 """Excel: the rows of each sheet, as they were last calculated; cells are separated by tabs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
 from io import BytesIO
@@ -9,29 +7,29 @@ from typing import Any
 
 from openpyxl import load_workbook
 
-from apps.documents.ranges import chosen
+from apps.documents.pages import wanted_pages
 
 ROWS_AT_ONCE = 500
-"""Of a part: how often it is looked at whether there is time left."""
+"""Rows of one part, after which the time is looked at."""
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[str]:
     """Raises `Unreadable`."""
     book = load_workbook(content, read_only=True, data_only=True, keep_links=False)
     sheets = book.worksheets
-    for number in chosen(order, len(sheets), "sheet"):
+    for number in wanted_pages(order, len(sheets), "sheet"):
         sheet = sheets[number - 1]
         yield f"[sheet {' '.join(sheet.title.split())}]"
-        # What a sheet says of its size may be wrong, and fill millions of empty rows.
+        # A sheet may claim a wrong size, and would then have millions of empty rows.
         sheet.reset_dimensions()
         yield from grouped(sheet.iter_rows(values_only=True))
 
 
 def grouped(rows: Iterator[Sequence[Any]]) -> Iterator[str]:
-    """Rows without their empty ends; empty rows are left out."""
+    """The rows that are not empty, without empty cells at the end."""
     lines: list[str] = []
     for count, row in enumerate(rows, start=1):
-        line = "\t".join(map(written, row)).rstrip("\t")
+        line = "\t".join(map(cell_text, row)).rstrip("\t")
         if line:
             lines.append(line)
         if lines and count % ROWS_AT_ONCE == 0:
@@ -41,7 +39,7 @@ def grouped(rows: Iterator[Sequence[Any]]) -> Iterator[str]:
         yield "\n".join(lines)
 
 
-def written(value: Any) -> str:
+def cell_text(value: Any) -> str:
     match value:
         case None:
             return ""

@@ -25,8 +25,8 @@ from apps.errors import (
     NotAuthenticated,
     ServiceFailed,
 )
-from apps.gateway.door import find, hidden
-from apps.manifest.naming import localized
+from apps.gateway.base import find, hidden
+from apps.manifest.names import localized
 from apps.workspace.dial.calls import Calls, mapping
 from apps.workspace.dial.core import Core, configured_core, encoded
 

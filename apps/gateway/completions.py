@@ -1,7 +1,5 @@
 """The consumer of `POST …/chat/completions`: read, resolve, run, encode."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from functools import partial
@@ -14,12 +12,11 @@ from apps.accounts.caller import Caller
 from apps.agent.events import Event, Finished
 from apps.agent.streams import stream
 from apps.catalog.resolve import ResolvedApplication
+from apps.gateway import dial_dialect, openai_dialect
 from apps.gateway.admission import visit
+from apps.gateway.base import GatewayConsumer, ManyChoices, answer_of
 from apps.gateway.body import Completion
-from apps.gateway.dialects import read_for_core, read_openai, with_unsupported
-from apps.gateway.door import GatewayConsumer
-from apps.gateway.errors import ManyChoices, answer_of
-from apps.gateway.ignored import ignored_header
+from apps.gateway.openai_dialect import ignored_header, with_unsupported
 from apps.gateway.wire import DONE, ChunkEncoder, error_frame
 from apps.runs.run import run
 from apps.streaming.consumer import EVENT_STREAM, HEARTBEAT, Header
@@ -32,7 +29,7 @@ OpenWorkspace = Callable[[Caller, ResolvedApplication], Workspace]
 
 
 class CompletionConsumer(GatewayConsumer):
-    """One completion, streamed or whole. `open_workspace` gives what a caller's run stands on."""
+    """One completion, streamed or whole."""
 
     methods = ("POST",)
 
@@ -57,23 +54,22 @@ class CompletionConsumer(GatewayConsumer):
                 await self.send_completion(events, slug)
 
     async def read(self) -> tuple[Events, str, bool]:
-        """The run that is asked for, the application's slug, and whether the answer is streamed.
-
-        The body is let go: while a stream is held, the run has all that is needed of it.
-        """
+        """The events of the run, the application's slug, and whether the answer is streamed."""
+        # The body does not outlive this function: a stream would hold it to its end.
         visitor = await visit(self.scope, self.attended)
         self.is_for_core = visitor.caller.kind == "dial"
         body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
-        question = read_for_core(body) if self.is_for_core else read_openai(body)
-        asked = question.asked
+        dialect = dial_dialect if self.is_for_core else openai_dialect
+        parsed = dialect.read(body)
+        asked = parsed.asked
         application = await visitor.find(self.slug or asked.model or "")
         if asked.n is not None and asked.n > 1:
             raise ManyChoices(application.slug)
-        demand = question.demand(application)
+        prepared = parsed.prepare(application)
         workspace = self.open_workspace(visitor.caller, application)
-        demand = await with_unsupported(demand, application, workspace)
-        self.headers = ignored_header(demand.ignored)
-        events = stream(partial(run, application, demand.request, workspace, visitor.caller))
+        prepared = await with_unsupported(prepared, application, workspace)
+        self.headers = ignored_header(prepared.ignored)
+        events = stream(partial(run, application, prepared.request, workspace, visitor.caller))
         return events, application.slug, bool(asked.stream)
 
     async def send_completion(self, events: Events, slug: str) -> None:
@@ -83,11 +79,8 @@ class CompletionConsumer(GatewayConsumer):
         await self.send_json(200, completion.to_dict(slug), self.headers)
 
     async def send_stream(self, events: Events, slug: str) -> None:
-        """The head is sent with the first thing to show: until then an error has a status.
-
-        Whoever asks directly gets the end of the answer and `[DONE]` in one write. Core keeps what
-        comes with `[DONE]` back until it has accounted for the answer, so there it comes alone.
-        """
+        """Send the frames of the run; the head goes with the first one, as errors before have a
+        status."""
         encoder = self.encoder = ChunkEncoder(slug, for_core=self.is_for_core)
         self.keep_alive(settings.HEARTBEAT_SECONDS)
         rest = b""
@@ -98,7 +91,9 @@ class CompletionConsumer(GatewayConsumer):
                     continue
                 frames = await self.open_stream(encoder) + frames
             if not self.is_for_core and isinstance(batch[-1], Finished):
-                rest = frames  # nothing follows but the end
+                # The end of the answer and `[DONE]` leave in one write, but not for Core, which
+                # holds back what comes with `[DONE]` until it has accounted for the answer.
+                rest = frames
             elif frames:
                 await self.write(frames)
         await self.end(rest + DONE)
@@ -108,13 +103,13 @@ class CompletionConsumer(GatewayConsumer):
         return encoder.opening()
 
     async def on_silence(self) -> None:
-        """Proxies give up on a silent server, so a slow start costs the status of its errors."""
+        # Proxies give up on a silent server, so a slow start costs the status of its errors.
         if self.is_started or self.encoder is None:
             await self.write(HEARTBEAT)
         else:
             await self.write(await self.open_stream(self.encoder))
 
-    async def tell(self, error: Exception) -> None:
+    async def send_error(self, error: Exception) -> None:
         status, body, headers = answer_of(error, for_core=self.is_for_core)
         if not self.is_for_core:  # OpenAI's clients show the message and nothing else
             body["error"]["message"] = body["error"]["display_message"]

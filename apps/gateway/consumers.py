@@ -1,19 +1,28 @@
-"""The small answers of the gateway: what there is to use, what it starts with, is it well."""
+"""The gateway's short answers: lists of applications, their starters, health, unknown addresses."""
 
-from __future__ import annotations
+from typing import Any
 
 from apps.accounts.authentication import authenticate
 from apps.catalog.access import usable
+from apps.catalog.models import Application
 from apps.gateway.admission import visit
-from apps.gateway.door import GatewayConsumer, checked, hidden
+from apps.gateway.base import GatewayConsumer, checked, error_body, hidden
+from apps.gateway.chat_requests import shortened
 from apps.gateway.health import troubles
-from apps.gateway.listing import configuration_form, listed, starters_of
+from apps.manifest.manifest import ConversationStarters, Manifest, Starter
+from apps.runs.failures import fault
 
 RETRY_SOON = ((b"retry-after", b"1"),)
+DIRECTORY = "Chat completions are at /v1/chat/completions, and what there is to ask at /v1/models."
+NO_EMBEDDINGS = "There are no embeddings yet, only chat completions."
+NO_BASE_URL = "The client's base_url has to end in /v1: completions are at /v1/chat/completions."
+OWNER = "quickapps"
+STARTER = "starter"
+"""The property of the form under which the chosen button comes back."""
 
 
 class ListConsumer(GatewayConsumer):
-    """`GET /openai/models` and `/openai/deployments`: what the caller may use, by title."""
+    """`GET /openai/models` and `/openai/deployments`: the caller's applications, by title."""
 
     async def answer(self) -> None:
         caller = await authenticate(self.scope)
@@ -34,7 +43,7 @@ class EntryConsumer(GatewayConsumer):
 
 
 class ConfigurationConsumer(GatewayConsumer):
-    """`GET …/configuration`: the form with the starters."""
+    """`GET …/configuration`: the form with the conversation starters."""
 
     async def answer(self) -> None:
         visitor = await visit(self.scope, self.attended)
@@ -43,16 +52,85 @@ class ConfigurationConsumer(GatewayConsumer):
 
 
 class HealthConsumer(GatewayConsumer):
-    """`GET /healthz`: the process answers."""
+    """`GET /healthz`: whether the process answers."""
 
     async def answer(self) -> None:
         await self.send_json(200, {"status": "ok"})
 
 
 class ReadyConsumer(GatewayConsumer):
-    """`GET /readyz`: what the process needs answers as well."""
+    """`GET /readyz`: whether the services that the process needs answer as well."""
 
     async def answer(self) -> None:
         found = await troubles()
         body = {"status": "unavailable", "failing": found} if found else {"status": "ok"}
         await self.send_json(503 if found else 200, body, RETRY_SOON if found else ())
+
+
+class NotFoundConsumer(GatewayConsumer):
+    """404 to every method, in JSON whatever Django's settings say. `advice` names the right address."""
+
+    def __init__(self, advice: str = DIRECTORY) -> None:
+        super().__init__()
+        self.advice = advice
+
+    async def handle(self) -> None:
+        text = f"There is nothing at {shortened(self.scope['path'])!a}. {self.advice}"
+        await self.send_json(404, error_body(fault(404, text, text, "unknown_url"), 404))
+
+
+def listed(application: Application) -> dict[str, Any]:
+    """An entry of the list for OpenAI's and DIAL's clients; times in seconds since 1970."""
+    return {
+        "id": application.slug,
+        "object": "model",
+        "model": application.slug,
+        "owned_by": OWNER,
+        "owner": OWNER,
+        "display_name": application.title,
+        "description": application.description,
+        "status": "succeeded",
+        "created": int(application.created_at.timestamp()),
+        "created_at": int(application.created_at.timestamp()),
+        "updated_at": int(application.updated_at.timestamp()),
+        "features": {"configuration": True, "tools": True},
+    }
+
+
+def starters_of(manifest: Manifest) -> ConversationStarters | None:
+    """The conversation starters, also of older manifests, where they are plain texts."""
+    if manifest.conversation_starters is not None or not manifest.starters:
+        return manifest.conversation_starters
+    return ConversationStarters(
+        starters=tuple(Starter(title=text, text=text) for text in manifest.starters)
+    )
+
+
+def configuration_form(starters: ConversationStarters | None) -> dict[str, Any]:
+    """The JSON schema of the form that a chat shows before the first question."""
+    if starters is None:
+        return {"type": "object", "properties": {}}
+    buttons = [
+        {
+            "const": number,
+            "title": starter.title,
+            "dial:widgetOptions": {
+                "populateText": starter.text,
+                "submit": starters.auto_submit,
+                "confirmationMessage": None,
+            },
+        }
+        for number, starter in enumerate(starters.starters, start=1)
+    ]
+    return {
+        "type": "object",
+        "dial:chatMessageInputDisabled": starters.chat_message_input_disabled,
+        "properties": {
+            STARTER: {
+                "type": "integer",
+                "description": starters.intro_text,
+                "dial:widget": "buttons",
+                "oneOf": buttons,
+            }
+        },
+    }

@@ -1,7 +1,5 @@
 """Files and folders as DIAL describes them: camel case, times in milliseconds, lists in pages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,8 +14,8 @@ MOST_ITEMS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """The query of a request for metadata. `token` is the URL that the page before ended with."""
+class MetadataQuery:
+    """The query of a metadata request. `token` is the last URL of the page before."""
 
     limit: int = USUAL_ITEMS
     token: str = ""
@@ -25,16 +23,16 @@ class Wishes:
     with_permissions: bool = False
 
 
-def read_wishes(query: bytes) -> Wishes:
+def read_query(written: bytes) -> MetadataQuery:
     """Raises `BadRequest`."""
     try:
-        given = {name: values[0] for name, values in parse_qs(query.decode()).items()}
+        given = {name: values[0] for name, values in parse_qs(written.decode()).items()}
     except (ValueError, UnicodeError) as error:
         raise BadRequest(f"The query cannot be read: {error}") from error
     limit = given.get("limit", str(USUAL_ITEMS))
     if not (limit.isascii() and limit.isdigit() and int(limit[:10]) <= MOST_ITEMS):
         raise BadRequest(f"limit: write a number from 0 to {MOST_ITEMS}.")
-    return Wishes(
+    return MetadataQuery(
         int(limit),
         given.get("token", ""),
         is_deep=given.get("recursive") == "true",
@@ -73,11 +71,11 @@ def milliseconds(moment: datetime | None) -> int | None:
 
 
 def describe_folder(
-    url: str, entries: Sequence[FileInfo | FolderInfo], wishes: Wishes
+    url: str, entries: Sequence[FileInfo | FolderInfo], query: MetadataQuery
 ) -> dict[str, Any]:
     """One page of a folder; `entries` are all that is in it, by path."""
-    rest = [entry for entry in entries if entry.path > wishes.token]
-    page = rest[: wishes.limit]
+    rest = [entry for entry in entries if entry.path > query.token]
+    page = rest[: query.limit]
     found = {**head(url), "items": [describe(entry) for entry in page]}
     if page and len(page) < len(rest):
         found["nextToken"] = page[-1].path

@@ -1,10 +1,8 @@
-"""Files for programs, at DIAL's addresses: what an answer names, the one who asked can fetch.
+"""Files for programs, at DIAL's addresses. They belong to the key that is sent.
 
-They belong to the key. Whoever DIAL Core sends has files in Core, and visitors without a key have
-none, because nobody could tell them apart.
+Callers from DIAL Core have their files in Core. Visitors without a key have none, because they
+cannot be told apart.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -24,9 +22,8 @@ from apps.errors import (
     FileTooLarge,
     NotAuthenticated,
 )
-from apps.gateway.door import JSON, GatewayConsumer
-from apps.gateway.errors import error_body
-from apps.gateway.file_metadata import Wishes, describe, describe_folder, read_wishes
+from apps.gateway.base import JSON, GatewayConsumer, error_body
+from apps.gateway.file_metadata import MetadataQuery, describe, describe_folder, read_query
 from apps.gateway.uploads import OVERHEAD_BYTES, uploaded
 from apps.runs.failures import fault
 from apps.streaming.consumer import Header
@@ -46,8 +43,8 @@ NO_OWNER = "Files belong to a key; send one in the Api-Key header or as a bearer
 FOLDER = "That is a folder; its files are listed under /v1/metadata/files/."
 
 
-class FilesDoor(GatewayConsumer):
-    """`owner` is the bucket of the key that was sent."""
+class FilesConsumer(GatewayConsumer):
+    """`owner` is the bucket of the request's key."""
 
     owner: str
 
@@ -60,9 +57,9 @@ class FilesDoor(GatewayConsumer):
     async def answer_owner(self) -> None:
         raise NotImplementedError
 
-    async def tell(self, error: Exception) -> None:
+    async def send_error(self, error: Exception) -> None:
         if not isinstance(error, FileRefused) or self.is_started:
-            await super().tell(error)
+            await super().send_error(error)
             return
         status, code = REFUSALS.get(type(error), (400, error.code))
         await self.send_json(
@@ -70,7 +67,7 @@ class FilesDoor(GatewayConsumer):
         )
 
     async def read(self, function: Callable[..., Any], path: str, *rest: object) -> Any:
-        """Ask for what the owner may read. Raises `FileMissing`."""
+        """Call a function of `files` as the reader of a path. Raises `FileMissing`."""
         reader = files.reader_of(self.owner, path)
         return await database_sync_to_async(function)(reader, path, *rest)
 
@@ -87,21 +84,17 @@ class FilesDoor(GatewayConsumer):
         return write_path(self.bucket, self.name)
 
 
-class BucketConsumer(FilesDoor):
+class BucketConsumer(FilesConsumer):
     """`GET /v1/bucket`: where the files of the key are."""
 
     async def answer_owner(self) -> None:
         await self.send_json(200, {"bucket": self.owner})
 
 
-class FileConsumer(FilesDoor):
+class FileConsumer(FilesConsumer):
     """`GET`, `PUT` and `DELETE /v1/files/{bucket}/{path}`."""
 
     methods = ("GET", "HEAD", "PUT", "DELETE")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.body_seconds = float(settings.BODY_SECONDS)
 
     async def answer_owner(self) -> None:
         if self.name.endswith("/") or not self.name:
@@ -117,7 +110,7 @@ class FileConsumer(FilesDoor):
     # --- Out -----------------------------------------------------------------------------------
 
     async def show(self) -> None:
-        await self.read_body(OVERHEAD_BYTES)  # from now on the client is listened to
+        await self.read_body(OVERHEAD_BYTES)  # from here on a client that goes away is noticed
         row: StoredFile = await self.read(files.find, self.path)
         wanted = etags_of(self.header(b"if-match"))
         if wanted and row.etag not in wanted:
@@ -171,16 +164,13 @@ class FileConsumer(FilesDoor):
         await self.respond(200, b"")
 
 
-class MetadataConsumer(FilesDoor):
-    """`GET /v1/metadata/files/{bucket}/{path}`: of a file, or of a folder and what is in it.
-
-    DIAL's client leaves out the slash behind a folder, so what is no file is looked for as one.
-    """
+class MetadataConsumer(FilesConsumer):
+    """`GET /v1/metadata/files/{bucket}/{path}`: a file, or a folder with its entries."""
 
     async def answer_owner(self) -> None:
-        wishes = read_wishes(self.scope["query_string"])
-        found = await self.describe(wishes)
-        if wishes.with_permissions:
+        query = read_query(self.scope["query_string"])
+        found = await self.describe(query)
+        if query.with_permissions:
             permissions = ["READ", "WRITE"] if self.bucket == self.owner else ["READ"]
             for entry in (found, *found.get("items", ())):
                 entry["permissions"] = permissions
@@ -188,28 +178,28 @@ class MetadataConsumer(FilesDoor):
         kind = [(b"content-type", METADATA.encode())] if is_named else JSON[:1]
         await self.respond(200, msgspec.json.encode(found), (*kind, *JSON[1:]))
 
-    async def describe(self, wishes: Wishes) -> dict[str, Any]:
+    async def describe(self, query: MetadataQuery) -> dict[str, Any]:
         """Raises `FileMissing`."""
         if self.name and not self.name.endswith("/"):
             try:
                 return describe(await self.read(files.info, self.path))
             except FileMissing:
-                pass
+                pass  # DIAL's client leaves out the slash behind a folder
         folder = f"{self.path.removesuffix('/')}/"
-        entries = await self.read(files.listing, folder, wishes.is_deep)
+        entries = await self.read(files.listing, folder, query.is_deep)
         if not entries and self.name:
             raise files.missing(self.path)
-        return describe_folder(folder, entries, wishes)
+        return describe_folder(folder, entries, query)
 
 
 def store(owner: str, name: str, sent: UploadedFile[Any], condition: files.Condition) -> FileInfo:
-    """Store an upload whole, even if its sender goes away, and close it. Raises `FileRefused`."""
+    """Store an upload and close it. Raises `FileRefused`."""
     with sent:
         return files.take(owner, name, sent, sent.content_type or "", condition)
 
 
 def etags_of(header: str) -> frozenset[str]:
-    """The tags of `If-Match`; none for a star, which every file matches."""
+    """The tags of `If-Match`; none for `*`, which every file matches."""
     tags = (tag.strip().removeprefix("W/").strip('"') for tag in header.split(","))
     return frozenset() if header in ("", "*") else frozenset(tags)
 

@@ -1,6 +1,4 @@
-"""Whether what this process stands on answers."""
-
-from __future__ import annotations
+"""Readiness: whether the database, its migrations and the channel layer are as they should be."""
 
 import asyncio
 import logging
@@ -19,11 +17,11 @@ _applied = False
 
 
 class Unready(Exception):
-    """Something answers, but not as it should; the text says what to do."""
+    """A service answers, but cannot be used; the text says what to do."""
 
 
 async def troubles() -> dict[str, str]:
-    """What fails, by name, each with one sentence; empty when all is well."""
+    """Name of the failed check → one sentence; empty when all is well."""
     checks: dict[str, Callable[[], Awaitable[None]]] = {
         "database": database_sync_to_async(database_answers),
         "migrations": database_sync_to_async(migrations_are_applied),
@@ -35,7 +33,7 @@ async def troubles() -> dict[str, str]:
 
 
 async def trouble(name: str, check: Callable[[], Awaitable[None]]) -> str:
-    """The details (addresses, accounts) are for the log alone."""
+    # Details such as addresses and accounts are for the log alone.
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             await check()
@@ -56,8 +54,7 @@ def database_answers() -> None:
 
 
 def migrations_are_applied() -> None:
-    """Looked at until they are: reading all of them takes long, and they stay applied."""
-    global _applied
+    global _applied  # reading all migrations takes long, and applied ones stay applied
     if _applied:
         return
     executor = MigrationExecutor(connection)

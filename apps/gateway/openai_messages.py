@@ -1,15 +1,13 @@
-"""A conversation as OpenAI's clients send it: nearly any order is accepted.
+"""A conversation of OpenAI's clients, which may come in nearly any order.
 
     system and developer messages   anywhere; their text goes below the operator's prompt
-    tool messages                   behind the calls they answer, and never for our own tools
+    tool messages                   behind the calls they answer, and not for the application's tools
     everything else                 in any order
 
-Calls of tools that the request does not have become text of the user's: services refuse them
-where no tools are listed, and a model might call such a tool again. Only the run knows the names of
-the application's own tools, so it refuses results that a client brings for them.
+Calls of tools that the request does not have become text of the user, because services refuse such
+calls where no tools are listed, and a model might repeat one. The run refuses results for the
+application's own tools, whose names only it knows.
 """
-
-from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,9 +16,15 @@ from typing import Any
 from apps.agent.messages import Content, Message
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
-from apps.gateway.schemas import Call, ChatMessage, invalid, to_message
-from apps.gateway.shape import SYSTEM
-from apps.gateway.texts import listed, shortened
+from apps.gateway.chat_requests import (
+    SYSTEM,
+    Call,
+    ChatMessage,
+    bullets,
+    invalid,
+    shortened,
+    to_message,
+)
 from apps.runs.history import expand
 from apps.runs.mending import as_parts, mended
 
@@ -29,8 +33,8 @@ ARGUMENTS_SHOWN = 2000
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """`instructions` is the text of the system messages; `textual_results` are the names of tools
-    whose results became text of the user's.
+    """`instructions` is the text of the system messages; `textual_results` are the names of the
+    tools whose results became text of the user.
     """
 
     messages: tuple[Message, ...]
@@ -43,7 +47,7 @@ NO_TEXTUAL_RESULTS: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A message and the results behind it, by the ids of the calls that they answer."""
+    """A message and the tool results behind it, by the ids of their calls."""
 
     first: ChatMessage
     results: Mapping[str | None, ChatMessage]
@@ -58,13 +62,13 @@ def read_conversation(
     written: Sequence[ChatMessage], external: dict[str, ToolSpec]
 ) -> Conversation:
     """Raises `BadRequest`."""
-    if len(written) == 1 and is_plain(written[0]):  # what most requests are
+    if len(written) == 1 and is_plain(written[0]):  # most requests
         return Conversation((to_message(written[0], external),), "", NO_TEXTUAL_RESULTS)
     for index, message in enumerate(written):
         check_fields(f"messages.{index}", message)
     problems = list(violations(written))
     if problems:
-        text = f"Invalid messages array:\n{listed(problems)}"
+        text = f"Invalid messages array:\n{bullets(problems)}"
         raise BadRequest("Invalid messages array", text)
     found = list(groups(message for message in written if message.role not in SYSTEM))
     said = expand(value for group in found for value in values_of(group, external))
@@ -77,7 +81,7 @@ def read_conversation(
 
 
 def is_plain(message: ChatMessage) -> bool:
-    """A question in which there is nothing to check or to mend."""
+    """Whether there is nothing to check or to mend in a question."""
     rest = (message.tool_calls, message.name, message.refusal, message.function_call, message.audio)
     return message.role == "user" and rest == (None,) * len(rest)
 
@@ -108,7 +112,7 @@ def check_text_alone(path: str, content: Any) -> None:
 
 
 def violations(messages: Sequence[ChatMessage]) -> Iterator[str]:
-    """Tool messages that answer nothing: OpenAI refuses them as well."""
+    """Tool messages without a call; OpenAI refuses them as well."""
     if not messages:
         yield "Messages array must not be empty."
     calls: Collection[str] = ()
@@ -156,7 +160,7 @@ def groups(messages: Iterable[ChatMessage]) -> Iterator[Group]:
 
 
 def values_of(group: Group, external: dict[str, ToolSpec]) -> Iterator[Message]:
-    """The message, the results of the client's tools, then what it tells of other tools."""
+    """The message, the results of the client's tools, then the calls of other tools as text."""
     said, foreign = to_value(group.first, external), group.foreign(external)
     if not foreign or said.content or said.tool_calls or said.attachments or said.state:
         yield said
@@ -178,7 +182,7 @@ def to_value(message: ChatMessage, external: dict[str, ToolSpec]) -> Message:
 
 
 def as_text(call: Call, result: ChatMessage | None) -> Message:
-    """What the client tells of a call, as its own words."""
+    """A call and its result as a message of the user."""
     made = f"{call.function.name}({call.function.arguments[:ARGUMENTS_SHOWN]})"
     if result is None:
         return Message("user", f"[The tool call {made} has no result.]")

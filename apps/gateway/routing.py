@@ -1,6 +1,4 @@
-"""Where the gateway's consumers are, and the way past them to Django."""
-
-from __future__ import annotations
+"""The addresses of the gateway's consumers, and of Django behind them."""
 
 from typing import Any
 
@@ -8,14 +6,16 @@ from django.urls import URLPattern, re_path
 
 from apps.gateway.completions import CompletionConsumer
 from apps.gateway.consumers import (
+    NO_BASE_URL,
+    NO_EMBEDDINGS,
     ConfigurationConsumer,
     EntryConsumer,
     HealthConsumer,
     ListConsumer,
+    NotFoundConsumer,
     ReadyConsumer,
 )
 from apps.gateway.files import BucketConsumer, FileConsumer, MetadataConsumer
-from apps.gateway.nowhere import NO_BASE_URL, NO_EMBEDDINGS, NowhereConsumer
 from apps.runs.workspaces import open_workspace
 
 # An application that DIAL Core keeps has slashes in its id, such as applications/{bucket}/{name}.
@@ -24,9 +24,8 @@ MODELS = r"^(?:openai/(?:v1/)?(?:models|deployments)|v1/models)"
 
 complete = CompletionConsumer.as_asgi(open_workspace=open_workspace)
 
-# The first one that matches is taken, so the one that is asked most often comes first. The
-# addresses under v1 are those of OpenAI's clients, which name the application in the body, and
-# of DIAL's, for files.
+# The first match is taken, so the most frequent address comes first. OpenAI's clients use the
+# addresses under v1 and name the application in the body; DIAL's use them for files.
 urlpatterns: list[URLPattern] = [
     re_path(rf"{DEPLOYMENT}/chat/completions/?$", complete),
     re_path(r"^(?:openai/)?v1/chat/completions/?$", complete),
@@ -40,22 +39,22 @@ urlpatterns: list[URLPattern] = [
     re_path(r"^readyz$", ReadyConsumer.as_asgi()),
     re_path(
         r"^(?:openai/)?(?:v1/|deployments/.+/)?embeddings/?$",
-        NowhereConsumer.as_asgi(advice=NO_EMBEDDINGS),
+        NotFoundConsumer.as_asgi(advice=NO_EMBEDDINGS),
     ),
-    re_path(r"^openai(?:/|$)|^v1(?:/(?!configuration-support/)|$)", NowhereConsumer.as_asgi()),
+    re_path(r"^openai(?:/|$)|^v1(?:/(?!configuration-support/)|$)", NotFoundConsumer.as_asgi()),
 ]
 
 
 def otherwise(application: Any) -> list[URLPattern]:
-    """Everything that no consumer took."""
+    """The routes of requests for which there is no consumer."""
     return [re_path(r"^chat/completions/?$", misplaced(application)), re_path(r"", application)]
 
 
 def misplaced(application: Any) -> Any:
-    """What a client whose base_url has no path posts; else it is the page of an application."""
-    nowhere = NowhereConsumer.as_asgi(advice=NO_BASE_URL)
+    """`POST` comes from clients with a wrong base_url; `GET` is the page of an application."""
+    not_found = NotFoundConsumer.as_asgi(advice=NO_BASE_URL)
 
     async def route(scope: Any, receive: Any, send: Any) -> None:
-        await (nowhere if scope["method"] == "POST" else application)(scope, receive, send)
+        await (not_found if scope["method"] == "POST" else application)(scope, receive, send)
 
     return route

@@ -1,6 +1,4 @@
-"""A file that is sent as a form, in a body that is bounded before any of it is kept."""
-
-from __future__ import annotations
+"""The file of a multipart form."""
 
 import asyncio
 from collections.abc import AsyncIterable
@@ -16,12 +14,12 @@ from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from apps.errors import BadRequest
 
 OVERHEAD_BYTES = 16 * 1024
-"""What a form needs around its file."""
+"""Bytes of a form beside its file."""
 NOT_ONE_FILE = "Send one file, as a part with a file name of a body of type multipart/form-data."
 
 
 async def uploaded(content_type: str, parts: AsyncIterable[bytes]) -> UploadedFile[Any]:
-    """The one file of a form; whoever gets it closes it. Raises `BadRequest`."""
+    """The one file of a form; the caller closes it. Raises `BadRequest`."""
     if not content_type.lower().startswith("multipart/form-data"):
         raise BadRequest(NOT_ONE_FILE)
     with SpooledTemporaryFile(settings.FILE_UPLOAD_MAX_MEMORY_SIZE) as body:

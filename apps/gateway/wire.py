@@ -1,10 +1,4 @@
-"""A run as DIAL's stream of completion chunks.
-
-Text is by far the most frequent event, so its frame is joined from bytes that are made once for
-an answer; everything else goes through a dictionary.
-"""
-
-from __future__ import annotations
+"""A run as DIAL's stream of completion chunks."""
 
 import secrets
 import time
@@ -46,25 +40,24 @@ def new_id() -> str:
 
 
 def usage_to_dict(usage: Usage) -> dict[str, Any] | None:
-    """None when no model told what it spent."""
+    """None when no model reported its usage."""
     if not usage.per_model:
         return None
-    written: dict[str, Any] = tokens(usage.prompt_tokens, usage.completion_tokens)
-    if usage.cached_tokens is not None:
-        written["prompt_tokens_details"] = {"cached_tokens": usage.cached_tokens}
-    if usage.reasoning_tokens is not None:
-        written["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning_tokens}
+    written: dict[str, Any] = tokens(usage.input, usage.output)
+    if usage.cached is not None:
+        written["prompt_tokens_details"] = {"cached_tokens": usage.cached}
+    if usage.reasoning is not None:
+        written["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
     return written
 
 
 def statistics_to_dict(usage: Usage) -> dict[str, Any] | None:
-    """None too where the installation does not tell which models it uses."""
+    """None also where the installation hides which models it uses."""
     if not usage.per_model or not settings.SHOW_USAGE_STATISTICS:
         return None
     return {
         "usage_per_model": [
-            {"index": index, "model": item.model}
-            | tokens(item.prompt_tokens, item.completion_tokens)
+            {"index": index, "model": item.model} | tokens(item.input, item.output)
             for index, item in enumerate(usage.per_model)
         ]
     }
@@ -83,11 +76,11 @@ def error_frame(body: Mapping[str, Any]) -> bytes:
 
 
 class ChunkEncoder:
-    """Turns events into frames. Remembers only what the wire needs: indexes, and the state.
+    """Turns events into frames.
 
-    The state and the costs leave right before the end, so that what has nothing else to say can
-    still be answered with a status. DIAL shows what a model thinks as a stage, and has no place
-    for a refusal but the text; other clients read both under the keys that OpenAI's have for them.
+    State and usage are sent right before the end, so that a run that fails before its first text
+    is still answered with a status. For DIAL Core reasoning is a stage and a refusal is text; other
+    clients get both under the keys of OpenAI's API.
     """
 
     def __init__(self, model: str, *, for_core: bool = False) -> None:
@@ -100,6 +93,7 @@ class ChunkEncoder:
             "model": model,
         }
         opening = _encode(self.head)[:-1] + b',"usage":null,"choices":[{"index":0,'
+        # Text is by far the most frequent event: its frame is joined from ready bytes.
         self.before = b"data: " + opening + b'"finish_reason":null,"delta":'
         self.before_text = self.before + b'{"content":'
         self.stages: dict[str, int] = {}
@@ -167,7 +161,7 @@ class ChunkEncoder:
                 assert_never(event)
 
     def separate_thoughts(self) -> bytes:
-        """Those before another answer of the model from the ones before it."""
+        """Separate the reasoning of the model's next answer from that before it."""
         lead = self.chunk({"reasoning_content": SEPARATOR}) if self.has_thought else b""
         self.has_thought = True
         return lead
@@ -175,7 +169,7 @@ class ChunkEncoder:
     def open_stage(self, stage_id: str, title: str, parent_id: str | None) -> bytes:
         parent = self.stages.get(parent_id) if parent_id is not None else None
         nested = {} if parent is None else {"parent_stage_index": parent}
-        # An id that was used before (a model may number its calls anew) begins another stage.
+        # A repeated id begins another stage: a model may number its calls anew.
         self.stages[stage_id] = next(self.stage_indexes)
         self.stage_attachments.pop(stage_id, None)
         return self.stage(stage_id, name=title, status=None, **nested)
@@ -183,7 +177,7 @@ class ChunkEncoder:
     def stage(self, stage_id: str, **fields: Any) -> bytes:
         index = self.stages.get(stage_id)
         if index is None:
-            return b""  # it was never opened: there is nothing to continue
+            return b""  # it was never opened
         return self.custom({"stages": [{"index": index, **fields}]})
 
     def custom(self, content: Mapping[str, Any]) -> bytes:
@@ -203,7 +197,7 @@ class ChunkEncoder:
         return self.custom({"state": state})
 
     def rest(self) -> bytes:
-        """What is to be known of an answer that an error ends: its state, and what it cost."""
+        """The state and the usage of an answer that ends with an error."""
         cost = self.last(None, self.usage) if self.usage.per_model else b""
         return self.take_state() + cost
 

@@ -1,10 +1,8 @@
-"""The runs of this process, what they said lately, and who wants to hear it.
+"""The runs of this process: their supervisors, their newest events, and their viewers.
 
-Nothing here waits: a run appends to its log, and the viewers of its stream are woken. Viewers hold
+Nothing here waits: a run appends to its log, and the viewers of its stream are woken. Viewers have
 no queue of their own; each reads from the log, or from the journal when it lags behind the log.
 """
-
-from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -15,22 +13,19 @@ from uuid import UUID
 
 T = TypeVar("T")
 
-Said = tuple[int, UUID, Mapping[str, Any]]
+NumberedEvent = tuple[int, UUID, Mapping[str, Any]]
 """The number in the stream, the run, the event."""
 
 KEPT_EVENTS = 2_000
 """Written events that stay in memory for viewers that are a little behind."""
 LOST_LOG_SECONDS = 60.0
+"""The log of a run that could not be stored stays for the viewers who are here."""
 
 
-def silent() -> None:
-    """Wake nobody."""
+class RunLog:
+    """The events of one run; `first` is the number of the oldest one in memory.
 
-
-class Log:
-    """What one run has said; the first event still in memory is number `first`.
-
-    `written` are its first events where the journal has them already.
+    `written` are the events that the journal has already.
     """
 
     def __init__(
@@ -43,7 +38,7 @@ class Log:
         self.written = self.last
         self.is_over = False
         self.kept = KEPT_EVENTS
-        self.wake: Callable[[], None] = silent
+        self.wake: Callable[[], None] = lambda: None
         self.grown = asyncio.Event()
         self.urgent = asyncio.Event()
 
@@ -56,14 +51,14 @@ class Log:
         self.grown.set()
         self.wake()
 
-    def after(self, number: int, limit: int) -> list[Said]:
+    def after(self, number: int, limit: int) -> list[NumberedEvent]:
         """The events that follow `number`; it must be at least `first - 1`."""
         start = number + 1 - self.first
         events = self.events[start : start + limit]
         return [(number + 1 + i, self.run, event) for i, event in enumerate(events)]
 
     def mark_written(self, number: int) -> None:
-        """Everything up to `number` is in the journal; forget what is old."""
+        """Everything up to `number` is in the journal; forget all but the newest of it."""
         self.written = number
         surplus = self.written - self.first + 1 - self.kept
         if surplus > 0:
@@ -81,43 +76,42 @@ class Stoppable(Protocol):
 class Hub:
     """One for each process; tests make more of them to be several processes."""
 
-    logs: dict[UUID, Log] = field(default_factory=dict)
-    working: dict[UUID, Stoppable] = field(default_factory=dict)
-    """Who answers in a stream."""
+    logs: dict[UUID, RunLog] = field(default_factory=dict)
+    """By stream, as supervisors and viewers are."""
+    supervisors: dict[UUID, Stoppable] = field(default_factory=dict)
+    # asyncio itself holds tasks by weak references only.
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
-    """Keeps the tasks of the runs alive: nobody else holds them."""
     viewers: dict[UUID, set[asyncio.Event]] = field(default_factory=dict)
     is_closing: bool = False
     """The process is about to end: it takes no more questions."""
     is_closed: bool = False
-    """Nothing more will be said; viewers leave when they have seen everything."""
+    """No more events will follow; viewers leave when they have got all there are."""
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a viewer has left."""
 
     def hold(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Let the process do something to its end, whoever stops waiting for it."""
+        """Run a coroutine to its end, also when nobody waits for it any more."""
         task = asyncio.create_task(work)
         self.tasks.add(task)
-        task.add_done_callback(self.let_go)
+        task.add_done_callback(self.drop_task)
         return task
 
-    def let_go(self, task: asyncio.Task[Any]) -> None:
+    def drop_task(self, task: asyncio.Task[Any]) -> None:
         self.tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # who still waits is told; nobody else has to be
+            task.exception()  # marks it as seen; whoever awaits the task still gets it
 
-    def add(self, log: Log) -> None:
+    def add(self, log: RunLog) -> None:
         log.wake = lambda: self.wake(log.stream)
         self.logs[log.stream] = log
 
-    def remove(self, log: Log) -> None:
-        """Forget a log that is in the journal as a whole."""
+    def remove(self, log: RunLog) -> None:
+        """Forget a log whose events are all in the journal."""
         if self.logs.get(log.stream) is log:
             del self.logs[log.stream]
         self.wake(log.stream)
 
-    def remove_later(self, log: Log) -> None:
-        """Keep a log that could not be written for the viewers who are here."""
+    def remove_later(self, log: RunLog) -> None:
         asyncio.get_running_loop().call_later(LOST_LOG_SECONDS, self.remove, log)
 
     def wake_all(self) -> None:
@@ -125,7 +119,7 @@ class Hub:
             self.wake(stream)
 
     async def wait_for_viewers(self, seconds: float) -> None:
-        """Until one of them has left, or the time is over."""
+        """Return when one of them has left, or when the time is over."""
         self.left.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):

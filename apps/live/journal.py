@@ -1,10 +1,8 @@
-"""The journal: what runs said, in batches, numbered in their stream.
+"""The journal: the events of runs in batches, numbered within their stream.
 
-These functions are synchronous and short: they run on a database thread, never across a wait for
-a model or a tool.
+These functions are synchronous and short: they run on a database thread, and no transaction stays
+open while a model or a tool is awaited.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,13 +15,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.errors import LeaseLost
-from apps.live.hub import Said
+from apps.live.hub import NumberedEvent
 from apps.live.models import JournalEntry, Run
 
 READ_ENTRIES = 50
-"""Entries of one reading: what a viewer that is far behind holds in memory at a time."""
+"""Entries that one query reads, which bounds the memory of a viewer that is far behind."""
 GAP = 1_000_000
-"""Numbers left free after a process died: its viewers may have seen events that it never wrote."""
+"""Numbers left free after a process died: its viewers may have seen events that were not stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run ends. `store` is called in the transaction that makes the ending true."""
+    """The last events of a run; `store` saves its result in the transaction that ends the run."""
 
     status: str
     events: tuple[Mapping[str, Any], ...]
@@ -48,12 +46,12 @@ class Ending:
 
 
 def last_number(stream: UUID) -> int:
-    """The number of the newest event; 0 when nothing was said yet."""
+    """The number of the newest event; 0 when there is none."""
     entries = JournalEntry.objects.filter(stream=stream).order_by("-last")
     return entries.values_list("last", flat=True).first() or 0
 
 
-def read(stream: UUID, after: int) -> list[Said]:
+def read(stream: UUID, after: int) -> list[NumberedEvent]:
     """The oldest events that follow `after`, in order; not necessarily all of them."""
     entries = JournalEntry.objects.filter(stream=stream, last__gt=after).order_by("last")
     return [
@@ -99,7 +97,7 @@ def finish(batch: Batch, ending: Ending) -> None:
 
 @transaction.atomic
 def finish_abandoned(run: Run, ending: Ending) -> bool:
-    """End the run of a process that is gone; False when somebody else did, or it still lives."""
+    """End the run of a dead process; False when it lives, or another process ended the run first."""
     if not close(abandoned(run.stream).filter(pk=run.pk), ending.status):
         return False
     add(Batch(run.stream, run.pk, last_number(run.stream) + GAP, ending.events))
@@ -121,7 +119,7 @@ def add(batch: Batch) -> None:
 
 
 def abandoned(stream: UUID) -> Any:
-    """The runs of the stream that are going by their status only."""
+    """The runs of the stream that are marked as going although their lease has expired."""
     return Run.objects.filter(stream=stream, status__in=Run.GOING, beat_at__lt=oldest_beat())
 
 
@@ -130,6 +128,6 @@ def oldest_beat() -> datetime:
 
 
 def delete(stream: UUID) -> None:
-    """Forget a stream. Who still works in it loses the lease and stops."""
+    """Forget a stream. A process that still works in it loses the lease and stops."""
     JournalEntry.objects.filter(stream=stream).delete()
     Run.objects.filter(stream=stream).delete()

@@ -1,10 +1,8 @@
-"""Write what a run says into the journal: in batches, beside the answer, never in its way.
+"""Writes the events of a run to the journal in batches, without slowing the answer down.
 
-A batch is taken from the log once and tried until it is written, so a retry can neither lose nor
-double anything. While the database is away the log simply grows.
+A batch is taken from the log once and repeated until it is written, so that a retry neither loses
+nor doubles an event. While the database is away, the log grows.
 """
-
-from __future__ import annotations
 
 import asyncio
 import logging
@@ -20,7 +18,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 
 from apps.errors import NotStored
 from apps.live import journal, leases
-from apps.live.hub import Log
+from apps.live.hub import RunLog
 from apps.live.journal import Batch, Ending
 from apps.live.notifications import announce
 
@@ -28,24 +26,24 @@ logger = logging.getLogger(__name__)
 
 WRITE_EVERY_SECONDS = 0.25
 TICK_SECONDS = 1.0
-"""How often a silent run asks whether somebody wants it to stop."""
+"""How often a silent run looks for a request to stop."""
 BATCH_EVENTS = 1_000
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 5.0
 
 
-class Writer:
-    """`wants_stop` is called when another process asked for the run to be stopped."""
+class JournalWriter:
+    """`stop` is called when another process asked for the run to be stopped."""
 
-    def __init__(self, log: Log, wants_stop: Callable[[], None]) -> None:
+    def __init__(self, log: RunLog, stop: Callable[[], None]) -> None:
         self.log = log
-        self.wants_stop = wants_stop
+        self.stop = stop
         self.is_ending = False
         self.tick = TICK_SECONDS
         self.beat_at = time.monotonic()
 
     def end(self) -> None:
-        """Let `keep_writing` write the rest and return."""
+        """Have `keep_writing` write the rest and return."""
         self.is_ending = True
         self.log.urgent.set()
         self.log.grown.set()
@@ -56,11 +54,11 @@ class Writer:
             await self.wait()
             await self.write_pending()
             if not self.is_ending:
-                await self.look_around()
+                await self.check_lease()
         await self.write_pending()
 
     async def wait(self) -> None:
-        """Until there is something to write and enough of it, or a tick has passed."""
+        """Return when there is a batch to write, or after a tick."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self.tick):
                 await self.log.grown.wait()
@@ -74,35 +72,32 @@ class Writer:
         log.grown.clear()
         log.urgent.clear()
         while log.written < log.last:
-            said = log.after(log.written, BATCH_EVENTS)
-            events = tuple(event for _, _, event in said)
+            events = tuple(event for _, _, event in log.after(log.written, BATCH_EVENTS))
             batch = Batch(log.stream, log.run, log.written + 1, events)
-            await self.insist(partial(journal.write, batch))
+            await self.retry(partial(journal.write, batch))
             log.mark_written(batch.last)
             await announce(log.stream)
 
     async def finish(self, ending: Ending) -> None:
-        """Write the ending, then show it: who reads that a run is over may ask again.
-
-        Raises `LeaseLost`, `NotStored`.
-        """
+        """Write the ending, then show it to viewers. Raises `LeaseLost`, `NotStored`."""
+        # In this order, because a viewer that reads of the end may ask again at once.
         log = self.log
         batch = Batch(log.stream, log.run, log.last + 1, ending.events)
-        await self.insist(partial(journal.finish, batch, ending))
+        await self.retry(partial(journal.finish, batch, ending))
         log.written = batch.last
         for event in ending.events:
             log.append(event)
         await announce(log.stream)
 
-    async def look_around(self) -> None:
-        """Renew the lease of a run that says nothing, and see whether it is to stop."""
+    async def check_lease(self) -> None:
+        """Renew the lease of a silent run, and look for a request to stop."""
         if time.monotonic() - self.beat_at > settings.RUN_LEASE_SECONDS / 3:
-            await self.insist(partial(leases.beat, self.log.run))
-        if await self.insist(partial(leases.is_stop_requested, self.log.run)):
-            self.wants_stop()
+            await self.retry(partial(leases.beat, self.log.run))
+        if await self.retry(partial(leases.is_stop_requested, self.log.run)):
+            self.stop()
 
-    async def insist(self, work: Callable[[], Any]) -> Any:
-        """Try until the database does it, for as long as the lease would last."""
+    async def retry(self, work: Callable[[], Any]) -> Any:
+        """Repeat a database operation until it succeeds. Raises `NotStored` when the lease ends."""
         deadline = time.monotonic() + settings.RUN_LEASE_SECONDS
         pause = FIRST_PAUSE_SECONDS
         while True:

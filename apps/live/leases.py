@@ -1,6 +1,4 @@
-"""Who works on what: claims that hold across processes, and the wish to stop."""
-
-from __future__ import annotations
+"""Leases on runs, which hold across processes, and requests to stop a run."""
 
 from uuid import UUID
 
@@ -28,14 +26,14 @@ def going(stream: UUID) -> Run | None:
 
 
 def count_going(bucket: str) -> int:
-    """How many runs of a visitor are alive."""
+    """The number of a caller's runs whose lease has not expired."""
     return Run.objects.filter(
         bucket=bucket, status__in=Run.GOING, beat_at__gte=oldest_beat()
     ).count()
 
 
 def request_stop(stream: UUID) -> bool:
-    """Ask whatever process works in the stream to stop; False when none does."""
+    """Ask the process that works in the stream to stop; False when there is none."""
     runs = Run.objects.filter(stream=stream, status__in=Run.GOING)
     return bool(runs.update(is_stop_requested=True))
 
@@ -49,7 +47,7 @@ def beat(run: UUID) -> None:
 def is_stop_requested(run: UUID) -> bool:
     """Raises `LeaseLost` when the run was closed by somebody else, or deleted."""
     row = Run.objects.filter(pk=run, status__in=Run.GOING)
-    wish = row.values_list("is_stop_requested", flat=True).first()
-    if wish is None:
+    is_requested = row.values_list("is_stop_requested", flat=True).first()
+    if is_requested is None:
         raise LeaseLost
-    return wish
+    return is_requested

@@ -1,10 +1,7 @@
-"""What is kept of runs: who holds one, and what it said.
+"""Runs with their leases, and the journal of their events.
 
-A stream is whatever runs follow each other in (a conversation); its id is all that is known of it
-here.
+A stream is a sequence of runs, such as a conversation; this room knows nothing of it but its id.
 """
-
-from __future__ import annotations
 
 import uuid
 

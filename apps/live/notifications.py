@@ -1,9 +1,7 @@
-"""Between processes: "there is something to read", never what it is.
+"""Signals between processes that a stream has new events; the events themselves are in the journal.
 
-A message of the channel layer may get lost; whoever waits for one looks by itself now and then.
+The channel layer may lose a message, so viewers look into the journal now and then without one.
 """
-
-from __future__ import annotations
 
 import asyncio
 import logging
@@ -22,7 +20,7 @@ RETRY_SECONDS = 5.0
 
 
 def group(stream: UUID) -> str:
-    """The layer's group of everybody who follows the stream."""
+    """The channel layer's group of the stream's viewers."""
     return f"stream-{stream}"
 
 
@@ -36,7 +34,7 @@ async def announce(stream: UUID) -> None:
 
 @asynccontextmanager
 async def listening(hub: Hub, stream: UUID) -> AsyncIterator[None]:
-    """For the length of the block, wake the hub's viewers of the stream when others announce."""
+    """During the block, wake the hub's viewers when another process announces new events."""
     listener = asyncio.create_task(listen(hub, stream))
     try:
         yield
@@ -68,5 +66,4 @@ async def hear(hub: Hub, stream: UUID) -> None:
 
 
 def layer() -> Any:
-    """The configured channel layer."""
     return get_channel_layer()

@@ -1,6 +1,4 @@
-"""Follow a stream: replay what was said since a number, then hear the rest as it is said."""
-
-from __future__ import annotations
+"""Follow a stream: replay the events after a number, then yield new ones as they come."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -9,7 +7,7 @@ from uuid import UUID
 from channels.db import database_sync_to_async
 
 from apps.live import journal
-from apps.live.hub import Hub, Said
+from apps.live.hub import Hub, NumberedEvent
 
 BATCH = 1_000
 """Events handed over at a time."""
@@ -17,10 +15,10 @@ BATCH = 1_000
 
 async def follow(
     hub: Hub, stream: UUID, after: int, *, idle: float
-) -> AsyncGenerator[list[Said], None]:
+) -> AsyncGenerator[list[NumberedEvent], None]:
     """Yield the events after number `after`, each once and in order, as batches.
 
-    An empty batch says that nothing came for `idle` seconds. The end is that of the process.
+    An empty batch is yielded after `idle` seconds without one. It ends when the process does.
     """
     with hub.watch(stream) as news:
         while True:
@@ -39,17 +37,17 @@ async def follow(
                 yield []
 
 
-async def newer(hub: Hub, stream: UUID, after: int) -> list[Said]:
-    """What follows `after`: from memory where it is there, else from the journal."""
+async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
+    """The events after a number: from memory if they are there, else from the journal."""
     while True:
         log = hub.logs.get(stream)
         if log is not None and after >= log.first - 1:
             said = log.after(after, BATCH)
             if said or not log.is_over:
                 return said
-            log = None  # what was said since is another process's
+            log = None  # newer events are those of another process
         first = log.first if log is not None else 0
-        written: list[Said] = await database_sync_to_async(journal.read)(stream, after)
+        written: list[NumberedEvent] = await database_sync_to_async(journal.read)(stream, after)
         if written or log is None:
             return written
         if log.first == first:

@@ -1,7 +1,5 @@
 """Which attachments of a tool survive, and how a REST response becomes one."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema

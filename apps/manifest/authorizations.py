@@ -1,6 +1,4 @@
-"""How a REST service or an MCP server is told who is calling."""
-
-from __future__ import annotations
+"""Authorizations towards REST services and MCP servers."""
 
 from typing import Annotated, Literal
 
@@ -13,7 +11,7 @@ CREDENTIAL = Marks(credential=True)
 
 
 class Authorization(Node):
-    """What a document says here in vain may be a credential all the same."""
+    """Unknown keys below it are treated as credentials, because they may hold one."""
 
 
 class BasicAuthorization(Authorization):

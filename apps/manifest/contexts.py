@@ -1,7 +1,5 @@
 """Knowledge that the operator gives an application."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, field_validator

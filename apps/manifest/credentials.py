@@ -22,8 +22,7 @@ from apps.manifest.authorizations import Authorization, RestAuthorization
 from apps.manifest.manifest import Manifest
 from apps.manifest.nodes import marks
 from apps.manifest.parameters import RestConstParameter, is_credential
-from apps.manifest.paths import write
-from apps.manifest.problems import Problem
+from apps.manifest.problems import Problem, write
 from apps.manifest.secrets import HIDDEN, SECRET, is_hidden, is_reference, reads_as_credential
 from apps.manifest.shapes import Choice, Items, Shape, Values, chosen, fields, shape_of
 from apps.manifest.tools import (

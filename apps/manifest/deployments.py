@@ -1,7 +1,5 @@
 """Model and application deployments, and the parameters they are called with."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
@@ -49,9 +47,8 @@ class Parameters(Node):
 
 
 class StaticFunction(Node):
+    # Further keys are sent as they are.
     model_config = ConfigDict(extra="allow")
-
-    """What such a tool is called and how it is set. Further keys are sent as they are."""
 
     name: str
     """The name under which the deployment knows its tool, such as `web_search`."""

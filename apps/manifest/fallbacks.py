@@ -1,6 +1,4 @@
-"""What happens when a tool fails: the first strategy that matches wins."""
-
-from __future__ import annotations
+"""Fallback strategies for a tool that fails: the first one that matches wins."""
 
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """Optional abilities of an application. Absent means the defaults; null means none of them."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator

@@ -1,11 +1,9 @@
-"""The YAML block that a Markdown document begins with, between two lines of hyphens.
+"""Front matter: the YAML block at the beginning of a Markdown document.
 
-It is written by hand and by people who do not know YAML, so what can only have been meant in one
-way is read in that way, and told. It also comes from strangers: it is read as plain text, lists
-and objects, nothing is built from it, and neither its size nor its references can make it grow.
+Its authors often do not know YAML, so a text with an unquoted colon is read as it was meant, with a
+warning. It may come from strangers, so it is read as texts, lists and objects only; its size is
+limited, and references, which could make it grow, are refused.
 """
-
-from __future__ import annotations
 
 import re
 from dataclasses import dataclass
@@ -15,13 +13,13 @@ import yaml
 from apps.manifest.problems import Problem
 
 LONGEST = 32_768
-"""Characters of the block; all that a skill may say of itself has some 2,000."""
+"""Characters of the block; the longest possible keys of a skill have some 2,000."""
 
 PLACE = "front matter"
-"""The path of problems that are of the block as a whole."""
+"""The path of problems of the whole block."""
 
 Value = str | None | list["Value"] | dict[str, "Value"]
-"""Every scalar as the text that was written, None where none was."""
+"""Scalars are the text as it was written, None for null."""
 
 _fence = re.compile(r"^-{3,}[ \t]*$", re.MULTILINE)
 _plain_line = re.compile(
@@ -31,8 +29,6 @@ _NULL = "tag:yaml.org,2002:null"
 
 
 class FrontMatterInvalid(Exception):
-    """There is no front matter, or it cannot be read."""
-
     def __init__(self, problem: Problem) -> None:
         super().__init__(f"{problem.path}: {problem.message}")
         self.problem = problem
@@ -40,7 +36,7 @@ class FrontMatterInvalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """`values` by key, `body` the rest of the document, `warnings` what was read leniently."""
+    """`values` by key, `body` the rest of the document, `warnings` about unquoted colons."""
 
     values: dict[str, Value]
     body: str
@@ -55,14 +51,13 @@ def read_front_matter(text: str) -> FrontMatter:
     try:
         node = composed(block)
     except yaml.YAMLError as error:
-        quoted = quote_colons(block)
-        if quoted == block:
-            raise refused(told(error)) from None
+        quoted, keys = quote_colons(block)
         try:
             node = composed(quoted)
         except yaml.YAMLError:
-            raise refused(told(error)) from None
-        return FrontMatter(values_of(node), body, tuple(colon_warnings(block)))
+            raise refused(error_message(error)) from None
+        warnings = (Problem(key, "has a colon; put the text into quotes") for key in keys)
+        return FrontMatter(values_of(node), body, tuple(warnings))
     return FrontMatter(values_of(node), body)
 
 
@@ -91,32 +86,26 @@ def composed(block: str) -> yaml.Node | None:
         raise yaml.YAMLError(str(error)) from None
 
 
-def told(error: yaml.YAMLError) -> str:
-    """What PyYAML says, with the line of the document: the block begins on its second."""
+def error_message(error: yaml.YAMLError) -> str:
+    """PyYAML's message, with the line of the document, on whose second line the block begins."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         line = error.problem_mark.line + 2
         return f"is no YAML: line {line}: {error.problem or error.context}; mend or quote it"
     return f"is no YAML: {str(error).splitlines()[0]}; mend it"
 
 
-def quote_colons(block: str) -> str:
-    """The block with quotes around every text of one line that has a colon in it."""
+def quote_colons(block: str) -> tuple[str, list[str]]:
+    """The block with quotes around plain texts that have a colon, and the keys of those texts."""
+    keys: list[str] = []
 
     def quoted(match: re.Match[str]) -> str:
         key, value = match.groups()
         if not has_colon(value):
             return match[0]
+        keys.append(key)
         return f"{key}: '{value.replace(chr(39), 2 * chr(39))}'"
 
-    return _plain_line.sub(quoted, block)
-
-
-def colon_warnings(block: str) -> list[Problem]:
-    return [
-        Problem(match[1], "has a colon; put the text into quotes")
-        for match in _plain_line.finditer(block)
-        if has_colon(match[2])
-    ]
+    return _plain_line.sub(quoted, block), keys
 
 
 def has_colon(value: str) -> bool:
@@ -128,7 +117,7 @@ def values_of(node: yaml.Node | None) -> dict[str, Value]:
     if not isinstance(node, yaml.MappingNode):
         raise refused("has no keys; write 'name: …' and 'description: …' between its lines '---'")
     found = value_of(node, set())
-    assert isinstance(found, dict)  # noqa: S101 what a mapping becomes
+    assert isinstance(found, dict)  # noqa: S101 - a mapping becomes one
     return found
 
 

@@ -1,7 +1,5 @@
 """Tools that are called by themselves, before or after the model answers."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator

@@ -1,6 +1,4 @@
-"""What an operator may write: the whole of an application in one document."""
-
-from __future__ import annotations
+"""The manifest: a whole application in one document, as an operator writes it."""
 
 from typing import Annotated
 
@@ -12,8 +10,29 @@ from apps.manifest.hooks import Hook
 from apps.manifest.nodes import Marks, Node
 from apps.manifest.orchestrator import Orchestrator
 from apps.manifest.skills import Skill
-from apps.manifest.starters import ConversationStarters
 from apps.manifest.toolsets import ToolSet
+
+
+class Starter(Node):
+    """One button."""
+
+    title: str
+    """What stands on the button."""
+    text: str
+    """The question that it asks."""
+
+
+class ConversationStarters(Node):
+    """Buttons that a new conversation offers to begin with."""
+
+    intro_text: str = "Select an action"
+    """What stands above the buttons."""
+    chat_message_input_disabled: bool = False
+    """A conversation can be begun with a button only; nothing can be typed."""
+    auto_submit: bool = True
+    """Ask the question at once; false: put it into the input, where it can be changed."""
+    starters: tuple[Starter, ...] = Field(min_length=1)
+    """The buttons, in their order."""
 
 
 class ToolDefaults(Node):

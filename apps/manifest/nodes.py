@@ -1,6 +1,4 @@
-"""What every object of a manifest is, and the marks that its fields carry into the schema."""
-
-from __future__ import annotations
+"""The base of all models of a manifest, and the marks of fields for the schema."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,10 +22,7 @@ class Node(BaseModel):
 
 
 CHECKED = "checked"
-"""In the context of a validation: somebody can mend the document, so they are told every mistake.
-
-What is only run does without the part that a mistake is about, where that is possible.
-"""
+"""Key of the validation context: report also mistakes for which a run only leaves out a part."""
 
 
 def is_checked(info: ValidationInfo) -> bool:
@@ -42,9 +37,8 @@ PREVIEW: dict[str, Any] = {"x-preview": True}
 class Marks:
     """`json_schema_extra` of a field.
 
-    `advice` says what to write instead of a field that should no longer be written; `credential`
-    tells a field with a secret, which the schema then marks as `x-credential`; `headers` tells one
-    with headers, of which some are credentials by their name.
+    `advice`: what to write instead of a deprecated or useless field. `credential`: the value is a
+    secret. `headers`: the values are headers, some of which are credentials by their name.
     """
 
     preview: bool = False
@@ -72,7 +66,6 @@ NO_MARKS = Marks()
 
 
 def marks(model: type[BaseModel], name: str) -> Marks:
-    """The marks of one field; a field without any has `NO_MARKS`."""
     extra = model.model_fields[name].json_schema_extra
     return extra if isinstance(extra, Marks) else NO_MARKS
 
@@ -82,8 +75,5 @@ def is_preview(model: type) -> bool:
 
 
 def unpublished(value: T) -> Callable[[], T]:
-    """A default that the schema does not show: an installation may choose another one.
-
-    Whether a manifest sets the field itself is in `model_fields_set`.
-    """
+    """A default that the schema does not show, because installations may have another one."""
     return lambda: value

@@ -1,7 +1,5 @@
 """The model that drives an application, and its loop."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator

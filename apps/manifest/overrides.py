@@ -1,7 +1,5 @@
 """Merge patches (RFC 7396) that change a predefined tool or toolset before it is validated."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -12,7 +10,7 @@ from apps.manifest.nodes import is_checked
 
 
 def merge(target: Any, patch: Any) -> Any:
-    """The target as the patch wants it: null deletes a key, objects merge, the rest replaces."""
+    """Apply a patch: null deletes a key, objects are merged, other values replace the old one."""
     if not isinstance(patch, dict):
         return patch
     merged = dict(target) if isinstance(target, dict) else {}
@@ -31,12 +29,12 @@ CHANGES_TYPE = (
 
 
 def changes_type(patch: Mapping[str, Any]) -> bool:
-    """Only the type of the item itself is protected: parameters and strategies have types too."""
+    # Only the type of the item itself: parameters and strategies have types too.
     return "type" in patch
 
 
 def _changes_no_type(patch: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-    """A reference that is disabled is not looked into; one that runs is left out, with an issue."""
+    # A disabled reference is not checked. In a run, a wrong one is left out with an issue.
     if is_checked(info) and info.data.get("enabled", True) and changes_type(patch):
         raise PydanticCustomError("override_type", CHANGES_TYPE)
     return patch

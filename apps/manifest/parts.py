@@ -1,6 +1,4 @@
-"""The parts of a manifest that somebody has to serve."""
-
-from __future__ import annotations
+"""The parts of a manifest that a capability has to serve."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,14 +19,14 @@ from apps.manifest.toolsets import (
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`name` says what it is, `path` where the manifest asks for it."""
+    """`name` is the kind of part, such as `tool_sets.mcp`, `path` its place in the manifest."""
 
     name: str
     path: str
 
 
 def parts_in_use(manifest: Manifest) -> tuple[Part, ...]:
-    """What a manifest asks for, in its order; what is disabled or null is not asked for."""
+    """The parts in the order of the manifest, without those that are disabled or null."""
     return (
         *_orchestrator_parts(manifest.orchestrator),
         *(
@@ -64,7 +62,7 @@ def _orchestrator_parts(orchestrator: Orchestrator) -> Iterator[Part]:
 
 
 def _toolset_parts(toolset: ToolSet, path: str) -> Iterator[Part]:
-    """An internal toolset is no part itself: each of its tools is served by somebody else."""
+    # An internal toolset is no part itself: each of its tools has a capability of its own.
     if isinstance(toolset, PredefinedToolSet):
         yield Part("tool_sets.predefined", path)
         return

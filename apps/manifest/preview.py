@@ -1,6 +1,4 @@
-"""The preview gate: what a manifest says only for preview features reads as null, or is gone."""
-
-from __future__ import annotations
+"""The preview gate: makes a manifest of an installation without preview features."""
 
 from functools import cache
 from typing import Any, TypeVar
@@ -14,10 +12,7 @@ AnyNode = TypeVar("AnyNode", bound=Node)
 
 
 def without_preview(node: AnyNode) -> AnyNode:
-    """The same node with preview fields null and preview models taken out of lists.
-
-    Defaults are gated too: a preview feature that is on by default is off without preview.
-    """
+    """The node with preview fields null, also by default, and without preview models in lists."""
     changes = {}
     for name, is_gated in _fields_with_preview(type(node)):
         value = getattr(node, name)
@@ -39,7 +34,7 @@ def _gated(value: Any) -> Any:
 
 @cache
 def _fields_with_preview(model: type[BaseModel]) -> tuple[tuple[str, bool], ...]:
-    """The fields to look into; whether each is gated as a whole."""
+    """The fields with something for preview features, and whether all of it is."""
     found = []
     for name, shape in fields(model).items():
         is_gated = marks(model, name).preview
@@ -50,7 +45,7 @@ def _fields_with_preview(model: type[BaseModel]) -> tuple[tuple[str, bool], ...]
 
 @cache
 def _has_preview(model: type[BaseModel]) -> bool:
-    """Whether a model is gated, or anything that it can hold."""
+    """Whether a model, or one that it can hold, is for preview features."""
     seen: set[type[BaseModel]] = set()
     rest = [model]
     while rest:
@@ -65,7 +60,7 @@ def _has_preview(model: type[BaseModel]) -> bool:
 
 
 def _models(shape: Shape) -> list[type[BaseModel]]:
-    """The models of the values that a shape holds directly."""
+    """The models that a value of this shape can hold directly."""
     if isinstance(shape, type):
         return [shape]
     if isinstance(shape, Choice):

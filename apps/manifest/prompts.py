@@ -1,7 +1,5 @@
 """System prompts: written in the manifest, taken from a template, or kept in DIAL."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -56,7 +54,7 @@ ToolSystemPrompt = Annotated[CustomSystemPrompt | DialSystemPrompt, Field(discri
 
 
 def fill(text: str, variables: Mapping[str, str]) -> str:
-    """Replace `{name}` for the given names; other braces stay as they are, those of values too."""
+    """Replace `{name}` for the given names; other braces stay, also those in values."""
     if not variables:
         return text
     names = "|".join(map(re.escape, variables))

@@ -1,11 +1,8 @@
-"""The reference of manifests: a document whose tables of fields are written from the models.
+"""The manifest reference: writes the tables of fields in a Markdown document from the models.
 
-A table stands between `<!-- fields of Model at path -->` and `<!-- end -->`; the rest is prose and
-stays as it is. A field that a model shares with others is told in the table of their base, if that
-has one.
+A table stands between `<!-- fields of Model at path -->` and `<!-- end -->`; the prose around it
+stays. A field that models inherit is in the table of their base, if that has one.
 """
-
-from __future__ import annotations
 
 import json
 import re
@@ -38,7 +35,7 @@ LIMITS = {
 
 
 class ReferenceIncomplete(Exception):
-    """The document has no place for a field, or one for a model that there is not."""
+    """The document has no table for a field, or one for an unknown model."""
 
 
 def rendered(document: str) -> str:
@@ -52,7 +49,7 @@ def rendered(document: str) -> str:
         raise ReferenceIncomplete(f"There is no model named {unknown[0]}.")
     schema = Manifest.model_json_schema(schema_generator=Generator)
     check_complete(schema, models, anchors)
-    kinds = frozenset(told_apart(schema))
+    kinds = frozenset(tagged_models(schema))
 
     def table(found: re.Match[str]) -> str:
         model = models[found["model"]]
@@ -64,7 +61,7 @@ def rendered(document: str) -> str:
 
 
 def all_models(base: Model) -> Iterator[Model]:
-    """Those of manifests; predefined content has some of its own."""
+    """All subclasses within this package; predefined content has others."""
     for model in base.__subclasses__():
         if model.__module__.startswith(__package__ or ""):
             yield model
@@ -75,29 +72,29 @@ def check_complete(schema: Schema, models: Mapping[str, Model], anchors: Anchors
     """Raises `ReferenceIncomplete`."""
     for model in (models[name] for name in ("Manifest", *schema["$defs"])):
         for name in model.model_fields:
-            if told_by(model, name, anchors) is None:
+            if table_of(model, name, anchors) is None:
                 raise ReferenceIncomplete(f"No table has the field {name} of {model.__name__}.")
 
 
-def told_by(model: Model, name: str, anchors: Anchors) -> str | None:
-    """The model whose table has a field: the nearest to where it is defined."""
+def table_of(model: Model, name: str, anchors: Anchors) -> str | None:
+    """The name of the model whose table has the field, the nearest to its definition."""
     lineage = model.__mro__
     origin = next(base for base in lineage if name in vars(base).get("__annotations__", ()))
     having = (base.__name__ for base in reversed(lineage) if issubclass(base, origin))
     return next((base for base in having if base in anchors), None)
 
 
-def told_apart(schema: object) -> Iterator[str]:
-    """The models that are one of several by their `type`; without it, none of them is meant."""
+def tagged_models(schema: object) -> Iterator[str]:
+    """The names of models that are chosen by their `type`, which therefore is required."""
     if isinstance(schema, list):
-        yield from (name for item in schema for name in told_apart(item))
+        yield from (name for item in schema for name in tagged_models(item))
     elif isinstance(schema, dict):
         yield from map(name_in, schema.get("discriminator", {}).get("mapping", {}).values())
-        yield from told_apart(list(schema.values()))
+        yield from tagged_models(list(schema.values()))
 
 
 def anchor_before(document: str, end: int) -> str:
-    """The link to the last heading in front of a place, as GitHub makes it."""
+    """GitHub's anchor of the last heading before a place."""
     headings = _heading.findall(document, 0, end)
     return slug(headings[-1]) if headings else ""
 
@@ -123,7 +120,7 @@ class Rows:
 
     def __iter__(self) -> Iterator[str]:
         for name, schema in self.schema.get("properties", {}).items():
-            if told_by(self.model, name, self.anchors) == self.model.__name__:
+            if table_of(self.model, name, self.anchors) == self.model.__name__:
                 cells = (self.name(name), self.kind(schema), self.default(name), self.text(name))
                 yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
 
@@ -172,7 +169,7 @@ class Rows:
         return [f"{self.plain(schema)}{limits(schema)}"]
 
     def plain(self, schema: Schema) -> str:
-        """A value that is no model, with what a list or an object holds."""
+        """The type of a value that is no model."""
         if isinstance(items := schema.get("items"), dict):
             return f"list of {plural(self.kind(items))}"
         if isinstance(values := schema.get("additionalProperties"), dict):
@@ -180,7 +177,7 @@ class Rows:
         return str(schema.get("type", "any value"))
 
     def link(self, reference: str) -> str:
-        """Where a model is told; it is called by its `type` where that tells models apart."""
+        """A link to a model's table, with its `type` as text where models are chosen by it."""
         tag = self.definitions[name_in(reference)]["properties"].get("type", {})
         is_kind = isinstance(tag.get("const"), str) and tag["const"] not in {"object", "function"}
         text = f"`{tag['const']}`" if is_kind else "object"

@@ -1,10 +1,8 @@
 """The JSON schema of a manifest, as editors and DIAL Core read it.
 
-DIAL wants the properties of the root written out and numbered. What depends on an installation
-(preview features, a default deployment, addresses) is given by whoever asks.
+DIAL wants the properties of the root written out and numbered. Settings of the installation, such as
+preview features and addresses, are arguments.
 """
-
-from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -20,17 +18,14 @@ Schema = dict[str, Any]
 DEFINITION = "#/$defs/"
 
 CORE_SCHEMA = "https://dial.epam.com/application_type_schemas/schema#"
-"""What DIAL Core checks the schemas of application types against."""
+"""The meta-schema for application types in DIAL Core."""
 TYPE_NAME = "Quick App 2.0"
 
 
 class Generator(GenerateJsonSchema):
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
-        """Write choices the way DIAL's editors know them.
-
-        A choice made by a function has no discriminator that JSON Schema could name, and the tag
-        null is called "None".
-        """
+        # A choice by a function has no discriminator that JSON Schema could name. DIAL's editors
+        # know the tag null as "None".
         result = super().tagged_union_schema(schema)
         if callable(schema["discriminator"]):
             result["anyOf"] = result.pop("oneOf")
@@ -46,10 +41,10 @@ def manifest_schema(
     default_deployment: str = "",
     secrets: Collection[str] | None = None,
 ) -> Schema:
-    """The schema of a manifest, new for each call; without `preview`, only what then exists.
+    """The schema of a manifest as a new object.
 
-    With a `default_deployment` an orchestrator need not name one. With names of `secrets`, these
-    may stand for credentials; documents of DIAL Core know none.
+    `preview`: False leaves out preview features. `default_deployment`: the orchestrator's deployment
+    is optional. `secrets`: names that may stand for credentials; None in documents of DIAL Core.
     """
     schema = Manifest.model_json_schema(schema_generator=Generator)
     definitions: dict[str, Schema] = schema["$defs"]
@@ -57,10 +52,11 @@ def manifest_schema(
         offer_deployment(definitions["Orchestrator"], default_deployment)
     settle_credentials(schema, is_choice=secrets is not None)
     if secrets is not None:
-        definitions |= standing_in(secrets)
+        definitions |= credential_references(secrets)
     unwrap_texts(schema)
     if not preview:
-        drop_preview(schema, {DEFINITION + name for name in preview_models(definitions)})
+        gone = {DEFINITION + name for name, value in definitions.items() if value.get("x-preview")}
+        drop_preview(schema, gone)
     properties = {
         name: written_out(value, definitions) for name, value in schema["properties"].items()
     }
@@ -99,7 +95,7 @@ def registered_schema(
 
 
 def unwrap_texts(schema: Schema) -> None:
-    """Write descriptions in one line: their line ends are those of the source."""
+    """Put descriptions, which have the line ends of the source, on one line."""
     if "description" in schema:
         schema["description"] = " ".join(schema["description"].split())
     for inner in subschemas(schema):
@@ -120,7 +116,7 @@ def drop_required(schema: Schema, names: set[str]) -> None:
 
 
 def settle_credentials(schema: Schema, *, is_choice: bool) -> None:
-    """Say of credentials that they are texts, or that they can be chosen."""
+    """Make each credential a text, or a choice of a text and references."""
     if schema.pop("x-credential", False) and is_choice:
         names = (SECRET_REFERENCE, HIDDEN_CREDENTIAL)
         references = [{"$ref": DEFINITION + name} for name in names]
@@ -133,8 +129,8 @@ SECRET_REFERENCE = "SecretReference"  # noqa: S105 - of a definition
 HIDDEN_CREDENTIAL = "HiddenCredential"
 
 
-def standing_in(names: Collection[str]) -> dict[str, Schema]:
-    """What may stand in the place of a credential."""
+def credential_references(names: Collection[str]) -> dict[str, Schema]:
+    """The definitions of values that may stand for a credential."""
     name: Schema = {"title": "Name", "type": "string"}
     if names:
         name["enum"] = ["", *sorted(names)]  # a form begins with the first, which names none
@@ -156,10 +152,6 @@ def only(key: str, value: Schema, description: str) -> Schema:
         "required": [key],
         "additionalProperties": False,
     }
-
-
-def preview_models(definitions: dict[str, Schema]) -> list[str]:
-    return [name for name, value in definitions.items() if value.get("x-preview")]
 
 
 def drop_preview(schema: Schema, gone: set[str]) -> None:
@@ -189,14 +181,14 @@ def subschemas(schema: Schema) -> Iterator[Schema]:
 
 
 def written_out(schema: Schema, definitions: dict[str, Schema]) -> Schema:
-    """A property with its definition in place of the reference; what stands beside it wins."""
+    """A property with its definition in place of the reference; keys beside it win."""
     name = schema.get("$ref", "").removeprefix(DEFINITION)
     beside = {key: value for key, value in schema.items() if key != "$ref"}
     return {**definitions.get(name, {}), **beside}
 
 
 def reachable(schema: object, definitions: dict[str, Schema]) -> set[str]:
-    """The names of the definitions that a schema needs, directly or through others."""
+    """The names of the definitions that a schema refers to, also indirectly."""
     used: set[str] = set()
     rest = list(references(schema))
     while rest:

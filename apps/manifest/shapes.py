@@ -1,6 +1,7 @@
-"""What a document may hold where, read off the models: the map for walking a plain document.
+"""The shape of a document, read off the models: which model an object at a place is meant to be.
 
-A validated manifest no longer shows what was written; errors and warnings are about exactly that.
+Errors and warnings are about the document as it was written, which a validated manifest no longer
+shows.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Annotated, Any, Literal, Union
 from pydantic import BaseModel, Discriminator, Tag
 from pydantic.fields import FieldInfo
 
-from apps.manifest.paths import join
+from apps.manifest.problems import join
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several models; `tag` tells which one a value means to be."""
+    """One of several models; `tag` reads from a value which one it is meant to be."""
 
     models: dict[object, Shape]
     tag: Callable[[Any], object]
@@ -42,12 +43,12 @@ class Mixed:
 
 
 Shape = type[BaseModel] | Items | Values | Choice | Mixed | None
-"""None is a plain value, or one that is not looked into."""
+"""None: a plain value, or one that is not looked into."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """An object of a document, and the model that it means to be; the root's path is empty."""
+    """An object of a document, and the model that it is meant to be; the root's path is empty."""
 
     path: str
     model: type[BaseModel]
@@ -84,7 +85,7 @@ def inside(shape: Shape, key: str) -> Shape:
 
 
 def chosen(shape: Choice, value: Any) -> Shape:
-    """The model that a value means to be, if it can be told."""
+    """The model that a value is meant to be, None if its tag is unknown."""
     tag = shape.tag(value) if isinstance(value, dict) else None
     is_known = isinstance(tag, str | None) and tag in shape.models
     return shape.models[tag] if is_known else None
@@ -93,27 +94,22 @@ def chosen(shape: Choice, value: Any) -> Shape:
 @cache
 def fields(model: type[BaseModel]) -> dict[str, Shape]:
     return {
-        name: _shape(field.annotation, field.discriminator)
+        name: shape_of(field.annotation, field.discriminator)
         for name, field in model.model_fields.items()
     }
 
 
-def shape_of(annotation: Any) -> Shape:
-    """The shape of a value of that type."""
-    return _shape(annotation)
-
-
-def _shape(annotation: Any, discriminator: str | Discriminator | None = None) -> Shape:
+def shape_of(annotation: Any, discriminator: str | Discriminator | None = None) -> Shape:
     origin = typing.get_origin(annotation)
     arguments = typing.get_args(annotation)
     if origin is Annotated:
-        return _shape(arguments[0], _discriminator(arguments[1:]) or discriminator)
+        return shape_of(arguments[0], _discriminator(arguments[1:]) or discriminator)
     if origin in {Union, types.UnionType}:
         return _union(arguments, discriminator)
     if origin in {tuple, list, frozenset}:
-        return Items(_shape(arguments[0]))
+        return Items(shape_of(arguments[0]))
     if origin is dict:
-        return Values(_shape(arguments[1]))
+        return Values(shape_of(arguments[1]))
     is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
     return annotation if is_model else None
 
@@ -121,10 +117,10 @@ def _shape(annotation: Any, discriminator: str | Discriminator | None = None) ->
 def _union(members: tuple[Any, ...], discriminator: str | Discriminator | None) -> Shape:
     members = tuple(member for member in members if member is not type(None))
     if len(members) == 1:
-        return _shape(members[0], discriminator)
+        return shape_of(members[0], discriminator)
     if isinstance(discriminator, Discriminator) and callable(discriminator.discriminator):
         return Choice(
-            {_tag(member): _shape(member) for member in members}, discriminator.discriminator
+            {_tag(member): shape_of(member) for member in members}, discriminator.discriminator
         )
     if isinstance(discriminator, str):
         models = {tag: member for member in members for tag in _tags(member, discriminator)}

@@ -1,4 +1,4 @@
-"""A skill as it is written: instructions in Markdown, told of in YAML front matter; and its files.
+"""A skill document: YAML front matter and instructions in Markdown; and the files beside it.
 
 ---
 name: tone-of-voice
@@ -7,8 +7,6 @@ description: How we write. Read it before you write to a customer.
 Be kind …
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,8 +14,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from apps.manifest.front_matter import PLACE, FrontMatterInvalid, Value, read_front_matter
-from apps.manifest.paths import join
-from apps.manifest.problems import Problem, cut
+from apps.manifest.problems import Problem, cut, join
 
 SKILL_FILE = "SKILL.md"
 """The document among the files of a skill."""
@@ -33,27 +30,12 @@ LONGEST_PATH = 255
 """Characters of the path of a file in its skill."""
 
 TEXT_ENDINGS = frozenset(
-    [
-        ".md",
-        ".markdown",
-        ".txt",
-        ".json",
-        ".yaml",
-        ".yml",
-        ".csv",
-        ".tsv",
-        ".xml",
-        ".html",
-        ".toml",
-        ".ini",
-        ".sql",
-        ".py",
-        ".sh",
-        ".js",
-        ".ts",
-    ]
-)
-"""What files beside the document may be; everything else is no text that a model could read."""
+    {
+        ".md", ".markdown", ".txt", ".json", ".yaml", ".yml", ".csv", ".tsv", ".xml", ".html",
+        ".toml", ".ini", ".sql", ".py", ".sh", ".js", ".ts",
+    }
+)  # fmt: skip
+"""Files beside the document; others hold no text that a model could read."""
 
 _name = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _tool = re.compile(r"[^\s,(]+(?:\([^)]*\))?")
@@ -61,7 +43,7 @@ _control = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
 class SkillInvalid(Exception):
-    """A text that is no skill. `problems` has one entry for each mistake, by its key."""
+    """`problems` has one entry for each mistake of a document."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         super().__init__("; ".join(f"{problem.path}: {problem.message}" for problem in problems))
@@ -70,10 +52,10 @@ class SkillInvalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SkillDocument:
-    """What a skill says of itself, and its instructions (`body`, Markdown).
+    """The front matter of a skill, and its instructions (`body`, Markdown).
 
-    `allowed_tools` is what its author thought of; nothing is allowed or forbidden by it.
-    `warnings` are of what could be read all the same.
+    `allowed_tools` is its author's hint and restricts nothing. `warnings` are about mistakes that
+    keep nobody from using it.
     """
 
     name: str
@@ -90,7 +72,7 @@ class SkillDocument:
 class InstalledSkill:
     """A skill that every application of this installation is offered.
 
-    `text` is its document as it was written, `files` are the texts beside it by their paths.
+    `text` is its document as it was written, `files` the texts beside it by path.
     """
 
     document: SkillDocument
@@ -118,7 +100,7 @@ def read_skill_document(text: str, most_bytes: int = MOST_BYTES) -> SkillDocumen
         metadata=read.texts_by_key("metadata"),
         allowed_tools=read.words("allowed-tools"),
         body=front.body,
-        warnings=cut([*front.warnings, *odd(front.values, front.body)]),
+        warnings=cut([*front.warnings, *warnings_about(front.values, front.body)]),
     )
     if read.problems:
         raise SkillInvalid(cut(read.problems))
@@ -128,8 +110,8 @@ def read_skill_document(text: str, most_bytes: int = MOST_BYTES) -> SkillDocumen
 KNOWN = frozenset({"name", "description", "license", "compatibility", "metadata", "allowed-tools"})
 
 
-def odd(values: Mapping[str, Value], body: str) -> Iterator[Problem]:
-    """What keeps nobody from using a skill, and was hardly meant."""
+def warnings_about(values: Mapping[str, Value], body: str) -> Iterator[Problem]:
+    """Warnings about unknown keys and about missing instructions."""
     for key in sorted(values.keys() - KNOWN):
         path = join("", key)
         if key.replace("_", "-").lower() in KNOWN:
@@ -142,7 +124,7 @@ def odd(values: Mapping[str, Value], body: str) -> Iterator[Problem]:
 
 
 class Reading:
-    """Takes the values of front matter, and collects what is wrong with them."""
+    """Reads the values of front matter and collects their problems."""
 
     def __init__(self, values: Mapping[str, Value]) -> None:
         self.values = values
@@ -191,7 +173,7 @@ class Reading:
 
 
 def name_problem(name: str) -> str:
-    """Why this cannot be the name of a skill, "" if it can."""
+    """Why a skill cannot have this name, "" if it can."""
     if len(name) > LONGEST_NAME:
         return f"has {len(name):,} characters; at most {LONGEST_NAME} are possible"
     if _name.fullmatch(name):
@@ -224,7 +206,7 @@ def kind_of(value: Value) -> str:
 
 
 def size_problem(text: str, most_bytes: int) -> str:
-    """Why this text is none of a skill, "" if it can be."""
+    """Why this text cannot be that of a skill, "" if it can."""
     try:
         read_text(text, most_bytes)
     except ValueError as error:
@@ -236,19 +218,19 @@ def size_problem(text: str, most_bytes: int) -> str:
 
 
 class Bundled(NamedTuple):
-    """The texts beside a document that can be read, by path, and why the others cannot."""
+    """The readable texts beside a document, by path, and why others cannot be read."""
 
     files: Mapping[str, str]
     problems: tuple[Problem, ...]
 
 
 def is_offered(path: str) -> bool:
-    """Whether a file is one that a model may read; others of a skill are passed over."""
+    """Whether models may read a file of a skill; others are passed over."""
     return not path_problem(path)
 
 
 def path_problem(path: str) -> str:
-    """Why a file of this path, relative to its skill, is not offered; "" if it is."""
+    """Why a file with this path below its skill is not offered; "" if it is."""
     parts = path.split("/")
     if path.casefold() == SKILL_FILE.casefold():
         return f"is the document itself; name a file beside {SKILL_FILE} otherwise"
@@ -264,7 +246,7 @@ def path_problem(path: str) -> str:
 
 
 def bundled(files: Mapping[str, str | bytes]) -> Bundled:
-    """Sort out what may be read of the files beside a document; the first ones are kept."""
+    """The readable files beside a document; of too many the first ones."""
     texts: dict[str, str] = {}
     problems: list[Problem] = []
     for path, content in sorted(files.items()):
@@ -282,7 +264,7 @@ def bundled(files: Mapping[str, str | bytes]) -> Bundled:
 
 
 def read_text(content: str | bytes, most_bytes: int = MOST_BYTES) -> str:
-    """A file's text, which may be empty. Raises ValueError with why a model cannot be given it."""
+    """A file's text, which may be empty. Raises ValueError with the reason why it has none."""
     try:
         encoded = content if isinstance(content, bytes) else content.encode()
         text = encoded.decode("utf-8-sig")

@@ -1,7 +1,5 @@
 """Skill documents that an application adds to the installed ones."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field

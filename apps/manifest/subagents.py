@@ -1,7 +1,5 @@
 """Helpers that the orchestrator may hand a task to, with the toolsets that it chooses for them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Annotated
 

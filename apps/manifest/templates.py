@@ -1,4 +1,4 @@
-"""The templates in the arguments of hooks: what can be known of them before they are filled in.
+"""Checks of the templates in the arguments of hooks, before they are filled in.
 
 `${expression}` in a text and the keys `$eval` and `$if` are checked here, names and paths
 included; other operators bring names of their own and are checked when the hook fires.
@@ -7,22 +7,22 @@ included; other operators bring names of their own and are checked when the hook
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
-from apps.manifest.expressions import (
-    Constant,
-    Expression,
-    ExpressionInvalid,
-    Index,
-    Member,
-    Name,
-    Operation,
-    Slice,
-    operands,
-    parse,
-    parse_prefix,
-)
-from apps.manifest.paths import join
+from jsone import AST
+from jsone.parser import Parser
+from jsone.render import tokenizer
+from jsone.shared import JSONTemplateError
+
+from apps.manifest.problems import join
+
+MOST_TOKENS = 150
+"""Tokens in one expression."""
+MOST_CHARACTERS = 4_000
+"""Characters in one expression inside of a text, which the library copies for each token."""
+LONGEST_QUOTE = 120
+"""Characters of an expression in a message."""
 
 OPERATORS = frozenset(
     {
@@ -40,7 +40,7 @@ FUNCTIONS = frozenset(
 )  # fmt: skip
 
 Kind = dict[str, Any] | list[Any] | None
-"""What is known of a value: its members, its items in a list of one, or nothing."""
+"""All that is known of a value: its members, its items in a list of one, or nothing."""
 
 _CALL_OF_A_TOOL: Kind = {"id": None, "name": None, "arguments": None}
 _MESSAGE: Kind = {
@@ -77,7 +77,7 @@ def is_templated(value: object) -> bool:
 
 
 def first_problem(template: object, event: str) -> str:
-    """What is wrong with a template, with its place inside, or "" if nothing can be seen."""
+    """The first mistake in a template, with its place inside, or "" if none can be seen."""
     return next(_problems(template, ROOTS[event], ""), "")
 
 
@@ -120,13 +120,12 @@ def _text_problem(text: str, roots: dict[str, Kind]) -> str:
         if start and text[start - 1] == "$":
             continue
         try:
-            expression, position = parse_prefix(text, position)
-        except ExpressionInvalid as error:
+            end = _check(text[position : position + MOST_CHARACTERS], roots)
+        except _Invalid as error:
             return str(error)
-        if not text[position:].lstrip().startswith("}"):
+        if end is None or end.kind != "}":
             return "`${` is not closed by `}`"
-        if problem := _lookup_problem(expression, roots):
-            return problem
+        position += end.end
     return ""
 
 
@@ -134,80 +133,106 @@ def _expression_problem(text: object, roots: dict[str, Kind]) -> str:
     if not isinstance(text, str):
         return "an expression is a text"
     try:
-        return _lookup_problem(parse(text), roots)
-    except ExpressionInvalid as error:
+        rest = _check(text, roots)
+    except _Invalid as error:
         return str(error)
+    return f"{text[rest.start :].strip()[:20]!r} is left over after the expression" if rest else ""
 
 
-class _Unknown(Exception):
-    """A name or a path that leads nowhere, or an operator that is not there."""
+class _Invalid(Exception):
+    """No expression, a name or a path that leads nowhere, or an operator that is not available."""
 
 
-def _lookup_problem(expression: Expression, roots: dict[str, Kind]) -> str:
+class _BoundedTokens:
+    """The tokenizer of the library, for as many tokens as an expression may have."""
+
+    def generate_tokens(self, text: str) -> Iterator[Any]:
+        tokens = tokenizer.generate_tokens(text)
+        yield from islice(tokens, MOST_TOKENS)
+        if next(tokens, None) is not None:
+            raise _Invalid("the expression is too long")
+
+
+def _check(text: str, roots: dict[str, Kind]) -> Any:
+    """The token behind the expression that a text begins with; None at the end of the text.
+
+    Raises `_Invalid`.
+    """
     try:
-        _kind(expression, roots)
-    except _Unknown as error:
-        return str(error)
-    return ""
+        parser = Parser(text, _BoundedTokens())
+        _kind(parser.parse(), roots)
+    except RecursionError:
+        raise _Invalid("the expression is too long") from None
+    except JSONTemplateError as error:
+        raise _Invalid(error.args[0][:LONGEST_QUOTE]) from None
+    except (AttributeError, StopIteration):  # so the parser fails at some ends of the text
+        raise _Invalid("the expression is not complete") from None
+    return parser.current_token
 
 
-def _kind(expression: Expression, roots: dict[str, Kind]) -> Kind:
-    """What is known of the value of an expression. Raises `_Unknown`."""
-    match expression:
-        case Name(name):
-            if name not in roots and name not in FUNCTIONS:
-                raise _Unknown(f"there is no {name!r} here, only {_listed(roots)}")
-            return roots.get(name)
-        case Member(target, name):
-            return _member(_kind(target, roots), name)
-        case Index(target, index):
-            return _item(_kind(target, roots), index, roots)
-        case Slice(target, start, stop):
-            _look_up((start, stop), roots)
-            return _sliced(_kind(target, roots))
-        case Operation("**", _):
-            raise _Unknown("`**` is not available; small numbers make too large ones with it")
-        case _:
-            _look_up(operands(expression), roots)
-            return None
+def _kind(node: Any, roots: dict[str, Kind]) -> Kind:
+    """The kind of the value of an expression. Raises `_Invalid`."""
+    match node:
+        case None:
+            raise _Invalid("a value is missing")
+        case AST.ContextValue():
+            return _root(node.token.value, roots)
+        case AST.ValueAccess():
+            return _part(node, roots)
+        case AST.BinOp() if node.token.kind == ".":
+            return _member(_kind(node.left, roots), node.right.token.value)
+        case AST.BinOp() if node.token.kind == "**":
+            raise _Invalid("`**` is not available; small numbers make too large ones with it")
+    for operand in _operands(node):
+        _kind(operand, roots)
+    return None
 
 
-def _look_up(expressions: tuple[Expression | None, ...], roots: dict[str, Kind]) -> None:
-    for expression in expressions:
-        if expression is not None:
-            _kind(expression, roots)
+def _operands(node: Any) -> Iterator[Any]:
+    """The expressions that an expression is made of; None for one that is missing."""
+    for value in vars(node).values():
+        parts = [*value.values()] if isinstance(value, dict) else value
+        parts = parts if isinstance(parts, list) else [parts]
+        if parts != [None] or not isinstance(node, AST.List):  # an empty list has that
+            yield from (part for part in parts if part is None or isinstance(part, AST.ASTNode))
 
 
-def _item(target: Kind, index: Expression, roots: dict[str, Kind]) -> Kind:
-    if isinstance(index, Constant) and isinstance(index.value, str):
-        return _member(target, index.value)
-    _kind(index, roots)
+def _root(name: str, roots: dict[str, Kind]) -> Kind:
+    if name not in roots and name not in FUNCTIONS:
+        raise _Invalid(f"there is no {name[:LONGEST_QUOTE]!r} here, only {_listed(roots)}")
+    return roots.get(name)
+
+
+def _part(node: Any, roots: dict[str, Kind]) -> Kind:
+    target, index = _kind(node.arr, roots), node.left
+    for bound in (index, node.right):
+        if bound is not None:
+            _kind(bound, roots)
+    if node.isInterval:
+        return _sliced(target)
+    if index.token.kind == "string":
+        return _member(target, index.token.value[1:-1])
     if isinstance(target, list):
         item: Kind = target[0]
         return item
-    return _sliced(target) if _is_no_name(index) else None
-
-
-def _is_no_name(index: Expression) -> bool:
-    """Whether it can be seen that the index is no text, which might name a member."""
-    return isinstance(index, Constant) or (
-        isinstance(index, Operation) and index.operator in {"-", "*", "/"}
-    )
+    # A number or a sum names no member; what a name or a call comes to cannot be seen.
+    is_number = type(index) is AST.Primitive or index.token.kind in {"-", "*", "/"}
+    return _sliced(target) if is_number else None
 
 
 def _sliced(target: Kind) -> Kind:
     """A list or a text has parts by number; an object has none."""
     if isinstance(target, dict):
-        raise _Unknown(f"this is no list and has no items by number; take one of {_listed(target)}")
+        raise _Invalid(f"this is no list and has no items by number; take one of {_listed(target)}")
     return target
 
 
 def _member(target: Kind, name: str) -> Kind:
     if isinstance(target, list):
-        raise _Unknown(f"a list has no {name!r}; take one of its items first")
+        raise _Invalid(f"a list has no {name!r}; take one of its items first")
     if isinstance(target, dict):
         if name not in target:
-            raise _Unknown(f"there is no {name!r} here, only {_listed(target)}")
+            raise _Invalid(f"there is no {name!r} here, only {_listed(target)}")
         member: Kind = target[name]
         return member
     return None

@@ -1,7 +1,5 @@
 """The tools of a toolset: written out, generated from a deployment, or predefined."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
@@ -169,7 +167,7 @@ class PredefinedTool(Node):
 
 
 def kind_of_tool(full: str) -> Callable[[Any], str | None]:
-    """What a tool means to be: its `type`, else what its keys say, else the `full` kind."""
+    """A function from a tool to its kind: its `type`, else by its keys, else `full`."""
 
     def kind(tool: Any) -> str | None:
         if not isinstance(tool, Mapping):

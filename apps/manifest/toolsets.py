@@ -1,7 +1,5 @@
 """The kinds of toolset that an application can be given."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import unquote
@@ -12,11 +10,10 @@ from pydantic_core import PydanticCustomError
 from apps.manifest.attachments import AttachmentFilter, ResponseAsAttachment
 from apps.manifest.authorizations import McpAuthorization, RestAuthorization
 from apps.manifest.fallbacks import Fallback
-from apps.manifest.naming import localized
+from apps.manifest.names import Localized, localized
 from apps.manifest.nodes import Marks, Node
 from apps.manifest.overrides import Override
 from apps.manifest.secrets import Credential, dumped, reads_as_credential
-from apps.manifest.texts import Localized
 from apps.manifest.tools import (
     AnyDeploymentTool,
     AnyInternalTool,

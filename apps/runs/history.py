@@ -11,9 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from apps.agent.assembly import MODEL_STATE
-from apps.agent.messages import Message, to_dicts
-from apps.agent.thoughts import given_back, without
+from apps.agent.messages import Message, to_dicts, with_model_parts
 from apps.runs.sealing import unseal
 from apps.runs.stored import read_stored
 
@@ -29,19 +27,16 @@ def expand(messages: Iterable[Message]) -> list[Message]:
 
 def expand_one(message: Message) -> Iterator[Message]:
     if message.role != "assistant":
-        yield message
+        yield with_model_parts(message)
         return
-    whole = unseal(message.state)
-    stored = whole.get(HISTORY)
-    if not isinstance(stored, list):
-        yield message if whole is message.state else replace(message, state=whole)
-        return
-    state = {key: value for key, value in whole.items() if key != HISTORY}
-    if stored and isinstance(stored[0], Mapping) and "tool_call" in stored[0]:
-        logger.warning("A conversation carries the old form of %s; it is still read.", HISTORY)
-        stored = [written for pair in stored for written in paired(pair)]
-    yield from read_stored(stored)
-    yield replace(message, state=state)
+    state = dict(unseal(message.state))
+    stored = state.pop(HISTORY, None)
+    if isinstance(stored, list):
+        if stored and isinstance(stored[0], Mapping) and "tool_call" in stored[0]:
+            logger.warning("A conversation carries the old form of %s; it is still read.", HISTORY)
+            stored = [written for pair in stored for written in paired(pair)]
+        yield from read_stored(stored)
+    yield with_model_parts(replace(message, state=state) if state != message.state else message)
 
 
 def paired(pair: Any) -> Iterator[dict[str, Any]]:
@@ -58,8 +53,8 @@ def paired(pair: Any) -> Iterator[dict[str, Any]]:
 def newest_state(messages: Sequence[Message]) -> Mapping[str, Any]:
     """The state of the last answer: what capabilities left for the next one."""
     for message in reversed(messages):
-        if message.role == "assistant" and (state := without(message).state):
-            return state
+        if message.role == "assistant" and (message.state or message.model_state):
+            return message.state
     return {}
 
 
@@ -87,16 +82,3 @@ def is_new(message: Message, brought: Collection[str]) -> bool:
     if message.role == "tool":
         return message.tool_call_id not in brought
     return any(call.id not in brought for call in message.tool_calls)
-
-
-async def promote(deployment: str, messages: Sequence[Message]) -> Sequence[Message]:
-    """Give the model its own state back at the top level, where it left it, and its thoughts."""
-    return [promote_one(given_back(message, deployment)) for message in messages]
-
-
-def promote_one(message: Message) -> Message:
-    own = message.state.get(MODEL_STATE)
-    if message.role != "assistant" or not isinstance(own, Mapping):
-        return message
-    rest = {key: value for key, value in message.state.items() if key != MODEL_STATE}
-    return replace(message, state={**rest, **own})

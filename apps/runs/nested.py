@@ -1,21 +1,22 @@
 """An application as a model: another run asks it, and it works in the same process.
 
-What a run emits becomes the chunks that DIAL would have sent for it, so whoever asks need not know
-whether the application is one of ours.
+What its run emits is what the model says, as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from channels.db import database_sync_to_async
 from django.core.validators import slug_re
 
 from apps.accounts.caller import Caller
-from apps.agent.model import Chunk, ModelRequest
+from apps.agent.events import Event
+from apps.agent.messages import Message
+from apps.agent.model import ModelRequest
 from apps.agent.streams import stream
 from apps.catalog import access
 from apps.catalog.resolve import ResolvedApplication
@@ -25,7 +26,6 @@ from apps.errors import (
     DeploymentNotFound,
     ModelFailed,
 )
-from apps.runs.chunks import ChunkWriter
 from apps.runs.failures import WITH_LIMITS, failure, kind_of
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
@@ -89,16 +89,15 @@ class ApplicationModel:
     application: ResolvedApplication
     workspace: LocalWorkspace
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Chunk], None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Event], None]:
         """Closing the generator cancels the run. Raises `ModelFailed` with a text for people."""
         caller = self.workspace.caller
         asked = to_run_request(request)
         work = partial(run, self.application, asked, self.workspace, caller)
-        writer = ChunkWriter()
         try:
             async with aclosing(stream(work)) as batches:
                 async for batch in batches:
-                    yield writer.write(batch)
+                    yield batch
         except Exception as error:
             raise failed(error) from error
 
@@ -110,11 +109,17 @@ def to_run_request(request: ModelRequest) -> RunRequest:
     that are about this one answer.
     """
     return RunRequest(
-        messages=tuple(request.messages),
+        messages=tuple(map(with_own_state, request.messages)),
         external={spec.name: spec for spec in request.tools},
         tool_choice=request.parameters.get("tool_choice"),
         response_format=request.parameters.get("response_format"),
     )
+
+
+def with_own_state(message: Message) -> Message:
+    """What the application left in its answer is its state, and not that of a model of its own."""
+    own = {**message.state, **message.model_state}
+    return replace(message, state=own, model_state={}) if message.model_state else message
 
 
 def failed(error: Exception) -> ModelFailed:

@@ -6,7 +6,7 @@ What cannot be opened becomes an issue, what cannot be closed a line in the log:
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
@@ -37,15 +37,18 @@ async def open_capabilities(
     application: ResolvedApplication, opening: Opening
 ) -> AsyncIterator[Opened]:
     """Open every capability for the length of the block; what fails becomes an issue."""
-    opened: list[Contribution] = []
+    opened: list[tuple[str, Contribution]] = []
     closing: list[Closing] = []
     try:
         issues = list(application.prepared.issues)
         for name, opener in application.prepared.openers:
-            contribution = await open_one(closing, name, opener, opening, issues)
-            if contribution is not None:
-                opened.append(contribution)
-        yield join(opened, issues, application.manifest)
+            work = open_one(closing, name, opener, opening)
+            opened.append((name, await attempt(name, work, issues)))
+        settled = [
+            one if one.settle is None else await attempt(name, one.settle(), issues)
+            for name, one in opened
+        ]
+        yield join(settled, issues, application.manifest)
     except BaseException as error:
         await close_all(closing, error)
         raise
@@ -53,25 +56,27 @@ async def open_capabilities(
 
 
 async def open_one(
-    closing: list[Closing],
-    name: str,
-    opener: Open,
-    opening: Opening,
-    issues: list[InitializationIssue],
-) -> Contribution | None:
+    closing: list[Closing], name: str, opener: Open, opening: Opening
+) -> Contribution:
+    manager = opener(opening)
+    contribution = await manager.__aenter__()
+    if not isinstance(manager, nullcontext):  # most have nothing to close
+        closing.append((name, manager))
+    return contribution
+
+
+async def attempt(
+    name: str, work: Awaitable[Contribution], issues: list[InitializationIssue]
+) -> Contribution:
+    """What a capability brings; nothing and an issue if it fails."""
     try:
-        manager = opener(opening)
-        contribution = await manager.__aenter__()
+        return await work
     except InitializationIssue as issue:
         issues.append(issue)
     except Exception:
         logger.exception("Capability %s could not be opened", name)
         issues.append(InitializationIssue(f"{name}: failed unexpectedly; see the server's log."))
-    else:
-        if not isinstance(manager, nullcontext):  # most have nothing to close
-            closing.append((name, manager))
-        return contribution
-    return None
+    return Contribution()
 
 
 async def close_all(closing: list[Closing], error: BaseException | None) -> None:

@@ -75,8 +75,8 @@ def note_usage(span: Span, progress: Progress) -> None:
     if not span.is_recording():
         return
     spent = total(progress.usage)
-    span.set_attribute("gen_ai.usage.input_tokens", spent.prompt_tokens)
-    span.set_attribute("gen_ai.usage.output_tokens", spent.completion_tokens)
+    span.set_attribute("gen_ai.usage.input_tokens", spent.input)
+    span.set_attribute("gen_ai.usage.output_tokens", spent.output)
 
 
 def tell_initialized(application: ResolvedApplication, opened: Opened) -> None:

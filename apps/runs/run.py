@@ -15,19 +15,18 @@ from typing import Any
 from django.conf import settings
 
 from apps.accounts.caller import Caller
-from apps.agent.assembly import MODEL_STATE
 from apps.agent.events import Emit, Finished, Spent, StateSaved
 from apps.agent.loop import AgentLoop, Progress
-from apps.agent.messages import Message
+from apps.agent.messages import MODEL_STATE, Message
 from apps.agent.model import Model
 from apps.agent.retries import ONCE, Persistence
 from apps.agent.room import Room
-from apps.agent.thoughts import forget
+from apps.agent.thoughts import forget, own_thoughts
 from apps.capabilities.registry import Completed, Completion, Opening, Prepared, Tidy
 from apps.catalog.resolve import CONFIGURATION, ResolvedApplication
 from apps.errors import InitializationIssue, QuickAppError
 from apps.manifest.manifest import Manifest
-from apps.runs.history import HISTORY, expand, kept, newest_state, promote
+from apps.runs.history import HISTORY, expand, kept, newest_state
 from apps.runs.issues import report
 from apps.runs.opening import Opened, open_capabilities
 from apps.runs.parameters import limit_issues, limit_of, overlaid, static_tools
@@ -187,7 +186,7 @@ def make_loop(
         parameters=parameters,
         first_parameters=first,
         static_tools=static_tools(info),
-        view=(partial(promote, deployment_id), *opened.contribution.view),
+        view=(partial(own_thoughts, deployment_id), *opened.contribution.view),
         results=opened.contribution.results,
         recoveries=(*opened.contribution.recoveries, forget),
         max_iterations=limit_of(orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS),
@@ -241,6 +240,6 @@ def state_of(
         conversation = tidy(conversation)
     state: dict[str, Any] = {HISTORY: kept(conversation, given)}
     for message in progress.added:
-        if not message.tool_calls and MODEL_STATE in message.state:
-            state[MODEL_STATE] = message.state[MODEL_STATE]
+        if not message.tool_calls and message.model_state:
+            state[MODEL_STATE] = message.model_state
     return state

@@ -16,22 +16,17 @@ def total(spent: Iterable[ModelUsage]) -> Usage:
         by_model[item.model] = item if known is None else added(known, item)
     per_model = tuple(by_model.values())
     whole = reduce(added, per_model, ModelUsage("", 0, 0))
-    return Usage(
-        whole.prompt_tokens,
-        whole.completion_tokens,
-        per_model,
-        whole.cached_tokens,
-        whole.reasoning_tokens,
-    )
+    return Usage(whole.input, whole.output, per_model, whole.cached, whole.created, whole.reasoning)
 
 
 def added(one: ModelUsage, other: ModelUsage) -> ModelUsage:
     return ModelUsage(
         one.model,
-        one.prompt_tokens + other.prompt_tokens,
-        one.completion_tokens + other.completion_tokens,
-        counted(one.cached_tokens, other.cached_tokens),
-        counted(one.reasoning_tokens, other.reasoning_tokens),
+        one.input + other.input,
+        one.output + other.output,
+        counted(one.cached, other.cached),
+        counted(one.created, other.created),
+        counted(one.reasoning, other.reasoning),
     )
 
 

@@ -15,14 +15,14 @@ from typing import Any, TypeVar
 
 from channels.consumer import AsyncConsumer
 from channels.db import aclose_old_connections
+from django.conf import settings
 
-from apps.errors import BadRequest
+from apps.streaming.bodies import BoundedBody, Receive, drain
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Scope = Mapping[str, Any]
-Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 Header = tuple[bytes, bytes]
 
@@ -32,20 +32,9 @@ EVENT_STREAM: tuple[Header, ...] = (
     (b"x-accel-buffering", b"no"),
 )
 """Tells proxies to keep and to gather nothing."""
+CLOSE = (b"connection", b"close")
 HEARTBEAT = b": heartbeat\n\n"
 CONNECTIONS_SECONDS = 1.0
-
-
-class BodyTooLarge(BadRequest):
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"The request body is larger than {limit} bytes.")
-        self.limit = limit
-
-
-class BodyTooSlow(BadRequest):
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"The request body did not arrive within {seconds:g} seconds.")
-        self.seconds = seconds
 
 
 class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
@@ -55,8 +44,6 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     with `respond`, or with `start`, any number of `write` and `end`.
     """
 
-    body_seconds = 60.0
-    """How long a body may take to arrive."""
     connections_seen_at = 0.0
 
     scope: Scope
@@ -64,6 +51,8 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     base_send: Send
 
     def __init__(self) -> None:
+        self.body_seconds: float = settings.BODY_SECONDS
+        self.is_read = False
         self.is_started = False
         self.is_complete = False
         self.is_gone = False
@@ -101,7 +90,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         return ""
 
     async def attended(self, work: Coroutine[Any, Any, T]) -> T:
-        """Wait for what has to be known before the body is read, as long as the client is there."""
+        """The result of `work`, which is cancelled when the client goes away; before the body is read."""
         listening = asyncio.ensure_future(self.listen_early(asyncio.current_task()))
         try:
             return await work
@@ -109,7 +98,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             listening.cancel()
 
     async def listen_early(self, answering: asyncio.Task[Any] | None) -> None:
-        """No more than the first part of a body is taken: nobody said yet that it is wanted."""
+        # No more than the first part of the body is taken: it may not be wanted.
         message = await self.receive()
         self.early.append(message)
         while message["type"] == "http.request" and not message.get("more_body"):
@@ -130,30 +119,25 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         Raises `BodyTooLarge` as soon as it is known, `BodyTooSlow`; a client that goes away
         meanwhile ends the request.
         """
-        declared = self.header(b"content-length")
-        if declared.isascii() and declared.isdigit() and int(declared[:20]) > limit:
-            raise BodyTooLarge(limit)
-        size, goes_on = 0, True
-        deadline = time.monotonic() + self.body_seconds
-        while goes_on:
-            message = await self.receive_part(deadline - time.monotonic())
-            part: bytes = message.get("body", b"")
-            size, goes_on = size + len(part), message.get("more_body", False)
-            if size > limit:
-                raise BodyTooLarge(limit)
-            yield part
+        body = BoundedBody(self.receive_next, limit, self.body_seconds)
+        body.expect(self.scope["headers"])
+        while not self.is_read:
+            try:
+                message = await body.receive()
+            finally:
+                self.is_read = body.is_complete
+            if message["type"] == "http.disconnect":
+                self.leave(asyncio.current_task())
+                await asyncio.sleep(0)  # where the cancellation arrives
+            yield message.get("body", b"")
         self.listening = asyncio.ensure_future(self.listen(asyncio.current_task()))
 
-    async def receive_part(self, seconds: float) -> Mapping[str, Any]:
-        try:
-            async with asyncio.timeout(seconds):
-                message = self.early.pop() if self.early else await self.receive()
-        except TimeoutError:
-            raise BodyTooSlow(self.body_seconds) from None
-        if message["type"] == "http.disconnect":
-            self.leave(asyncio.current_task())
-            await asyncio.sleep(0)  # where the cancellation arrives
-        return message
+    def is_awaiting_body(self) -> bool:
+        declared = self.header(b"content-length"), self.header(b"transfer-encoding")
+        return not self.is_read and declared not in {("", ""), ("0", "")}
+
+    async def receive_next(self) -> Mapping[str, Any]:
+        return self.early.pop() if self.early else await self.receive()
 
     async def listen(self, answering: asyncio.Task[Any] | None) -> None:
         while (await self.receive())["type"] != "http.disconnect":
@@ -181,21 +165,26 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
 
     async def start(self, status: int, headers: Iterable[Header]) -> None:
         self.is_started = True
-        await self.base_send(
-            {"type": "http.response.start", "status": status, "headers": [*headers]}
-        )
+        sent = [*headers, CLOSE] if self.is_awaiting_body() else [*headers]
+        await self.base_send({"type": "http.response.start", "status": status, "headers": sent})
 
     async def write(self, body: bytes) -> None:
         self.written_at = time.monotonic()
         await self.base_send({"type": "http.response.body", "body": body, "more_body": True})
 
     async def end(self, body: bytes = b"") -> None:
-        """Write the last piece; the server says goodbye to the client after it."""
+        """Write the last piece; the server says goodbye to the client after it.
+
+        A client that is still sending is listened to meanwhile, so that it hears the answer.
+        """
         self.is_complete = True
+        if self.is_awaiting_body():
+            await self.base_send({"type": "http.response.body", "body": body, "more_body": True})
+            await drain(self.receive_next)
+            body = b""
         await self.base_send({"type": "http.response.body", "body": body, "more_body": False})
 
     async def fail(self) -> None:
-        """End a request that broke, so that nobody waits for it."""
         if self.is_complete:
             return
         if self.is_started:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from apps.accounts import authentication
 from apps.accounts.authentication import (
-    Holder,
+    KeyHolder,
     authenticate,
     find_holder,
     is_loopback,
@@ -26,7 +26,7 @@ async def create_key(**fields):
     return await sync_to_async(ApiKey.objects.create_key)(name="test", **fields)
 
 
-async def find_some_holder(key) -> Holder:
+async def find_some_holder(key) -> KeyHolder:
     holder = await find_holder(key)
     assert holder is not None
     return holder

@@ -25,4 +25,12 @@ def test_the_range_of_the_pause_doubles_up_to_its_limit(attempt, most, monkeypat
     ("asked", "least"), [(3.0, 3.0), (0.0, 0.0), (3600.0, LONGEST_ASKED_SECONDS)]
 )
 def test_a_pause_is_at_least_what_the_service_asks_for_within_reason(asked, least):
-    assert least <= BACKOFF.pause(1, asked) <= max(least, 1.0)
+    pause = BACKOFF.pause(1, asked)
+
+    assert pause is not None
+    assert least <= pause <= max(least, 1.0)
+
+
+def test_there_is_no_pause_after_the_last_attempt_or_before_one_that_would_begin_too_late():
+    assert BACKOFF.pause(5) is None
+    assert BACKOFF.pause(1, asked=3.0, left=3.0) is None

@@ -42,7 +42,7 @@ PYTHON = replace(async_tool("python", adopt), announcement=Announcement("Python"
 
 def pieces(*arguments: str, id: str = "1", name: str = "python") -> list[Any]:
     first = calls(call_delta(0, id, name, ""))
-    return [first, *(calls(call_delta(0, None, None, piece)) for piece in arguments)]
+    return [first, *(calls(call_delta(0, "", "", piece)) for piece in arguments)]
 
 
 async def events_of(

@@ -17,7 +17,6 @@ from apps.agent.events import (
 )
 from apps.agent.loop import AgentLoop, Progress
 from apps.agent.messages import Attachment, Message, ToolCall
-from apps.agent.model import Choice, Chunk, CustomContent, Delta
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.errors import InvalidParameter, ModelFailed, StepLimitReached, Stopped, ToolError
@@ -428,8 +427,7 @@ async def test_an_attachment_is_shown_once_whoever_brings_it():
     chart = Attachment("image/png", "Chart", url="files/x/chart.png")
     note = Attachment("text/plain", "Note", data="hm")
     brings = ToolResult("done", propagated=(chart, note))
-    written = {"type": "image/png", "title": "Chart", "url": "files/x/chart.png"}
-    custom = Chunk([Choice(Delta(custom_content=CustomContent(attachments=[written])))])
+    custom = AttachmentAdded(chart)
     model = ScriptedModel(
         calling(("1", "draw", {}), ("2", "draw", {})),
         [custom, *calling(("3", "draw", {}))],

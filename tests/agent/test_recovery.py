@@ -14,10 +14,11 @@ from apps.agent.events import (
     StageDelta,
     StageOpened,
     TextDelta,
+    Usage,
 )
 from apps.agent.loop import AgentLoop, Progress, Recovery
 from apps.agent.messages import Attachment, Message
-from apps.agent.model import Choice, Chunk, CustomContent, Delta, StageDeltaPart, TokenUsage
+from apps.agent.model import StagePart
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.errors import ModelFailed
@@ -118,10 +119,8 @@ async def test_there_is_one_recovery_in_a_run_wherever_the_model_failed():
 
 
 async def test_a_stream_that_breaks_off_is_recovered_as_well_and_its_text_stays_apart():
-    thinking = Chunk(
-        [Choice(Delta(custom_content=CustomContent(stages=[StageDeltaPart(0, "Thinking")])))]
-    )
-    half = [text("I s"), thinking, Chunk([], TokenUsage(5, 1)), CUT]
+    thinking = StagePart(0, "Thinking")
+    half = [text("I s"), thinking, Usage(5, 1), CUT]
     model = ScriptedModel(LOOK, half, [thinking, *saying("No.", prompt=4, completion=2)])
     events: list[Event] = []
     progress = Progress()

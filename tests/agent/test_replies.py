@@ -4,29 +4,25 @@ import pytest
 
 from apps.agent.assembly import Assembly, Reply
 from apps.agent.events import (
+    AnnotationAdded,
     AttachmentAdded,
     Event,
+    Finished,
     ModelUsage,
+    Reasoning,
+    Spent,
     StageAttachment,
     StageClosed,
     StageDelta,
     StageOpened,
     StageRenamed,
+    StateSaved,
     TextDelta,
+    ToolCallsRequested,
+    Usage,
 )
 from apps.agent.messages import Attachment, Message, ToolCall
-from apps.agent.model import (
-    Choice,
-    Chunk,
-    CustomContent,
-    Delta,
-    ModelRequest,
-    NamedUsage,
-    StageDeltaPart,
-    Statistics,
-    TokenUsage,
-    ToolCallDelta,
-)
+from apps.agent.model import Delta, ModelRequest, StagePart
 from apps.agent.replies import ask, receive
 from apps.agent.room import MOST_DATA, Room
 from apps.errors import ModelFailed
@@ -39,8 +35,8 @@ async def reply_to(*chunks: object, emit=lambda event: None, **options) -> Reply
     return await ask(ScriptedModel(chunks), REQUEST, emit, name="gpt", **options)
 
 
-def stages(*parts: StageDeltaPart) -> Chunk:
-    return Chunk([Choice(Delta(custom_content=CustomContent(stages=list(parts))))])
+def stages(*parts: StagePart) -> list[Delta]:
+    return list(parts)
 
 
 async def test_text_is_shown_as_it_comes_and_kept_whole():
@@ -65,8 +61,8 @@ async def test_a_lead_separates_the_text_from_an_earlier_answer():
 async def test_interleaved_pieces_of_several_calls_are_put_together():
     reply = await reply_to(
         calls(call_delta(0, "a", "weather", ""), call_delta(1, "b", "time", '{"zo')),
-        calls(call_delta(1, None, None, 'ne": "UTC"}'), call_delta(0, None, None, '{"city": ')),
-        calls(call_delta(0, None, None, '"Riga"}')),
+        calls(call_delta(1, "", "", 'ne": "UTC"}'), call_delta(0, "", "", '{"city": ')),
+        calls(call_delta(0, "", "", '"Riga"}')),
         finish("tool_calls"),
     )
 
@@ -81,7 +77,7 @@ async def test_calls_that_a_service_numbers_all_zero_are_told_apart_by_their_ids
     reply = await reply_to(
         calls(call_delta(0, "a", "weather", "{}")),
         calls(call_delta(0, "b", "time", '{"zone"')),
-        calls(call_delta(0, None, None, ': "UTC"}')),
+        calls(call_delta(0, "", "", ': "UTC"}')),
         finish("tool_calls"),
     )
 
@@ -92,7 +88,7 @@ async def test_calls_that_a_service_numbers_all_zero_are_told_apart_by_their_ids
 
 
 async def test_calls_without_an_id_get_one_that_is_never_given_twice():
-    chunk = calls(call_delta(0, None, "weather", "{}"), call_delta(1, "", "weather", "{}"))
+    chunk = calls(call_delta(0, "", "weather", "{}"), call_delta(1, "", "weather", "{}"))
 
     first, second = await reply_to(chunk), await reply_to(chunk)
 
@@ -122,28 +118,25 @@ async def test_an_id_that_the_conversation_has_already_is_not_given_again():
 
 
 async def test_a_call_without_a_function_is_a_call_without_a_name():
-    reply = await reply_to(calls(ToolCallDelta(0, "a")))
+    reply = await reply_to(calls(call_delta(0, "a")))
 
     assert reply.message.tool_calls == (ToolCall("a", "", ""),)
 
 
 async def test_the_usage_of_each_model_wins_over_the_sum():
-    chunk = Chunk(
-        usage=TokenUsage(30, 3),
-        statistics=Statistics([NamedUsage("a", 10, 1), NamedUsage("", 20, 2)]),
-    )
+    usage = Usage(30, 3, (ModelUsage("a", 10, 1), ModelUsage("", 20, 2)))
 
-    assert (await reply_to(chunk)).usage == (ModelUsage("a", 10, 1), ModelUsage("gpt", 20, 2))
+    assert (await reply_to(usage)).usage == (ModelUsage("a", 10, 1), ModelUsage("gpt", 20, 2))
 
 
 async def test_the_stages_of_the_model_are_shown_and_closed_when_its_answer_begins():
     events: list[Event] = []
-    picture = {"type": "image/png", "url": "files/x/y.png"}
+    picture = Attachment("image/png", url="files/x/y.png")
 
     await reply_to(
-        stages(StageDeltaPart(0, name="Think")),
-        stages(StageDeltaPart(0, content="hm"), StageDeltaPart(1, name="Search")),
-        stages(StageDeltaPart(1, name="ing", attachments=[picture], status="failed")),
+        stages(StagePart(0, name="Think")),
+        stages(StagePart(0, content="hm"), StagePart(1, name="Search")),
+        stages(StagePart(1, name="ing", attachments=(picture,), failed=True)),
         *saying("Done"),
         emit=events.append,
         stage_prefix="m-",
@@ -154,7 +147,7 @@ async def test_the_stages_of_the_model_are_shown_and_closed_when_its_answer_begi
         StageDelta("m-0", "hm"),
         StageOpened("m-1", "Search"),
         StageRenamed("m-1", "ing"),
-        StageAttachment("m-1", Attachment("image/png", url="files/x/y.png")),
+        StageAttachment("m-1", picture),
         StageClosed("m-1", 0.0, failed=True),
         StageClosed("m-0", 0.0),
         TextDelta("Done"),
@@ -165,7 +158,7 @@ async def test_the_stages_of_the_model_are_shown_and_closed_when_its_answer_begi
     "begins",
     [
         text("Done"),
-        Chunk([Choice(Delta(tool_calls=[call_delta(0, "1", "look", None)]))]),
+        calls(call_delta(0, "1", "look")),
         finish(),
     ],
 )
@@ -173,54 +166,18 @@ async def test_open_stages_of_the_model_are_completed_by_text_by_calls_and_by_th
     events: list[Event] = []
 
     await reply_to(
-        stages(StageDeltaPart(0, name="Think")), begins, emit=events.append, stage_prefix="m-"
+        stages(StagePart(0, name="Think")), begins, emit=events.append, stage_prefix="m-"
     )
 
     assert timeless(events)[:2] == [StageOpened("m-0", "Think"), StageClosed("m-0", 0.0)]
-
-
-@pytest.mark.parametrize(
-    ("status", "failed"),
-    [("completed", False), ("COMPLETED", False), ("failed", True), ("x", True)],
-)
-async def test_any_status_but_completed_closes_a_stage_of_the_model_as_failed(status, failed):
-    events: list[Event] = []
-
-    await reply_to(
-        stages(StageDeltaPart(0, name="Think")),
-        stages(StageDeltaPart(0, status=status)),
-        emit=events.append,
-        stage_prefix="m-",
-    )
-
-    assert timeless(events)[1:] == [StageClosed("m-0", 0.0, failed=failed)]
-
-
-async def test_stages_of_the_model_without_an_index_have_that_of_their_place():
-    events: list[Event] = []
-
-    await reply_to(
-        stages(StageDeltaPart(name="One"), StageDeltaPart(name="Two", status="completed")),
-        stages(StageDeltaPart(content="1")),
-        emit=events.append,
-        stage_prefix="m-",
-    )
-
-    assert timeless(events) == [
-        StageOpened("m-0", "One"),
-        StageOpened("m-1", "Two"),
-        StageClosed("m-1", 0.0),
-        StageDelta("m-0", "1"),
-        StageClosed("m-0", 0.0),
-    ]
 
 
 async def test_a_stage_of_the_model_that_begins_without_a_name_is_left_out_with_one_warning(caplog):
     events: list[Event] = []
 
     await reply_to(
-        stages(StageDeltaPart(4, content="s3cret")),
-        stages(StageDeltaPart(4, content="s3cret")),
+        stages(StagePart(4, content="s3cret")),
+        stages(StagePart(4, content="s3cret")),
         *saying("Done"),
         emit=events.append,
         stage_prefix="m-",
@@ -232,11 +189,11 @@ async def test_a_stage_of_the_model_that_begins_without_a_name_is_left_out_with_
 
 async def test_an_answer_that_cannot_be_read_is_a_model_that_fails():
     events: list[Event] = []
-    broken = Chunk([Choice(Delta(custom_content=CustomContent(attachments=[1])))])  # type: ignore[list-item]
+    broken = AttachmentAdded(1)  # type: ignore[arg-type]
 
     with pytest.raises(ModelFailed) as caught:
         await reply_to(
-            stages(StageDeltaPart(0, name="Think")), broken, emit=events.append, stage_prefix="m-"
+            stages(StagePart(0, name="Think")), broken, emit=events.append, stage_prefix="m-"
         )
 
     assert (caught.value.reason, type(caught.value.__cause__)) == ("stream", AttributeError)
@@ -248,7 +205,7 @@ async def test_the_stages_of_the_model_fail_when_its_stream_breaks():
 
     with pytest.raises(ModelFailed):
         await reply_to(
-            stages(StageDeltaPart(0, name="Think")),
+            stages(StagePart(0, name="Think")),
             ModelFailed("It broke off."),
             emit=events.append,
             stage_prefix="m-",
@@ -261,12 +218,12 @@ async def test_the_stages_of_a_sub_application_stand_below_a_stage_as_long_as_it
     events: list[Event] = []
 
     await reply_to(
-        stages(StageDeltaPart(0, name="Search")),
-        stages(StageDeltaPart(1, name="Page", parent_stage_index=0)),
+        stages(StagePart(0, name="Search")),
+        stages(StagePart(1, name="Page", parent_index=0)),
         *saying("Found"),
-        stages(StageDeltaPart(1, content="1", status="completed")),
-        stages(StageDeltaPart(1, content="too late"), StageDeltaPart(2, content="no name")),
-        stages(StageDeltaPart(3, name="Lost", parent_stage_index=7)),
+        stages(StagePart(1, content="1", failed=False)),
+        stages(StagePart(1, content="too late"), StagePart(2, content="no name")),
+        stages(StagePart(3, name="Lost", parent_index=7)),
         emit=events.append,
         stage_prefix="c-",
         stage_parent="c",
@@ -287,30 +244,96 @@ async def test_the_stages_of_a_sub_application_stand_below_a_stage_as_long_as_it
     ]
 
 
+async def test_what_an_application_emits_is_an_answer_as_it_is():
+    picture = Attachment("image/png", url="files/a/b.png")
+    said: list[Event] = [
+        StageOpened("x", "Search"),
+        StageOpened("y", "Page", "x"),
+        StageRenamed("y", " 1"),
+        StageDelta("y", "text"),
+        StageAttachment("y", picture),
+        StageClosed("y", 1.0, failed=True),
+        StageDelta("y", "too late"),
+        StageDelta("z", "never opened"),
+        StageOpened("t", "Thinking", is_reasoning=True),
+        Reasoning("t", "hm"),
+        AttachmentAdded(picture),
+        AnnotationAdded({"id": "1"}),
+        ToolCallsRequested((ToolCall("1", "look", "{}"), ToolCall("2", "look", "{}"))),
+        StateSaved({"a": 1}),
+        Finished("length", Usage(1, 2, (ModelUsage("large", 1, 2),))),
+    ]
+    events: list[Event] = []
+
+    reply = await reply_to(said, emit=events.append, stage_prefix="c-", stage_parent="c")
+
+    assert timeless(events) == [
+        StageOpened("c-x", "Search", "c"),
+        StageOpened("c-y", "Page", "c-x"),
+        StageRenamed("c-y", " 1"),
+        StageDelta("c-y", "text"),
+        StageAttachment("c-y", picture),
+        StageClosed("c-y", 0.0, failed=True),
+        StageOpened("c-t", "Thinking", "c"),
+        StageDelta("c-t", "hm"),
+        AttachmentAdded(picture),
+        StageClosed("c-t", 0.0),
+        StageClosed("c-x", 0.0),
+    ]
+    message = Message(
+        "assistant",
+        tool_calls=(ToolCall("1", "look", "{}"), ToolCall("2", "look", "{}")),
+        attachments=(picture,),
+        model_state={"a": 1},
+    )
+    usage = (ModelUsage("large", 1, 2),)
+    assert reply == Reply(message, "length", usage, ({"id": "1"},))
+
+
+async def test_steps_of_an_application_that_drives_give_way_to_its_answer():
+    events: list[Event] = []
+
+    await reply_to(
+        [StageOpened("x", "Search"), TextDelta("Done"), StageDelta("x", "late")],
+        [StageClosed("x", 1.0, failed=True), Finished()],
+        emit=events.append,
+        stage_prefix="m-",
+    )
+
+    assert timeless(events) == [
+        StageOpened("m-x", "Search"),
+        StageClosed("m-x", 0.0),
+        TextDelta("Done"),
+    ]
+
+
+async def test_an_application_whose_models_told_no_usage_tells_none():
+    assert (await reply_to(text("a"), Finished())).usage == ()
+    assert (await reply_to(text("a"), Spent(Usage(1, 2, (ModelUsage("x", 1, 2),))))).usage == (
+        ModelUsage("x", 1, 2),
+    )
+
+
 async def test_the_stages_of_the_model_can_be_hidden():
     events: list[Event] = []
 
-    await reply_to(stages(StageDeltaPart(0, name="Think")), *saying("Done"), emit=events.append)
+    await reply_to(stages(StagePart(0, name="Think")), *saying("Done"), emit=events.append)
 
     assert events == [TextDelta("Done")]
 
 
 async def test_state_and_attachments_of_the_model_are_kept_with_its_message():
     events: list[Event] = []
-    written = {"title": "Chart", "url": "files/x/c.png", "type": "image/png"}
-    custom = CustomContent(attachments=[written], state={"a": 1})
+    chart = Attachment("image/png", "Chart", url="files/x/c.png")
 
     reply = await reply_to(
-        Chunk([Choice(Delta(custom_content=custom))]),
-        Chunk([Choice(Delta(custom_content=CustomContent(state={"b": 2})))]),
+        [AttachmentAdded(chart), StateSaved({"a": 1})],
+        StateSaved({"b": 2}),
         emit=events.append,
     )
 
-    chart = Attachment("image/png", "Chart", url="files/x/c.png")
     assert events == [AttachmentAdded(chart)]
-    assert reply.message == Message(
-        "assistant", attachments=(chart,), state={"orchestrator": {"a": 1, "b": 2}}
-    )
+    assert reply.message == Message("assistant", attachments=(chart,), model_state={"a": 1, "b": 2})
 
 
 async def test_an_answer_closes_the_stream_it_came_from():
@@ -357,8 +380,8 @@ async def test_several_answers_of_one_run_share_the_room():
     [
         calls(call_delta(0, "a", "write", '{"content": "and so on')),
         calls(*[call_delta(n, f"call-{n}", "w", "") for n in range(6)]),
-        stages(StageDeltaPart(0, "Thinking", "and so on")),
-        stages(*[StageDeltaPart(n, "", "") for n in range(11)]),
+        stages(StagePart(0, "Thinking", "and so on")),
+        stages(*[StagePart(n, "", "") for n in range(11)]),
     ],
 )
 async def test_arguments_and_thinking_take_room_as_well_and_no_call_is_made(piece):
@@ -378,20 +401,24 @@ async def test_arguments_and_thinking_take_room_as_well_and_no_call_is_made(piec
     assert opened == [event.stage_id for event in events if isinstance(event, StageClosed)][::-1]
 
 
+LARGE = Attachment("image/png", data="x" * 5_000_000)
+
+
 @pytest.mark.parametrize(
-    "custom",
+    "piece",
     [
-        {"attachments": [{"type": "image/png", "data": "x" * 5_000_000}]},
-        {"state": {"kept": "x" * 5_000_000}},
-        {"stages": [StageDeltaPart(0, "Draw", attachments=[{"data": "x" * 5_000_000}])]},
+        AttachmentAdded(LARGE),
+        AnnotationAdded({"text": LARGE.data}),
+        StateSaved({"kept": LARGE.data}),
+        StagePart(0, "Draw", attachments=(LARGE,)),
+        StageAttachment("never opened", LARGE),
     ],
 )
-async def test_files_and_state_have_room_of_their_own_which_ends_as_well(custom):
-    chunk = Chunk([Choice(Delta(custom_content=CustomContent(**custom)))])
+async def test_files_and_state_have_room_of_their_own_which_ends_as_well(piece):
     most = MOST_DATA // 5_000_000
 
-    fits = await reply_to(*[chunk] * most, text("Look."), finish())
-    cut = await reply_to(*[chunk] * (most + 1), text("Look."), finish())
+    fits = await reply_to(*[piece] * most, text("Look."), finish())
+    cut = await reply_to(*[piece] * (most + 1), text("Look."), finish())
 
     assert (fits.message.text, fits.finish_reason) == ("Look.", "stop")
     assert (cut.message.text, cut.finish_reason) == (
@@ -406,12 +433,8 @@ async def test_log_probabilities_stay_with_their_text_and_come_only_if_they_are_
     late = {"content": [{"token": ".", "logprob": -1}]}
     events: list[Event] = []
     assembly = Assembly(events.append, lead="\n\n", shows_logprobs=wanted)
-    for choice in (
-        Choice(Delta("It"), logprobs=told),
-        Choice(Delta("."), logprobs="nonsense"),
-        Choice(None, "stop", late),
-    ):
-        assembly.feed(Chunk([choice]))
+    for delta in (TextDelta("It", told), TextDelta("."), TextDelta("", late)):
+        assembly.feed(delta)
 
     assert assembly.reply("gpt").message.text == "It."
     if wanted:

@@ -7,14 +7,15 @@ import pytest
 
 from apps.agent.assembly import Assembly
 from apps.agent.backoff import Backoff
+from apps.agent.events import StateSaved, Usage
 from apps.agent.messages import Message
-from apps.agent.model import Choice, Chunk, CustomContent, Delta, ModelRequest, TokenUsage
+from apps.agent.model import ModelRequest
 from apps.agent.retries import Persistence
 from apps.errors import ModelFailed
 from tests.fakes import ScriptedModel, call_delta, calls, saying, text
 
 QUESTION = ModelRequest([Message("user", "Hello")])
-EMPTY = Chunk([Choice(Delta(content=""))])
+EMPTY = text("")
 BUSY = ModelFailed("busy", status=429, is_transient=True, retry_after=7.0)
 CUT = ModelFailed("cut", reason="connection", is_transient=True)
 REFUSED = ModelFailed("no", status=400)
@@ -72,9 +73,9 @@ async def test_after_three_attempts_the_last_failure_is_raised():
     [
         [REFUSED],
         [text("Hel"), CUT],
-        [Chunk([], TokenUsage(1, 1)), CUT],
-        [Chunk([Choice(Delta(custom_content=CustomContent(state={"a": 1})))]), CUT],
-        [calls(call_delta(0, "1", "weather", None)), CUT],
+        [Usage(1, 1), CUT],
+        [StateSaved({"a": 1}), CUT],
+        [calls(call_delta(0, "1", "weather")), CUT],
     ],
 )
 async def test_what_has_begun_or_would_fail_again_is_not_asked_again(script):

@@ -19,29 +19,34 @@ from apps.agent.events import (
     StageOpened,
     TextDelta,
 )
-from apps.agent.messages import Message, ToolCall
-from apps.agent.model import Choice, Chunk, Delta, ModelRequest, StageDeltaPart
+from apps.agent.messages import Message, Thoughts, ToolCall, with_model_parts
+from apps.agent.model import Delta, ModelRequest, StagePart
 from apps.agent.replies import ask, receive
 from apps.agent.retries import Persistence
 from apps.agent.room import Room
-from apps.agent.thoughts import forget, given_back
+from apps.agent.thoughts import forget, own_thoughts
 from apps.errors import ModelFailed
 from apps.workspace.openai.events import EventDecoder
-from tests.agent.test_replies import stages
-from tests.fakes import ScriptedModel, call_delta, calling, calls, finish, saying, text, timeless
+from tests.fakes import (
+    ScriptedModel,
+    call_delta,
+    calling,
+    calls,
+    finish,
+    saying,
+    text,
+    thinks,
+    timeless,
+)
 
 REQUEST = ModelRequest((Message("user", "Hello"),))
 FIRST, SECOND = "m-thinking-1", "m-thinking-2"
 
 
-def thinks(words: Any, name: str = "reasoning_content", **more: Any) -> Chunk:
-    return Chunk([Choice(Delta(**{name: words}, **more))])
-
-
-async def said_of(*chunks: Chunk, **options: Any) -> tuple[list[Event], Reply]:
+async def said_of(*deltas: Delta | list[Delta], **options: Any) -> tuple[list[Event], Reply]:
     events: list[Event] = []
     options = {"stage_prefix": "m-", **options}
-    reply = await ask(ScriptedModel(chunks), REQUEST, events.append, name="gpt", **options)
+    reply = await ask(ScriptedModel(deltas), REQUEST, events.append, name="gpt", **options)
     return timeless(events), reply
 
 
@@ -59,26 +64,9 @@ async def test_thoughts_are_a_stage_of_their_own_and_no_part_of_the_answer(name)
     assert reply == Reply(Message("assistant", "Four"), "stop", ())
 
 
-async def test_a_thought_that_is_written_under_two_names_is_shown_once():
-    """OpenRouter and vLLM do so, with lists of details beside it."""
-    twice = thinks("Hm.", reasoning="Hm.")
-
-    events, _ = await said_of(twice, *saying("Four"))
-
-    assert events[1:3] == [Reasoning(FIRST, "Hm."), StageClosed(FIRST, 0.0)]
-
-
-@pytest.mark.parametrize("odd", ["", 7, ["a list"], {"type": "text"}, False])
-@pytest.mark.parametrize("name", ["reasoning_content", "reasoning", "thinking", "refusal"])
-async def test_what_is_no_text_is_no_thought_and_breaks_nothing(name, odd):
-    events, reply = await said_of(thinks(odd, name), *saying("Four"))
-
-    assert (events, reply.message.text) == ([TextDelta("Four")], "Four")
-
-
 async def test_thoughts_between_texts_are_a_stage_each():
     events, reply = await said_of(
-        thinks("One."), text("a"), thinks("Two.", content="b"), text("c"), finish()
+        thinks("One."), text("a"), [thinks("Two."), text("b")], text("c"), finish()
     )
 
     assert events == [
@@ -122,7 +110,7 @@ async def test_a_lead_stands_before_the_first_text_alone():
 
 async def test_thoughts_below_another_stage_are_a_step_like_the_others():
     events, reply = await said_of(
-        thinks("Hm."), stages(StageDeltaPart(0, name="Look")), *saying("Four"), stage_parent="tool"
+        thinks("Hm."), StagePart(0, "Look"), *saying("Four"), stage_parent="tool"
     )
 
     assert events == [
@@ -160,9 +148,7 @@ async def test_a_model_that_thought_is_not_asked_again():
 
 
 async def test_a_refusal_is_shown_as_one_and_is_the_text_of_the_message():
-    events, reply = await said_of(
-        thinks("I may ", "refusal"), thinks("not.", "refusal"), finish("stop")
-    )
+    events, reply = await said_of(RefusalDelta("I may "), RefusalDelta("not."), finish("stop"))
 
     assert events == [RefusalDelta("I may "), RefusalDelta("not.")]
     assert reply.message == Message("assistant", "I may not.")
@@ -175,40 +161,50 @@ async def test_a_refusal_is_shown_as_one_and_is_the_text_of_the_message():
 async def test_thoughts_are_kept_with_calls_of_tools_under_their_name_also_empty_ones(words):
     _, reply = await said_of(thinks(words, "reasoning"), *calling(("1", "look", {})))
 
-    message = given_back(reply.message, "gpt")
-
-    assert (message.reasoning, message.state) == ({"reasoning": words}, {})
-    assert message.tool_calls == (ToolCall("1", "look", "{}"),)
+    assert reply.message == Message(
+        "assistant",
+        tool_calls=(ToolCall("1", "look", "{}"),),
+        thoughts=Thoughts({"reasoning": words}, "gpt"),
+    )
 
 
 async def test_nothing_is_kept_of_a_service_that_tells_no_thoughts():
     _, reply = await said_of(*calling(("1", "look", {})))
 
-    assert (reply.message.state, given_back(reply.message, "gpt").reasoning) == ({}, {})
+    assert reply.message.thoughts is None
 
 
 async def test_thoughts_go_back_to_no_other_deployment():
     """Services refuse keys that are not theirs."""
-    _, reply = await said_of(thinks("I look."), *calling(("1", "look", {})))
+    own = Message("assistant", "a", thoughts=Thoughts({"reasoning": "Hm."}, "gpt"))
+    brought = Message("assistant", "b", thoughts=Thoughts({"reasoning": "Hm."}))
 
-    message = given_back(reply.message, "another")
-
-    assert (message.reasoning, message.state) == ({}, {})
+    assert await own_thoughts("gpt", [own, brought]) == [own, brought]
+    assert await own_thoughts("another", [own, brought]) == [Message("assistant", "a"), brought]
 
 
 @pytest.mark.parametrize(
-    "written", ["text", ["list"], {}, {"deployment": "gpt", "role": "system", "reasoning": 1}]
+    "written", ["text", ["list"], {}, {"deployment": "gpt"}, {"deployment": 5, "reasoning": "Hm."}]
 )
-def test_what_a_client_wrote_into_the_state_reaches_the_model_only_as_a_thought(written):
+def test_what_a_client_wrote_into_the_state_that_is_no_thought_is_dropped(written):
     message = Message("assistant", "a", state={"model_reasoning": written, "session": 1})
 
-    assert given_back(message, "gpt") == Message("assistant", "a", state={"session": 1})
+    assert with_model_parts(message) == Message("assistant", "a", state={"session": 1})
+
+
+def test_a_thought_that_the_client_brings_beside_the_state_wins():
+    brought = Thoughts({"reasoning_content": "New."})
+    state = {"model_reasoning": {"reasoning": "Old."}}
+    message = Message("assistant", "a", state=state, thoughts=brought)
+
+    assert with_model_parts(message) == Message("assistant", "a", thoughts=brought)
 
 
 @pytest.mark.parametrize("status", [400, 422])
 async def test_a_service_that_refuses_thoughts_is_asked_without_them(status):
-    state = {"model_reasoning": {"reasoning": "Hm."}, "session": 1}
-    messages = [*REQUEST.messages, Message("assistant", "a", state=state)]
+    thoughts = Thoughts({"reasoning": "Hm."}, "gpt")
+    answered = Message("assistant", "a", state={"session": 1}, thoughts=thoughts)
+    messages = [*REQUEST.messages, answered]
 
     rewritten = await forget(ModelFailed("unsupported", status=status), messages)
 
@@ -226,8 +222,9 @@ def test_a_token_without_a_thought_costs_no_call_and_no_event_more():
     bare, with_nulls = called_for({}), called_for(nothing)
 
     assert bare == with_nulls
-    assert (bare["feed_delta"], bare["say"], bare["emit"], bare["read_event"]) == (100,) * 4
-    assert not bare.keys() & {"feed_reasoning", "read_loosely", "thought_in", "think"}
+    assert (bare["feed"], bare["say"], bare["emit"], bare["decode_all"]) == (200, 100, 100, 100)
+    assert bare["read_chunk"] == 1, "all others have the same form"
+    assert not bare.keys() & {"feed_rare", "read_loosely", "read_thought", "think"}
 
 
 def called_for(more: dict[str, Any]) -> Counter[str]:

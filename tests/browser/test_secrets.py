@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import barriers
 from tests.browser.serving import Site
 from tests.browser.test_admin import put, stored, typed, wait_for_check
-from tests.console.admin.test_moving import MARK, PATH, manifest, tracking
+from tests.console.admin.test_document_form import MARK, manifest, tracking
 
 LIST = "/admin/workspace/secret/"
 SHOTS = os.environ.get("SHOTS", "")
@@ -72,24 +72,21 @@ def test_a_secret_is_made_and_rotated_by_keyboard_and_its_value_is_never_seen(
     )
 
 
-def test_a_typed_credential_is_moved_to_a_secret_with_one_press(site: Site, admin_page: Page):
+def test_enter_in_a_field_saves_and_makes_a_secret_of_a_credential(site: Site, admin_page: Page):
     page = admin_page
     page.goto(put(site, "moved", manifest({**tracking(), "name": "moved"})))
     wait_for_check(page, "warning")
-    page.get_by_label("Title").fill("Typed before")
     page.get_by_role("tab", name="Text").click()
-    button = page.get_by_role("button", name=f"Move {PATH} to a secret")
-    shoot(page, "move")
-    button.focus()
-    page.keyboard.press("Enter")
+    expect(page.get_by_text("Saving makes a secret of it").first).to_be_visible()
+    shoot(page, "plain")
+    page.get_by_label("Title").fill("Typed before")
+    page.get_by_label("Title").press("Enter")
 
-    expect(page.get_by_text("The credential is now the secret 'moved-key'")).to_be_visible()
-    assert page.get_by_label("Title").input_value() == "Typed before"
-    assert typed(page)["tool_sets"][0]["authorization"]["key"] == {"$secret": "moved-key"}
+    expect(
+        page.get_by_text("kept as the secret 'moved-key' now, for https://track")
+    ).to_be_visible()
     assert MARK not in page.content()
-    shoot(page, "moved")
-    page.get_by_role("button", name="Save and continue editing").click()
-    expect(page.get_by_role("heading", name="Typed before").first).to_be_visible()
+    shoot(page, "saved")
     assert stored(site, "moved")["tool_sets"][0]["authorization"]["key"] == {"$secret": "moved-key"}
 
 
@@ -112,7 +109,7 @@ def test_the_form_offers_a_text_or_a_secret_and_keeps_what_is_hidden(site: Site,
     assert typed(page)["tool_sets"][0]["authorization"]["key"] == {"$secret": "offered"}
 
 
-def test_shared_headers_are_in_the_form_and_move_to_secrets(site: Site, admin_page: Page):
+def test_shared_headers_are_in_the_form_and_become_secrets(site: Site, admin_page: Page):
     page = admin_page
     make_secret(site, "offered")
     toolset = {
@@ -140,9 +137,6 @@ def test_shared_headers_are_in_the_form_and_move_to_secrets(site: Site, admin_pa
     page.get_by_label("Name").last.select_option("offered")
     page.get_by_role("tab", name="Text").click()
     assert typed(page)["tool_sets"][0]["headers"]["X-Tenant"] == {"$secret": "offered"}
-    page.get_by_role("button", name="Move tool_sets[0].headers.X-Track-Key to a secret").click()
-
-    expect(page.get_by_text("The credential is now the secret 'based-x-track-key'")).to_be_visible()
     page.get_by_role("button", name="Save and continue editing").click()
     expect(page.get_by_text("was changed successfully")).to_be_visible()
     saved = stored(site, "based")["tool_sets"][0]
@@ -175,37 +169,22 @@ def test_pages_keep_nobody_out(site: Site, admin_page: Page, scheme: Any, width:
         assert page.evaluate(overflow) <= 0
 
 
-def test_a_credential_of_a_predefined_item_is_moved_by_keyboard(site: Site, admin_page: Page):
+def test_a_credential_of_a_predefined_item_is_made_a_secret_by_keyboard(
+    site: Site, admin_page: Page
+):
     page = admin_page
     page.goto("/admin/catalog/contentitem/add/?kind=toolset")
     page.get_by_label("Name").fill("parcels")
     text = page.locator("textarea[name=text]")
     text.fill(json.dumps({**tracking(), "name": "parcels"}))
     page.get_by_role("button", name="Check and preview without saving").click()
-    button = page.get_by_role("button", name="Move authorization.key to a secret")
-    expect(button).to_be_visible()
-    shoot(page, "move-of-item")
+    expect(page.get_by_text("Saving makes a secret of it").first).to_be_visible()
+    shoot(page, "plain-in-item")
     assert barriers(page) == []
-    button.focus()
-    page.keyboard.press("Enter")
-
-    expect(page.get_by_text("The credential is now the secret 'parcels-key'")).to_be_visible()
-    assert page.get_by_label("Name").input_value() == "parcels"
-    assert json.loads(text.input_value())["authorization"]["key"] == {"$secret": "parcels-key"}
-    expect(button).to_have_count(0)
-    assert MARK not in page.content()
-    shoot(page, "moved-of-item")
     page.get_by_label("Name").press("Enter")
+
     expect(page.get_by_role("heading", name="parcels (toolset)")).to_be_visible()
-
-
-def test_enter_in_a_field_saves_and_moves_nothing(site: Site, admin_page: Page):
-    page = admin_page
-    page.goto(put(site, "entered", manifest({**tracking(), "name": "entered"})))
-    wait_for_check(page, "warning")
-    expect(page.get_by_role("button", name=f"Move {PATH} to a secret")).to_have_count(1)
-    page.get_by_label("Title").fill("Entered")
-    page.get_by_label("Title").press("Enter")
-
-    expect(page.get_by_text("was changed successfully")).to_be_visible()
-    assert stored(site, "entered")["tool_sets"][0]["authorization"]["key"] == MARK
+    expect(page.get_by_text("kept as the secret 'parcels-key' now")).to_be_visible()
+    assert MARK not in page.content()
+    saved = site.shell("result = ContentItem.objects.get(name='parcels').text")
+    assert json.loads(saved)["authorization"]["key"] == {"$secret": "parcels-key"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -89,6 +89,22 @@ async def opened(
     assert opener is not None
     async with opener(opening_for(caller, files)) as contribution:
         yield contribution
+
+
+@asynccontextmanager
+async def opened_together(
+    document: Manifest, opening: Opening, *capabilities: Capability
+) -> AsyncIterator[Contribution]:
+    """The tools and issues of several capabilities in one run, once all of them are open."""
+    async with AsyncExitStack() as stack:
+        openers = filter(None, (one.prepare(document) for one in capabilities))
+        found = [await stack.enter_async_context(opener(opening)) for opener in openers]
+        settled = [one if one.settle is None else await one.settle() for one in found]
+        yield Contribution(
+            tools=tuple(tool for one in settled for tool in one.tools),
+            hidden=tuple(tool for one in settled for tool in one.hidden),
+            issues=tuple(issue for one in settled for issue in one.issues),
+        )
 
 
 def opening_for(caller: Caller = CALLER, files: Files | None = None) -> Opening:

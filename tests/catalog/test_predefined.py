@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.catalog.models import Application
-from apps.catalog.predefined import import_directory
+from apps.catalog.extraction import extract
+from apps.catalog.models import Application, Change
+from apps.catalog.predefined import digest, import_directory
 from apps.catalog.row_files import ContentInvalid
-from apps.workspace.local.models import Deployment
+from apps.workspace.local.models import Deployment, Secret
+from tests.console.admin.test_document_form import tracking
 
 pytestmark = pytest.mark.django_db
 
@@ -334,3 +336,95 @@ def test_the_command_fails_with_every_problem(directory):
         "application/app.json: title: is missing; write a string.\n"
         "application/app.json: manifest: is missing; write an object."
     )
+
+
+# --- Credentials in files -----------------------------------------------------------------------
+
+
+def with_key(key: object, **fields: object) -> dict[str, object]:
+    toolset = tracking(key)
+    return {**APP, "manifest": {**MANIFEST, "tool_sets": [toolset]}, **fields}
+
+
+def secrets() -> list[tuple[str, str, list[str]]]:
+    return list(Secret.objects.order_by("name").values_list("name", "value", "servers"))
+
+
+def named() -> object:
+    return Application.objects.get().manifest["tool_sets"][0]["authorization"]["key"]
+
+
+SERVERS = ["https://track.example.org"]
+
+
+def test_a_credential_in_a_file_becomes_a_secret_once(directory):
+    write(directory, "application/app.json", with_key("first"))
+
+    first = actions(directory)[1]
+    again = actions(directory)[1]
+
+    assert (first, again) == (("app", "created"), ("app", "unchanged"))
+    assert secrets() == [("tracking-key", "first", SERVERS)]
+    assert named() == {"$secret": "tracking-key"}
+    assert "first" not in str(list(Change.objects.values()))
+
+
+def test_a_file_that_changes_beside_its_credential_keeps_the_secret(directory):
+    write(directory, "application/app.json", with_key("first"))
+    actions(directory)
+    write(directory, "application/app.json", with_key("first", title="Other"))
+
+    assert actions(directory)[1] == ("app", "updated")
+    assert Application.objects.get().title == "Other"
+    assert secrets() == [("tracking-key", "first", SERVERS)]
+
+
+def test_another_credential_in_a_file_makes_another_secret(directory):
+    write(directory, "application/app.json", with_key("first"))
+    actions(directory)
+    write(directory, "application/app.json", with_key("second"))
+
+    assert actions(directory)[1] == ("app", "updated")
+    assert secrets()[1] == ("tracking-key-2", "second", SERVERS)
+    assert named() == {"$secret": "tracking-key-2"}
+
+
+def test_a_secret_that_was_rotated_is_left_alone_by_the_file_it_came_from(directory):
+    write(directory, "application/app.json", with_key("first"))
+    actions(directory)
+    secret = Secret.objects.get()
+    secret.value = "rotated"
+    secret.save()
+
+    assert actions(directory)[1] == ("app", "unchanged")
+    assert secrets() == [("tracking-key", "rotated", SERVERS)]
+
+
+def test_a_file_that_names_a_secret_is_imported_anew_after_a_rotation(directory):
+    secret = Secret.objects.create(name="shop", value="first", servers=SERVERS)
+    write(directory, "application/app.json", with_key({"$secret": "shop"}))
+    actions(directory)
+    secret.value = "rotated"
+    secret.save()
+    write(directory, "application/app.json", with_key({"$secret": "shop"}, title="Other"))
+
+    assert actions(directory)[1] == ("app", "updated")
+
+
+def test_a_row_of_an_earlier_version_is_recognized_after_its_credential_was_moved(directory):
+    file = with_key("first")
+    row = Application.objects.create(slug="app", title="App", manifest=file["manifest"])
+    columns = {"title": "App", "description": "", "is_public": False, "manifest": row.manifest}
+    hashed = digest(columns)
+    row.manifest = extract(row.manifest).document
+    row.imported_hash = hashed
+    row.save()
+    write(directory, "application/app.json", file)
+    unchanged = actions(directory)[1]
+    Application.objects.update(imported_hash=hashed)
+    write(directory, "application/app.json", with_key("first", title="Other"))
+
+    updated = actions(directory)[1]
+
+    assert (unchanged, updated) == (("app", "unchanged"), ("app", "updated"))
+    assert secrets() == [("tracking-key", "first", SERVERS)]

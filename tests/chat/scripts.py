@@ -16,15 +16,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.urls import path
 
 from apps.accounts.caller import Caller
-from apps.agent.model import (
-    Choice,
-    Chunk,
-    CustomContent,
-    Delta,
-    ModelRequest,
-    StageDeltaPart,
-    TokenUsage,
-)
+from apps.agent.events import TextDelta, Usage
+from apps.agent.model import Delta, ModelRequest, ReasoningDelta, StagePart
 from apps.catalog.models import Application
 from apps.chat.access import bucket_of
 from apps.chat.consumers import ChatConsumer
@@ -42,37 +35,36 @@ MANIFEST: dict[str, Any] = {
 }
 
 
-def says(text: str) -> Chunk:
-    return Chunk(choices=[Choice(delta=Delta(content=text))])
+def says(text: str) -> Delta:
+    return TextDelta(text)
 
 
-def thinks(text: str, status: str | None = None) -> Chunk:
-    part = StageDeltaPart(0, "Thinking", text, status)
-    return Chunk(choices=[Choice(delta=Delta(custom_content=CustomContent(stages=[part])))])
+def thinks(text: str, *, failed: bool | None = None) -> Delta:
+    return StagePart(0, "Thinking", text, failed)
 
 
-def reasons(text: str) -> Chunk:
-    return Chunk(choices=[Choice(delta=Delta(reasoning_content=text))])
+def reasons(text: str) -> Delta:
+    return ReasoningDelta(text, "reasoning_content")
 
 
-def counts(prompt_tokens: int, completion_tokens: int) -> Chunk:
-    return Chunk(usage=TokenUsage(prompt_tokens, completion_tokens))
+def counts(taken: int, given: int) -> Delta:
+    return Usage(taken, given)
 
 
 class PacedModel:
     """Says what the test puts into `lines`; None ends the answer, an exception breaks it off."""
 
     def __init__(self) -> None:
-        self.lines: asyncio.Queue[Chunk | Exception | None] = asyncio.Queue()
+        self.lines: asyncio.Queue[Delta | Exception | None] = asyncio.Queue()
         self.asked: list[ModelRequest] = []
         self.was_asked = asyncio.Event()
         self.was_cancelled = asyncio.Event()
 
-    def put(self, *lines: Chunk | Exception | None) -> None:
+    def put(self, *lines: Delta | Exception | None) -> None:
         for line in lines:
             self.lines.put_nowait(line)
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Chunk], None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         self.asked.append(request)
         self.was_asked.set()
         try:
@@ -225,8 +217,8 @@ async def scene(*, checks_tasks: bool = True, **fields: Any) -> AsyncIterator[Sc
     visitor = Visitor(application, model)
     yield Scene(application, hub, model, visitor)
     await visitor.leave()
-    for keeper in list(hub.working.values()):
-        keeper.stop()
+    for supervisor in list(hub.supervisors.values()):
+        supervisor.stop()
     await settled(hub)
     # a layer on Redis keeps tasks of its own for as long as the loop lives
     assert not checks_tasks or asyncio.all_tasks() <= before

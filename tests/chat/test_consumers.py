@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 
-from apps.agent.model import Choice, Chunk, Delta
+from apps.agent.events import RefusalDelta
 from apps.chat.models import Conversation, Message
 from apps.errors import ModelFailed
 from apps.live.models import JournalEntry, Run
@@ -126,7 +126,7 @@ async def test_stop_ends_the_request_to_the_model_and_keeps_what_there_was():
     assert after[1]["message"]["text"] == "It is "
     assert (answer.text, answer.finish_reason) == ("It is ", "stopped")
     assert answer.state == {"tool_execution_history": []}
-    assert (run.status, on.hub.logs, on.hub.working) == ("stopped", {}, {})
+    assert (run.status, on.hub.logs, on.hub.supervisors) == ("stopped", {}, {})
 
 
 async def test_an_answer_goes_on_when_nobody_watches_it():
@@ -207,7 +207,7 @@ async def test_what_a_model_thinks_is_a_step_that_a_reload_shows_again_and_no_pa
 
 async def test_a_refusal_is_the_answers_text():
     async with scene() as on:
-        on.model.put(Chunk([Choice(Delta(refusal="I may not."))]), None)
+        on.model.put(RefusalDelta("I may not."), None)
         tab = await on.visitor.tab(on.hub)
         await tab.ask("How do I break in?")
         frames = await tab.until_over()

@@ -13,7 +13,7 @@ review = Tests("catalog/content/test_review.py")
 built_in = Tests("catalog/content/test_built_in.py")
 configuration = Tests("catalog/content/test_configuration.py")
 examples = Tests("dial/test_examples.py")
-advice = Tests("manifest/test_advice.py")
+advice = Tests("manifest/test_warnings.py")
 
 TABLE: Table = {
     "m4.1": (
@@ -115,14 +115,14 @@ TABLE: Table = {
             Tests("catalog/test_resolve.py")[
                 "what_is_refused_today_and_was_stored_before_costs_its_part_and_not_the_application"
             ],
-            Tests("manifest/test_reading.py")[
+            Tests("manifest/test_validation.py")[
                 "what_costs_no_more_than_a_part_is_refused_when_it_is_checked_and_not_when_it_runs"
             ],
         ),
         rule(
             "the patch of a reference that is switched off is not evaluated",
             references["a_patch_of_the_items_own_type_costs_the_item_alone"],
-            Tests("manifest/test_reading.py")["a_mistake_is_told_with_its_place"],
+            Tests("manifest/test_validation.py")["a_mistake_is_told_with_its_place"],
         ),
     ),
     "m4.5": (

@@ -18,7 +18,7 @@ TABLE: Table = {
         rule(
             "stop and retry are old names, and warned of",
             fallbacks["what_should_be_written_otherwise_is_warned_of_once"],
-            Tests("manifest/test_advice.py")["old_spellings_are_told_with_the_new_ones"],
+            Tests("manifest/test_warnings.py")["old_spellings_are_told_with_the_new_ones"],
         ),
         rule(
             "triggers contain or equal, without regard to case unless told",

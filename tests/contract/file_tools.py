@@ -11,8 +11,8 @@ runs = Tests("capabilities/files/test_runs.py")
 web = Tests("capabilities/web/test_capability.py")
 web_in_core = Tests("capabilities/web/test_core.py")
 representation = Tests("capabilities/representation/test_capability.py")
-documents = Tests("documents/test_reading.py")
-growing = Tests("documents/test_growing.py")
+documents = Tests("documents/test_reader.py")
+growing = Tests("documents/test_document.py")
 
 TABLE: Table = {
     "14.5": (

@@ -23,8 +23,8 @@ TABLE: Table = {
             "there is no lower bound for the limit",
             "0 and what is below -1 are refused when a manifest is checked; in one that is stored "
             "they are an initialization issue, and the installation's limit counts.",
-            Tests("manifest/test_reading.py")["a_mistake_is_told_with_its_place"],
-            Tests("manifest/test_reading.py")[
+            Tests("manifest/test_validation.py")["a_mistake_is_told_with_its_place"],
+            Tests("manifest/test_validation.py")[
                 "what_costs_no_more_than_a_part_is_refused_when_it_is_checked_and_not_when_it_runs"
             ],
             run["a_limit_that_is_none_is_told_and_the_installations_counts"],

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.contract.rules import Table, Tests, otherwise, rule
 
 tools = Tests("manifest/test_tools.py")
-reading = Tests("manifest/test_reading.py")
-advice = Tests("manifest/test_advice.py")
+reading = Tests("manifest/test_validation.py")
+advice = Tests("manifest/test_warnings.py")
 preview = Tests("manifest/test_preview.py")
 schema = Tests("manifest/test_schema.py")
 credentials = Tests("manifest/test_credentials.py")

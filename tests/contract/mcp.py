@@ -9,10 +9,10 @@ connections = Tests("capabilities/mcp/test_connections.py")
 pool = Tests("capabilities/mcp/test_pool.py")
 trouble = Tests("capabilities/mcp/test_misbehaviour.py")
 secrets = Tests("capabilities/mcp/test_secrets.py")
-echoes = Tests("capabilities/mcp/test_echoes.py")
+redaction = Tests("capabilities/mcp/test_redaction.py")
 resources = Tests("capabilities/mcp/test_resources.py")
-schemas = Tests("capabilities/mcp/test_schemas.py")
-structures = Tests("capabilities/mcp/test_structures.py")
+schemas = Tests("capabilities/mcp/test_input_schemas.py")
+structured = Tests("capabilities/mcp/test_structured_content.py")
 restarts = Tests("capabilities/mcp/test_restarts.py")
 toolsets = Tests("capabilities/mcp/test_dial_toolsets.py")
 app = Tests("capabilities/dial_app/test_capability.py")
@@ -37,8 +37,8 @@ TABLE: Table = {
         ),
         rule(
             "what a server repeats of a credential is passed on to nobody",
-            echoes["what_a_server_repeats_is_shown_without_credentials"],
-            echoes["answers_that_cannot_be_read_are_not_logged"],
+            redaction["what_a_server_repeats_is_shown_without_credentials"],
+            redaction["answers_that_cannot_be_read_are_not_logged"],
         ),
         otherwise(
             "all X- headers of the caller are sent along",
@@ -146,7 +146,7 @@ TABLE: Table = {
             capability["structured_content_stands_in_for_missing_text"],
             capability["structured_content_that_repeats_a_picture_is_not_told_as_text"],
             capability["a_picture_that_is_in_structured_content_alone_is_named"],
-            structures["what_is_binary_is_named_and_everything_else_stays"],
+            structured["what_is_binary_is_named_and_everything_else_stays"],
         ),
     ),
     "9.5": (

@@ -121,7 +121,7 @@ TABLE: Table = {
         rule(
             "names are in the language of the request, else English, else any",
             stages["the_title_is_in_the_language_of_the_caller"],
-            Tests("manifest/test_naming.py")["text_is_told_in_the_nearest_language"],
+            Tests("manifest/test_names.py")["text_is_told_in_the_nearest_language"],
         ),
         rule(
             "the first language of the header is the request's",

@@ -8,7 +8,7 @@ arguments = Tests("capabilities/wrappers/test_arguments.py")
 results = Tests("capabilities/wrappers/test_results.py")
 fallbacks = Tests("capabilities/wrappers/test_fallbacks.py")
 stages = Tests("capabilities/wrappers/test_stages.py")
-naming = Tests("manifest/test_naming.py")
+naming = Tests("manifest/test_names.py")
 rest = Tests("capabilities/rest/test_requests.py")
 preview = Tests("manifest/test_preview.py")
 mcp = Tests("capabilities/mcp/test_capability.py")
@@ -51,7 +51,7 @@ TABLE: Table = {
             "collisions are not detected, the last tool wins",
             "Where the manifest alone tells, it cannot be saved and both tools are named; else the "
             "first tool is used and the other one is an initialization issue.",
-            Tests("manifest/test_reading.py")["two_tools_of_one_name_are_a_mistake"],
+            Tests("manifest/test_validation.py")["two_tools_of_one_name_are_a_mistake"],
             Tests("catalog/test_review.py")[
                 "a_name_that_predefined_content_brings_a_second_time_is_an_error"
             ],

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from apps.documents import child
-from apps.documents.problems import Unreadable
-from apps.documents.reading import Bounds, html_to_markdown, read_document
+from apps.documents import process
+from apps.documents.pages import Unreadable
+from apps.documents.reader import Bounds, html_to_markdown, read_document
 from tests.documents.samples import assembled, docx, pdf, stream, xlsx
 
 TIGHT = Bounds(seconds=4.0, memory=256 * 1024 * 1024, characters=100_000)
@@ -112,14 +112,14 @@ async def test_a_text_that_is_too_long_is_cut_and_says_so():
 def begun(monkeypatch: pytest.MonkeyPatch) -> queue.Queue[subprocess.Popen[bytes]]:
     """The processes that were started, as they are."""
     processes: queue.Queue[subprocess.Popen[bytes]] = queue.Queue()
-    start = child.Job.start
+    start = process.Job.start
 
-    def told(job: child.Job, given: int) -> subprocess.Popen[bytes]:
+    def told(job: process.Job, given: int) -> subprocess.Popen[bytes]:
         process = start(job, given)
         processes.put(process)
         return process
 
-    monkeypatch.setattr(child.Job, "start", told)
+    monkeypatch.setattr(process.Job, "start", told)
     return processes
 
 

@@ -14,15 +14,8 @@ from channels.routing import URLRouter
 from django.urls import re_path
 
 from apps.accounts.caller import Caller
-from apps.agent.model import (
-    Choice,
-    Chunk,
-    Delta,
-    FunctionDelta,
-    ModelRequest,
-    TokenUsage,
-    ToolCallDelta,
-)
+from apps.agent.events import TextDelta, Usage
+from apps.agent.model import Delta, Finish, ModelRequest, ToolCallDelta
 from apps.catalog.models import Application
 from apps.gateway import routing
 from apps.gateway.completions import CompletionConsumer
@@ -31,21 +24,20 @@ from apps.workspace.port import DeploymentInfo
 PATIENCE = 60.0
 LOCAL = ("127.0.0.1", 50000)
 
-Line = Chunk | Exception | asyncio.Event
+Line = Delta | Sequence[Delta] | Exception | asyncio.Event
 """What a model does next: say something, break off, or wait."""
 
 
-def says(text: str) -> Chunk:
-    return Chunk(choices=[Choice(delta=Delta(content=text))])
+def says(text: str) -> Delta:
+    return TextDelta(text)
 
 
-def calls(name: str, arguments: str = "{}", call_id: str = "call-1") -> Chunk:
-    call = ToolCallDelta(0, call_id, FunctionDelta(name, arguments))
-    return Chunk(choices=[Choice(delta=Delta(tool_calls=[call]), finish_reason="tool_calls")])
+def calls(name: str, arguments: str = "{}", call_id: str = "call-1") -> Sequence[Delta]:
+    return [ToolCallDelta(0, call_id, name, arguments), Finish("tool_calls")]
 
 
-def ends(prompt: int = 3, completion: int = 4, reason: str = "stop") -> Chunk:
-    return Chunk(choices=[Choice(finish_reason=reason)], usage=TokenUsage(prompt, completion))
+def ends(prompt: int = 3, completion: int = 4, reason: str = "stop") -> Sequence[Delta]:
+    return [Usage(prompt, completion), Finish(reason)]
 
 
 class ScriptedModel:
@@ -57,7 +49,7 @@ class ScriptedModel:
         self.was_asked = asyncio.Event()
         self.was_cancelled = asyncio.Event()
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Chunk], None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         self.asked.append(request)
         self.was_asked.set()
         try:
@@ -66,6 +58,8 @@ class ScriptedModel:
                     raise line
                 if isinstance(line, asyncio.Event):
                     await line.wait()
+                elif isinstance(line, Sequence):
+                    yield line
                 else:
                     yield [line]
         except asyncio.CancelledError:

@@ -6,11 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from django.conf import settings as site_settings
 from django.test import AsyncClient
 
 from quickapps_site.asgi import application
-from quickapps_site.bodies import most_of
 from tests.gateway.scripts import Answer, Client, add_application, get
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -48,13 +46,6 @@ async def test_completions_are_answered_where_openai_s_clients_ask():
     assert (found.status, found.json()) == (wanted.status, wanted.json())
     assert found.status == 400
     assert found.json()["error"]["message"].startswith("The request body isn't valid JSON")
-
-
-def test_bodies_are_as_large_at_the_aliases():
-    most = most_of(site_settings.BODY_LIMITS)
-
-    assert most("/v1/chat/completions") == most("/openai/v1/chat/completions")
-    assert most("/v1/files/key-1/a") == most("/chat/demo/files/")
 
 
 @pytest.mark.parametrize("path", ["/v1/models", "/openai/models", "/openai/v1/models/{}"])

@@ -10,8 +10,8 @@ from asgiref.sync import sync_to_async
 
 from apps.accounts.caller import Caller
 from apps.accounts.models import ApiKey
+from apps.agent.events import Usage
 from apps.agent.messages import Message, ToolCall
-from apps.agent.model import Chunk, TokenUsage
 from apps.errors import ModelFailed
 from apps.gateway import completions
 from apps.gateway.admission import Visit
@@ -413,9 +413,7 @@ async def test_a_limit_after_the_first_words_is_told_by_its_code():
 
 async def test_an_error_after_the_first_words_is_one_more_event_and_the_stream_ends_properly():
     application = await add_application()
-    model = ScriptedModel(
-        [says("Hel"), Chunk([], TokenUsage(9)), ModelFailed("cut", reason="stream")]
-    )
+    model = ScriptedModel([says("Hel"), Usage(9), ModelFailed("cut", reason="stream")])
 
     answer = await ask(application, model, question(stream=True))
 

@@ -5,8 +5,8 @@ import pytest
 from apps.agent.messages import Attachment, Message, ToolCall
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
+from apps.gateway.chat_requests import Call, ChatMessage, FunctionCall
 from apps.gateway.openai_messages import Conversation, read_conversation
-from apps.gateway.schemas import Call, ChatMessage, FunctionCall
 
 WEATHER = {"weather": ToolSpec("weather", "", {"type": "object"})}
 HELLO = ChatMessage("user", "Hello")

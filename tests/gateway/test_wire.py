@@ -64,7 +64,7 @@ THINKING: list[Event] = [
     StageClosed("t2", 0.5),
     TextDelta("Done."),
     RefusalDelta(" No more."),
-    Finished("stop", Usage(10, 5, (ModelUsage("large", 10, 5, 4, 0),), 4, 0)),
+    Finished("stop", Usage(10, 5, (ModelUsage("large", 10, 5, 4, 1, 0),), 4, 1, 0)),
 ]
 """What a model thinks before each of two calls, and what it refuses."""
 

@@ -13,10 +13,10 @@ from django.db import OperationalError, connection, transaction
 
 from apps.errors import LeaseLost, Refused
 from apps.live import journal, leases
-from apps.live.hub import Hub, Log
+from apps.live.hub import Hub, RunLog
 from apps.live.journal import Batch, Ending
 from apps.live.models import JournalEntry, Run
-from apps.live.supervisor import Keeper, Outcome
+from apps.live.supervisor import RunOutcome, RunSupervisor
 
 pytestmark = pytest.mark.django_db
 
@@ -54,17 +54,17 @@ def outage() -> Iterator[Outage]:
 async def kept(run: Run, events: tuple[dict[str, str], ...], stored: list[str]) -> Hub:
     """Let a run say something, and wait until it is over."""
     hub = Hub()
-    log = Log(run.stream, run.pk, 1)
+    log = RunLog(run.stream, run.pk, 1)
 
     async def work() -> None:
         for event in events:
             log.append(event)
 
-    def conclude(outcome: Outcome) -> Ending:
+    def conclude(outcome: RunOutcome) -> Ending:
         ending = ({"type": "run.status", "status": str(outcome.status)},)
         return Ending(outcome.status, ending, lambda: stored.append(outcome.status))
 
-    Keeper(hub, log, conclude).start(work())
+    RunSupervisor(hub, log, conclude).start(work())
     async with asyncio.timeout(60):
         while hub.tasks:
             await asyncio.wait(hub.tasks)
@@ -205,14 +205,16 @@ async def test_a_silent_run_renews_its_lease(settings: Any):
     settings.RUN_LEASE_SECONDS = 0.03
     run = new_run()
     await run.asave(force_insert=True)
-    hub, log, quiet = Hub(), Log(run.stream, run.pk, 1), asyncio.Event()
+    hub, log, quiet = Hub(), RunLog(run.stream, run.pk, 1), asyncio.Event()
 
     async def work() -> None:
         await quiet.wait()
 
-    keeper = Keeper(hub, log, lambda outcome: Ending(outcome.status, said("end"), lambda: None))
-    keeper.writer.tick = 0.01
-    keeper.start(work())
+    supervisor = RunSupervisor(
+        hub, log, lambda outcome: Ending(outcome.status, said("end"), lambda: None)
+    )
+    supervisor.writer.tick = 0.01
+    supervisor.start(work())
     async with asyncio.timeout(60):
         while (await Run.objects.aget()).beat_at == run.beat_at:
             await asyncio.sleep(0.005)
@@ -227,7 +229,7 @@ async def test_a_silent_run_renews_its_lease(settings: Any):
 async def test_work_that_does_not_stop_is_left_to_itself():
     run = new_run()
     await run.asave(force_insert=True)
-    hub, log, never = Hub(), Log(run.stream, run.pk, 1), asyncio.Event()
+    hub, log, never = Hub(), RunLog(run.stream, run.pk, 1), asyncio.Event()
     started = asyncio.Event()
 
     async def work() -> None:
@@ -238,11 +240,13 @@ async def test_work_that_does_not_stop_is_left_to_itself():
             except asyncio.CancelledError:
                 continue
 
-    keeper = Keeper(hub, log, lambda outcome: Ending(outcome.status, said("end"), lambda: None))
-    keeper.stop_seconds = 0.01
-    keeper.start(work())
+    supervisor = RunSupervisor(
+        hub, log, lambda outcome: Ending(outcome.status, said("end"), lambda: None)
+    )
+    supervisor.stop_seconds = 0.01
+    supervisor.start(work())
     await started.wait()
-    keeper.stop()
+    supervisor.stop()
     try:
         async with asyncio.timeout(60):
             while hub.tasks:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from apps.chat.protocol import join
 from apps.live import journal
-from apps.live.hub import Hub, Log
+from apps.live.hub import Hub, RunLog
 from apps.live.journal import Batch
 from apps.live.models import Run
 from apps.live.replay import follow, newer
@@ -47,7 +47,7 @@ class Stream:
         fields = {"request": uuid4(), "application": "demo", "bucket": "user-1"}
         run = await Run.objects.acreate(stream=self.id, **fields)
         last = await database_sync_to_async(journal.last_number)(self.id)
-        self.log = Log(self.id, run.pk, last + 1)
+        self.log = RunLog(self.id, run.pk, last + 1)
         self.log.kept = self.kept
         self.hub.add(self.log)
 

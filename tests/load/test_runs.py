@@ -170,7 +170,7 @@ async def test_runs_whose_tools_fail_end_with_their_own_answers_and_leave_nothin
 
         async with nothing_left_over() as sessions:
             await all_at_once(RUNS, world.url)
-            users = [contact.users for contact in sessions.contacts.values()]
+            users = [slot.users for slot in sessions.slots.values()]
         gc.collect()
         after = memory_in_use()
 

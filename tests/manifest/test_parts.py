@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from apps.manifest.parts import Part, parts_in_use
-from apps.manifest.reading import read
+from apps.manifest.validation import read
 from tests.manifest.documents import example, internal_tools, manifest, rest_tool, rest_tools
 
 CLOCK = ("features.timestamp", "features.timestamp")

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from apps.manifest.reading import ManifestInvalid, read
 from apps.manifest.toolsets import McpToolSet
+from apps.manifest.validation import ManifestInvalid, read
 from tests.manifest.documents import EXAMPLES, example, manifest, rest_tools
 
 

@@ -10,9 +10,9 @@ from django.conf import settings
 from jsonschema import Draft202012Validator
 
 from apps.manifest.overrides import merge
-from apps.manifest.reading import Review, review
 from apps.manifest.reference import ReferenceIncomplete, rendered, slug
 from apps.manifest.schema import manifest_schema
+from apps.manifest.validation import Review, review
 
 DOCS: Path = settings.BASE_DIR / "docs"
 DOCUMENT = (DOCS / "manifest.md").read_text()

@@ -8,8 +8,8 @@ import pytest
 
 from apps.manifest.fallbacks import Retry
 from apps.manifest.parameters import ParameterStage
-from apps.manifest.reading import read, review
 from apps.manifest.tools import ToolStage
+from apps.manifest.validation import read, review
 from tests.manifest.documents import function, manifest, rest_tool, rest_tools
 
 PLACE = {"type": "query", "key": "q"}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from apps.manifest.manifest import Manifest
 from apps.manifest.orchestrator import is_limit
 from apps.manifest.parts import parts_in_use
-from apps.manifest.reading import Review, read, review
+from apps.manifest.validation import Review, read, review
 from tests.manifest.documents import DATA, EXAMPLES, example, with_credentials
 from tests.manifest.variations import variations
 

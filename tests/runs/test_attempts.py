@@ -22,7 +22,7 @@ from apps.capabilities.registry import Opening, Prepared
 from apps.capabilities.rest.capability import rest
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import ModelFailed
-from apps.manifest.reading import read
+from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.runs.workspaces import open_workspace

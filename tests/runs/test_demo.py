@@ -81,7 +81,7 @@ async def test_the_starter_that_asks_for_several_things_calls_several_tools_at_o
     assert text.count("Demo data: made up") == 2
     assert isinstance(events[-2], StateSaved)
     assert isinstance(events[-1], Finished)
-    assert events[-1].usage.prompt_tokens > 100
+    assert events[-1].usage.input > 100
 
 
 async def test_the_calls_of_an_answer_are_kept_for_the_next_question():

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from apps.agent.messages import Message, ToolCall, to_dicts
-from apps.runs.history import expand, kept, newest_state, promote
+from apps.agent.messages import Message, Thoughts, ToolCall, to_dicts
+from apps.runs.history import expand, kept, newest_state
 
 QUESTION = Message("user", "Weather in Riga and Lima?")
 ASKED = Message(
@@ -157,25 +157,56 @@ def test_the_newest_state_is_that_of_the_last_answer_that_has_one():
     assert newest_state([QUESTION]) == {}
 
 
-def test_a_thought_is_no_state_that_capabilities_left():
-    thought = {"model_reasoning": {"deployment": "gpt", "reasoning": "Hm."}}
+def test_what_is_the_models_is_no_state_that_capabilities_left():
+    thoughts = Thoughts({"reasoning": "Hm."}, "gpt")
     messages = [
         Message("assistant", "a", state={"session": 1}),
-        Message("assistant", "b", state=thought),
+        Message("assistant", "b", thoughts=thoughts),
     ]
 
     assert newest_state(messages) == {"session": 1}
+    assert newest_state([*messages, Message("assistant", "c", model_state={"thread": 7})]) == {}
 
 
-async def test_the_model_gets_its_own_state_back_where_it_left_it():
+def test_states_that_were_written_before_are_read_and_written_as_they_were():
+    """As a client has kept it from an answer: calls with a thought, the state of the model."""
+    call = {"id": "1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+    thought = {"deployment": "gpt", "reasoning_content": "I look."}
+    asked = {
+        "role": "assistant",
+        "content": " ",
+        "tool_calls": [call],
+        "custom_content": {"state": {"model_reasoning": thought, "orchestrator": {"step": 1}}},
+    }
+    result = {"role": "tool", "content": "12", "tool_call_id": "1"}
+    state = {
+        "tool_execution_history": [asked, result],
+        "orchestrator": {"thread": 7},
+        "session": 2,
+    }
+
+    found = expand([QUESTION, Message("assistant", "12 degrees", state=state)])
+
+    assert found == [
+        QUESTION,
+        Message(
+            "assistant",
+            " ",
+            tool_calls=(ToolCall("1", "weather", "{}"),),
+            thoughts=Thoughts({"reasoning_content": "I look."}, "gpt"),
+            model_state={"step": 1},
+        ),
+        Message("tool", "12", tool_call_id="1"),
+        Message("assistant", "12 degrees", state={"session": 2}, model_state={"thread": 7}),
+    ]
+    assert to_dicts(found[1:3]) == [asked, result]
+    assert expand(found) == found
+
+
+def test_a_state_of_the_model_that_is_none_stays_where_it_is():
     messages = [
-        QUESTION,
-        Message("assistant", "a", state={"orchestrator": {"thought": 1}, "session": 2}),
         Message("assistant", "b", state={"orchestrator": "no state"}),
+        Message("user", "c", state={"orchestrator": {"thread": 7}}),
     ]
 
-    assert await promote("gpt", messages) == [
-        QUESTION,
-        Message("assistant", "a", state={"session": 2, "thought": 1}),
-        messages[2],
-    ]
+    assert expand(messages) == messages

@@ -12,43 +12,28 @@ from asgiref.sync import sync_to_async
 from apps.accounts.caller import Caller
 from apps.agent.assembly import Reply
 from apps.agent.events import (
-    AnnotationAdded,
-    AttachmentAdded,
     Event,
-    Finished,
     ModelUsage,
     RefusalDelta,
-    StageAttachment,
     StageClosed,
     StageDelta,
     StageOpened,
-    StageRenamed,
     StateSaved,
     TextDelta,
     Usage,
 )
-from apps.agent.messages import Attachment, Message, ToolCall
-from apps.agent.model import (
-    Choice,
-    Chunk,
-    CustomContent,
-    Delta,
-    Model,
-    ModelRequest,
-    StageDeltaPart,
-    TokenUsage,
-)
+from apps.agent.messages import Message, ToolCall
+from apps.agent.model import Model, ModelRequest, StagePart
 from apps.agent.replies import ask
 from apps.agent.tools import ToolSpec
 from apps.errors import CallsItself, DeploymentNotFound, ModelFailed
-from apps.runs.chunks import ChunkWriter
 from apps.runs.failures import WITH_LIMITS, failure
 from apps.runs.nested import ApplicationModel
 from apps.runs.workspaces import open_workspace
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.manifests import timeless
 from tests.catalog.rows import make_application, make_deployment, manifest_with
-from tests.fakes import OBJECT, ModelsWorkspace, ScriptedModel, calling, saying, text
+from tests.fakes import OBJECT, ModelsWorkspace, ScriptedModel, calling, saying, text, thinks
 
 pytestmark = pytest.mark.django_db
 
@@ -92,7 +77,7 @@ async def test_an_application_answers_as_a_model_does():
     reply = await reply_of(await workspace_of(gpt=gpt).model("weather"))
 
     assert reply == Reply(
-        Message("assistant", "12 degrees", state={"orchestrator": {"tool_execution_history": []}}),
+        Message("assistant", "12 degrees", model_state={"tool_execution_history": []}),
         "stop",
         (ModelUsage("gpt", 9, 3),),
     )
@@ -134,33 +119,30 @@ async def test_an_application_can_drive_another_one_and_is_shown_its_tools():
 
 async def test_what_it_shows_stands_below_whoever_asked():
     await make("inner", manifest=driven_by("gpt"))
-    thought = CustomContent(stages=[StageDeltaPart(0, "Thinking", "hm", "completed")])
-    gpt = ScriptedModel([Chunk([Choice(Delta(custom_content=thought))]), *saying("Done")])
+    gpt = ScriptedModel([StagePart(0, "Thinking", "hm", failed=False), *saying("Done")])
     events: list[Event] = []
 
     await reply_of(await workspace_of(gpt=gpt).model("inner"), emit=events.append)
 
     assert timeless(events) == [
-        StageOpened("s-0", "Thinking", "s"),
-        StageDelta("s-0", "hm"),
-        StageClosed("s-0", 0.0),
+        StageOpened("s-model-1-0", "Thinking", "s"),
+        StageDelta("s-model-1-0", "hm"),
+        StageClosed("s-model-1-0", 0.0),
         TextDelta("Done"),
     ]
 
 
 async def test_what_its_model_thinks_is_a_step_of_it_and_its_refusal_is_one():
     await make("inner", manifest=driven_by("gpt"))
-    thought = Chunk([Choice(Delta(reasoning_content="hm"))])
-    refused = Chunk([Choice(Delta(refusal="I may not."))])
-    gpt = ScriptedModel([thought, refused, *saying("")])
+    gpt = ScriptedModel([thinks("hm"), RefusalDelta("I may not."), *saying("")])
     events: list[Event] = []
 
     reply = await reply_of(await workspace_of(gpt=gpt).model("inner"), emit=events.append)
 
     assert timeless(events) == [
-        StageOpened("s-0", "Thinking", "s"),
-        StageDelta("s-0", "hm"),
-        StageClosed("s-0", 0.0),
+        StageOpened("s-model-1-thinking-1", "Thinking", "s"),
+        StageDelta("s-model-1-thinking-1", "hm"),
+        StageClosed("s-model-1-thinking-1", 0.0),
         RefusalDelta("I may not."),
     ]
     assert reply.message.text == "I may not."
@@ -168,12 +150,12 @@ async def test_what_its_model_thinks_is_a_step_of_it_and_its_refusal_is_one():
 
 async def test_what_it_spent_keeps_its_details():
     await make("inner", manifest=driven_by("gpt"))
-    usage = TokenUsage(9, 3, {"cached_tokens": 8}, {"reasoning_tokens": 2})
-    gpt = ScriptedModel([*saying("Done"), Chunk(usage=usage)])
+    usage = Usage(9, 3, cached=8, created=1, reasoning=2)
+    gpt = ScriptedModel([*saying("Done"), usage])
 
     reply = await reply_of(await workspace_of(gpt=gpt).model("inner"))
 
-    assert reply.usage == (ModelUsage("gpt", 9, 3, 8, 2),)
+    assert reply.usage == (ModelUsage("gpt", 9, 3, 8, 1, 2),)
 
 
 async def test_a_limit_of_its_model_is_one_of_it():
@@ -284,59 +266,23 @@ async def test_only_the_named_headers_go_along():
     assert seen == [{"X-Tenant": "acme", "X-Other": "1"}, {}, {"X-Tenant": "acme"}]
 
 
-def test_every_event_has_its_chunk():
-    picture = Attachment("image/png", url="files/a/b.png")
-    events: list[Event] = [
-        StageOpened("x", "Search"),
-        StageOpened("y", "Page", "x"),
-        StageRenamed("y", " 1"),
-        StageDelta("y", "text"),
-        StageAttachment("y", picture),
-        StageClosed("y", 1.0, failed=True),
-        StageDelta("z", "never opened"),
-        AttachmentAdded(picture),
-        AnnotationAdded({"id": "1"}),
-        StateSaved({"a": 1}),
-        Finished("length", Usage(1, 2, (ModelUsage("gpt", 1, 2),))),
-    ]
-    shown: list[Event] = []
+async def test_its_state_comes_back_to_it_as_its_own():
+    await make("inner", manifest=driven_by("gpt"))
+    first = ScriptedModel([StateSaved({"thread": 7}), *saying("Hello")], saying("Again"))
+    model = await workspace_of(gpt=first).model("inner")
 
-    chunks: list[Chunk] = list(ChunkWriter().write(events))
+    answer = (await reply_of(model)).message
+    messages = (*QUESTION.messages, answer, Message("user", "And now?"))
+    await reply_of(model, ModelRequest(messages))
 
-    async def replay() -> Reply:
-        return await ask(
-            ScriptedModel(chunks),
-            QUESTION,
-            shown.append,
-            name="n",
-            stage_prefix="",
-            stage_parent="p",
-        )
-
-    reply = asyncio.run(replay())
-    assert timeless(shown) == [
-        StageOpened("0", "Search", "p"),
-        StageOpened("1", "Page", "0"),
-        StageRenamed("1", " 1"),
-        StageDelta("1", "text"),
-        StageAttachment("1", picture),
-        StageClosed("1", 0.0, failed=True),
-        AttachmentAdded(picture),
-        StageClosed("0", 0.0),
-    ]
-    assert reply == Reply(
-        Message("assistant", attachments=(picture,), state={"orchestrator": {"a": 1}}),
-        "length",
-        (ModelUsage("gpt", 1, 2),),
-        ({"id": "1"},),
-    )
+    assert answer.model_state == {"tool_execution_history": [], "orchestrator": {"thread": 7}}
+    said = Message("assistant", "Hello", model_state={"thread": 7})
+    assert [m for m in first.asked[1].messages if m.text == "Hello"] == [said]
 
 
 async def test_what_a_failed_run_cost_is_told_all_the_same():
     await make("inner", manifest=driven_by("gpt"))
-    gpt = ScriptedModel(
-        [text("We"), Chunk([], TokenUsage(9, 1)), ModelFailed("cut", reason="stream")]
-    )
+    gpt = ScriptedModel([text("We"), Usage(9, 1), ModelFailed("cut", reason="stream")])
     spent: list[ModelUsage] = []
     model = await workspace_of(gpt=gpt).model("inner")
 

@@ -6,7 +6,7 @@ from apps.accounts.caller import Caller
 from apps.agent.messages import Message
 from apps.errors import Unsupported
 from apps.manifest.prompts import fill
-from apps.manifest.reading import read
+from apps.manifest.validation import read
 from apps.runs.prompt import (
     configured_prompt,
     inline_contexts,

@@ -20,8 +20,7 @@ from apps.agent.events import (
     TextDelta,
     Usage,
 )
-from apps.agent.messages import Message, ToolCall, to_dicts
-from apps.agent.model import Chunk, TokenUsage
+from apps.agent.messages import Message, Thoughts, ToolCall, to_dicts
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Contribution, Prepared
@@ -33,7 +32,7 @@ from apps.errors import (
     ModelFailed,
     StepLimitReached,
 )
-from apps.manifest.reading import read
+from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import DeploymentInfo
@@ -148,9 +147,10 @@ async def test_the_model_reads_what_it_thought_before_its_calls_again_and_nothin
     answered = Message("assistant", "12 degrees", state=state)
     await events_of(app, model, QUESTION, answered, Message("user", "Thanks"))
 
-    thoughts = [[message.reasoning for message in asked.messages] for asked in model.asked]
-    thought = {"reasoning_content": "I need the weather."}
-    assert thoughts == [[{}], [{}, thought, {}], [{}, thought, {}, {}, {}]]
+    thoughts = [[message.thoughts for message in asked.messages] for asked in model.asked]
+    thought = Thoughts({"reasoning_content": "I need the weather."}, "gpt")
+    none = None
+    assert thoughts == [[none], [none, thought, none], [none, thought, none, none, none]]
     assert all(not message.state for asked in model.asked for message in asked.messages)
 
 
@@ -233,6 +233,43 @@ async def test_a_capability_that_cannot_be_opened_is_reported_and_the_run_goes_o
         StageClosed("initialization-issues", 0.0, failed=True),
         TextDelta("12 degrees"),
     ]
+
+
+async def test_what_a_capability_settles_when_all_are_open_stands_in_its_place():
+    said: list[str] = []
+
+    def settling(name: str):
+        async def settle() -> Contribution:
+            said.append(f"settle {name}")
+            return Contribution(instructions=(name,))
+
+        @asynccontextmanager
+        async def opened(opening):
+            said.append(f"open {name}")
+            yield Contribution(settle=settle)
+
+        return opened
+
+    model = ScriptedModel(saying("Hello"))
+    second = opener(Contribution(instructions=("second",)))
+
+    await events_of(application(settling("first"), second, settling("third")), model)
+
+    assert said == ["open first", "open third", "settle first", "settle third"]
+    assert model.asked[0].messages[0].text.splitlines()[::2] == ["first", "second", "third"]
+
+
+async def test_a_capability_that_cannot_settle_is_reported_and_the_run_goes_on():
+    async def settle() -> Contribution:
+        raise RuntimeError("a secret of the server")
+
+    app = application(opener(Contribution(settle=settle)))
+
+    events = await events_of(app, ScriptedModel(saying("Hello")))
+
+    (report,) = [event.text for event in events if isinstance(event, StageDelta)]
+    assert report.endswith("- part-0: failed unexpectedly; see the server's log.\n")
+    assert TextDelta("Hello") in events
 
 
 async def test_of_two_tools_of_a_name_the_first_is_used_and_the_other_reported():
@@ -320,7 +357,7 @@ async def test_a_model_that_fails_leaves_the_state_of_what_was_done():
 
 
 async def test_what_a_failed_run_cost_is_told_last():
-    broken = [text("Wait"), Chunk([], TokenUsage(9, 3)), ModelFailed("cut", reason="stream")]
+    broken = [text("Wait"), Usage(9, 3), ModelFailed("cut", reason="stream")]
     events: list[Event] = []
 
     with pytest.raises(ModelFailed):

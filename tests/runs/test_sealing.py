@@ -32,7 +32,7 @@ def test_a_state_without_an_index_is_not_touched():
 def test_a_conversation_is_read_with_what_was_sealed():
     answer = Message("assistant", "One.", state=seal({"orchestrator": ROWS}))
 
-    assert expand([answer]) == [Message("assistant", "One.", state={"orchestrator": ROWS})]
+    assert expand([answer]) == [Message("assistant", "One.", model_state=ROWS)]
 
 
 @pytest.mark.parametrize("spoilt", ["{", "[1]", "null", 5, None, ["{}"], "\ud800", "[" * 100_000])

@@ -15,12 +15,13 @@ def test_nothing_spent_is_nothing():
 
 
 def test_cached_tokens_and_those_for_thinking_are_added_up_where_they_were_told():
-    spent = [ModelUsage("a", 1, 2, 1), ModelUsage("b", 1, 2), ModelUsage("a", 1, 2, 0, 2)]
+    spent = [ModelUsage("a", 1, 2, 1, 5), ModelUsage("b", 1, 2), ModelUsage("a", 1, 2, 0, None, 2)]
 
     assert total(spent) == Usage(
         3,
         6,
-        (ModelUsage("a", 2, 4, 1, 2), ModelUsage("b", 1, 2)),
-        cached_tokens=1,
-        reasoning_tokens=2,
+        (ModelUsage("a", 2, 4, 1, 5, 2), ModelUsage("b", 1, 2)),
+        cached=1,
+        created=5,
+        reasoning=2,
     )

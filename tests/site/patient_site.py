@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from quickapps_site import serve
+from quickapps_site import serve, server
 
-serve.GRACE_SECONDS = 600.0
+server.GRACE_SECONDS = 600.0
 
 if __name__ == "__main__":
     sys.exit(serve.main())

@@ -52,6 +52,13 @@ def test_a_head_that_is_not_completed_in_time_is_given_up(site: Site, begun: byt
         assert status(rest(connection)) == 408
 
 
+@pytest.mark.parametrize("end", [b"", b"\r\n\r\n"], ids=["endless", "complete"])
+def test_a_head_that_is_too_large_is_refused(site: Site, end: bytes) -> None:
+    with connected(site) as connection:
+        connection.sendall(REQUEST[:-2] + b"x-long: " + b"x" * 65_536 + end)
+        assert status(connection.recv(65536)) == 431
+
+
 def test_a_second_head_on_a_kept_connection_has_its_own_time(site: Site) -> None:
     with connected(site) as connection:
         connection.sendall(REQUEST)

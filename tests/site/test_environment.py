@@ -55,6 +55,11 @@ ROOT = Path(__file__).parent.parent.parent
             'X is \'"/etc"\'; write a JSON list of directories, such as ["/etc/content"].',
         ),
         (
+            "10.0.0.0/8, proxy",
+            partial(env.networks, "X"),
+            "X is '10.0.0.0/8, proxy'; write addresses and networks such as 10.0.0.5, 10.1.0.0/16.",
+        ),
+        (
             '["a", 1]',
             partial(env.texts, "X"),
             'X is \'["a", 1]\'; write a JSON list of texts, such as ["docs_reader"].',

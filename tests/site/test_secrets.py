@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -32,8 +33,10 @@ def mark(place: str) -> str:
 BASIC = "bWU6NWstTWFya2VkL"
 """What base64 makes of `me:` and the beginning of a mark."""
 
-PLACES = ("plain", "secret")
-"""A credential is typed into the manifest, or the manifest names the secret that has it."""
+PLACES = ("plain", "secret", "saved")
+"""A credential stands in the row, the manifest names the secret that has it, or it was typed and saved
+over the API.
+"""
 
 
 # --- What the site talks to -------------------------------------------------------------------
@@ -128,7 +131,7 @@ def toolsets(url: str, place: str) -> tuple[list[dict[str, Any]], dict[str, str]
     secrets: dict[str, str] = {}
 
     def credential(name: str) -> Any:
-        if place == "plain":
+        if place != "secret":
             return mark(f"{place}-{name}")
         secrets[f"{place}-{name}"] = mark(f"{place}-{name}")
         return {"$secret": f"{place}-{name}"}
@@ -223,7 +226,7 @@ def fetched(url: str, headers: dict[str, str], body: Any = None) -> tuple[int, s
 
 
 MEANT = {"catalog_application.manifest", "catalog_contentitem.text"}
-"""Where plain credentials are kept: what an operator types stands in the row as it was typed."""
+"""Where plain credentials stay that cannot be secrets."""
 
 
 def stored(folder: Path) -> dict[str, str]:
@@ -281,8 +284,11 @@ async def test_no_credential_is_seen_anywhere(tmp_path: Path, form: str):
     assert "execute" in spans
     assert keys
     seen |= {"spans": spans, "log": log}
-    seen |= {name: text for name, text in stored(tmp_path).items() if name not in MEANT}
+    columns = stored(tmp_path)
+    seen |= {name: text for name, text in columns.items() if name not in MEANT}
     assert leaks(seen, *keys, *ours) == {}
+    typed = re.findall(rf"{MARK}-saved-([a-z-]+)-0", columns["catalog_application.manifest"])
+    assert typed == ["typo"]  # no server is known for it
 
 
 SENT = ("bearer", "failing", "header", "query", "body", "constant", "asked")
@@ -309,11 +315,16 @@ async def look_everywhere(site: Site, core: Any, url: str) -> tuple[dict[str, st
         PLANT,
         secrets=secrets,
         url=url,
-        manifests=manifests,
+        manifests={slug: found for slug, found in manifests.items() if slug != "saved"},
         item=json.dumps(item),
         keys={"deployment": mark("deployment"), "refusing": mark("refusing")},
     )
-    seen = {}
+    typed = {"slug": "saved", "title": "saved", "is_public": True, "manifest": manifests["saved"]}
+    operator = {"authorization": f"Bearer {operator_key}"}
+    status, answered = fetched(f"{site.url}/api/applications/", operator, typed)
+    assert status == 201, answered
+    numbers["saved"] = site.shell("result = Application.objects.get(slug='saved').pk")
+    seen = {"answer to saving": answered}
     for slug in manifests:
         for stream in (False, True):
             asked = {"messages": [{"role": "user", "content": "Do it."}], "stream": stream}

@@ -2,60 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import socket
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from tests.browser.serving import Site, serve_process
-from tests.site.test_serve import answer, free_port, until_it_listens
+from tests.site.raw_server import answer, served
 from tests.site.torrents import PIECE, serve_torrent
 
 MB = 1024 * 1024
 PATIENCE = 120.0
-"""Who reads nothing is cut off after thirty seconds."""
-APPLICATION = """
-import asyncio, sys
-from quickapps_site.serve import serve, use_uvloop
-
-use_uvloop()
-from quickapps_site import backpressure
-backpressure.STALLED_SECONDS = float(sys.argv[3])
-
-gone = asyncio.Event()
-said = 0
-
-async def application(scope, receive, send):
-    global said
-    await receive()
-    is_socket = scope["type"] == "websocket"
-    if is_socket:
-        await send({"type": "websocket.accept"})
-    else:
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-    if scope["path"] == "/gone":
-        await gone.wait()
-        body = b"%d" % said
-        await send({"type": "http.response.body", "body": body})
-        return
-    leaving = asyncio.ensure_future(receive())
-    while not leaving.done():
-        if is_socket:
-            await send({"type": "websocket.send", "text": "x" * 65536})
-        else:
-            await send({"type": "http.response.body", "body": b"x" * 65536, "more_body": True})
-        said += 65536
-        await asyncio.sleep(0)
-    gone.set()
-
-sys.exit(serve(application, "127.0.0.1", int(sys.argv[1]), direct_writes=sys.argv[2] == "direct"))
-"""
 UPGRADE = (
     "upgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\n"
     "sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
@@ -77,29 +36,6 @@ MANIFEST = {
 }
 
 
-@asynccontextmanager
-async def flooding(writes: str, stalled: float) -> AsyncIterator[tuple[int, int]]:
-    """A server that never stops talking; its port and its process."""
-    port = free_port()
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        APPLICATION,
-        str(port),
-        writes,
-        str(stalled),
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        async with asyncio.timeout(60):
-            await until_it_listens(process, port)
-            yield port, process.pid
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
-
-
 def most_memory(pid: int) -> int:
     """What the process ever had at a time, in bytes."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
@@ -115,25 +51,26 @@ def reader_that_never_reads(port: int, request: bytes) -> socket.socket:
     return connection
 
 
-@pytest.mark.parametrize("writes", ["direct", "queued"])
 @pytest.mark.parametrize("headers", ["", UPGRADE], ids=["http", "websocket"])
-async def test_a_client_that_takes_nothing_holds_its_sender_up_and_is_cut_off(
-    writes: str, headers: str
-):
-    async with flooding(writes, 0.5) as (port, pid):
-        before = most_memory(pid)
-        request = f"GET / HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n".encode()
+async def test_a_client_that_takes_nothing_holds_its_sender_up_and_is_cut_off(headers: str):
+    async with served("--stalled", "0.5") as (process, port):
+        await answer(port, "/")  # loads what is loaded late
+        before = most_memory(process.pid)
+        request = f"GET /flood HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n".encode()
         with reader_that_never_reads(port, request):
-            said = int(await answer(port, "/gone"))
-        after = most_memory(pid)
+            said = int(await answer(port, "/flooded"))
+        after = most_memory(process.pid)
 
-    assert 1 * MB < said < 16 * MB  # the system's own buffers, and one megabyte
+    assert 1 * MB < said < 16 * MB  # what the system itself buffers
     assert after - before < 16 * MB
 
 
 @pytest.mark.xdist_group("site")
 def test_an_answer_that_nobody_reads_is_given_up_before_it_fills_the_memory(tmp_path: Path):
-    with serve_torrent(20) as torrent, serve_process(tmp_path) as (site, process):
+    with (
+        serve_torrent(20) as torrent,
+        serve_process(tmp_path, "tests.site.hasty_site") as (site, process),
+    ):
         key = site.shell(PREPARE, url=torrent.url, manifest=MANIFEST)
         with ask(site, key) as warm_up, warm_up.makefile("rb") as answer:
             while not answer.readline().startswith(b"data: [DONE]"):

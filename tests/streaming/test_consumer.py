@@ -5,7 +5,8 @@ import asyncio
 import pytest
 from asgiref.testing import ApplicationCommunicator
 
-from apps.streaming.consumer import EVENT_STREAM, BodyTooLarge, BodyTooSlow, HttpConsumer
+from apps.streaming.bodies import BodyTooLarge, BodyTooSlow
+from apps.streaming.consumer import EVENT_STREAM, HttpConsumer
 
 pytestmark = pytest.mark.django_db
 
@@ -223,6 +224,38 @@ async def test_a_body_is_measured_whatever_was_declared(declared):
 
     assert (await request.receive())["status"] == 413
     await request.receive()
+    await request.is_over()
+
+
+async def test_nothing_more_is_waited_for_after_the_end_of_a_body_that_was_too_large(monkeypatch):
+    monkeypatch.setattr("apps.streaming.bodies.LINGERING_SECONDS", 600.0)
+
+    async def work(door):
+        with pytest.raises(BodyTooLarge):
+            await door.read_body(100)
+        await door.respond(413, b"")
+
+    request = Request(work, transfer_encoding=b"chunked")
+    await request.send(b"x" * 120)
+
+    assert (await request.receive())["headers"] == [(b"content-length", b"0")]
+    assert (await request.receive())["more_body"] is False
+    await request.is_over()
+
+
+async def test_a_client_that_is_still_sending_is_told_that_the_connection_ends():
+    async def work(door):
+        await door.respond(401, b"No")
+
+    request = Request(work, content_length=b"100")
+    await request.send(b"x", more=True)
+
+    assert (await request.receive())["headers"] == [
+        (b"content-length", b"2"),
+        (b"connection", b"close"),
+    ]
+    assert (await request.receive())["body"] == b"No"
+    assert (await request.receive())["more_body"] is False
     await request.is_over()
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from apps.agent.messages import Attachment, Message
 from apps.capabilities.attachments.policies import PICTURES
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Key, Opening
 from apps.capabilities.wrappers.attachments import matches
 from apps.capabilities.wrappers.texts import one_line
 from apps.errors import FileRefused, InitializationIssue, QuickAppError
@@ -20,7 +21,6 @@ from apps.workspace.port import DeploymentInfo, FileInfo
 
 STATE = "promoted_attachments"
 """Key of an address → path of its file, so that the next request does not fetch it again."""
-KEY = "promotion"
 MOST = 50
 """Attachments of one conversation that are fetched."""
 
@@ -48,6 +48,9 @@ class Promotion:
         return self.apply(messages)
 
 
+PROMOTION = Key[Promotion]("promotion")
+
+
 def user_attachments(messages: Iterable[Message]) -> Iterator[Attachment]:
     for message in messages:
         if message.role == "user":
@@ -56,10 +59,7 @@ def user_attachments(messages: Iterable[Message]) -> Iterator[Attachment]:
 
 async def promotion(opening: Opening, deployment_id: str) -> Promotion:
     """Once in a run; an attachment that cannot be fetched is an issue. Raises `QuickAppError`."""
-    if KEY not in opening.known:
-        opening.known[KEY] = await promote_all(opening, deployment_id)
-    known: Promotion = opening.known[KEY]
-    return known
+    return await opening.known.get_or_ask(PROMOTION, partial(promote_all, opening, deployment_id))
 
 
 async def promote_all(opening: Opening, deployment_id: str) -> Promotion:

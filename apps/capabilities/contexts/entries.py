@@ -6,8 +6,9 @@ import asyncio
 import mimetypes
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Key, Opening
 from apps.errors import InitializationIssue, QuickAppError
 from apps.manifest.contexts import Context, FileContext, FolderContext
 from apps.manifest.manifest import Manifest
@@ -15,8 +16,6 @@ from apps.workspace.loading.loader import last_segment
 from apps.workspace.loading.places import place_of
 from apps.workspace.port import FileInfo, Files, FolderInfo
 
-KEY = "available_contexts"
-"""In `Opening.known`: the files are looked up once in a run."""
 MOST_ENTRIES = 1_000
 """In a listing, about 50,000 tokens."""
 UNKNOWN_TYPE = "application/octet-stream"
@@ -46,6 +45,9 @@ class Available:
     left_out: int = 0
 
 
+AVAILABLE = Key[Available]("available_contexts")
+
+
 def has_files(manifest: Manifest) -> bool:
     return any(isinstance(one, FileContext | FolderContext) for one in manifest.contexts)
 
@@ -54,10 +56,8 @@ async def available(manifest: Manifest, opening: Opening) -> Available:
     """The operator's files as they are in this run; an unreadable folder is an issue."""
     if not has_files(manifest):
         return Available()
-    if KEY not in opening.known:
-        opening.known[KEY] = await find_files(manifest.contexts, opening.workspace.files)
-    known: Available = opening.known[KEY]
-    return known
+    ask = partial(find_files, manifest.contexts, opening.workspace.files)
+    return await opening.known.get_or_ask(AVAILABLE, ask)
 
 
 async def find_files(contexts: Sequence[Context], files: Files) -> Available:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from apps.agent.assembly import MODEL_STATE, Reply
+from apps.agent.assembly import Reply
 from apps.agent.calls import static_names
 from apps.agent.events import AttachmentAdded, Event, RefusalDelta, TextDelta
 from apps.agent.messages import Attachment, Message
@@ -146,7 +146,7 @@ def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResul
         propagated=tuple(
             one for one in attachments if matches(one.type, wanted.propagate_types_to_choice)
         ),
-        state=message.state.get(MODEL_STATE, {}),
+        state=message.model_state,
         annotations=reply.annotations if target.cites else (),
         usage=reply.usage,
     )

@@ -14,7 +14,7 @@ from apps.capabilities.deployment.parameters import FILES, QUERY, SESSION
 from apps.capabilities.deployment.targets import Target
 from apps.capabilities.wrappers.arguments import recorded_arguments
 from apps.capabilities.wrappers.file_references import resolve
-from apps.capabilities.wrappers.texts import written
+from apps.capabilities.wrappers.texts import as_text
 from apps.errors import InvalidParameter
 
 logger = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ def session_of(target: Target, invocation: Invocation) -> str | None:
     """The conversation that the model names, None for a new one."""
     if not target.is_resumable:
         return None
-    return written(invocation.arguments.get(SESSION)).strip() or None
+    return as_text(invocation.arguments.get(SESSION)).strip() or None
 
 
 def begun_by(call_id: str) -> str:
@@ -80,7 +80,7 @@ async def replay(earlier: EarlierCall, files: OutgoingFiles) -> list[Message]:
     except InvalidParameter as error:
         # A file that was deleted since must not end the conversation.
         logger.warning("An earlier call is repeated without its files: %s", error)
-        asked = Message("user", written(earlier.arguments.get(QUERY)))
+        asked = Message("user", as_text(earlier.arguments.get(QUERY)))
     return [asked, answer] if asked.content or asked.attachments else [answer]
 
 
@@ -92,4 +92,4 @@ async def question(arguments: Mapping[str, Any], files: OutgoingFiles) -> Messag
     if not isinstance(urls, list | tuple) or not all(isinstance(url, str) for url in urls):
         raise InvalidParameter(FILES, "it has to be a list of addresses.")
     attachments = await files.attach_all([url for url in urls if url.strip()])
-    return Message("user", written(arguments.get(QUERY)), attachments=attachments)
+    return Message("user", as_text(arguments.get(QUERY)), attachments=attachments)

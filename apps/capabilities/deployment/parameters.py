@@ -11,7 +11,7 @@ from jsonschema.exceptions import SchemaError
 from referencing import Registry
 
 from apps.capabilities.wrappers.arguments import Arguments, read_arguments
-from apps.capabilities.wrappers.constants import unchanged
+from apps.capabilities.wrappers.parameter_schemas import unchanged
 from apps.manifest.parameters import (
     ArrayParameter,
     FunctionParameters,

@@ -9,7 +9,7 @@ from typing import Any
 from apps.capabilities.deployment.parameters import configurable
 from apps.manifest.attachments import AttachmentFilter
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import sanitize
+from apps.manifest.names import sanitize
 from apps.manifest.prompts import CustomSystemPrompt, DialSystemPrompt
 from apps.manifest.tools import DeploymentTool, SimpleDeploymentTool
 from apps.workspace.loading.rules import rules_of

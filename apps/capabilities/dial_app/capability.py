@@ -1,20 +1,14 @@
-"""Toolsets of the kind `dial-app`, together with those that are MCP servers anyway.
-
-They are one capability, because one request asks the person to sign in to all of them, and one
-tool reads the resources of all.
-"""
+"""Toolsets of the kind `dial-app`: applications of DIAL, over MCP where they speak it, else asked."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
-from apps.capabilities.dial_app.branches import PreparableApp
-from apps.capabilities.mcp import capability as mcp_capability
-from apps.capabilities.mcp.opened import PreparableToolset, joined, open_all
-from apps.capabilities.mcp.pool import current_pool
+from apps.capabilities.dial_app.applications import PreparableApp
+from apps.capabilities.mcp.capability import call_seconds
+from apps.capabilities.mcp.toolset_opening import PreparableToolset, open_toolsets
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.access import is_usable, usable_ids
 from apps.capabilities.wrappers.prepared import PreparedTool
@@ -24,29 +18,25 @@ from apps.manifest.toolsets import DialAppToolSet
 
 
 def prepare(manifest: Manifest) -> Open | None:
-    seconds = mcp_capability.call_seconds(manifest)
+    seconds = call_seconds(manifest)
     apps = [
         PreparableApp(f"tool_sets[{index}]", node, manifest, seconds)
         for index, node in enumerate(manifest.tool_sets)
         if isinstance(node, DialAppToolSet) and node.enabled
     ]
     if not apps:
-        return mcp_capability.prepare(manifest)
-    written = mcp_capability.read_toolsets(manifest)
+        return None
 
     @asynccontextmanager
-    async def open_toolsets(opening: Opening) -> AsyncIterator[Contribution]:
-        async with current_pool().leases() as leases:
-            toolsets = await mcp_capability.allowed(written.toolsets, manifest, opening)
-            branches = await choose(apps, manifest, opening)
-            over_mcp = [one for one in branches if isinstance(one, PreparableToolset)]
-            refused = [one for one in branches if isinstance(one, InitializationIssue)]
-            opened = await open_all([*toolsets, *over_mcp], opening, leases)
-            contribution = joined(opened, (*written.issues, *refused), opening)
-            asked = (one.bind(opening) for one in branches if isinstance(one, PreparedTool))
-            yield replace(contribution, tools=(*contribution.tools, *asked))
+    async def open_apps(opening: Opening) -> AsyncIterator[Contribution]:
+        branches = await choose(apps, manifest, opening)
+        over_mcp = [one for one in branches if isinstance(one, PreparableToolset)]
+        refused = [one for one in branches if isinstance(one, InitializationIssue)]
+        asked = [one.bind(opening) for one in branches if isinstance(one, PreparedTool)]
+        async with open_toolsets(over_mcp, opening, refused, asked) as contribution:
+            yield contribution
 
-    return open_toolsets
+    return open_apps
 
 
 async def choose(
@@ -58,5 +48,4 @@ async def choose(
     return list(await asyncio.gather(*found))
 
 
-SERVES = mcp_capability.mcp.serves | {"tool_sets.dial-app"}
-dial_app = Capability("dial_app", SERVES, prepare)
+dial_app = Capability("dial_app", frozenset({"tool_sets.dial-app"}), prepare)

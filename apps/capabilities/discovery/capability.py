@@ -18,7 +18,7 @@ from apps.capabilities.wrappers.internal import IN_TITLE, configured, parameters
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import one_line
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import localized
+from apps.manifest.names import localized
 from apps.manifest.tools import InternalTool
 from apps.manifest.toolsets import DialMcpToolSet, InternalToolSet, McpToolSet, RestToolSet
 

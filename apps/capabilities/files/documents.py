@@ -10,16 +10,16 @@ from django.conf import settings
 from apps.agent.tools import ToolResult
 from apps.capabilities.files.context import Arguments, FileContext, counted, text_result
 from apps.capabilities.files.paths import check_file, full_path, shown_path
-from apps.documents.growing import Document
-from apps.documents.problems import Unreadable
-from apps.documents.reading import Bounds
+from apps.capabilities.registry import Key
+from apps.documents.document import Document
+from apps.documents.pages import Unreadable
+from apps.documents.reader import Bounds
 from apps.errors import InvalidParameter
 from apps.workspace.loading.files import Loaded
 
 KEPT = 16_000_000
 """Size of all documents that a run keeps: characters of text, and bytes of a document that is not
 read to its end. The newest document is kept whatever its size."""
-KNOWN = "file_texts"
 MOST_CHARACTERS = 100_000
 """Of one call, about 25,000 tokens."""
 
@@ -42,6 +42,9 @@ class DocumentCache:
             used -= self.kept.pop(next(iter(self.kept))).size
 
 
+DOCUMENTS = Key[DocumentCache]("file_documents")
+
+
 def bounds() -> Bounds:
     memory = int(settings.DOCUMENTS_MEMORY_MB) * 1024 * 1024
     return Bounds(float(settings.DOCUMENTS_SECONDS), memory)
@@ -55,7 +58,7 @@ async def document_of(
     Raises `InvalidParameter`.
     """
     file = await context.load(parameter, path)
-    cache: DocumentCache = context.opening.known.setdefault(KNOWN, DocumentCache())
+    cache = context.opening.known.get_or_make(DOCUMENTS, DocumentCache)
     document = cache.get(file)
     try:
         await document.until(until)

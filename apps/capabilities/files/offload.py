@@ -17,7 +17,7 @@ from apps.capabilities.files.context import FileContext
 from apps.capabilities.files.paths import shown_path
 from apps.capabilities.files.tools import PREFIX
 from apps.capabilities.wrappers.internal import configured
-from apps.capabilities.wrappers.limits import WHOLE
+from apps.capabilities.wrappers.limits import WHOLE_RESULTS
 from apps.errors import InitializationIssue
 from apps.manifest.features import DialFiles
 from apps.workspace.loading.loader import last_segment
@@ -64,7 +64,7 @@ def read_offload(wanted: DialFiles, tools: Collection[str]) -> Offload | None:
 
 
 def offload_step(context: FileContext, offload: Offload) -> ResultStep:
-    whole: dict[str, str] = context.opening.known.setdefault(WHOLE, {})
+    whole = context.opening.known.get_or_make(WHOLE_RESULTS, dict)
 
     async def step(call: ToolCall, result: ToolResult) -> ToolResult:
         text = whole.pop(call.id, result.content)

@@ -19,7 +19,7 @@ from apps.capabilities.files.paths import (
     matches,
     shown_path,
 )
-from apps.documents.growing import Document
+from apps.documents.document import Document
 from apps.errors import InvalidParameter
 
 MOST_CHARACTERS = 40_000

@@ -20,10 +20,10 @@ from apps.capabilities.hooks.templates import (
 )
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.display import Visibility
-from apps.capabilities.wrappers.stages import HeldBack
+from apps.capabilities.wrappers.stages import DeferredEmit
 from apps.manifest.hooks import Hook
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import in_all_languages, sanitize, visible_name
+from apps.manifest.names import in_all_languages, sanitize, visible_name
 from apps.manifest.toolsets import PredefinedToolSet
 
 logger = logging.getLogger(__name__)
@@ -121,7 +121,7 @@ async def call_tool(
     arguments: Mapping[str, Any],
     messages: Sequence[Message],
 ) -> ToolResult:
-    held = HeldBack(opening.emit) if planned.visibility == "failures" else None
+    held = DeferredEmit(opening.emit) if planned.visibility == "failures" else None
     emit = held or (silent if planned.visibility == "never" else opening.emit)
     invocation = Invocation(
         f"hook_{uuid.uuid4().hex[:24]}", arguments, messages, emit, spend=opening.spend

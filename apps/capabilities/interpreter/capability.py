@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -22,7 +23,7 @@ from apps.capabilities.interpreter.requests import read_request
 from apps.capabilities.interpreter.results import CONTENT_TYPE, result_of
 from apps.capabilities.interpreter.sandbox.engine import SandboxEngine
 from apps.capabilities.interpreter.sandbox.state import hide_state
-from apps.capabilities.registry import Capability, Contribution, Open, Opening
+from apps.capabilities.registry import Capability, Contribution, Key, Open, Opening
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import Wishes, wrapped
 from apps.capabilities.wrappers.display import display_of
@@ -48,12 +49,14 @@ SHOWN = {
 
 
 @dataclass(frozen=True, slots=True)
-class InterpreterOpening(Opening):
-    """What a call needs beside what every capability may use: the run's own interpreter."""
+class RunSession:
+    """The interpreter of one run. Calls build on each other, so each waits for its `turn`."""
 
-    session: Session | None = None
+    session: Session
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Calls of one run build on each other, so they wait for each other."""
+
+
+SESSION = Key[RunSession]("interpreter_session")
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -63,17 +66,14 @@ def prepare(manifest: Manifest) -> Open | None:
     engine = choose_engine(manifest)
     prepared = interpreter_tool(tool, manifest, engine)
 
-    @asynccontextmanager
-    async def open_interpreter(opening: Opening) -> AsyncIterator[Contribution]:
-        given = {each.name: getattr(opening, each.name) for each in fields(opening)}
-        own = InterpreterOpening(**given, session=engine.open(opening))
-        yield Contribution(tools=(prepared.bind(own),), view=(hide_state,))
+    def open_interpreter(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
+        return nullcontext(Contribution(tools=(prepared.bind(opening),), view=(hide_state,)))
 
     return open_interpreter
 
 
 def find_tool(manifest: Manifest) -> InternalTool | None:
-    """The first that is enabled; there is one interpreter in a run."""
+    """The first that is enabled: a run has one interpreter."""
     for toolset in manifest.tool_sets:
         if isinstance(toolset, InternalToolSet) and toolset.enabled:
             for tool in toolset.tools:
@@ -87,7 +87,7 @@ def find_tool(manifest: Manifest) -> InternalTool | None:
 
 
 def choose_engine(manifest: Manifest) -> Engine:
-    """DIAL's interpreter where its address is configured, else the sandbox that comes with us."""
+    """DIAL's interpreter if its address is configured, else the built-in sandbox."""
     if settings.PY_INTERPRETER_URL:
         return DialEngine(settings.PY_INTERPRETER_URL, time_limit(manifest))
     return SandboxEngine()
@@ -107,9 +107,7 @@ def interpreter_tool(tool: InternalTool, manifest: Manifest, engine: Engine) -> 
     seconds = time_limit(manifest)
     spec = ToolSpec(TOOL_NAME, f"{function.description}\n\n{engine.advice}", arguments.schema)
 
-    async def work(opening: Opening, invocation: Invocation) -> ToolResult:
-        return await run_code(opening, invocation, seconds)
-
+    work = partial(run_code, engine, seconds)
     wishes = Wishes(
         arguments,
         display_of(manifest, TITLE, tool=tool.display, parameters=displayed(function.parameters)),
@@ -132,8 +130,6 @@ def displayed(parameters: FunctionParameters) -> FunctionParameters:
 
 
 def with_short_title(tool: PreparedTool) -> PreparedTool:
-    """The stage's title has room for so many words, however many the model wrote."""
-
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         arguments = shortened_title(invocation.arguments)
         return await tool.work(opening, replace(invocation, arguments=arguments))
@@ -149,14 +145,15 @@ def shortened_title(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**arguments, "title": f"{' '.join(words[:TITLE_WORDS])}…"}
 
 
-async def run_code(opening: Opening, invocation: Invocation, seconds: float) -> ToolResult:
+async def run_code(
+    engine: Engine, seconds: float, opening: Opening, invocation: Invocation
+) -> ToolResult:
     """Raises `InvalidParameter`, `ExecutionTimedOut`; other failures are ordinary results."""
-    assert isinstance(opening, InterpreterOpening)  # noqa: S101 - `prepare` binds no other
-    assert opening.session is not None  # noqa: S101 - as above
+    own = opening.known.get_or_make(SESSION, lambda: RunSession(engine.open(opening)))
     request = read_request(invocation.arguments)
     try:
-        async with asyncio.timeout(seconds), opening.turn:
-            execution = await opening.session.execute(request, invocation.messages)
+        async with asyncio.timeout(seconds), own.turn:
+            execution = await own.session.execute(request, invocation.messages)
     except InterpreterFailed as failure:
         result = ToolResult(str(failure), CONTENT_TYPE)
     except TimeoutError:

@@ -1,4 +1,4 @@
-"""What an interpreter is, whichever of the two runs the code, and what it hands back."""
+"""What both interpreters have in common, and the kinds of output that are shown."""
 
 from __future__ import annotations
 
@@ -13,10 +13,29 @@ from apps.errors import ToolError, ToolTimedOut
 
 Status = Literal["SUCCESS", "FAILURE"]
 
+PLOTLY = "application/vnd.plotly.v1+json"
+TEXTS = frozenset({"text/plain", "text/markdown"})
+"""Shown to the model as they are."""
+
+ENDINGS = {
+    ".plotly.json": PLOTLY,
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".json": "application/json",
+    ".csv": "text/csv",
+    ".xml": "application/xml",
+    ".txt": "text/plain",
+    ".md": "text/markdown",
+}
+"""Of the files that code writes; the first that fits decides."""
+
+ENDING_OF = {kind: ending for ending, kind in reversed(ENDINGS.items())} | {"text/xml": ".xml"}
+
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """Something that the code made and a person may see; `name` is "" when it has none."""
+    """A displayed value or a file that the code made; `name` is "" for a value."""
 
     name: str
     type: str
@@ -63,3 +82,13 @@ class Engine(Protocol):
     def open(self, opening: Opening) -> Session:
         """Cheap: nothing is started before the first call."""
         ...
+
+
+def type_of(name: str) -> str:
+    """ "" for kinds that are not shown."""
+    lowered = name.lower()
+    return next((kind for ending, kind in ENDINGS.items() if lowered.endswith(ending)), "")
+
+
+def is_shown(media_type: str) -> bool:
+    return media_type in ENDING_OF and media_type not in TEXTS

@@ -20,8 +20,8 @@ class InputFile:
     url: str
 
 
-class Problems:
-    """Collects what is wrong with each file, so that the model hears everything at once."""
+class FileProblems:
+    """Tells the model what is wrong with all files at once."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -36,9 +36,9 @@ class Problems:
 
 
 def match_files(
-    wanted: Sequence[str], messages: Sequence[Message], problems: Problems
+    wanted: Sequence[str], messages: Sequence[Message], problems: FileProblems
 ) -> list[InputFile]:
-    """The attachments that are meant; what is none, and names that clash, become problems."""
+    """The attachments that are meant; unknown files and names that clash become problems."""
     urls = list(dict.fromkeys(attachment_urls(messages)))
     found: dict[str, InputFile] = {}
     for text in wanted:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -24,8 +23,10 @@ class DataSample(BaseModel):
     page_size: int = Field(default=3000, ge=1, le=MOST_PAGE)
 
 
-class Written(BaseModel):
-    model_config = ConfigDict(extra="ignore")
+class Request(BaseModel):
+    """`open_session` forgets earlier calls."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
     code: str = Field(max_length=MOST_CODE_CHARACTERS)
     title: str | None = None
@@ -34,31 +35,22 @@ class Written(BaseModel):
     data_sample_config: DataSample | None = None
     open_session: bool | None = None
 
+    @property
+    def urls(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.attachment_urls or ()))
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """`sample` is None when the whole output is wanted; `fresh` forgets earlier calls."""
-
-    code: str
-    display_title: str = ""
-    attachment_urls: tuple[str, ...] = ()
-    sample: DataSample | None = None
-    fresh: bool = False
+    @property
+    def sample(self) -> DataSample | None:
+        """None when the whole output is wanted."""
+        sample = self.data_sample_config
+        return sample if sample is not None and sample.sample_data else None
 
 
 def read_request(arguments: Mapping[str, Any]) -> Request:
     """Raises `InvalidParameter`."""
     try:
-        written = Written.model_validate(dict(arguments))
+        return Request.model_validate(dict(arguments))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise InvalidParameter(place, f"{first['msg']}.") from error
-    sample = written.data_sample_config
-    return Request(
-        written.code,
-        (written.display_title or "").strip(),
-        tuple(dict.fromkeys(written.attachment_urls or ())),
-        sample if sample is not None and sample.sample_data else None,
-        bool(written.open_session),
-    )

@@ -12,8 +12,7 @@ import msgspec
 
 from apps.agent.messages import Attachment
 from apps.agent.tools import ToolResult
-from apps.capabilities.interpreter.engines import Execution, Produced
-from apps.capabilities.interpreter.media import ENDING_OF, TEXTS
+from apps.capabilities.interpreter.engines import ENDING_OF, TEXTS, Execution, Produced
 from apps.capabilities.interpreter.requests import DataSample, Request
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.fences import fenced
@@ -29,7 +28,7 @@ _unsafe = re.compile(r"[^\w.-]+", re.ASCII)
 
 async def result_of(execution: Execution, request: Request, opening: Opening) -> ToolResult:
     """Keep what was produced and write the rest as JSON in a fence."""
-    titles = titles_of(execution.produced, request.display_title)
+    titles = titles_of(execution.produced, (request.display_title or "").strip())
     attachments: list[Attachment] = []
     notes = list(execution.notes)
     for item, title in zip(execution.produced, titles, strict=True):

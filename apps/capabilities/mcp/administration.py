@@ -1,28 +1,23 @@
 """What an administrator sees and does: every session's state, and trying a server out.
 
-All functions are for the event loop that runs applications; from a synchronous view, call them
-through `async_to_sync`.
+The asynchronous functions are for the event loop that runs applications; a synchronous view calls
+them through `async_to_sync`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import mcp_types as types
-from mcp import Client
 
-from apps.capabilities.mcp.connections import call_tool as ask_tool
-from apps.capabilities.mcp.contacts import Contact, State
+from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.capabilities.mcp.endpoints import find_endpoint
-from apps.capabilities.mcp.failures import ConnectionFailed
 from apps.capabilities.mcp.listings import Listing, read_listing
 from apps.capabilities.mcp.pool import current_pool
-from apps.capabilities.mcp.results import text_of
+from apps.capabilities.mcp.session_slots import SessionSlot, State
 from apps.errors import ToolError
 from apps.manifest.toolsets import McpServer
 from apps.workspace.egress.errands import Errand
@@ -53,51 +48,35 @@ class Session:
     failed_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ServerTool:
-    name: str
-    description: str
-    schema: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """What a call brought; attachments are counted, not kept."""
-
-    text: str
-    failed: bool
-    attachments: int
-
-
 async def sessions() -> list[Session]:
     """Every session that this process knows of, by server."""
-    found = (session_of(contact) for contact in current_pool().contacts.values())
+    found = (session_of(slot) for slot in current_pool().slots.values())
     return sorted(found, key=lambda session: (session.server, session.bucket, session.id))
 
 
-def session_of(contact: Contact) -> Session:
-    failure = contact.last_failure
-    listing: tuple[Listing] | None = contact.recall("listing")
-    program = contact.endpoint.program
+def session_of(slot: SessionSlot) -> Session:
+    failure = slot.last_failure
+    listing: tuple[Listing] | None = slot.find("listing")
+    endpoint = slot.endpoint
     return Session(
-        id=id(contact),
-        server=contact.endpoint.title,
-        protocol=contact.endpoint.protocol,
-        bucket=contact.bucket,
-        state=contact.state,
+        id=id(slot),
+        server=endpoint.title,
+        protocol=endpoint.protocol,
+        bucket=slot.bucket,
+        state=slot.state,
         tools=tuple(tool.name for tool in listing[0].tools) if listing is not None else (),
-        users=contact.users,
-        opened=contact.opened,
-        version=program.version if program is not None else None,
-        since=connected_since(contact),
-        error=failure.told(contact.endpoint.title) if failure is not None else "",
+        users=slot.users,
+        opened=slot.opened,
+        version=endpoint.program.version if endpoint.program is not None else None,
+        since=connected_since(slot),
+        error=failure.message(endpoint.title) if failure is not None else "",
         details=details_of(failure) if failure is not None else "",
-        failed_at=contact.failed_at,
+        failed_at=slot.failed_at,
     )
 
 
-def connected_since(contact: Contact) -> datetime | None:
-    connection = contact.connection
+def connected_since(slot: SessionSlot) -> datetime | None:
+    connection = slot.connection
     if connection is None or not connection.is_open:
         return None
     seconds = asyncio.get_running_loop().time() - connection.opened_at
@@ -115,58 +94,30 @@ def title_of(server: McpServer) -> str:
     return read_url(server.url).parts._replace(fragment="", query="").geturl()
 
 
-async def list_tools(server: McpServer, bucket: str, seconds: float = 30.0) -> list[ServerTool]:
-    """The server's tools as it tells them now. Raises `ToolError`, `Unsupported`."""
+async def list_tools(
+    server: McpServer, bucket: str, seconds: float = 30.0
+) -> tuple[types.Tool, ...]:
+    """The server's tools as it lists them now. Raises `ToolError`, `Unsupported`."""
     endpoint = await find_endpoint(server)
     async with current_pool().leases() as leases:
-        contact = leases.take(endpoint, bucket)
-        contact.forget_lists()
+        slot = leases.take(endpoint, bucket)
+        slot.forget_lists()
         try:
-            listing = await contact.known("listing", Errand(seconds=seconds), read_listing)
+            return (await slot.cached("listing", Errand(seconds=seconds), read_listing)).tools
         except ConnectionFailed as failure:
-            raise ToolError(failure.told(endpoint.title)) from failure
-    return [
-        ServerTool(tool.name, tool.description or "", tool.input_schema) for tool in listing.tools
-    ]
-
-
-async def call_tool(
-    server: McpServer,
-    bucket: str,
-    name: str,
-    arguments: Mapping[str, Any],
-    seconds: float = 30.0,
-) -> Trial:
-    """Call one tool by the server's own name. Raises `ToolError`, `Unsupported`, TimeoutError."""
-    endpoint = await find_endpoint(server)
-
-    async def ignore(progress: float, total: float | None, message: str | None) -> None:
-        return None
-
-    async def question(client: Client) -> types.CallToolResult:
-        return await ask_tool(client, name, dict(arguments), ignore)
-
-    async with current_pool().leases() as leases:
-        contact = leases.take(endpoint, bucket)
-        try:
-            async with asyncio.timeout(seconds):
-                answer = await contact.ask(Errand(seconds=seconds), question)
-        except ConnectionFailed as failure:
-            raise ToolError(failure.told(endpoint.title)) from failure
-    blobs = [block for block in answer.content if block.type in {"image", "audio", "resource"}]
-    return Trial(text_of(answer), answer.is_error, len(blobs))
+            raise ToolError(failure.message(endpoint.title)) from failure
 
 
 async def reconnect(session_id: int, seconds: float = 30.0) -> Session | None:
-    """End a session and open it anew, however often it failed; None if there is none such.
+    """End a session and open it again, however often it failed; None if there is none of that id.
 
-    How it went is in the state.
+    Whether that worked is in its state.
     """
-    contacts = current_pool().contacts.values()
-    contact = next((contact for contact in contacts if id(contact) == session_id), None)
-    if contact is None:
+    slots = current_pool().slots.values()
+    slot = next((slot for slot in slots if id(slot) == session_id), None)
+    if slot is None:
         return None
-    await contact.reset()
-    with suppress(ConnectionFailed):  # it is part of the state
-        await contact.known("listing", Errand(seconds=seconds), read_listing)
-    return session_of(contact)
+    await slot.reset()
+    with suppress(ConnectionFailed):
+        await slot.cached("listing", Errand(seconds=seconds), read_listing)
+    return session_of(slot)

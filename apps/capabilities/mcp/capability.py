@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 from django.conf import settings
 
 from apps.capabilities.mcp.endpoints import endpoint_problem
-from apps.capabilities.mcp.opened import PreparableToolset, joined, open_all
-from apps.capabilities.mcp.pool import current_pool
+from apps.capabilities.mcp.toolset_opening import PreparableToolset, open_toolsets
 from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.access import is_usable, usable_ids
@@ -19,15 +17,10 @@ from apps.manifest.manifest import Manifest
 from apps.manifest.toolsets import DialMcpToolSet, McpToolSet
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What a manifest says of toolsets, as far as it can be used."""
-
-    toolsets: tuple[PreparableToolset, ...]
-    issues: tuple[InitializationIssue, ...]
-
-
-def read_toolsets(manifest: Manifest) -> Written:
+def read_toolsets(
+    manifest: Manifest,
+) -> tuple[list[PreparableToolset], list[InitializationIssue]]:
+    """The toolsets that can be used, and why the others cannot."""
     toolsets: list[PreparableToolset] = []
     issues: list[InitializationIssue] = []
     seconds = call_seconds(manifest)
@@ -35,16 +28,14 @@ def read_toolsets(manifest: Manifest) -> Written:
         if not isinstance(node, McpToolSet | DialMcpToolSet) or not node.enabled:
             continue
         path = f"tool_sets[{index}]"
-        if isinstance(node, DialMcpToolSet):
-            toolset = Toolset(path, node, manifest, seconds, kept_as=node.id)
-            toolsets.append(PreparableToolset(toolset))
-            continue
-        field, problem = endpoint_problem(node.mcp_server_info)
-        if problem:
-            issues.append(InitializationIssue(f"{path}.mcp_server_info.{field}: {problem}"))
-        else:
-            toolsets.append(PreparableToolset(Toolset(path, node, manifest, seconds)))
-    return Written(tuple(toolsets), tuple(issues))
+        kept_as = node.id if isinstance(node, DialMcpToolSet) else ""
+        if isinstance(node, McpToolSet):
+            field, problem = endpoint_problem(node.mcp_server_info)
+            if problem:
+                issues.append(InitializationIssue(f"{path}.mcp_server_info.{field}: {problem}"))
+                continue
+        toolsets.append(PreparableToolset(Toolset(path, node, manifest, seconds, kept_as)))
+    return toolsets, issues
 
 
 def call_seconds(manifest: Manifest) -> float:
@@ -53,7 +44,7 @@ def call_seconds(manifest: Manifest) -> float:
 
 
 async def allowed(
-    toolsets: tuple[PreparableToolset, ...], manifest: Manifest, opening: Opening
+    toolsets: Sequence[PreparableToolset], manifest: Manifest, opening: Opening
 ) -> list[PreparableToolset]:
     """Without those of the workspace that the caller may not use, where that is wished."""
     if not any(one.toolset.kept_as for one in toolsets):
@@ -65,16 +56,15 @@ async def allowed(
 
 
 def prepare(manifest: Manifest) -> Open | None:
-    written = read_toolsets(manifest)
-    if not written.toolsets and not written.issues:
+    toolsets, issues = read_toolsets(manifest)
+    if not toolsets and not issues:
         return None
 
     @asynccontextmanager
     async def open_mcp(opening: Opening) -> AsyncIterator[Contribution]:
-        async with current_pool().leases() as leases:
-            toolsets = await allowed(written.toolsets, manifest, opening)
-            opened = await open_all(toolsets, opening, leases)
-            yield joined(opened, written.issues, opening)
+        usable = await allowed(toolsets, manifest, opening)
+        async with open_toolsets(usable, opening, issues) as contribution:
+            yield contribution
 
     return open_mcp
 

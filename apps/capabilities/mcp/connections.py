@@ -1,4 +1,4 @@
-"""One session with one server. A task of its own enters and leaves it; anybody may use it."""
+"""One session with one server. A task of its own enters and leaves it; any task may use it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,23 @@ import asyncio
 import contextvars
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from copy import copy
 from typing import Any, Literal, TypeVar
 
 import mcp_types as types
 from mcp import Client
-from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from apps.capabilities.mcp.echoes import Sent
+from apps.capabilities.mcp.connection_failures import (
+    ENDED,
+    ConnectionFailed,
+    is_closed,
+    leaves,
+    read_failure,
+)
 from apps.capabilities.mcp.endpoints import Endpoint
-from apps.capabilities.mcp.failures import ENDED, ConnectionFailed, is_closed, leaves, read_failure
-from apps.capabilities.mcp.processes import Errors
+from apps.capabilities.mcp.processes import StderrTail
+from apps.capabilities.mcp.redaction import SentCredentials
 from apps.capabilities.mcp.streams import open_streams
 from apps.workspace.egress.errands import CURRENT, Errand
 
@@ -31,13 +36,13 @@ LIST_CHANGES = (types.ToolListChangedNotification, types.ResourceListChangedNoti
 
 
 class Connection:
-    """`changed` is called when the server says that its lists are not what they were."""
+    """`changed` is called when the server says that its lists have changed."""
 
     def __init__(self, endpoint: Endpoint, changed: Callable[[], None]) -> None:
         self.endpoint = endpoint
         self.changed = changed
-        self.errors = Errors()
-        self.sent = Sent()
+        self.errors = StderrTail()
+        self.sent = SentCredentials()
         self.client: Client | None = None
         self.failure: ConnectionFailed | None = None
         self.settled = asyncio.Event()
@@ -60,14 +65,14 @@ class Connection:
         self.sent.add_named(errand.headers.items())
         if self.endpoint.program is not None:
             self.sent.add_named(self.endpoint.program.environment)
-        work = self.own(errand, seconds)
-        # Nothing of the run that happens to be first may be seen by those that follow.
+        work = self.run(errand, seconds)
+        # Later runs must not see anything of the run that happens to be first.
         self.task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
         await self.settled.wait()
         if self.failure is not None:
-            raise self.failure.again()
+            raise copy(self.failure)
 
-    async def own(self, errand: Errand, seconds: float) -> None:
+    async def run(self, errand: Errand, seconds: float) -> None:
         CURRENT.set(errand)
         try:
             error = await self.serve("legacy", seconds)
@@ -81,10 +86,10 @@ class Connection:
             self.settled.set()
 
     async def serve(self, mode: Literal["legacy", "auto"], seconds: float) -> BaseException | None:
-        """Connect, and stay until it is over; return what went wrong.
+        """Connect, and stay connected until `stopping` is set; return what went wrong.
 
-        The older handshake comes first: only there a server keeps a session for its client, and
-        tells on its own that its tools changed. Who speaks nothing else refuses it by a code.
+        The older handshake comes first: only with it a server keeps a session for its client and
+        tells when its tools change. A server that speaks only the newer one refuses by a code.
         """
         try:
             async with AsyncExitStack() as stack:
@@ -93,7 +98,7 @@ class Connection:
                         open_streams(self.endpoint, self.errors, self.end, self.abort, self.sent),
                         mode=mode,
                         cache=None,
-                        message_handler=self.hear,
+                        message_handler=self.on_message,
                         client_info=INFO,
                     )
                     self.client = await stack.enter_async_context(client)
@@ -105,14 +110,13 @@ class Connection:
         return None
 
     def end(self, failure: ConnectionFailed) -> None:
-        """The session is of no use any more."""
         if self.stopping.is_set() or self.client is None:
-            return  # it is being closed, or not open yet: whoever does that knows more
+            return  # it is being closed or opened, and that tells more
         self.failure = self.failure or self.with_last_words(failure)
         self.stopping.set()
 
     def abort(self, errand: Errand) -> None:
-        """A message was lost, so whoever waits for an answer to it waits in vain."""
+        """A message was lost, so there will be no answer to it."""
         if self.stopping.is_set():
             return
         self.failure = self.failure or read_failure(ConnectionError("not delivered"), errand)
@@ -121,19 +125,18 @@ class Connection:
             self.task.cancel()  # the handshake is what waits
 
     def with_last_words(self, failure: ConnectionFailed) -> ConnectionFailed:
-        """A program's last lines on stderr say why it ended."""
         failure.last_words = failure.last_words or self.errors.text
         return failure
 
-    async def hear(self, message: Any) -> None:
+    async def on_message(self, message: Any) -> None:
         if isinstance(message, LIST_CHANGES):
             self.changed()
 
     async def ask(self, errand: Errand, question: Callable[[Client], Awaitable[T]]) -> T:
-        """Ask the server something on behalf of an errand. Raises `ConnectionFailed`."""
+        """Raises `ConnectionFailed`, `TimeoutError`."""
         client = self.client
         if client is None:
-            raise (self.failure or ConnectionFailed("the connection was closed.")).again()
+            raise copy(self.failure or ConnectionFailed("the connection was closed."))
         self.sent.add_named(errand.headers.items())
         token = CURRENT.set(errand)
         self.asked += 1
@@ -159,7 +162,7 @@ class Connection:
         if is_closed(error) and not errand.failure and self.task is not None:
             await asyncio.wait([self.task], timeout=LAST_WORDS_SECONDS)
             if self.failure is not None:
-                return self.failure.again()
+                return copy(self.failure)
         return read_failure(error, errand)
 
     async def close(self) -> None:
@@ -171,24 +174,6 @@ class Connection:
         if not task.done():
             task.cancel()
             await asyncio.wait([task], timeout=CLOSE_SECONDS)
-
-
-async def call_tool(
-    client: Client, name: str, arguments: dict[str, Any], progress: ProgressFnT
-) -> types.CallToolResult:
-    """What the SDK's own call does beside, for older servers: check results by their schema.
-
-    A result that does not fit it is still of use to a model, and a schema of a stranger's could
-    take for ever to check.
-    """
-    if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return await client.call_tool(name, arguments, progress_callback=progress)
-    request = types.CallToolRequest(
-        params=types.CallToolRequestParams(name=name, arguments=arguments)
-    )
-    return await client.session.send_request(
-        request, types.CallToolResult, progress_callback=progress
-    )
 
 
 def is_modern_only(error: BaseException) -> bool:

@@ -1,4 +1,4 @@
-"""Parameters that hold files of DIAL's: the toolset is let read them before it is called."""
+"""Parameters that take files of DIAL's: the toolset is granted access to them before a call."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from apps.capabilities.mcp.lines import Line
+from apps.capabilities.mcp.bindings import ToolsetBinding
 from apps.capabilities.registry import Opening
 from apps.errors import InvalidParameter, ToolError
 
 MARK = "dial_url"
-ROOT = "files/"
-NOWHERE = "Files cannot be shared because dial_toolset_id is not configured."
 
 _external = re.compile(r"https?:", re.IGNORECASE)
 
 
-def marked(schema: Mapping[str, Any]) -> frozenset[str]:
-    """The names of the parameters that hold files, or lists of files."""
+def file_parameters(schema: Mapping[str, Any]) -> frozenset[str]:
+    """Names of parameters that take files, or lists of files."""
     return frozenset(
         name
         for name, one in schema.get("properties", {}).items()
@@ -32,18 +30,18 @@ def is_marked(schema: Any) -> bool:
 
 
 async def grant_files(
-    names: frozenset[str], arguments: Mapping[str, Any], line: Line, opening: Opening
+    names: frozenset[str], arguments: Mapping[str, Any], binding: ToolsetBinding, opening: Opening
 ) -> None:
     """Raises `InvalidParameter`, `ToolError`, `FileRefused`."""
     named = [(name, url) for name in sorted(names) for url in urls_in(arguments.get(name))]
     if not named:
         return
-    if not line.toolset.kept_as:
-        error = ToolError(NOWHERE)
+    if not binding.toolset.kept_as:
+        error = ToolError("Files cannot be shared because dial_toolset_id is not configured.")
         error.is_lasting = True
         raise error
-    paths = [read_path(name, url, line.endpoint.url) for name, url in named]
-    await opening.workspace.grant(list(dict.fromkeys(paths)), line.toolset.kept_as)
+    paths = [dial_path(name, url, binding.endpoint.url) for name, url in named]
+    await opening.workspace.grant(list(dict.fromkeys(paths)), binding.toolset.kept_as)
 
 
 def urls_in(value: Any) -> Iterator[str]:
@@ -52,14 +50,14 @@ def urls_in(value: Any) -> Iterator[str]:
             yield url.strip()
 
 
-def read_path(name: str, url: str, server: str) -> str:
-    """The path of a file of DIAL's, whose own addresses are the same as paths.
+def dial_path(name: str, url: str, server: str) -> str:
+    """The path of a file of DIAL's, whose addresses on that server count as paths.
 
     Raises `InvalidParameter`.
     """
     parts = urlsplit(server)
     path = url.removeprefix(f"{parts.scheme}://{parts.netloc}/v1/").lstrip("/")
-    if path.startswith(ROOT):
+    if path.startswith("files/"):
         return path
     what = "an external URL" if _external.match(path) else "something else"
     raise InvalidParameter(

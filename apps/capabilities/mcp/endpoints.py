@@ -1,12 +1,12 @@
-"""Where a server is and how it is told who is calling: what makes two connections the same."""
+"""Where a server is and with which credentials it is called."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import Literal, assert_never
 
-from apps.capabilities.mcp.echoes import Sent
+from apps.capabilities.mcp.redaction import SentCredentials
 from apps.errors import Unsupported
 from apps.manifest.authorizations import (
     BasicAuthorization,
@@ -46,16 +46,16 @@ class Endpoint:
 
     @property
     def title(self) -> str:
-        """For the administrator; an address may carry a secret in its query, so without it."""
+        """For the administrator: without the query, which may contain a secret."""
         return self.program.name if self.program is not None else self.url.partition("?")[0]
 
-    def authorizing(self, sent: Sent) -> Authorize:
+    def authorizing(self, sent: SentCredentials) -> Authorize:
         return partial(authorize, self.authorization, self.url, sent)
 
 
 async def find_endpoint(info: McpServer) -> Endpoint:
-    """Raises `AddressInvalid`, and `Unsupported` for a registered server or a secret that there is
-    not, and for a secret that is not meant for the server.
+    """Raises `AddressInvalid`, and `Unsupported` for a registered server or a secret that does not
+    exist, and for a secret that is not meant for the server.
     """
     if info.protocol == "stdio":
         return Endpoint("stdio", program=await mcp_servers.find(info.server))
@@ -79,7 +79,7 @@ def needs_of(info: McpServer) -> list[Need]:
 
 
 def endpoint_problem(info: McpServer) -> tuple[str, str]:
-    """Which field cannot be used, and why; two empty texts when all can."""
+    """The field that cannot be used and the reason; two empty texts when all can."""
     if info.protocol != "stdio":
         try:
             read_url(info.url)
@@ -99,30 +99,31 @@ def endpoint_problem(info: McpServer) -> tuple[str, str]:
 
 
 async def authorize(
-    how: McpAuthorization | None, url: str, sent: Sent, refused: str
+    how: McpAuthorization | None, url: str, sent: SentCredentials, refused: str
 ) -> tuple[dict[str, str], str]:
-    """Headers with the credentials for that address, and the token among them if another can be fetched.
+    """Headers with the credentials for that address, and the token among them if it can be renewed.
 
-    What will be sent is added to `sent`.
-    Raises `ToolError` when there are none to add.
+    What will be sent is added to `sent`. Raises `ToolError` when there is none to be had.
     """
+    token = ""
+    if how is None:
+        return {}, token
     match how:
         case BasicAuthorization():
-            password = (await reveal(how.password, url)).text
-            header = basic(how.username, password)
-            sent.add(password, header.partition(" ")[2])
-            return {"Authorization": header}, ""
+            secret = (await reveal(how.password, url)).text
+            header = basic(how.username, secret)
+            sent.add(header.partition(" ")[2])
+            headers = {"Authorization": header}
         case BearerAuthorization():
-            bearer = (await reveal(how.token, url)).text
-            sent.add(bearer)
-            return {"Authorization": f"Bearer {bearer}"}, ""
+            secret = (await reveal(how.token, url)).text
+            headers = {"Authorization": f"Bearer {secret}"}
         case McpApiKeyAuthorization():
-            key = (await reveal(how.key, url)).text
-            sent.add(key)
-            return {how.name: key}, ""
+            secret = (await reveal(how.key, url)).text
+            headers = {how.name: secret}
         case ClientIdSecretAuthorization():
-            token = await find_tokens(how).current(url, refused)
-            sent.add(token)
-            return {"Authorization": f"Bearer {token}"}, token
-        case None:
-            return {}, ""
+            secret = token = await find_tokens(how).current(url, refused)
+            headers = {"Authorization": f"Bearer {token}"}
+        case _:
+            assert_never(how)
+    sent.add(secret)
+    return headers, token

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import mcp_types as types
 from mcp import Client
 
-from apps.capabilities.mcp.failures import ConnectionFailed
+from apps.capabilities.mcp.connection_failures import ConnectionFailed
 
 logger = logging.getLogger(__name__)
 
@@ -18,9 +20,12 @@ MOST_LISTED = 5_000
 MOST_RESOURCES = 500
 
 
+P = TypeVar("P", types.ListToolsResult, types.ListResourcesResult)
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """`fingerprint` is the same for the same tools, whoever was told of them."""
+    """`fingerprint` is the same for the same tools, whichever caller they were listed for."""
 
     tools: tuple[types.Tool, ...]
     instructions: str
@@ -44,28 +49,31 @@ async def read_listing(client: Client) -> Listing:
 
 async def read_tools(client: Client) -> tuple[types.Tool, ...]:
     found: list[types.Tool] = []
-    cursor: str | None = None
-    for _ in range(MOST_PAGES):
-        page = await client.list_tools(cursor=cursor)
+    async for page in pages(client.list_tools):
         found += page.tools
         if len(found) > MOST_LISTED:
             break
         if page.next_cursor is None:
             return tuple(found)
-        cursor = page.next_cursor
     raise ConnectionFailed(f"the server lists more than {MOST_LISTED:,} tools.")
 
 
 async def read_resources(client: Client) -> tuple[types.Resource, ...]:
     """The first `MOST_RESOURCES`: they go into a prompt."""
-    if client.server_capabilities.resources is None:
-        return ()
     found: list[types.Resource] = []
+    if client.server_capabilities.resources is not None:
+        async for page in pages(client.list_resources):
+            found += page.resources
+            if len(found) >= MOST_RESOURCES:
+                break
+    return tuple(found[:MOST_RESOURCES])
+
+
+async def pages(ask: Callable[..., Awaitable[P]]) -> AsyncIterator[P]:
     cursor: str | None = None
     for _ in range(MOST_PAGES):
-        page = await client.list_resources(cursor=cursor)
-        found += page.resources
+        page = await ask(cursor=cursor)
+        yield page
         cursor = page.next_cursor
-        if cursor is None or len(found) >= MOST_RESOURCES:
-            break
-    return tuple(found[:MOST_RESOURCES])
+        if cursor is None:
+            return

@@ -7,9 +7,9 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from apps.capabilities.mcp.contacts import Contact
+from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.capabilities.mcp.endpoints import Endpoint
-from apps.capabilities.mcp.failures import ConnectionFailed
+from apps.capabilities.mcp.session_slots import SessionSlot
 from apps.workspace.egress.lifetimes import shared
 
 IDLE_SECONDS = 300.0
@@ -20,8 +20,8 @@ MOST_SESSIONS = 2_000
 """In use at once: keys of DIAL Core are new for each request, so no two requests share any."""
 MOST_PROGRAMS = 32
 """Each is a process of its own."""
-GOODBYE_SECONDS = 5.0
-"""That the end of an answer, all of which is said, waits at most for its sessions to end."""
+FAREWELL_SECONDS = 5.0
+"""A complete answer waits no longer for its sessions to end."""
 FORGET_SECONDS = 3_600.0
 """How long a server that nobody uses stays in the administrator's list."""
 
@@ -30,59 +30,57 @@ Key = tuple[Endpoint, str]
 
 class Pool:
     def __init__(self) -> None:
-        self.contacts: dict[Key, Contact] = {}
+        self.slots: dict[Key, SessionSlot] = {}
         self.closing: set[asyncio.Task[None]] = set()
         self.sweeper: asyncio.TimerHandle | None = None
 
-    def contact(self, endpoint: Endpoint, bucket: str) -> Contact:
-        """What is known of the server for that caller. Raises `ConnectionFailed` when full."""
+    def slot(self, endpoint: Endpoint, bucket: str) -> SessionSlot:
+        """Raises `ConnectionFailed` when the pool is full."""
         key = (endpoint, bucket)
-        found = self.contacts.get(key)
+        found = self.slots.get(key)
         if found is None:
             self.make_room(endpoint)
-            found = self.contacts[key] = Contact(endpoint, bucket)
+            found = self.slots[key] = SessionSlot(endpoint, bucket)
             self.sweep_later()
         return found
 
     @asynccontextmanager
     async def leases(self) -> AsyncIterator[Leases]:
-        """Sessions for the block. Those that are its alone have ended with it.
-
-        Ended in the background, a session of DIAL's would outlive the key that its goodbye needs,
-        and stay at the server. Who is stopped, with a key that is dead by then, is not held up.
-        """
+        """Sessions for the block; private ones have ended with it."""
         taken = Leases(self)
         try:
             yield taken
         finally:
             ending = taken.give_back()
             task = asyncio.current_task()
+            # A session of DIAL's that ended in the background would outlive the key that its
+            # farewell needs. After a cancellation Core has revoked the key already.
             if ending and not (task is not None and task.cancelling()):
-                await asyncio.wait(ending, timeout=GOODBYE_SECONDS)
+                await asyncio.wait(ending, timeout=FAREWELL_SECONDS)
 
     def make_room(self, endpoint: Endpoint) -> None:
-        """Drop what was not used for longest if there are too many. Raises `ConnectionFailed`."""
+        """Drop the least recently used session if there are too many. Raises `ConnectionFailed`."""
         if endpoint.program is not None:
-            programs = [key for key in self.contacts if key[0].program is not None]
+            programs = [key for key in self.slots if key[0].program is not None]
             self.limit(MOST_PROGRAMS, MOST_PROGRAMS, programs)
-        self.limit(MOST_KEPT, MOST_SESSIONS, list(self.contacts))
+        self.limit(MOST_KEPT, MOST_SESSIONS, list(self.slots))
 
     def limit(self, kept: int, most: int, keys: Sequence[Key]) -> None:
         if len(keys) < min(kept, most):
             return
-        unused = [key for key in keys if not self.contacts[key].users]
+        unused = [key for key in keys if not self.slots[key].users]
         if unused:
-            self.drop(min(unused, key=lambda key: self.contacts[key].used_at))
+            self.drop(min(unused, key=lambda key: self.slots[key].used_at))
         elif len(keys) >= most:
             raise ConnectionFailed("too many servers are in use at once; try again later.")
 
     def drop(self, key: Key) -> asyncio.Task[None] | None:
-        """End a session soon; None when it is gone already."""
-        contact = self.contacts.pop(key, None)
-        return None if contact is None else self.close_later(contact)
+        """End a session in the background; None when it is gone already."""
+        slot = self.slots.pop(key, None)
+        return None if slot is None else self.close_later(slot)
 
-    def close_later(self, contact: Contact) -> asyncio.Task[None]:
-        task = asyncio.get_running_loop().create_task(contact.close())
+    def close_later(self, slot: SessionSlot) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(slot.close())
         self.closing.add(task)
         task.add_done_callback(self.closing.discard)
         return task
@@ -93,53 +91,53 @@ class Pool:
             self.sweeper = loop.call_later(SWEEP_SECONDS, self.sweep)
 
     def sweep(self) -> None:
-        """End the sessions that nobody used for a while; forget what nobody asks for."""
+        """End the sessions that were not used for a while, and forget unused servers."""
         self.sweeper = None
         now = time.monotonic()
-        for key, contact in list(self.contacts.items()):
-            unused = 0.0 if contact.users else now - contact.used_at
+        for key, slot in list(self.slots.items()):
+            unused = 0.0 if slot.users else now - slot.used_at
             if unused > FORGET_SECONDS:
                 self.drop(key)
-            elif unused > IDLE_SECONDS and contact.connection is not None:
-                self.close_later(contact)
-        if self.contacts:
+            elif unused > IDLE_SECONDS and slot.connection is not None:
+                self.close_later(slot)
+        if self.slots:
             self.sweep_later()
 
     async def aclose(self) -> None:
         if self.sweeper is not None:
             self.sweeper.cancel()
             self.sweeper = None
-        for key in list(self.contacts):
+        for key in list(self.slots):
             self.drop(key)
         if self.closing:
             await asyncio.wait(self.closing)
 
 
 class Leases:
-    """What one run uses of a pool."""
+    """The sessions of one run."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
-        self.taken: list[tuple[Contact, bool]] = []
+        self.taken: list[tuple[SessionSlot, bool]] = []
 
-    def take(self, endpoint: Endpoint, bucket: str, *, alone: bool = False) -> Contact:
-        """A session that nobody ends meanwhile; `alone`: nobody else can use it afterwards.
+    def take(self, endpoint: Endpoint, bucket: str, *, alone: bool = False) -> SessionSlot:
+        """A session that stays while it is leased; `alone`: of no use to any other run.
 
         Raises `ConnectionFailed` when the pool is full.
         """
-        contact = self.pool.contact(endpoint, bucket)
-        contact.users += 1
-        self.taken.append((contact, alone))
-        return contact
+        slot = self.pool.slot(endpoint, bucket)
+        slot.users += 1
+        self.taken.append((slot, alone))
+        return slot
 
     def give_back(self) -> list[asyncio.Task[None]]:
-        """The sessions that end now: of several runs at once, the last one ends what they share."""
+        """The sessions that end now: the last of several runs ends what they share."""
         ending = []
-        for contact, alone in self.taken:
-            contact.users -= 1
-            contact.used_at = time.monotonic()
-            if alone and not contact.users:
-                ending.append(self.pool.drop((contact.endpoint, contact.bucket)))
+        for slot, alone in self.taken:
+            slot.users -= 1
+            slot.used_at = time.monotonic()
+            if alone and not slot.users:
+                ending.append(self.pool.drop((slot.endpoint, slot.bucket)))
         return [task for task in ending if task is not None]
 
 

@@ -1,4 +1,4 @@
-"""MCP servers as programs: started without a shell, ended with everything that they started."""
+"""MCP servers as programs: started without a shell, ended with all their child processes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 
 import anyio
 import mcp_types as types
-from mcp.client._transport import TransportStreams
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from apps.agent.surrogates import mend
-from apps.capabilities.mcp.failures import ConnectionFailed
+from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.workspace.local.mcp_servers import RegisteredServer
 
 INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR")
@@ -31,7 +31,6 @@ _groups: set[int] = set()
 
 
 def kill_all() -> None:
-    """When the interpreter ends, so does every program, however it came to that."""
     for group in list(_groups):
         kill(group, signal.SIGKILL)
 
@@ -45,8 +44,8 @@ def kill(group: int, number: signal.Signals) -> None:
 
 
 @dataclass(slots=True)
-class Errors:
-    """The end of what a program wrote to stderr, for the administrator."""
+class StderrTail:
+    """The last that a program wrote to stderr, for the administrator."""
 
     kept: bytearray = field(default_factory=bytearray)
 
@@ -61,9 +60,14 @@ class Errors:
 
 @asynccontextmanager
 async def process_streams(
-    server: RegisteredServer, errors: Errors, most_bytes: int
-) -> AsyncIterator[TransportStreams]:
-    """Start the program; messages are lines of its output and input.
+    server: RegisteredServer, errors: StderrTail, most_bytes: int
+) -> AsyncIterator[
+    tuple[
+        MemoryObjectReceiveStream[SessionMessage | Exception],
+        MemoryObjectSendStream[SessionMessage],
+    ]
+]:
+    """Start the program, which writes and reads one message in each line.
 
     Raises `ConnectionFailed` when it cannot be started.
     """
@@ -114,15 +118,13 @@ async def start(server: RegisteredServer, most_bytes: int) -> asyncio.subprocess
 
 
 async def end(process: asyncio.subprocess.Process) -> None:
-    """Ask politely, then less so; whatever it started goes with it."""
+    """Close its input, then terminate, then kill it."""
     if process.stdin is not None:
         process.stdin.close()
-    if await is_over(process):
-        return
-    kill(process.pid, signal.SIGTERM)
-    if await is_over(process):
-        return
-    kill(process.pid, signal.SIGKILL)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if await is_over(process):
+            return
+        kill(process.pid, number)
     await is_over(process)
 
 
@@ -134,7 +136,7 @@ async def is_over(process: asyncio.subprocess.Process) -> bool:
 
 
 async def drain(process: asyncio.subprocess.Process) -> None:
-    """Throw away what is left in the pipes: one that is not read to its end is never closed."""
+    """Read the pipes to their ends, without which they are never closed."""
     with suppress(TimeoutError):
         async with asyncio.timeout(GRACE_SECONDS):
             for pipe in (process.stdout, process.stderr):
@@ -145,9 +147,9 @@ async def drain(process: asyncio.subprocess.Process) -> None:
 async def read_messages(
     process: asyncio.subprocess.Process,
     inward: anyio.abc.ObjectSendStream[SessionMessage | Exception],
-    errors: Errors,
+    errors: StderrTail,
 ) -> None:
-    """Hand each line on; the stream ends with the output, or when there is no sense in it."""
+    """Hand each line on; the stream ends with the output, or when too much is no message."""
     assert process.stdout is not None  # noqa: S101 it was asked for
     garbage = 0
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -168,7 +170,7 @@ async def read_messages(
                 await inward.send(SessionMessage(message))
             else:
                 errors.add(b"\nIt wrote many lines that are no messages.")
-            kill(process.pid, signal.SIGKILL)  # there is no sense in waiting for it
+            kill(process.pid, signal.SIGKILL)  # it is of no use any more
 
 
 async def write_messages(
@@ -183,7 +185,7 @@ async def write_messages(
                 await process.stdin.drain()
 
 
-async def read_errors(process: asyncio.subprocess.Process, errors: Errors) -> None:
+async def read_errors(process: asyncio.subprocess.Process, errors: StderrTail) -> None:
     assert process.stderr is not None  # noqa: S101 it was asked for
     while piece := await process.stderr.read(MOST_STDERR_BYTES):
         errors.add(piece)

@@ -15,14 +15,14 @@ import mcp_types as types
 from apps.agent.messages import Attachment
 from apps.agent.stages import Stage
 from apps.agent.tools import ToolResult
-from apps.capabilities.mcp.structures import BINARY_TYPE, without_binary
+from apps.capabilities.mcp.structured_content import BINARY_TYPE, without_binary
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.attachments import matches
 from apps.capabilities.wrappers.fences import fenced
-from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, one_line, shortened, written
+from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, as_text, one_line, shortened
 from apps.errors import FileRefused, ToolError
 from apps.manifest.attachments import AttachmentFilter
-from apps.manifest.naming import sanitize
+from apps.manifest.names import sanitize
 
 logger = logging.getLogger(__name__)
 
@@ -60,12 +60,12 @@ async def result_of(
 def text_of(answer: types.CallToolResult) -> str:
     """The texts, joined by blank lines; the structured content if no block says anything.
 
-    Where there are blocks, it repeats them: a picture would be told as text as well.
+    Structured content repeats the blocks: a picture would also appear as text.
     """
     texts = list(filter(None, map(text_in, answer.content)))
     if texts or any(map(has_blob, answer.content)) or answer.structured_content is None:
         return "\n\n".join(texts)
-    return written(without_binary(answer.structured_content))
+    return as_text(without_binary(answer.structured_content))
 
 
 def text_in(block: types.ContentBlock) -> str:
@@ -79,7 +79,7 @@ def text_in(block: types.ContentBlock) -> str:
 
 
 def blobs_of(content: Iterable[types.ContentBlock]) -> Iterator[Blob | None]:
-    """None stands for what cannot be read."""
+    """None stands for data that cannot be decoded."""
     for block in content:
         if isinstance(block, types.ImageContent | types.AudioContent):
             yield decoded(block.mime_type, block.data)

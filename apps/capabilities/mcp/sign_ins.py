@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 from typing import TypeVar
 
 import mcp_types as types
 from mcp import Client
 
-from apps.capabilities.mcp.failures import ConnectionFailed
-from apps.capabilities.mcp.lines import Line
-from apps.capabilities.registry import Opening
+from apps.capabilities.mcp.bindings import ToolsetBinding
+from apps.capabilities.mcp.connection_failures import ConnectionFailed
+from apps.capabilities.registry import Key, Opening
 from apps.workspace.port import SignIn
 
 CHALLENGE = "dial.epam.com/auth-challenge"
@@ -19,11 +20,25 @@ MOST_SCOPES = 10
 """That one answer may ask a person for."""
 SCOPE_CHARACTERS = 1_000
 
+WANTED = Key[dict[str, None]]("wanted_sign_ins")
+OUTCOMES = Key[Mapping[str, SignIn]]("sign_in_outcomes")
+
 T = TypeVar("T")
 Question = Callable[[Client], Awaitable[T]]
 
 
-def told(outcome: SignIn, label: str) -> str:
+def want_sign_in(toolset_ids: Iterable[str], opening: Opening) -> None:
+    opening.known.get_or_make(WANTED, dict).update(dict.fromkeys(toolset_ids))
+
+
+async def sign_in_once(opening: Opening) -> Mapping[str, SignIn]:
+    """Ask the person for all wanted sign-ins at once; later calls get the same outcomes."""
+    wanted = opening.known[WANTED]
+    ask = partial(opening.workspace.sign_in, list(wanted))
+    return await opening.known.get_or_ask(OUTCOMES, ask)
+
+
+def sign_in_problem(outcome: SignIn, label: str) -> str:
     """Why a toolset is missing that asked for a sign-in."""
     match outcome:
         case "success":
@@ -38,38 +53,38 @@ def told(outcome: SignIn, label: str) -> str:
             return f"Sign-in failed for toolset '{label}'"
 
 
-async def ask(line: Line, opening: Opening, question: Question[T]) -> T:
-    """Where a toolset of the workspace wants a sign-in, ask again after it.
+async def ask(binding: ToolsetBinding, opening: Opening, question: Question[T]) -> T:
+    """Ask a question; if the toolset of the workspace wants a sign-in, ask again after it.
 
     Raises `ConnectionFailed`.
     """
-    contact, toolset_id = line.contact, line.toolset.kept_as
-    began = contact.answers.given
+    slot, toolset_id = binding.slot, binding.toolset.kept_as
+    began = slot.sign_ins.count
 
     async def sign_in() -> bool:
         return (await opening.workspace.sign_in([toolset_id])).get(toolset_id) == "success"
 
     try:
-        return await contact.ask(line.errand(), question)
+        return await slot.ask(binding.errand(), question)
     except ConnectionFailed as failure:
         if not failure.needs_sign_in or not toolset_id:
             raise
-        if not await contact.answers.since(began, toolset_id, sign_in):
+        if not await slot.sign_ins.since(began, toolset_id, sign_in):
             raise
-    contact.forgive()
-    return await contact.ask(line.errand(), question)
+    slot.forget_failures()
+    return await slot.ask(binding.errand(), question)
 
 
 async def call(
-    line: Line, opening: Opening, question: Question[types.CallToolResult]
+    binding: ToolsetBinding, opening: Opening, question: Question[types.CallToolResult]
 ) -> types.CallToolResult:
-    """The same for a call of a tool, whose answer may be that a service behind it wants a sign-in.
+    """As `ask`; the answer may also be that a service behind the tool wants a sign-in.
 
     Raises `ConnectionFailed`.
     """
-    answers = line.contact.answers
-    began = answers.given
-    answer = await ask(line, opening, question)
+    sign_ins = binding.slot.sign_ins
+    began = sign_ins.count
+    answer = await ask(binding, opening, question)
     scopes = challenged(answer)
 
     async def sign_in() -> bool:
@@ -78,8 +93,8 @@ async def call(
                 return False
         return True
 
-    if scopes and await answers.since(began, scopes, sign_in):
-        return await ask(line, opening, question)
+    if scopes and await sign_ins.since(began, scopes, sign_in):
+        return await ask(binding, opening, question)
     return answer
 
 

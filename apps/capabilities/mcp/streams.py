@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol, Self
 
-from mcp.client._transport import TransportStreams
+from anyio import EndOfStream
+from anyio.abc import ObjectReceiveStream
+from mcp.client import Transport
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
-from apps.capabilities.mcp.echoes import Sent
+from apps.capabilities.mcp.connection_failures import ENDED, ConnectionFailed
 from apps.capabilities.mcp.endpoints import Endpoint
-from apps.capabilities.mcp.failures import ENDED, ConnectionFailed
-from apps.capabilities.mcp.processes import Errors, process_streams
+from apps.capabilities.mcp.processes import StderrTail, process_streams
+from apps.capabilities.mcp.redaction import SentCredentials
 from apps.workspace.egress.errands import Broken, make_errand_client
 
 MOST_MESSAGE_BYTES = 16 * 1024 * 1024
@@ -29,56 +31,66 @@ NOTICE_SECONDS = 10.0
 Ended = Callable[[ConnectionFailed], None]
 
 
+class Receiving(Protocol):
+    async def receive(self) -> SessionMessage | Exception: ...
+    async def aclose(self) -> None: ...
+
+
+class Sending(Protocol):
+    """As a session of the SDK wants it."""
+
+    async def send(self, item: SessionMessage, /) -> None: ...
+    async def aclose(self) -> None: ...
+    async def __aenter__(self) -> Self: ...
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> bool | None: ...
+
+
 @asynccontextmanager
 async def open_streams(
-    endpoint: Endpoint, errors: Errors, ended: Ended, broken: Broken, sent: Sent
-) -> AsyncIterator[TransportStreams]:
-    """Entered and left by the same task.
+    endpoint: Endpoint, errors: StderrTail, ended: Ended, broken: Broken, sent: SentCredentials
+) -> AsyncIterator[tuple[WatchedStream, Sending]]:
+    """Has to be entered and left by the same task.
 
-    `ended` is told when nothing more can arrive; `broken`, when a message could not be delivered
-    and no answer to it will tell so. What is `sent` as a credential does not come back.
+    `ended` is called when nothing more can arrive; `broken` when a message could not be delivered
+    and will get no answer. Credentials in `sent` are hidden in what comes back.
     """
-    async with raw_streams(endpoint, errors, broken, sent) as (incoming, outgoing):
+    async with AsyncExitStack() as stack:
+        incoming, outgoing = await stack.enter_async_context(
+            await transport(endpoint, errors, broken, sent, stack)
+        )
         yield WatchedStream(incoming, ended, sent), outgoing
 
 
-@asynccontextmanager
-async def raw_streams(
-    endpoint: Endpoint, errors: Errors, broken: Broken, sent: Sent
-) -> AsyncIterator[TransportStreams]:
+async def transport(
+    endpoint: Endpoint,
+    errors: StderrTail,
+    broken: Broken,
+    sent: SentCredentials,
+    stack: AsyncExitStack,
+) -> Transport:
     if endpoint.program is not None:
-        async with process_streams(endpoint.program, errors, MOST_MESSAGE_BYTES) as streams:
-            yield streams
-        return
-
+        return process_streams(endpoint.program, errors, MOST_MESSAGE_BYTES)
     is_sse = endpoint.protocol == "sse"
     client = make_errand_client(
         endpoint.trust, endpoint.authorizing(sent), MOST_MESSAGE_BYTES, broken if is_sse else None
     )
-
-    def made(headers: Any = None, timeout: Any = None, auth: Any = None) -> Any:
-        return client
-
     if is_sse:
-        async with sse_client(endpoint.url, httpx_client_factory=made) as streams:
-            yield streams
-        return
-    async with (
-        client,
-        streamable_http_client(
-            endpoint.url, http_client=client, max_sse_event_size=MOST_MESSAGE_BYTES
-        ) as streams,
-    ):
-        yield streams
+        return sse_client(endpoint.url, httpx_client_factory=lambda *_, **__: client)
+    await stack.enter_async_context(client)
+    return streamable_http_client(
+        endpoint.url, http_client=client, max_sse_event_size=MOST_MESSAGE_BYTES
+    )
 
 
-class WatchedStream:
-    """A stream of incoming messages whose end is told, and which a flood ends.
+class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
+    """Tells the end of incoming messages, ends a flood, hides the credentials that were `sent`."""
 
-    The credentials that were `sent` are hidden in them.
-    """
-
-    def __init__(self, inner: Any, ended: Ended, sent: Sent) -> None:
+    def __init__(self, inner: Receiving, ended: Ended, sent: SentCredentials) -> None:
         self.inner = inner
         self.ended = ended
         self.sent = sent
@@ -87,26 +99,22 @@ class WatchedStream:
 
     @property
     def last_context(self) -> Any:
-        """The context that the message was sent in, where the transport knows it."""
+        """The context in which the message was sent, if the transport knows it."""
         return getattr(self.inner, "last_context", None)
 
-    def __aiter__(self) -> WatchedStream:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
+    async def receive(self) -> SessionMessage | Exception:
         try:
-            item: SessionMessage | Exception = await self.inner.__anext__()
-        except StopAsyncIteration:
+            item = await self.inner.receive()
+        except EndOfStream:
             self.ended(ConnectionFailed(ENDED))
             raise
         if self.is_flood(item):
             self.ended(ConnectionFailed("the server floods the connection with messages."))
-            raise StopAsyncIteration
-        return self.sent.hidden_in(item)
+            raise EndOfStream
+        return self.sent.redacted(item)
 
-    async def receive(self) -> SessionMessage | Exception:
-        item: SessionMessage | Exception = await self.inner.receive()
-        return self.sent.hidden_in(item)
+    async def aclose(self) -> None:
+        await self.inner.aclose()
 
     def is_flood(self, item: SessionMessage | Exception) -> bool:
         asked = isinstance(item, SessionMessage) and not isinstance(
@@ -119,19 +127,3 @@ class WatchedStream:
             self.notices, self.counted_since = 0, now
         self.notices += 1
         return self.notices > MOST_NOTICES
-
-    async def aclose(self) -> None:
-        await self.inner.aclose()
-
-    async def __aenter__(self) -> WatchedStream:
-        await self.inner.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool | None:
-        result: bool | None = await self.inner.__aexit__(kind, error, trace)
-        return result

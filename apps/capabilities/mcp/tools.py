@@ -1,4 +1,4 @@
-"""Tools of a server as tools of ours: prepared once for each list, whoever is told of it."""
+"""Tools of a server as tools of ours, prepared once for each list that a server tells."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import mcp_types as types
 from mcp import Client
+from mcp.shared.dispatcher import ProgressFnT
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from apps.agent.stages import Stage
 from apps.agent.tools import Invocation, ToolResult, ToolSpec
-from apps.capabilities.mcp.connections import call_tool
-from apps.capabilities.mcp.dial_files import grant_files, marked
-from apps.capabilities.mcp.failures import ConnectionFailed
-from apps.capabilities.mcp.lines import Reached
+from apps.capabilities.mcp.bindings import BINDINGS
+from apps.capabilities.mcp.connection_failures import ConnectionFailed
+from apps.capabilities.mcp.dial_files import file_parameters, grant_files
+from apps.capabilities.mcp.input_schemas import SchemaInvalid, SchemaReader
 from apps.capabilities.mcp.listings import Listing
 from apps.capabilities.mcp.results import result_of
-from apps.capabilities.mcp.schemas import SchemaInvalid, SchemaReader
 from apps.capabilities.mcp.sign_ins import call as ask_tool
 from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Opening
@@ -27,7 +29,7 @@ from apps.capabilities.wrappers.display import display_of, title_of
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import one_line, shortened
 from apps.errors import InitializationIssue
-from apps.manifest.naming import visible_name
+from apps.manifest.names import visible_name
 
 logger = logging.getLogger(__name__)
 
@@ -35,12 +37,12 @@ MOST_TOOLS = 500
 """Of one toolset. Models take far fewer, so more are a mistake."""
 DESCRIPTION_CHARACTERS = 10_000
 MOST_PROGRESS = 200
-"""Notices of one call that its stage shows."""
+"""Of one call, shown in its stage."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedTools:
-    """`hidden` are for the platform alone."""
+    """Only the platform calls the `hidden` ones."""
 
     tools: tuple[PreparedTool, ...] = ()
     hidden: tuple[PreparedTool, ...] = ()
@@ -48,7 +50,7 @@ class PreparedTools:
 
 
 def prepare_tools(toolset: Toolset, listing: Listing) -> PreparedTools:
-    chosen = list(allowed(toolset, listing))
+    chosen = list(allowed_tools(toolset, listing))
     if len(chosen) > MOST_TOOLS:
         return PreparedTools(
             issues=(
@@ -76,7 +78,7 @@ def prepare_tools(toolset: Toolset, listing: Listing) -> PreparedTools:
     return PreparedTools(tuple(tools), tuple(hidden), tuple(issues))
 
 
-def allowed(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
+def allowed_tools(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
     """The tools that may be called, each name once."""
     only = frozenset(toolset.node.allowed_tools or ())
     hidden = frozenset(toolset.node.hidden_from_model or ())
@@ -96,7 +98,7 @@ def prepare_tool(toolset: Toolset, tool: types.Tool, schemas: SchemaReader) -> P
     called = one_line(tool.name)
     title = title_of(toolset.name, called, f"Calling {called} via MCP")
     description = shortened(tool.description or tool.name, DESCRIPTION_CHARACTERS)
-    work = partial(call, tool.name, name, marked(arguments.schema))
+    work = partial(call, toolset.path, tool.name, name, file_parameters(arguments.schema))
     return wrapped(
         PreparedTool(ToolSpec(name, description, arguments.schema), work, toolset.path),
         Wishes(
@@ -116,27 +118,25 @@ def is_repeatable(told: types.ToolAnnotations | None) -> bool:
 
 
 async def call(
+    path: str,
     tool_name: str,
     name: str,
     files: frozenset[str],
     opening: Opening,
     invocation: Invocation,
 ) -> ToolResult:
-    """`tool_name` is the server's, `name` the model's; `files` are parameters that hold some.
+    """`path` is the toolset's, `tool_name` the server's, `name` the model's; `files` are parameters
+    that hold some.
 
     Raises `ToolError`, `FileRefused`.
     """
-    assert isinstance(opening, Reached)  # noqa: S101 - it was bound with one
-    line = opening.line
-    toolset = line.toolset
-    await grant_files(files, invocation.arguments, line, opening)
+    binding = opening.known[BINDINGS][path]
+    toolset = binding.toolset
+    await grant_files(files, invocation.arguments, binding, opening)
     shown = ShownProgress(invocation.stage)
-
-    async def question(client: Client) -> types.CallToolResult:
-        return await call_tool(client, tool_name, dict(invocation.arguments), shown)
-
+    question = partial(call_tool, tool_name, dict(invocation.arguments), shown)
     try:
-        answer = await ask_tool(line, opening, question)
+        answer = await ask_tool(binding, opening, question)
     except ConnectionFailed as failure:
         raise toolset.refusal(failure, name) from failure
     finally:
@@ -144,8 +144,21 @@ async def call(
     return await result_of(answer, tool_name, toolset.node.attachment, opening, invocation.stage)
 
 
+async def call_tool(
+    name: str, arguments: dict[str, Any], progress: ProgressFnT, client: Client
+) -> types.CallToolResult:
+    if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        return await client.call_tool(name, arguments, progress_callback=progress)
+    # For older servers the SDK's own call also checks results by their schema. One that does not
+    # fit is still of use to a model, and a stranger's schema could take for ever to check.
+    params = types.CallToolRequestParams(name=name, arguments=arguments)
+    return await client.session.send_request(
+        types.CallToolRequest(params=params), types.CallToolResult, progress_callback=progress
+    )
+
+
 class ShownProgress:
-    """Writes a server's notices of progress into a stage, as long as the call goes on."""
+    """Writes a server's notices of progress into the stage of a call, while it goes on."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage

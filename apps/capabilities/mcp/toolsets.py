@@ -1,15 +1,14 @@
-"""A toolset of a manifest, read once: everything about it that is known before it is opened."""
+"""A toolset of a manifest, as far as it is known before it is opened."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from apps.accounts.caller import Caller
-from apps.capabilities.mcp.failures import ConnectionFailed
+from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.errors import ToolError, ToolTimedOut
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import localized
-from apps.manifest.texts import Localized
+from apps.manifest.names import Localized, localized
 from apps.manifest.toolsets import (
     DialAppToolSet,
     DialMcpToolSet,
@@ -39,12 +38,12 @@ class Toolset:
 
     @property
     def name(self) -> Localized:
-        """What stands in front of the names of its tools."""
+        """Precedes the names of its tools."""
         return self.known_as if localized(self.known_as) else self.node.name
 
     @property
     def label(self) -> str:
-        """How a report calls it."""
+        """For reports."""
         return label_of(self.node) or self.path
 
     @property
@@ -68,9 +67,9 @@ class Toolset:
         }
 
     def refusal(self, failure: ConnectionFailed, name: str) -> ToolError:
-        """A failure in words for the model."""
+        """The failure for the model."""
         if failure.needs_sign_in:
-            error = ToolError(failure.told(self.label))
+            error = ToolError(failure.message(self.label))
             error.is_lasting = True
             return error
         if failure.timed_out:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from apps.agent.messages import Attachment, Message
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Capability, Open, Opening
+from apps.capabilities.registry import Capability, Key, Open, Opening
 from apps.capabilities.wrappers.file_references import bare
 from apps.capabilities.wrappers.internal import (
     internal_tool,
@@ -31,7 +31,7 @@ ANY_TYPE = "*/*"
 """DIAL's type for a link that was not fetched."""
 MOST_ADDED = 50
 """Attachments of one answer."""
-KNOWN = "added_attachments"
+ADDED = Key[set[str]]("added_attachments")
 POSSIBLE = "Possible are paths of files (files/…), http(s) URLs and data: URIs."
 TOOL_NAME = "internal_representation_add_attachment"
 DESCRIPTION = (
@@ -63,7 +63,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 async def add_attachment(opening: Opening, invocation: Invocation) -> ToolResult:
     """Raises `InvalidParameter`, and `ServiceFailed` when a file cannot be looked up."""
-    added: set[str] = opening.known.setdefault(KNOWN, set())
+    added = opening.known.get_or_make(ADDED, set)
     place = read_place(str(invocation.arguments[URL]))
     title = one_line(str(invocation.arguments.get(TITLE) or ""), TITLE_CHARACTERS)
     attachment = await attachment_at(opening, place, title, invocation.messages)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from apps.capabilities.wrappers.texts import written
+from apps.capabilities.wrappers.texts import as_text
 from apps.errors import InvalidParameter
 from apps.workspace.egress.clients import AsyncClient
 from apps.workspace.egress.urls import read_url
@@ -79,7 +79,7 @@ def path_values(
         value = arguments.get(name)
         if isinstance(value, dict | list):
             raise InvalidParameter(name, "it is part of an address; give text or a number.")
-        text = written(value)
+        text = as_text(value)
         if not text:
             raise InvalidParameter(name, "it is part of an address and must not be empty.")
         values[key] = text

@@ -16,8 +16,8 @@ from apps.capabilities.rest.exchanges import ServiceResponse, exchange
 from apps.capabilities.rest.requests import Operation, RequestDraft, add_forwarded, fill
 from apps.capabilities.rest.response_text import decode, error_block, media_type, response_block
 from apps.capabilities.wrappers.attachments import matches
-from apps.capabilities.wrappers.echoes import without_credentials
 from apps.capabilities.wrappers.fallbacks import ShownError
+from apps.capabilities.wrappers.redaction import without_credentials
 from apps.manifest.toolsets import is_credential_header
 from apps.workspace.egress.retry_after import is_lasting
 from apps.workspace.local.stored_secrets import reveal

@@ -18,7 +18,7 @@ from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import Wishes, wrapped
 from apps.capabilities.wrappers.display import display_of, title_of
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.capabilities.wrappers.texts import written
+from apps.capabilities.wrappers.texts import as_text
 from apps.errors import InitializationIssue
 from apps.manifest.attachments import ResponseAsAttachment
 from apps.manifest.authorizations import (
@@ -27,9 +27,9 @@ from apps.manifest.authorizations import (
     credentials_in,
 )
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import visible_name
+from apps.manifest.names import visible_name
 from apps.manifest.parameters import RestConstParameter, RestFunctionParameters, RestParameter
-from apps.manifest.paths import join
+from apps.manifest.problems import join
 from apps.manifest.secrets import Credential
 from apps.manifest.tools import RestTool
 from apps.manifest.toolsets import RestToolSet
@@ -241,7 +241,7 @@ def parameter_problem(parameter: RestParameter) -> str:
         named = header_name_problem(place.key) if place.type == "header" else ""
         return named or header_value_problem(constant.text)
     if place.type == "header":
-        return header_name_problem(place.key) or header_value_problem(written(constant))
+        return header_name_problem(place.key) or header_value_problem(as_text(constant))
     if place.type == "url" and isinstance(parameter, RestConstParameter):
         is_text = isinstance(constant, str | int | float) and constant not in {"", ".", ".."}
         return "" if is_text else "a constant in an address has to be text or a number."

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from apps.capabilities.rest.addresses import Address, path_values
-from apps.capabilities.wrappers.texts import written
+from apps.capabilities.wrappers.texts import as_text
 from apps.errors import InvalidParameter
 from apps.manifest.attachments import ResponseAsAttachment
 from apps.manifest.authorizations import RestAuthorization
@@ -91,7 +91,7 @@ def add_value(draft: RequestDraft, name: str, place: ParameterPlace, value: Any)
         case "query":
             draft.query[place.key] = query_text(value, place.encoding)
         case "header":
-            text = written(value).strip()
+            text = as_text(value).strip()
             if problem := header_value_problem(text):
                 raise InvalidParameter(name, problem)
             draft.headers[place.key.lower()] = text
@@ -102,8 +102,8 @@ def add_value(draft: RequestDraft, name: str, place: ParameterPlace, value: Any)
 def query_text(value: Any, encoding: str) -> str:
     """A list is joined by commas unless it is to be JSON; an object always is JSON."""
     if isinstance(value, list) and encoding == "text":
-        return ",".join(map(written, value))
-    return written(value)
+        return ",".join(map(as_text, value))
+    return as_text(value)
 
 
 def body_value(value: Any, encoding: str) -> Any:

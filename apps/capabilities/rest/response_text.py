@@ -12,7 +12,7 @@ from itertools import islice
 
 from apps.capabilities.wrappers.fences import fenced
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, one_line, shortened
-from apps.documents.kinds import MARKS
+from apps.documents.formats import MARKS
 
 LOOKED_AT = 1024
 

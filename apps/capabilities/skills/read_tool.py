@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from apps.agent.tools import Invocation, ToolResult, ToolSpec
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Key, Opening
 from apps.capabilities.skills.collection import TOOL_NAME, Collection, Skill
 from apps.capabilities.wrappers.fences import fenced
 from apps.capabilities.wrappers.internal import (
@@ -22,8 +22,8 @@ from apps.manifest.manifest import Manifest
 
 NAME = "skill_name"
 PATH = "file_path"
-SKILLS = "skills"
-"""In `Opening.known`: the collection of the run."""
+SKILLS = Key[Collection]("skills")
+"""Of the run."""
 MOST_NAMED = 30
 """Names of skills or files in an error message."""
 PARAMETERS = parameters(

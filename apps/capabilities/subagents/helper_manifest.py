@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from apps.manifest.hooks import Hook
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import in_all_languages, localized
+from apps.manifest.names import in_all_languages, localized
 from apps.manifest.prompts import CustomSystemPrompt
 from apps.manifest.subagents import Subagents
 from apps.manifest.tools import DeploymentTool, InternalTool, SimpleDeploymentTool

@@ -8,12 +8,12 @@ from functools import partial
 
 from apps.agent.messages import Attachment
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Key, Opening
 from apps.capabilities.web.page_text import NotText, block, text_of, to_markdown
 from apps.capabilities.wrappers.file_references import bare
 from apps.capabilities.wrappers.internal import show_result
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, shortened
-from apps.documents.kinds import PAGES
+from apps.documents.formats import PAGES
 from apps.errors import FileChanged, FileRefused, InvalidParameter
 from apps.workspace.egress.fetch_names import shown
 from apps.workspace.loading.files import Loaded
@@ -27,7 +27,6 @@ SAVE_PATH = "save_path"
 PREVIEW_BYTES = 1_000
 KEPT_CHARACTERS = 4_000_000
 """Of all pages of one run that are kept as text for further calls."""
-KNOWN = "web_pages"
 CONVERSIONS_AT_ONCE = 2
 CONVERSION_SECONDS = 20.0
 """Of wall-clock time."""
@@ -114,7 +113,7 @@ class Fetch:
 
     async def read(self, url: str, file: Loaded) -> str:
         """The text of a file, pages as Markdown. Raises `NotText`."""
-        readings: Readings = self.opening.known.setdefault(KNOWN, Readings())
+        readings = self.opening.known.get_or_make(READINGS, Readings)
         return await readings.texts.get(key_of(url), partial(readings.read, url, file))
 
 
@@ -130,6 +129,9 @@ class Readings:
             return text
         async with self.turns:
             return await to_markdown(text, url, CONVERSION_SECONDS)
+
+
+READINGS = Key[Readings]("web_pages")
 
 
 def external_url(given: str) -> str:

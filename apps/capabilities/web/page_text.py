@@ -9,10 +9,10 @@ import re
 from django.conf import settings
 
 from apps.capabilities.wrappers.fences import fenced
+from apps.documents.formats import MARKS, PAGES, UNTOLD
 from apps.documents.html import HEAVY, without_element
-from apps.documents.kinds import MARKS, PAGES, UNTOLD
-from apps.documents.problems import Unreadable
-from apps.documents.reading import Bounds, html_to_markdown
+from apps.documents.pages import Unreadable
+from apps.documents.reader import Bounds, html_to_markdown
 from apps.workspace.loading.files import Loaded
 
 logger = logging.getLogger(__name__)

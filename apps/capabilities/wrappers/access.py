@@ -1,23 +1,23 @@
 """Tools of deployments that the caller may not use are left out, where an application wants it.
 
-This is a courtesy to the model, which need not try them, and no security boundary: whoever calls
-a deployment is checked there. So where it cannot be told what is usable, everything is.
+A courtesy to the model, which need not try them, and no security boundary: Core checks each call of
+a deployment. So while it is not known what is usable, everything is.
 """
 
 from __future__ import annotations
 
 import logging
+from functools import partial
 from urllib.parse import unquote
 
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Key, Opening
 from apps.errors import QuickAppError
 from apps.manifest.manifest import Manifest
 from apps.workspace.port import Workspace
 
 logger = logging.getLogger(__name__)
 
-KEY = "usable_deployments"
-"""The list is asked for once in a run, by whoever needs it first."""
+USABLE_IDS = Key[frozenset[str] | None]("usable_deployments")
 
 
 async def usable_ids(manifest: Manifest, opening: Opening) -> frozenset[str] | None:
@@ -25,10 +25,7 @@ async def usable_ids(manifest: Manifest, opening: Opening) -> frozenset[str] | N
     wanted = manifest.features.tool_access_filter if manifest.features is not None else None
     if wanted is None or not wanted.enabled:
         return None
-    if KEY not in opening.known:
-        opening.known[KEY] = await ask(opening.workspace)
-    known: frozenset[str] | None = opening.known[KEY]
-    return known
+    return await opening.known.get_or_ask(USABLE_IDS, partial(ask, opening.workspace))
 
 
 async def ask(workspace: Workspace) -> frozenset[str] | None:

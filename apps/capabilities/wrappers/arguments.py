@@ -13,11 +13,10 @@ from jsonschema.exceptions import ValidationError
 from apps.agent.messages import ToolCall
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.constants import Inject, injection
 from apps.capabilities.wrappers.file_references import resolve
+from apps.capabilities.wrappers.parameter_schemas import Inject, injection, schema_of
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.capabilities.wrappers.schemas import schema_of
-from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, one_line, shortened, written
+from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, as_text, one_line, shortened
 from apps.errors import InvalidParameter
 from apps.manifest.parameters import FunctionParameters, RestFunctionParameters
 
@@ -35,7 +34,7 @@ class Arguments:
 
     @property
     def constants(self) -> Mapping[str, Any]:
-        """Parameters that have one value, whatever the model writes."""
+        """Sent with every call; the model cannot change them."""
         constants: dict[str, Any] = self.inject({})
         return constants
 
@@ -84,9 +83,9 @@ def read_arguments(parameters: FunctionParameters | RestFunctionParameters) -> A
 def with_arguments(
     tool: PreparedTool, arguments: Arguments, addresses: Collection[str] = ()
 ) -> PreparedTool:
-    """Let the tool see checked arguments only, with the content of the files that they refer to.
+    """Pass only checked arguments to the tool, with the content of files in place of references.
 
-    Those named in `addresses` take the address of a file. Raises `InvalidParameter`.
+    Arguments in `addresses` take the address of a file. Raises `InvalidParameter`.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -100,7 +99,6 @@ def with_arguments(
 def refusal(
     violations: Iterable[ValidationError], unshown: Collection[str] = ()
 ) -> InvalidParameter:
-    """Every violation with its path, what was found and what was expected."""
     found = dict.fromkeys(item for each in violations for item in problems(each, unshown))
     (path, text), *others = list(found)[:MOST_VIOLATIONS]
     lines = [text, *(f"Parameter {other} is invalid: {why}" for other, why in others)]
@@ -110,11 +108,11 @@ def refusal(
 def problems(
     violation: ValidationError, unshown: Collection[str] = ()
 ) -> Iterator[tuple[str, str]]:
-    """The path of each parameter that a violation is about, and what is wrong with it."""
+    """The path of each parameter that a violation is about, and the problem."""
     path = place(violation.absolute_path)
     value: Any = violation.instance
     expected: Any = violation.validator_value
-    found = f"found {kind_of(value)} {one_line(written(value), 60)}".rstrip()
+    found = f"found {kind_of(value)} {one_line(as_text(value), 60)}".rstrip()
     if violation.absolute_path and violation.absolute_path[0] in unshown:
         found = f"found {kind_of(value)} from a file"
     match violation.validator:
@@ -123,10 +121,10 @@ def problems(
                 if name not in value:
                     yield place((*violation.absolute_path, name)), "it is required but missing."
         case "enum":
-            options = one_line(", ".join(map(written, expected)), 500)
+            options = one_line(", ".join(map(as_text, expected)), 500)
             yield path, f"expected one of {options}; {found}."
         case _:
-            yield path, f"expected {written(expected)}; {found}."
+            yield path, f"expected {as_text(expected)}; {found}."
 
 
 def place(path: Iterable[str | int]) -> str:

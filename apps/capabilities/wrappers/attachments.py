@@ -48,12 +48,6 @@ def filtered(
 def matches(media_type: str, patterns: Sequence[str]) -> bool:
     """Whether one of the patterns (`*/*`, `image/*`, `image/png`) is the type; "" never is."""
     name = media_type.partition(";")[0].strip().lower()
-    return bool(name) and any(match_one(name, pattern.strip().lower()) for pattern in patterns)
-
-
-def match_one(name: str, pattern: str) -> bool:
-    if pattern == "*/*":
-        return True
-    if pattern.endswith("/*"):
-        return name.startswith(pattern[:-1])
-    return name == pattern
+    family, slash, _ = name.partition("/")
+    fitting = {"*/*", name, f"{family}/*" if slash else name}
+    return bool(name) and any(pattern.strip().lower() in fitting for pattern in patterns)

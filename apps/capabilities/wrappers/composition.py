@@ -8,23 +8,21 @@ from apps.capabilities.wrappers.arguments import Arguments, with_arguments
 from apps.capabilities.wrappers.attachments import with_attachments
 from apps.capabilities.wrappers.display import Display
 from apps.capabilities.wrappers.fallbacks import with_fallback
-from apps.capabilities.wrappers.limits import with_limit
+from apps.capabilities.wrappers.limits import with_limit, with_timeout
 from apps.capabilities.wrappers.logs import with_log
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.retries import with_retries
 from apps.capabilities.wrappers.stages import with_stage
-from apps.capabilities.wrappers.timeouts import with_timeout
 from apps.manifest.attachments import AttachmentFilter
 from apps.manifest.fallbacks import Fallback
 
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What a manifest wants of one tool beside its work; `seconds` is the time it has.
+    """What a manifest wants of one tool beside its work; `seconds` is the time limit.
 
-    `addresses` are the arguments that take the address of a file, so that references in them are
-    not loaded. A tool without `attachment` filters what it brings itself, while it arrives; one that
-    `is_repeatable` does no more when it is called twice than when it is called once.
+    References in arguments named in `addresses` are not loaded. A tool without `attachment` filters
+    its attachments itself, while they arrive. `is_repeatable`: two calls have the effect of one.
     """
 
     arguments: Arguments

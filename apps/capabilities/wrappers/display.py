@@ -11,11 +11,10 @@ from django.conf import settings
 
 from apps.agent.early import FENCE
 from apps.capabilities.wrappers.fences import fenced, opened_fence
-from apps.capabilities.wrappers.texts import VALUE_CHARACTERS, one_line, shortened, written
+from apps.capabilities.wrappers.texts import VALUE_CHARACTERS, as_text, one_line, shortened
 from apps.manifest.manifest import Manifest
-from apps.manifest.naming import localized
+from apps.manifest.names import Localized, localized
 from apps.manifest.parameters import FunctionParameters, ParameterStage, RestFunctionParameters
-from apps.manifest.texts import Localized
 from apps.manifest.tools import ToolDisplay, ToolStage
 
 Visibility = Literal["never", "failures", "always"]
@@ -44,17 +43,17 @@ class Display:
         for name, shown in self.parameters.items():
             if shown.show_value_in_stage_title and arguments.get(name) is not None:
                 gap = "" if title[-1:].isspace() else " "
-                return f"{title}{gap}{one_line(written(arguments[name]))}".rstrip()
+                return f"{title}{gap}{one_line(as_text(arguments[name]))}".rstrip()
         return title
 
     def request(self, arguments: Mapping[str, Any]) -> str:
-        """The block that shows what the model asked for; a configured body stands in for it."""
+        """The block with the arguments, or the configured body."""
         if self.stage is not None and self.stage.body:
             return f"{filled(self.stage.body, arguments)}\n\n"
         return HEADING + self.entries(arguments)
 
     def beginning(self, locale: str) -> str:
-        """The part of every title that is known before the arguments are."""
+        """The part of the title that does not depend on the arguments."""
         configured = self.stage.name if self.stage is not None and self.stage.show else None
         if not configured:
             return localized(self.name, locale)
@@ -62,10 +61,7 @@ class Display:
         return configured[: first.start()] if first is not None else configured
 
     def lead(self, name: str) -> str:
-        """What stands in front of the text of an argument that is shown while it arrives.
-
-        "" where the text is not shown as it is, or not in a block of its own.
-        """
+        """Precedes an argument that is shown while it arrives; "" for one that cannot be."""
         shown = self.shown_as(name)
         is_itself = not shown.ignore and shown.replaced_value_info is None
         is_plain = is_itself and shown.format is not None
@@ -86,14 +82,13 @@ class Display:
             return ""
         text = shown.replaced_value_info
         if text is None:
-            text = shortened(written(value), VALUE_CHARACTERS)
+            text = shortened(as_text(value), VALUE_CHARACTERS)
         if shown.format is not None:
             text = f"\n{fenced(text, shown.format)}\n"
         return f"{label(name, shown)}{text}{shown.suffix or ''}\n\r"
 
 
 def label(name: str, shown: ParameterStage) -> str:
-    """What stands in front of a value."""
     label = shown.name or ("" if shown.ignore_parameter_name else f"***{name}:*** ")
     return f"{label}{shown.prefix or ''}"
 
@@ -102,7 +97,7 @@ PLAIN = ParameterStage()
 
 
 def title_of(toolset: Localized, tool: str, otherwise: str) -> Localized:
-    """Which toolset works, and with which tool; `otherwise` for a toolset without a name."""
+    """The titles of toolset and tool together; `otherwise` for a toolset without a name."""
     if not localized(toolset):
         return otherwise
     if isinstance(toolset, str):
@@ -145,7 +140,7 @@ def visibility(level: str, stage: ToolStage | None, system: bool) -> Visibility:
 
 
 def filled(template: str, arguments: Mapping[str, Any]) -> str:
-    """The template with {argument} replaced; an argument that was not given leaves nothing."""
+    """The template with {argument} replaced; a missing argument leaves nothing."""
     return _placeholder.sub(
-        lambda match: shortened(written(arguments.get(match[1])), VALUE_CHARACTERS), template
+        lambda match: shortened(as_text(arguments.get(match[1])), VALUE_CHARACTERS), template
     )

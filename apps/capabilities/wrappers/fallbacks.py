@@ -32,7 +32,7 @@ NOT_SHOWN = "An error occurred while executing the tool."
 
 
 class ShownError(ToolError):
-    """`shown` is Markdown: what the stage tells beyond the message that the model gets."""
+    """`shown` is Markdown for the stage, beyond the message for the model."""
 
     def __init__(self, message: str, shown: str) -> None:
         super().__init__(message)
@@ -40,10 +40,10 @@ class ShownError(ToolError):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A strategy, read: `ends` stops the run, else the model gets the error and `instructions`.
+class FallbackStep:
+    """A strategy: `ends` stops the run, else the model gets the error and `instructions`.
 
-    Without a trigger these are those of its kind, whatever the manifest says.
+    Without a trigger, the instructions of the manifest are replaced by those of its kind.
     """
 
     ends: bool
@@ -51,7 +51,7 @@ class Step:
     instructions: str = ""
 
     def applies(self, text: str, *, explicitly: bool) -> bool:
-        """A step without a trigger applies to everything, except where one has to be explicit."""
+        """A step without a trigger applies to everything, unless `explicitly`."""
         if self.trigger is None:
             return not explicitly
         return is_triggered(self.trigger, text)
@@ -59,7 +59,7 @@ class Step:
 
 def with_fallback(tool: PreparedTool, fallback: Fallback) -> PreparedTool:
     """Raises `Stopped` and, past all strategies, `InvalidParameter`."""
-    steps = read_steps(fallback.strategies, tool.spec.name)
+    steps = tuple(read_step(strategy, tool.spec.name) for strategy in fallback.strategies)
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         try:
@@ -82,11 +82,7 @@ def with_fallback(tool: PreparedTool, fallback: Fallback) -> PreparedTool:
     return replace(tool, work=work)
 
 
-def read_steps(strategies: Sequence[AnyStrategy], tool_name: str) -> tuple[Step, ...]:
-    return tuple(read_step(strategy, tool_name) for strategy in strategies)
-
-
-def read_step(strategy: AnyStrategy, tool_name: str) -> Step:
+def read_step(strategy: AnyStrategy, tool_name: str) -> FallbackStep:
     if isinstance(strategy, Stop | Retry):
         instead = "hard_stop" if isinstance(strategy, Stop) else "continue"
         logger.warning(
@@ -98,22 +94,23 @@ def read_step(strategy: AnyStrategy, tool_name: str) -> Step:
     if strategy.trigger_on is None and strategy != Continue():
         record(logger, "Customised catch-all fallback", tool=tool_name, strategy=strategy.type)
     if not isinstance(strategy, Continue | Retry):
-        return Step(ends=True, trigger=strategy.trigger_on)
+        return FallbackStep(ends=True, trigger=strategy.trigger_on)
     if strategy.trigger_on is not None:
-        return Step(False, strategy.trigger_on, strategy.instructions or "")
+        return FallbackStep(False, strategy.trigger_on, strategy.instructions or "")
     if strategy.instructions and "instructions" in strategy.model_fields_set:
         logger.warning(
             "Tool %s: instructions of a fallback strategy without trigger_on are not used",
             tool_name,
         )
-    return Step(False, instructions=RETRY if isinstance(strategy, Retry) else ANOTHER_WAY)
+    return FallbackStep(False, instructions=RETRY if isinstance(strategy, Retry) else ANOTHER_WAY)
 
 
-def decide(steps: Sequence[Step], text: str, error: Exception, *, is_timeout: bool) -> ToolResult:
+def decide(
+    steps: Sequence[FallbackStep], text: str, error: Exception, *, is_timeout: bool
+) -> ToolResult:
     """The result for the model. Raises `Stopped` when the run is to end.
 
-    A strategy ends it in words that are always the same. Where none applies, the failure is the
-    person's to read.
+    If a strategy ends it, the words are always the same; if none applies, the person reads the error.
     """
     for step in steps:
         if step.applies(text, explicitly=is_timeout):

@@ -9,7 +9,7 @@ _language = re.compile(r"[^\w+#.-]")
 
 
 def fenced(text: str, language: str = "") -> str:
-    """A code block; its fence is longer than any run of backticks inside."""
+    """The fence is longer than any run of backticks inside."""
     longest = max((len(run) for run in _backticks.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{opened_fence(fence, language)}{text}\n{fence}"

@@ -1,4 +1,4 @@
-"""Arguments that name a file instead of holding what is in it: `file:{prefix}::{path or URL}`.
+"""Arguments that name a file instead of holding its content: `file:{prefix}::{path or URL}`.
 
 The model writes the name, the tool gets the content; neither the conversation nor the stage of
 the call ever holds more than the name.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -52,7 +52,7 @@ class Resolved:
 
 
 def read_reference(text: str) -> Reference | None:
-    """None for text that is no reference. Raises `FileRefused` for one that is incomplete."""
+    """None for other text. Raises `FileRefused` for an incomplete reference."""
     found = _reference.fullmatch(text)
     if found is None:
         return None
@@ -75,22 +75,26 @@ def bare(text: str) -> str:
 async def resolve(
     given: Mapping[str, Any], loader: Loader, addresses: Collection[str] = ()
 ) -> Resolved:
-    """Load what arguments, and the elements of lists, refer to; all of it at the same time.
+    """Load the files in arguments and in elements of lists, all at the same time.
 
     Arguments named in `addresses` take the address of a file, so nothing is loaded for them.
-    Raises `InvalidParameter` for the first that cannot be loaded, once the others are.
+    Raises the first `InvalidParameter` once everything has ended.
     """
-    work = Work(loader, frozenset(addresses))
+    work = ReferenceLoader(loader, frozenset(addresses))
     names = [name for name, value in given.items() if may_refer(value)]
     if not names:
         return Resolved(given)
-    outcomes = await asyncio.gather(
-        *(work.argument(name, given[name]) for name in names), return_exceptions=True
-    )
+    values = await all_of(work.argument(name, given[name]) for name in names)
+    return Resolved({**given, **dict(zip(names, values, strict=True))}, frozenset(work.loaded))
+
+
+async def all_of(work: Iterable[Coroutine[Any, Any, Any]]) -> list[Any]:
+    """Every result in order. Raises the first error once everything has ended."""
+    outcomes = await asyncio.gather(*work, return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, BaseException):
             raise outcome
-    return Resolved({**given, **dict(zip(names, outcomes, strict=True))}, frozenset(work.loaded))
+    return outcomes
 
 
 def may_refer(value: Any) -> bool:
@@ -98,8 +102,8 @@ def may_refer(value: Any) -> bool:
     return any(isinstance(text, str) and _reference.fullmatch(text) for text in texts)
 
 
-class Work:
-    """The references of one call, and how much they have brought so far."""
+class ReferenceLoader:
+    """Loads the files of one call, within limits for all together."""
 
     def __init__(self, loader: Loader, addresses: frozenset[str]) -> None:
         self.loader = loader
@@ -111,27 +115,17 @@ class Work:
     async def argument(self, name: str, value: Any) -> Any:
         """Raises `InvalidParameter`."""
         if isinstance(value, str):
-            return await self.text(name, name, value)
-        outcomes = await asyncio.gather(
-            *(self.element(name, number, item) for number, item in enumerate(value)),
-            return_exceptions=True,
+            return await self.element(name, name, value)
+        return await all_of(
+            self.element(name, f"{name}[{number}]", item) for number, item in enumerate(value)
         )
-        for outcome in outcomes:
-            if isinstance(outcome, BaseException):
-                raise outcome
-        return outcomes
 
-    async def element(self, name: str, number: int, item: Any) -> Any:
-        if not isinstance(item, str):
-            return item
-        return await self.text(name, f"{name}[{number}]", item)
-
-    async def text(self, name: str, place: str, text: str) -> str:
-        """Raises `InvalidParameter`, which names the place and never what is in a file."""
+    async def element(self, name: str, place: str, value: Any) -> Any:
+        """Raises `InvalidParameter`, which names the place and never the content of a file."""
         try:
-            reference = read_reference(text)
+            reference = read_reference(value) if isinstance(value, str) else None
             if reference is None:
-                return text
+                return value
             if reference.prefix == "url" or name in self.addresses:
                 return reference.url
             return await self.content(name, reference)
@@ -158,7 +152,7 @@ def as_argument(prefix: Prefix, file: Loaded) -> str:
     """Raises `FileRefused`."""
     match prefix:
         case "text":
-            return as_text(file.content)
+            return decoded_text(file.content)
         case "data":
             kind = file.type.replace(" ", "")
             return f"data:{kind};base64,{base64.b64encode(file.content).decode()}"
@@ -166,7 +160,7 @@ def as_argument(prefix: Prefix, file: Loaded) -> str:
             return base64.b64encode(file.content).decode()
 
 
-def as_text(content: bytes) -> str:
+def decoded_text(content: bytes) -> str:
     """Without a byte order mark. Raises `FileRefused` for what is no text in UTF-8."""
     for signature, kind in _signatures.items():
         if content.startswith(signature):

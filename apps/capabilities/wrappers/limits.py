@@ -1,29 +1,46 @@
-"""How much of what a tool brought the model gets."""
+"""How long a tool may work, and how much of its result the model gets."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Key, Opening
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import shortened
+from apps.errors import ToolTimedOut
 
 MODEL_CHARACTERS = 400_000
 """About 100,000 tokens: most models' whole window, so more cannot be of use."""
-WHOLE = "whole_results"
-"""In `Opening.known`: where a text that is cut is left, by the id of its call, if anybody wants it."""
+WHOLE_RESULTS = Key[dict[str, str]]("whole_results")
+"""Texts that were cut, by the id of their call: kept only where a capability asked for them."""
 
 
 def with_limit(tool: PreparedTool, most: int = MODEL_CHARACTERS) -> PreparedTool:
-    """Cut what the model gets, with a notice."""
-
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         result = await tool.work(opening, invocation)
         if len(result.content) <= most:
             return result
-        if (wanted := opening.known.get(WHOLE)) is not None:
-            wanted[invocation.id] = result.content
+        if WHOLE_RESULTS in opening.known:
+            opening.known[WHOLE_RESULTS][invocation.id] = result.content
         return replace(result, content=shortened(result.content, most))
+
+    return replace(tool, work=work)
+
+
+def with_timeout(tool: PreparedTool, seconds: float) -> PreparedTool:
+    """Raises `ToolTimedOut`, also for a time-out of the tool's own."""
+
+    async def work(opening: Opening, invocation: Invocation) -> ToolResult:
+        try:
+            async with asyncio.timeout(seconds):
+                return await tool.work(opening, invocation)
+        except TimeoutError:
+            raise ToolTimedOut(tool.spec.name, seconds) from None
+        except ExceptionGroup as group:
+            if group.subgroup(TimeoutError) is None:
+                raise
+            raise ToolTimedOut(tool.spec.name, seconds) from None
 
     return replace(tool, work=work)

@@ -1,4 +1,4 @@
-"""One line and one span for each tool call: which, how long, how it failed; never what was said."""
+"""One line and one span for each tool call: its name, its duration, its error, and no content."""
 
 from __future__ import annotations
 
@@ -31,23 +31,18 @@ def with_log(tool: PreparedTool) -> PreparedTool:
             with tracing.span(span_name, attributes):
                 result = await tool.work(opening, invocation)
         except BaseException as error:
-            tell_failed(tool.spec.name, invocation, time.monotonic() - started, error)
+            log_failure(tool.spec.name, invocation, time.monotonic() - started, error)
             raise
         seconds = time.monotonic() - started
-        record(
-            logger,
-            "Tool call completed",
-            name=tool.spec.name,
-            id=invocation.id,
-            duration=seconds,
-        )
+        name, id = tool.spec.name, invocation.id
+        record(logger, "Tool call completed", name=name, id=id, duration=seconds)
         return result
 
     return replace(tool, work=work)
 
 
-def tell_failed(name: str, invocation: Invocation, seconds: float, error: BaseException) -> None:
-    """What nobody expected comes with its traceback."""
+def log_failure(name: str, invocation: Invocation, seconds: float, error: BaseException) -> None:
+    """An unexpected error comes with its traceback."""
     is_expected = isinstance(error, ToolError | QuickAppError) or not isinstance(error, Exception)
     record(
         logger,

@@ -23,11 +23,11 @@ def unannounced(locale: str) -> Announcement | None:
 
 @dataclass(frozen=True, slots=True)
 class PreparedTool:
-    """`toolset` is the place in the manifest that it comes from, "" if it comes from none.
+    """`toolset` is its place in the manifest, "" for none.
 
-    The text of the argument `streams` is shown while the model writes it, "" for none. `announce`
-    tells, for a locale, how the stage opens before the arguments are complete. `constants` are
-    arguments that every call has, of which the model is not told.
+    `streams` names an argument that is shown while the model writes it, "" for none. `announce`
+    gives, for a locale, the opening of the stage before the arguments are complete. `constants` are
+    arguments of every call that the model is not told.
     """
 
     spec: ToolSpec
@@ -38,7 +38,6 @@ class PreparedTool:
     constants: Mapping[str, Any] = field(default_factory=dict)
 
     def bind(self, opening: Opening) -> Tool:
-        """The tool of one run."""
         announcement = self.announce(opening.caller.locale)
         work = partial(self.work, opening)
         return Tool(self.spec, work, self.toolset, announcement, self.constants)

@@ -48,8 +48,9 @@ def with_retries(
                 wanted = wanted_for(error, fallback.strategies)
                 if wanted is None or not (is_repeatable or wanted.any_method):
                     raise
-                pause = backoff(wanted).pause(attempt, error.retry_after)
-                if attempt >= wanted.attempts or time.monotonic() + pause >= deadline:
+                backoff = Backoff(wanted.attempts, wanted.initial_delay, wanted.max_delay)
+                pause = backoff.pause(attempt, error.retry_after, deadline - time.monotonic())
+                if pause is None:
                     raise
                 tell(tool.spec.name, invocation, attempt, wanted.attempts, error, pause)
             await wait(pause)
@@ -59,7 +60,7 @@ def with_retries(
 
 
 def wanted_for(error: ToolError, strategies: Sequence[AnyStrategy]) -> Attempts | None:
-    """What the first strategy that applies says; None where it does not want another attempt.
+    """The attempts of the first strategy that applies; None where it wants no other attempt.
 
     A time-out, and what would fail the same way again, has to be named by a trigger. What has
     begun to answer is not asked again at all.
@@ -73,10 +74,6 @@ def wanted_for(error: ToolError, strategies: Sequence[AnyStrategy]) -> Attempts 
         if applies:
             return strategy.retry if isinstance(strategy, Continue) else None
     return None
-
-
-def backoff(wanted: Attempts) -> Backoff:
-    return Backoff(wanted.attempts, wanted.initial_delay, wanted.max_delay)
 
 
 def tell(

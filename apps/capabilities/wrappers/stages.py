@@ -14,12 +14,12 @@ from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.display import Display
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.capabilities.wrappers.texts import shortened, written
+from apps.capabilities.wrappers.texts import as_text, shortened
 from apps.errors import ToolError
 
 
-class HeldBack:
-    """Keeps what is emitted to itself until something fails."""
+class DeferredEmit:
+    """Keeps events until `reveal` is called, and passes them on from then on."""
 
     def __init__(self, emit: Emit) -> None:
         self.emit = emit
@@ -38,7 +38,7 @@ class HeldBack:
 
 
 class BrokenOff(Exception):
-    """Leaves the block of a stage, which so reads failed, with a result for the model."""
+    """Carries a result for the model out of the block of a stage, which is shown as failed."""
 
     def __init__(self, result: ToolResult) -> None:
         self.result = result
@@ -47,8 +47,8 @@ class BrokenOff(Exception):
 def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
     """Show the call as the display says; the inner work finds the stage in its invocation.
 
-    A failure that a strategy made into a result leaves the stage excused, or failed if a part of the
-    answer stands in it: nobody may take that for the whole.
+    A failure that became a result leaves the stage excused, but failed if part of the answer
+    stands in it: that must not look complete.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -67,11 +67,10 @@ def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
 
 @contextmanager
 def shown(display: Display, opening: Opening, invocation: Invocation) -> Iterator[Invocation]:
-    """The invocation with its stage, opened with title and request."""
     if display.visibility == "never":
         yield replace(invocation, emit=silent, stage=Stage("", silent))
         return
-    held = HeldBack(invocation.emit) if display.visibility == "failures" else None
+    held = DeferredEmit(invocation.emit) if display.visibility == "failures" else None
     emit = held or invocation.emit
     title = display.title(invocation.arguments, opening.caller.locale)
     try:
@@ -88,7 +87,7 @@ def shown(display: Display, opening: Opening, invocation: Invocation) -> Iterato
 
 
 def begin(invocation: Invocation, emit: Emit, title: str) -> AbstractContextManager[Stage]:
-    """The stage of the call: opened, or taken over if it was open before its arguments were."""
+    """A stage that opened before the arguments were complete is taken over."""
     early = invocation.early
     if early is None:
         return open_stage(emit, invocation.id, title, is_timed=True)
@@ -96,12 +95,12 @@ def begin(invocation: Invocation, emit: Emit, title: str) -> AbstractContextMana
 
 
 def request(display: Display, invocation: Invocation) -> str:
-    """What the stage does not show yet of what the model asked for."""
+    """The part of the arguments that the stage does not show yet."""
     early = invocation.early
     if early is None or not early.shown:
         return display.request(invocation.arguments)
     name, end = early.announcement.argument, f"\n{FENCE}\n"
-    value = shortened(written(invocation.arguments.get(name)), MOST_CHARACTERS)
+    value = shortened(as_text(invocation.arguments.get(name)), MOST_CHARACTERS)
     if FENCE in value or not value.startswith(early.shown):
         return f"{end}\n\r{display.request(invocation.arguments)}"
     rest, suffix = value[len(early.shown) :], display.shown_as(name).suffix or ""
@@ -110,7 +109,7 @@ def request(display: Display, invocation: Invocation) -> str:
 
 
 def announcement(display: Display, argument: str, locale: str) -> Announcement | None:
-    """How the stage of a call opens early; None when it may not be shown."""
+    """The early opening of the stage; None when it may not be shown."""
     title = display.beginning(locale)
     if display.visibility != "always" or not title:
         return None
@@ -120,6 +119,6 @@ def announcement(display: Display, argument: str, locale: str) -> Announcement |
 
 def show_failure(stage: Stage, markdown: str) -> None:
     """Write an error, and make the stage visible if only failures are shown."""
-    if isinstance(stage.emit, HeldBack):
+    if isinstance(stage.emit, DeferredEmit):
         stage.emit.reveal()
     stage.write(markdown)

@@ -15,7 +15,6 @@ TITLE_CHARACTERS = 100
 
 
 def shortened(text: str, most: int) -> str:
-    """The beginning of a text that is too long, and a notice."""
     if len(text) <= most:
         return text
     return f"{text[:most]}\n… (cut: {len(text) - most} more characters)"
@@ -27,7 +26,7 @@ def one_line(text: str, most: int = TITLE_CHARACTERS) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def written(value: Any) -> str:
+def as_text(value: Any) -> str:
     """A value as a person reads it: text as it is, everything else as JSON; "" for None."""
     if value is None:
         return ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from apps.catalog.json_text import parse
-from apps.manifest.documents import document_problems
+from apps.manifest.json_document import document_problems
 from apps.manifest.skill_document import SKILL_FILE
 
 Kind = Literal["prompt", "tool", "toolset", "skill"]

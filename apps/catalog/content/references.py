@@ -18,12 +18,11 @@ from apps.catalog.content.layers import Content
 from apps.catalog.content.slots import Slot, ToolSetSlot, is_reference, slot_of_toolset
 from apps.errors import InitializationIssue
 from apps.manifest.credentials import credential_places
-from apps.manifest.failures import failure_problems
 from apps.manifest.manifest import Manifest
 from apps.manifest.orchestrator import Orchestrator
 from apps.manifest.overrides import CHANGES_TYPE, changes_type, merge
-from apps.manifest.paths import ROOT
 from apps.manifest.preview import without_preview
+from apps.manifest.problems import ROOT
 from apps.manifest.prompts import PredefinedSystemPrompt
 from apps.manifest.tools import AnyTool, PredefinedTool
 from apps.manifest.toolsets import (
@@ -33,6 +32,7 @@ from apps.manifest.toolsets import (
     RestToolSet,
     ToolSet,
 )
+from apps.manifest.validation_errors import failure_problems
 
 Reference = PredefinedToolSet | PredefinedTool
 REFERENCES: Mapping[Kind, type[Reference]] = {

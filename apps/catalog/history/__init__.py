@@ -1,9 +1,10 @@
-"""Who did what: each change of what operators edit, field by field, and the way back.
+"""The history of what operators edit: each change, field by field, and the way back.
 
-actors       on whose behalf something is changed just now
+actors       the person, key or command that changes something just now
 kinds        which rows are recorded, and what of them: never a secret
-recording    a change becomes a row, whichever way the row was saved
+recorder     a change becomes a row, whichever way the row was saved
 differences  two documents, as the places where they differ
-merging      two edits of one document, as one
-restoring    an earlier state becomes the present one
+merge        two edits of one document, merged
+conflicts    an edit and what others changed in the meantime
+restoration  an earlier state becomes the present one
 """

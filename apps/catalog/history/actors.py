@@ -1,10 +1,10 @@
-"""On whose behalf something is changed just now: known without handing it through every save."""
+"""The person, key or command that changes something just now, known to every save."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -33,7 +33,7 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a change is beside what it looks like. `restored_from` is the number of a change."""
+    """Why something is changed. `restored_from` is the number of the change whose state comes back."""
 
     reason: str = ""
     restored_from: int | None = None
@@ -46,44 +46,37 @@ _note: ContextVar[Note] = ContextVar("history_note", default=Note())  # noqa: B0
 
 @sync_and_async_middleware
 def remember_request(get_response: Any) -> Any:
-    """Middleware. Who it is is asked only if something changes: most requests change nothing."""
+    """Middleware. Keep the request; its user is only read if something changes."""
     if iscoroutinefunction(get_response):
 
         async def asynchronous(request: HttpRequest) -> Any:
-            token = _request.set(request)
-            try:
+            with set_for_now(_request, request):
                 return await get_response(request)
-            finally:
-                _request.reset(token)
 
         return asynchronous
 
     def synchronous(request: HttpRequest) -> Any:
-        token = _request.set(request)
-        try:
+        with set_for_now(_request, request):
             return get_response(request)
-        finally:
-            _request.reset(token)
 
     return synchronous
 
 
 @contextmanager
-def acting(actor: Actor) -> Iterator[None]:
-    token = _actor.set(actor)
+def set_for_now(variable: ContextVar[Any], value: Any) -> Iterator[None]:
+    token = variable.set(value)
     try:
         yield
     finally:
-        _actor.reset(token)
+        variable.reset(token)
 
 
-@contextmanager
-def noting(note: Note) -> Iterator[None]:
-    token = _note.set(note)
-    try:
-        yield
-    finally:
-        _note.reset(token)
+def acting(actor: Actor) -> AbstractContextManager[None]:
+    return set_for_now(_actor, actor)
+
+
+def noting(note: Note) -> AbstractContextManager[None]:
+    return set_for_now(_note, note)
 
 
 def present_note() -> Note:
@@ -106,7 +99,7 @@ def actor_of(request: HttpRequest) -> Actor:
 
 
 def program() -> Actor:
-    """Nobody asked for it over the network: a command, or the server by itself."""
+    """A command, or the server by itself: no request asked for the change."""
     name = PurePath(sys.argv[0]).name
     if name in {"manage.py", "django-admin", "__main__.py"} and len(sys.argv) > 1:
         return Actor(None, Change.Via.COMMAND, f"{name} {sys.argv[1]}"[:300])

@@ -1,4 +1,4 @@
-"""Which items of two lists are the same ones: by what names them, else by what they are."""
+"""The items of two lists that belong together: by what names them, else by what they are."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def identity(item: Any) -> str:
-    """What an item of a list is recognized by after it was changed."""
+    """The text by which an item of a list is recognized after it was changed."""
     if not isinstance(item, dict):
         return canonical(item)
     function = item.get("open_ai_tool")
@@ -45,7 +45,7 @@ def identity(item: Any) -> str:
 def pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int | None, int | None]]:
     """Indices of the items that belong together, in the order of `after`, then what is gone.
 
-    Whatever has lost its name, or got another one, is paired by its position among the others.
+    Items that lost or changed their name are paired by their position among the others.
     """
     waiting: dict[str, deque[int]] = defaultdict(deque)
     for index, item in enumerate(before):

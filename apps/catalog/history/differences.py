@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from apps.catalog.history.alignment import pairs, same
-from apps.manifest.paths import join
+from apps.manifest.problems import join
 from apps.manifest.secrets import is_hidden
 
 

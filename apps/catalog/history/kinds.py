@@ -35,8 +35,7 @@ class Kind:
     """`documents` are columns of JSON with credentials, `secrets` encrypted ones, `people` users.
 
     `json_text` is a column of text that is JSON where the snapshot's `kind` is one of DOCUMENTS.
-    `senders` are the models whose signals tell of it. What is not `restorable` has more to it than
-    its row.
+    `senders` are the models whose signals tell of it. Not `restorable`: there is more than the row.
     """
 
     model: type[models.Model]
@@ -66,13 +65,11 @@ class Kind:
             return None if value is None else value.get_username()
         if column == self.json_text and has_document(row.__dict__):
             return masked_text(value)
-        # Whoever saves a form sends other line ends than whoever wrote the text.
+        # A form sends other line ends than a program or a file.
         return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
     def readable(self, snapshot: Snapshot) -> Snapshot:
-        """In the order of the columns, which PostgreSQL does not keep, and with what is JSON written
-        as text taken apart, so that it has places.
-        """
+        """In the order of the columns, which PostgreSQL does not keep; JSON text is decoded."""
         snapshot = {name: snapshot[name] for name in self.columns if name in snapshot} | snapshot
         if not self.json_text or not has_document(snapshot):
             return snapshot

@@ -75,11 +75,11 @@ class Change(models.Model):
 
     @property
     def way(self) -> str:
-        """What `who` does not tell of it."""
+        """The way of the change, or the key or command where `who` tells the way already."""
         return self.how if self.actor else self.through
 
     @property
     def state(self) -> dict[str, Any]:
-        """What the row was afterwards, or last."""
+        """The row after the change; before it, if the change deleted the row."""
         found: dict[str, Any] = (self.before if self.after is None else self.after) or {}
         return found

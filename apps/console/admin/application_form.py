@@ -6,15 +6,14 @@ from typing import Any, cast
 
 from apps.catalog.models import Application, empty_manifest
 from apps.catalog.review import review_text
+from apps.console.admin.document_form import DocumentForm
 from apps.console.admin.manifest_editor import ManifestEditor, ManifestField
-from apps.console.admin.versioned_form import VersionedForm
 
 
-class ApplicationForm(VersionedForm[Application]):
+class ApplicationForm(DocumentForm[Application]):
     manifest = ManifestField(initial=empty_manifest)
+    document_field = "manifest"
     copied: Application | None = None
-    moves = False
-    """Whether whoever is asked may move a credential to a secret."""
 
     class Meta:
         model = Application
@@ -33,8 +32,6 @@ class ApplicationForm(VersionedForm[Application]):
         if isinstance(field, ManifestField) and original.pk:
             field.sources = [original.manifest]
             field.widget.row = original.pk
-        if isinstance(field, ManifestField):
-            field.widget.moves = self.moves
 
     def full_clean(self) -> None:
         """Replace the lines at the manifest by the findings, which know where they are."""

@@ -16,10 +16,10 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
-from apps.catalog.history.recording import update_rows
+from apps.catalog.history.recorder import update_rows
 from apps.catalog.models import Application
 from apps.console.admin.application_form import ApplicationForm
-from apps.console.admin.drafts import MovingAdmin
+from apps.console.admin.document_form import DocumentAdmin
 from apps.console.admin.manifest_views import check_manifest, describe_manifest
 
 MODEL = "manifest__orchestrator__deployment__"
@@ -27,9 +27,8 @@ MOST_WARNINGS = 10
 
 
 @admin.register(Application)
-class ApplicationAdmin(MovingAdmin[Application]):
+class ApplicationAdmin(DocumentAdmin[Application]):
     form = ApplicationForm
-    document = "manifest"
     list_display = ("title", "slug", "model_name", "is_enabled", "is_public", "owner", "chat")
     list_filter = ("is_enabled", "is_public", ("owner", admin.RelatedOnlyFieldListFilter))
     list_select_related = ("owner",)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, cast
 
 from django import forms
@@ -24,12 +26,12 @@ from apps.catalog.content.previews import preview
 from apps.catalog.content.review import item_problems, with_item
 from apps.catalog.content.texts import LARGEST_FILE
 from apps.catalog.content.uses import NOBODY, Reference
-from apps.catalog.credentials import review_credentials
 from apps.catalog.masking import unmasked_text
 from apps.console.admin import content_pages as pages
 from apps.console.admin.content_form import DOCUMENTS, ContentForm, doubts_of, sources_of
-from apps.console.admin.drafts import MovingAdmin, may_move
+from apps.console.admin.document_form import DocumentAdmin
 from apps.console.admin.skill_files import FilesField, FilesWidget
+from apps.manifest.problems import Problem
 from apps.manifest.skill_document import SKILL_FILE
 
 PAGE = "admin:catalog_contentitem_item"
@@ -44,9 +46,8 @@ description:
 
 
 @admin.register(ContentItem)
-class ContentAdmin(MovingAdmin[ContentItem]):
+class ContentAdmin(DocumentAdmin[ContentItem]):
     form = ContentForm
-    document = "text"
     fieldsets = (
         (None, {"fields": ("kind", "name", "text", "files")}),
         ("History", {"fields": ("version", "created_at", "updated_at"), "classes": ("collapse",)}),
@@ -88,7 +89,7 @@ class ContentAdmin(MovingAdmin[ContentItem]):
         super().save_model(request, obj, form, change)
         tell_of_change()
         if obj.kind in DOCUMENTS:
-            for doubt in review_credentials(obj.item.value)[1]:
+            for doubt in doubts_of(obj.text, (), obj.name):
                 self.message_user(request, f"{doubt.path}: {doubt.message}", messages.WARNING)
 
     def delete_model(self, request: HttpRequest, obj: ContentItem) -> None:
@@ -192,11 +193,11 @@ class ContentAdmin(MovingAdmin[ContentItem]):
             raise PermissionDenied
         text = request.POST.get("text", "").replace("\r\n", "\n")
         kind, name = request.POST.get("kind", ""), request.POST.get("name", "").strip() or "new"
-        doubts = []
+        doubts: Sequence[Problem] = ()
         if kind in DOCUMENTS and len(text) <= LARGEST_FILE:
             row = ContentItem.objects.filter(kind=kind, name=name).first() or ContentItem()
             sources = sources_of(row, kind, name)
-            doubts = doubts_of(text, sources, moves=may_move(request))
+            doubts = doubts_of(text, sources, name)
             text, _ = unmasked_text(text, sources)
         if kind not in FOLDERS:
             return JsonResponse({"problems": ["Choose a kind first."], "blocks": []})
@@ -216,7 +217,7 @@ class ContentAdmin(MovingAdmin[ContentItem]):
             {
                 "problems": list(item_problems(content, item)),
                 "blocks": [block._asdict() for block in preview(content, item)],
-                "doubts": [doubt._asdict() for doubt in doubts],
+                "doubts": [asdict(doubt) for doubt in doubts],
             }
         )
 

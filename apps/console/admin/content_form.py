@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from django import forms
 
@@ -12,11 +13,13 @@ from apps.catalog.content.items import Kind
 from apps.catalog.content.models import ContentItem
 from apps.catalog.content.review import item_problems, with_item
 from apps.catalog.content.texts import LARGEST_FILE
-from apps.catalog.credentials import PLAIN, review_credentials
+from apps.catalog.credentials import review_credentials
+from apps.catalog.extraction import found_credentials
 from apps.catalog.masking import masked_text, put_back, readable, unmasked_text
+from apps.console.admin.document_form import DocumentForm
 from apps.console.admin.skill_files import FilesField, with_line_feeds
 from apps.console.admin.theme import LowTextarea
-from apps.console.admin.versioned_form import VersionedForm
+from apps.manifest.problems import Problem
 from apps.manifest.skill_document import MOST_BYTES, MOST_FILES, TEXT_ENDINGS
 
 MOST_MISTAKES = 20
@@ -83,7 +86,7 @@ class Text(forms.CharField):
         return found
 
 
-class ContentForm(VersionedForm[ContentItem]):
+class ContentForm(DocumentForm[ContentItem]):
     text = Text(help_text=ContentItem._meta.get_field("text").help_text)
     files = FilesField(  # type: ignore[assignment]  # Django takes fields out of the class
         required=False,
@@ -92,9 +95,7 @@ class ContentForm(VersionedForm[ContentItem]):
         f"texts of {MOST_BYTES:,} bytes, and {LARGEST_FILE:,} with SKILL.md. SKILL.md has to say "
         "when to read which. Their names end with " + ", ".join(sorted(TEXT_ENDINGS)) + ".",
     )
-
-    moves = False
-    """Whether whoever is asked may move a credential to a secret."""
+    document_field = "text"
 
     class Meta:
         model = ContentItem
@@ -106,10 +107,10 @@ class ContentForm(VersionedForm[ContentItem]):
             self.fields["text"].label, self.fields["text"].help_text = TEXTS[self.kind]
         field: Any = self.fields.get("text")
         if isinstance(field, Text) and self.kind in DOCUMENTS:
-            field.is_document, field.sources = True, sources_of(self.instance, self.kind, self.name)
+            field.is_document, field.sources = True, sources_of(self.instance, self.kind, self.item)
 
     @property
-    def name(self) -> str:
+    def item(self) -> str:
         return str(self.instance.name or self.data.get("name") or self.initial.get("name") or "")
 
     @property
@@ -118,12 +119,20 @@ class ContentForm(VersionedForm[ContentItem]):
         return str(self.instance.kind or self.data.get("kind") or self.initial.get("kind") or "")
 
     @property
-    def doubts(self) -> list[Doubt]:
+    def doubts(self) -> Sequence[Problem]:
         """What is doubtful about the credentials in the text that is shown."""
         field: Any = self.fields.get("text")
         if not isinstance(field, Text) or not field.is_document:
-            return []
-        return doubts_of(str(self["text"].value() or ""), field.sources, moves=self.moves)
+            return ()
+        return doubts_of(str(self["text"].value() or ""), field.sources, self.item)
+
+    @property
+    def document(self) -> Any:
+        return readable(self.instance.text) if self.kind in DOCUMENTS else None
+
+    @document.setter
+    def document(self, document: Any) -> None:
+        self.instance.text = json.dumps(document, indent=2, ensure_ascii=False)
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
@@ -139,9 +148,8 @@ class ContentForm(VersionedForm[ContentItem]):
             message = f"It has {size:,} bytes altogether; at most {LARGEST_FILE:,} are possible."
             self.add_error(wrong, message)
 
-    def _post_clean(self) -> None:
-        """After the model's own checks: what it refers to has to be there and to fit."""
-        super()._post_clean()  # type: ignore[misc]
+    def check_document(self) -> None:
+        """What it refers to has to be there and to fit."""
         if "text" not in self.fields or self.errors.keys() - {"files"}:
             return  # mistakes in files are no reason to keep those of the text for later
         item = self.instance.item
@@ -150,24 +158,16 @@ class ContentForm(VersionedForm[ContentItem]):
         if self.kind in DOCUMENTS and not self.errors:
             for missing in review_credentials(item.value)[0]:
                 self.add_error("text", f"{missing.path}: {missing.message}")
+        super().check_document()
 
 
-class Doubt(NamedTuple):
-    """`may_move`: it is a plain credential, which can be moved to a secret."""
-
-    path: str
-    message: str
-    may_move: bool
-
-
-def doubts_of(text: str, sources: Sequence[str], *, moves: bool) -> list[Doubt]:
+def doubts_of(text: str, sources: Sequence[str], item: str) -> Sequence[Problem]:
     """Of a document as it is typed; none of what cannot be read."""
     document = readable(text)
     if document is None:
-        return []
-    found = put_back(document, [readable(source) for source in sources])
-    doubts = review_credentials(found.document)[1]
-    return [Doubt(d.path, d.message, moves and d.message == PLAIN) for d in doubts]
+        return ()
+    typed = put_back(document, map(readable, sources)).document
+    return review_credentials(typed, found_credentials(typed, item))[1]
 
 
 def sources_of(row: ContentItem, kind: str, name: str) -> list[str]:

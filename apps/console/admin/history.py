@@ -14,9 +14,9 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_safe
 
+from apps.catalog.history.display import MOST_SHOWN, rendered_differences
 from apps.catalog.history.kinds import Kind, kind_of
-from apps.catalog.history.recording import between
-from apps.catalog.history.shown import MOST_SHOWN, shown
+from apps.catalog.history.recorder import between
 from apps.catalog.models import Change
 from apps.console.admin.theme import Admin
 
@@ -91,7 +91,7 @@ class HistoryAdmin(Admin[Row]):
         context = {
             "row": row,
             "change": change,
-            "differences": shown(islice(found, MOST_SHOWN)),
+            "differences": rendered_differences(islice(found, MOST_SHOWN)),
             "left_out": max(0, change.count - MOST_SHOWN),
             "sides": [side for side in SIDES if getattr(change, side)] if may_restore else [],
             "is_present": row is not None and change.after == self.kind.snapshot(row),

@@ -29,8 +29,7 @@ class ManifestEditor(forms.Textarea):
     """`findings` are shown with the text that they are about; `refused` leads there at once.
 
     `check` is the name of the address that finds them while somebody types, and `row` the number of
-    the application whose hidden credentials are meant. With `moves`, one that is plain can be moved
-    to a secret, which the page around is asked for.
+    the application whose hidden credentials are meant.
     """
 
     template_name = "admin/catalog/application/manifest_editor.html"
@@ -38,7 +37,6 @@ class ManifestEditor(forms.Textarea):
     refused = False
     check = "admin:catalog_application_check"
     row: int | None = None
-    moves = False
 
     class Media:
         css = {"all": ("console/manifest-editor.css",)}
@@ -55,7 +53,6 @@ class ManifestEditor(forms.Textarea):
             "refused": self.refused,
             "check": self.check,
             "row": self.row,
-            "moves": self.moves,
         }
         return {**context, **shown}
 

@@ -25,9 +25,9 @@ from apps.capabilities.mcp.administration import Session, reconnect, sessions, t
 from apps.catalog.content.installed import installed
 from apps.catalog.content.references import resolve_references
 from apps.catalog.models import Application
-from apps.manifest.naming import localized
-from apps.manifest.reading import ManifestInvalid, read
+from apps.manifest.names import localized
 from apps.manifest.toolsets import DialAppToolSet, DialMcpToolSet, McpToolSet, ToolSet
+from apps.manifest.validation import ManifestInvalid, read
 from apps.workspace.egress.urls import AddressInvalid
 from apps.workspace.local.models import McpServer
 

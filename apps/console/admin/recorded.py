@@ -20,9 +20,9 @@ from django.views.decorators.http import require_http_methods
 
 from apps.catalog.history.actors import Note, noting
 from apps.catalog.history.differences import differences
+from apps.catalog.history.display import MOST_SHOWN, RenderedDifference, rendered_differences
 from apps.catalog.history.kinds import Snapshot
-from apps.catalog.history.restoring import earlier
-from apps.catalog.history.shown import MOST_SHOWN, Shown, shown
+from apps.catalog.history.restoration import earlier
 from apps.catalog.models import Change
 from apps.console.admin.history import SIDES, HistoryAdmin, is_number
 from apps.console.admin.versioned_form import VersionedForm, posted, set_omitted
@@ -42,7 +42,7 @@ class Restoration:
     """`form` saves the restored row, unless there are `problems`."""
 
     form: VersionedForm[Any]
-    differences: list[Shown]
+    differences: list[RenderedDifference]
     notes: tuple[str, ...]
     problems: tuple[str, ...]
 
@@ -170,7 +170,8 @@ class RecordedAdmin(HistoryAdmin[Row]):
         wanted = self.kind.snapshot(form.instance) if not problems else state
         today = wanted if present is None else present
         changed = differences(self.kind.readable(today), self.kind.readable(wanted))
-        return Restoration(form, shown(islice(changed, MOST_SHOWN)), found.notes, problems)
+        rendered = rendered_differences(islice(changed, MOST_SHOWN))
+        return Restoration(form, rendered, found.notes, problems)
 
     def restore(
         self, request: HttpRequest, change: Change, restoration: Restoration

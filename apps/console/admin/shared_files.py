@@ -12,8 +12,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
 
+from apps.catalog.history.conflicts import last_sentence
 from apps.catalog.history.kinds import kind_of
-from apps.catalog.history.meanwhile import last_sentence
 from apps.console.admin.recorded import RecordedAdmin
 from apps.errors import FileRefused
 from apps.workspace.local import files

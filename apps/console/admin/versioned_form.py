@@ -13,8 +13,7 @@ from typing import Any, ClassVar, TypeVar
 
 from django import forms
 
-from apps.catalog.history.kinds import Kind, Snapshot, has_document, kind_of
-from apps.catalog.history.meanwhile import (
+from apps.catalog.history.conflicts import (
     Conflict,
     conflict,
     last_deletion,
@@ -23,7 +22,8 @@ from apps.catalog.history.meanwhile import (
     sentence,
     since,
 )
-from apps.catalog.history.restoring import earlier
+from apps.catalog.history.kinds import Kind, Snapshot, has_document, kind_of
+from apps.catalog.history.restoration import earlier
 from apps.catalog.json_text import JSONTextInvalid, parse
 from apps.catalog.masking import masked, masked_text
 from apps.workspace.versions import Versioned

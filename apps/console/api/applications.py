@@ -11,12 +11,12 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
 
+from apps.catalog.extraction import extract, refusals
 from apps.catalog.masking import masked, unmasked
 from apps.catalog.models import Application
 from apps.console.api.problems import RowInvalid, problems_of_row
 from apps.console.api.rows import RowSerializer, RowViewSet
-from apps.manifest.paths import ROOT
-from apps.manifest.problems import Problem
+from apps.manifest.problems import ROOT, Problem
 
 LISTED = (
     "slug",
@@ -69,6 +69,16 @@ class ApplicationSerializer(ListedApplicationSerializer):
             {"path": at_manifest(problem.path), "message": problem.message}
             for problem in application.review().warnings
         ]
+
+    def before_save(self, row: Application, values: dict[str, Any]) -> None:
+        """Make secrets of the plain credentials in a manifest that was sent."""
+        if "manifest" not in values:
+            return
+        user = self.context["request"].user
+        if refused := refusals(row.manifest, user):
+            raise RowInvalid([Problem(at_manifest(p.path), p.message) for p in refused])
+        stored = [self.instance.manifest] if isinstance(self.instance, Application) else []
+        row.manifest = extract(row.manifest, stored, user=user).document
 
     def problems(self, row: Application, error: ValidationError) -> Sequence[Problem]:
         """Those of the manifest come from its review, where each has its path."""

@@ -15,8 +15,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
-from apps.manifest.paths import ROOT, join
-from apps.manifest.problems import Problem
+from apps.manifest.problems import ROOT, Problem, join
 
 NOTHING_SAVED = "Nothing was saved."
 

@@ -39,8 +39,12 @@ class RowSerializer(serializers.ModelSerializer[Row]):
             row.full_clean()
         except ValidationError as error:
             raise RowInvalid(self.problems(row, error)) from error
+        self.before_save(row, values)
         row.save()
         return row
+
+    def before_save(self, row: Row, values: dict[str, Any]) -> None:
+        """What a valid row still needs. Raises `RowInvalid`."""
 
     def problems(self, row: Row, error: ValidationError) -> Any:
         return problems_of_row(error)

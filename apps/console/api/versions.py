@@ -12,8 +12,8 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.catalog.history.conflicts import as_json, since
 from apps.catalog.history.kinds import kind_of
-from apps.catalog.history.meanwhile import as_json, since
 from apps.console.api.problems import ChangedMeanwhile, PreconditionFailed
 from apps.workspace.versions import Versioned
 

@@ -19,7 +19,7 @@ from apps.console.admin.application_form import refusal
 from apps.console.admin.manifest_editor import KeptManifestField, ManifestEditor
 from apps.console.dial_editor.edits import CONFLICT, Edit, Refused, Saved
 from apps.errors import ServiceFailed
-from apps.manifest.naming import localized
+from apps.manifest.names import localized
 from apps.workspace.dial.calls import Calls, decoded, mapping
 from apps.workspace.dial.core import configured_core, encoded
 from apps.workspace.dial.failures import CoreRefused

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from django import forms
 from django.contrib import admin
@@ -27,14 +27,15 @@ def may_change(request: HttpRequest, row: Application | None = None) -> bool:
 def save_application(request: HttpRequest, row: Application, edit: Edit) -> Saved:
     """Raises `Refused`."""
     with transaction.atomic():
-        form = LocalApplicationForm(form_data(row, edit), instance=row)
+        form: Any = LocalApplicationForm(form_data(row, edit), instance=row)
+        form.saver = request.user:apps/console/embedding/own.py
         if not form.is_valid():
             raise Refused("\n".join(error_lines(form)), newer_version(form, edit))
         if not form.has_changed():
             return Saved(str(row.version), has_changes=False)
         form.save()
         rows = admin.site.get_model_admin(Application)
-        changes = rows.construct_change_message(request, cast(Any, form), [])
+        changes = rows.construct_change_message(request, form, [])
         rows.log_change(request, row, changes)
     return Saved(str(row.version), has_changes=True)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from apps.manifest.naming import localized
+from apps.manifest.names import localized
 from apps.manifest.toolsets import (
     DialAppToolSet,
     DialMcpToolSet,

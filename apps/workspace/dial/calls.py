@@ -116,9 +116,9 @@ class Calls:
             except TimeoutError as error:
                 raise silent(seconds) from error
             except ServiceFailed as failure:
-                pause = BACKOFF.pause(attempt, getattr(failure, "retry_after", None))
-                is_last = attempt >= BACKOFF.attempts or loop.time() + pause >= end
-                if is_last or not may_repeat(failure, is_safe=is_safe):
+                asked = getattr(failure, "retry_after", None)
+                pause = BACKOFF.pause(attempt, asked, end - loop.time())
+                if pause is None or not may_repeat(failure, is_safe=is_safe):
                     raise
                 logger.warning("DIAL Core is asked again in %.2f seconds: %s", pause, failure)
             await asyncio.sleep(pause)

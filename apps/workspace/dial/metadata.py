@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from apps.errors import DeploymentNotFound, ServiceFailed
-from apps.manifest.naming import localized
+from apps.manifest.names import localized
 from apps.workspace.dial.cache import find_cache, identity
 from apps.workspace.dial.calls import Calls, mapping
 from apps.workspace.dial.core import encoded

@@ -13,9 +13,9 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 
 from apps.agent.model import Model
+from apps.demo.model import SUPPORTED_PARAMETERS as DEMO_PARAMETERS
+from apps.demo.model import DemoModel
 from apps.errors import DeploymentNotFound, Unsupported
-from apps.workspace.demo.model import SUPPORTED_PARAMETERS as DEMO_PARAMETERS
-from apps.workspace.demo.model import DemoModel
 from apps.workspace.local.models import KEY_VARIABLE, Deployment
 from apps.workspace.openai.model import make_model as make_openai_model
 from apps.workspace.port import DeploymentInfo, McpEndpoint

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
+import msgspec
 import openai
 from django.conf import settings
-from openai._models import FinalRequestOptions
 
 from apps import tracing
 from apps.workspace.egress.guard import Trust
@@ -24,7 +24,7 @@ from apps.workspace.egress.sdk_clients import (
 )
 from apps.workspace.egress.transport import Answer, Limits, Template
 
-COMPLETIONS = "/chat/completions"
+COMPLETIONS = "chat/completions"
 CONNECT_SECONDS = 5.0
 WRITE_SECONDS = 30.0
 ERROR_SECONDS = 10.0
@@ -53,22 +53,18 @@ class ServiceClient(openai.AsyncOpenAI):
     def __init__(self, service: Service) -> None:
         """Raises `InvalidURL`."""
         place = URL(service.base_url)
-        self.plain_headers: dict[str, str | openai.Omit] = {
+        self.plain_headers = {
             "Accept": "text/event-stream",
             "Content-Type": "application/json",
             "User-Agent": "QuickApps",
             **dict(service.headers),
         }
-        # The time-out is not told: it would be that of the first question for all others.
-        self.left_out: dict[str, str | openai.Omit] = {"x-stainless-read-timeout": openai.Omit()}
-        if not service.api_key:
-            self.left_out["Authorization"] = openai.Omit()
+        self.query = dict(place.params)
         self.template: Template | None = None
-        client = make_stream_client(Trust.OPERATOR)
-        self.straight = client.straight
+        self.client = make_stream_client(Trust.OPERATOR)
         super().__init__(
             base_url=place.copy_with(query=None, fragment=None),
-            default_query=dict(place.params),
+            default_query={**self.query},
             api_key=service.api_key,
             admin_api_key="",
             organization="",
@@ -76,12 +72,12 @@ class ServiceClient(openai.AsyncOpenAI):
             webhook_secret="",
             max_retries=0,
             timeout=Timeout(None, connect=CONNECT_SECONDS),
-            http_client=client,
+            http_client=self.client,
         )
 
     @property
     def default_headers(self) -> dict[str, str | openai.Omit]:
-        return self.plain_headers
+        return {**self.plain_headers}
 
     async def ask(self, content: bytes, idle_seconds: float) -> Answer:
         """Ask for a completion; `idle_seconds` may pass between two reads of the answer.
@@ -91,7 +87,7 @@ class ServiceClient(openai.AsyncOpenAI):
         """
         if self.template is None:
             self.template = Template.of(self.question())
-        answer = await self.straight.post(
+        answer = await self.client.straight.post(
             self.template, tracing.headers(), content, limits(idle_seconds)
         )
         if 200 <= answer.status < 300:
@@ -99,15 +95,15 @@ class ServiceClient(openai.AsyncOpenAI):
         raise await self.refusal(answer)
 
     def question(self) -> Request:
-        """The SDK builds the same address and headers for every question; it is asked once."""
-        return self._build_request(
-            FinalRequestOptions.construct(
-                method="post", url=COMPLETIONS, headers=self.left_out, content=b""
-            )
+        """What the SDK would send, without its time-out, which differs between questions."""
+        headers = {**self.auth_headers, **self.plain_headers, "X-Stainless-Retry-Count": "0"}
+        url = self.base_url.join(COMPLETIONS)
+        return self.client.build_request(
+            "POST", url, params=self.query, headers=headers, content=b""
         )
 
     async def refusal(self, answer: Answer) -> openai.APIStatusError:
-        """The SDK's error, which has read the answer, or as much of it as could be had."""
+        """The SDK's error, with the answer or as much of it as could be read."""
         body = b""
         try:
             async with asyncio.timeout(ERROR_SECONDS), aclosing(answer.body):
@@ -117,10 +113,21 @@ class ServiceClient(openai.AsyncOpenAI):
         response = Response(
             answer.status, headers=answer.headers, content=body, request=self.question()
         )
-        return self._make_status_error_from_response(response)
+        return openai.APIStatusError(
+            f"Error code: {answer.status}", response=response, body=error_object(body)
+        )
 
     async def aclose(self) -> None:
         await self.close()
+
+
+def error_object(body: bytes) -> object:
+    """The object that tells of the error, as the SDK unwraps it; None for what is no JSON."""
+    try:
+        written = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    return written.get("error", written) if isinstance(written, dict) else written
 
 
 def find_client(service: Service) -> ServiceClient:

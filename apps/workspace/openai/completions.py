@@ -7,29 +7,37 @@ from typing import Any
 
 import msgspec
 
-from apps.agent.model import Choice, Chunk, Delta, Statistics, TokenUsage
+from apps.agent.model import Delta
 from apps.agent.surrogates import decoded, mend
 from apps.errors import ModelFailed
 from apps.workspace.egress.sdk_clients import Body, HTTPError
+from apps.workspace.openai.chunks import (
+    Choice,
+    ChoiceDelta,
+    Chunk,
+    ChunkReader,
+    Statistics,
+    TokenCounts,
+)
 from apps.workspace.openai.failures import failure_in_stream, failure_of_break
 
 MOST_BYTES = 32 * 1024 * 1024
 
 
 class Answer(msgspec.Struct):
-    message: Delta
+    message: ChoiceDelta
     finish_reason: str | None = None
     logprobs: Any = None
 
 
 class Completion(msgspec.Struct):
     choices: list[Answer] = []
-    usage: TokenUsage | None = None
+    usage: TokenCounts | None = None
     statistics: Statistics | None = None
     error: Any = None
 
 
-async def read_completion(body: Body) -> Chunk:
+async def read_completion(body: Body) -> list[Delta]:
     """Raises `ModelFailed`."""
     data = await read_all(body)
     try:
@@ -45,14 +53,10 @@ async def read_completion(body: Body) -> Chunk:
     for answer in completion.choices:
         for index, call in enumerate(answer.message.tool_calls or ()):
             call.index = index  # only streamed calls are numbered
-    return Chunk(
-        choices=[
-            Choice(answer.message, answer.finish_reason, answer.logprobs)
-            for answer in completion.choices
-        ],
-        usage=completion.usage,
-        statistics=completion.statistics,
-    )
+    choices = [Choice(one.message, one.finish_reason, one.logprobs) for one in completion.choices]
+    deltas: list[Delta] = []
+    ChunkReader().read(Chunk(choices, completion.usage, completion.statistics), deltas)
+    return deltas
 
 
 async def read_all(body: Body) -> bytes:

@@ -1,4 +1,4 @@
-"""From bytes to chunks: a decoder of server-sent events that knows what a completion sends."""
+"""From bytes to deltas: a decoder of server-sent events that knows what a completion sends."""
 
 from __future__ import annotations
 
@@ -6,32 +6,31 @@ from typing import Any
 
 import msgspec
 
-from apps.agent.model import Chunk
+from apps.agent.model import Delta
 from apps.agent.surrogates import decoded, mend
 from apps.errors import ModelFailed
+from apps.workspace.openai.chunks import Chunk, ChunkReader
 from apps.workspace.openai.failures import failure_in_stream
+from apps.workspace.openai.text_form import TextForm
 
 MOST_EVENT_BYTES = 8 * 1024 * 1024
 """One event may carry an attachment; one that never ends may not fill memory."""
 
 
-class Event(Chunk, gc=False):
-    """A chunk, or the error that a service sends in its place."""
-
-    error: Any = None
-
-
-_decode = msgspec.json.Decoder(Event).decode
+_decode = msgspec.json.Decoder(Chunk).decode
 
 
 class EventDecoder:
-    """Feed it what each read brought; it gives back the chunks that are complete.
+    """Feed it what each read brought; it gives back what the complete events in it say.
 
     `is_done` is set by the closing `[DONE]`, `has_finished` by a finish reason. `failure` is what
-    ended the stream early: chunks that came before it are given back first.
+    ended the stream early: what came before it is given back first.
     """
 
     def __init__(self) -> None:
+        self.reader = ChunkReader()
+        self.form: TextForm | None = TextForm()
+        """None once there is nothing to be learned."""
         self.rest: list[bytes] = []
         self.held = b""
         self.size = 0
@@ -39,7 +38,7 @@ class EventDecoder:
         self.has_finished = False
         self.failure: ModelFailed | None = None
 
-    def feed(self, data: bytes) -> list[Chunk]:
+    def feed(self, data: bytes) -> list[Delta]:
         if self.held or b"\r" in data:
             data = unify(self.held + data)
             data, self.held = (data[:-1], b"\r") if data.endswith(b"\r") else (data, b"")
@@ -55,7 +54,7 @@ class EventDecoder:
         self.keep(data[end + 2 :])
         return self.decode_all(data[:end])
 
-    def end(self) -> list[Chunk]:
+    def end(self) -> list[Delta]:
         """The body is over: an event without its closing blank line still counts."""
         data = b"".join(self.rest)
         self.rest.clear()
@@ -72,8 +71,8 @@ class EventDecoder:
             return
         self.rest.append(rest)
 
-    def decode_all(self, data: bytes) -> list[Chunk]:
-        chunks: list[Chunk] = []
+    def decode_all(self, data: bytes) -> list[Delta]:
+        deltas: list[Delta] = []
         for block in data.split(b"\n\n"):
             if block.startswith(b"data: ") and b"\n" not in block:
                 payload, name = block[6:], b""
@@ -81,26 +80,32 @@ class EventDecoder:
                 payload, name = read_block(block)
             if not payload:
                 continue
+            if self.form is not None and not name and (delta := self.form.read(payload)):
+                deltas.append(delta)
+                continue
             try:
-                self.decode_one(payload, name, chunks)
+                self.decode_one(payload, name, deltas)
             except ModelFailed as failure:
                 self.failure = failure
             if self.is_done or self.failure is not None:
                 break
-        return chunks
+        return deltas
 
-    def decode_one(self, payload: bytes, name: bytes, chunks: list[Chunk]) -> None:
+    def decode_one(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
         """Raises `ModelFailed` for an error event and for one that is not understood."""
         if payload.strip() == b"[DONE]":
             self.is_done = True
             return
-        event = read_event(payload)
-        if event.error is not None or name == b"error":
+        chunk = read_chunk(payload)
+        if chunk.error is not None or name == b"error":
             raise failure_in_stream(mend(payload))
-        for choice in event.choices:
+        for choice in chunk.choices:
             if choice.finish_reason:
                 self.has_finished = True
-        chunks.append(event)
+        known = len(deltas)
+        self.reader.read(chunk, deltas)
+        if self.form is not None and not self.form.learn(payload, deltas[known:]):
+            self.form = None
 
 
 def unify(data: bytes) -> bytes:
@@ -123,7 +128,7 @@ def read_block(block: bytes) -> tuple[bytes, bytes]:
     return b"\n".join(data), name
 
 
-def read_event(payload: bytes) -> Event:
+def read_chunk(payload: bytes) -> Chunk:
     """Raises `ModelFailed`."""
     try:
         return decoded(_decode, payload)
@@ -135,11 +140,11 @@ def read_event(payload: bytes) -> Event:
         ) from error
 
 
-def read_loosely(payload: bytes) -> Event:
+def read_loosely(payload: bytes) -> Chunk:
     """Some services write null where a key should be left out. Raises `ModelFailed`."""
     try:
         return msgspec.convert(
-            without_nulls(msgspec.json.decode(mend(payload))), Event, strict=False
+            without_nulls(msgspec.json.decode(mend(payload))), Chunk, strict=False
         )
     except (msgspec.ValidationError, RecursionError) as error:
         raise ModelFailed(

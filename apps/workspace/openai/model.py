@@ -16,7 +16,7 @@ from django.conf import settings
 from opentelemetry.trace import SpanKind
 
 from apps import tracing
-from apps.agent.model import Chunk, ModelRequest
+from apps.agent.model import Delta, ModelRequest
 from apps.errors import EgressRefused
 from apps.workspace.egress.sdk_clients import Body, HTTPError, InvalidURL
 from apps.workspace.egress.transport import Answer
@@ -54,7 +54,7 @@ class OpenAIModel(Generic[S]):
     dial: bool
     idle_seconds: float
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Chunk], None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         """Ask the model; yield what each network read brought. Raises `ModelFailed`.
 
         Closing the generator closes the upstream connection.
@@ -65,15 +65,15 @@ class OpenAIModel(Generic[S]):
                 body, is_whole = await self.open(write(request, self.name, dial=self.dial))
             async with aclosing(body):
                 if is_whole:
-                    yield [await read_completion(body)]
+                    yield await read_completion(body)
                     return
                 decoder = EventDecoder()
                 is_ending = False
                 while not decoder.is_done:
                     data = await read(body)
-                    chunks = decoder.feed(data) if data else decoder.end()
-                    if chunks:
-                        yield chunks
+                    deltas = decoder.feed(data) if data else decoder.end()
+                    if deltas:
+                        yield deltas
                     if decoder.has_finished and not is_ending:
                         is_ending = True
                         body.end_within(self.idle_seconds)  # only the usage is still to come

@@ -11,8 +11,9 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
 
+from apps.agent.events import TextDelta
 from apps.agent.messages import Message
-from apps.agent.model import Chunk, Model, ModelRequest
+from apps.agent.model import Delta, Finish, Model, ModelRequest
 from apps.errors import EgressRefused, ModelFailed
 from apps.workspace.egress.sdk_clients import InvalidURL, UnsupportedProtocol
 from apps.workspace.openai.model import make_model
@@ -68,17 +69,14 @@ async def has_answer(model: Model) -> bool:
     """Raises `ModelFailed`."""
     async with aclosing(model.stream(QUESTION)) as batches:
         async for batch in batches:
-            if any(says_something(chunk) for chunk in batch):
+            if any(map(says_something, batch)):
                 return True
     return False
 
 
-def says_something(chunk: Chunk) -> bool:
+def says_something(delta: Delta) -> bool:
     """A finish reason counts too: a model that spends its answer on thinking does work."""
-    return any(
-        choice.finish_reason or (choice.delta is not None and choice.delta.content)
-        for choice in chunk.choices
-    )
+    return isinstance(delta, Finish) or (isinstance(delta, TextDelta) and bool(delta.text))
 
 
 def explain(failure: ModelFailed) -> ProbeResult:

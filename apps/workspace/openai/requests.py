@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ import msgspec
 from apps.agent.messages import Message, to_dict
 from apps.agent.model import ModelRequest
 from apps.errors import BadRequest
+from apps.workspace.openai.chunks import THOUGHT_NAMES
 
 
 def write(request: ModelRequest, model: str, *, dial: bool) -> bytes:
@@ -37,7 +39,15 @@ def write(request: ModelRequest, model: str, *, dial: bool) -> bytes:
 
 
 def written(message: Message, *, dial: bool) -> dict[str, Any]:
-    fields = {**to_dict(message), **message.reasoning}
+    """A model reads its own state at the top level, where it left it, and its thoughts as fields."""
+    thoughts, own = message.thoughts, message.model_state
+    if thoughts is None and not own:
+        fields = to_dict(message)
+    else:
+        state = {**message.state, **own}
+        fields = to_dict(replace(message, state=state, thoughts=None, model_state={}))
+    if thoughts is not None:
+        fields |= {name: thoughts.parts[name] for name in THOUGHT_NAMES if name in thoughts.parts}
     if not dial:
         fields.pop("custom_content", None)
     return fields

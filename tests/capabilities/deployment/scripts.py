@@ -11,13 +11,14 @@ import msgspec
 from apps.accounts.caller import Caller
 from apps.agent.events import Emit
 from apps.agent.messages import Message
-from apps.agent.model import Chunk, Model
+from apps.agent.model import Delta, Model
 from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.registry import Contribution, Opening
 from apps.workspace.loading.loader import Loading
 from apps.workspace.loading.rules import rules_of
+from apps.workspace.openai.chunks import Chunk, ChunkReader
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.manifests import manifest
 from tests.fakes import FakeWorkspace, ScriptedModel, saying
@@ -117,6 +118,8 @@ def echo(
     return Workspace({"echo": model}, info), model
 
 
-def chunk(**fields: Any) -> Chunk:
-    """A chunk as it comes from the wire."""
-    return msgspec.convert(fields, Chunk)
+def chunk(**fields: Any) -> list[Delta]:
+    """What a chunk says that comes from the wire."""
+    deltas: list[Delta] = []
+    ChunkReader().read(msgspec.convert(fields, Chunk), deltas)
+    return deltas

@@ -11,7 +11,7 @@ from apps.accounts.caller import Caller
 from apps.capabilities.deployment.capability import deployment
 from apps.errors import Unsupported
 from apps.manifest.parts import parts_in_use
-from apps.manifest.reading import read
+from apps.manifest.validation import read
 from apps.runs.workspaces import open_workspace
 from tests.capabilities.deployment.scripts import Workspace, opened, simple, team
 from tests.catalog.rows import make_application, make_deployment

@@ -23,7 +23,7 @@ from apps.agent.events import (
     Usage,
 )
 from apps.agent.messages import Message, to_dicts
-from apps.agent.model import Chunk, Model, TokenUsage
+from apps.agent.model import Model
 from apps.catalog.resolve import resolve
 from apps.errors import ModelFailed
 from apps.runs.requests import RunRequest
@@ -95,9 +95,9 @@ async def test_the_stages_of_the_inner_application_stand_below_the_tool_and_usag
         StageRenamed("1", " Time?"),
         StageDelta("1", "> #### Request:\n\r**Prompt:** Time?\n\r"),
         StageDelta("1", "> #### Response:\n"),
-        StageOpened("1-0", "Current time", "1"),
+        StageOpened("1-9", "Current time", "1"),
         *events[5:7],
-        StageClosed("1-0", 0.0, failed=True),
+        StageClosed("1-9", 0.0, failed=True),
         StageDelta("1", "Noon"),
     ]
     assert events[9] == StageClosed("1", 0.0)
@@ -163,9 +163,7 @@ async def test_what_an_inner_application_cost_that_failed_is_added_up():
     big = ScriptedModel(
         calling(("1", "inner", {"query": "Time?"})), saying("Sorry.", prompt=20, completion=2)
     )
-    small = ScriptedModel(
-        [text("No"), Chunk([], TokenUsage(7, 1)), ModelFailed("cut", reason="stream")]
-    )
+    small = ScriptedModel([text("No"), Usage(7, 1), ModelFailed("cut", reason="stream")])
 
     events = await answer("outer", big=big, small=small)
 
@@ -199,7 +197,7 @@ async def test_a_circle_is_told_in_the_place_of_the_tool():
 
     events = await answer("a", big=big, small=small)
 
-    assert StageOpened("1-0", "Initialization issues", "1") in events
+    assert StageOpened("1-initialization-issues", "Initialization issues", "1") in events
     assert (
         "tool_sets[0].tools[0].deployment: An application cannot be called inside of itself: "
         "a → b → a." in stage_text(events)

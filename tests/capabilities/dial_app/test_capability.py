@@ -12,11 +12,12 @@ from apps.agent.messages import Attachment
 from apps.agent.stages import silent
 from apps.agent.tools import Tool
 from apps.capabilities.dial_app.capability import dial_app
+from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.registry import Contribution, Opening
 from apps.manifest.parts import parts_in_use
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.deployment.scripts import chunk
-from tests.capabilities.manifests import manifest, use
+from tests.capabilities.manifests import manifest, opened_together, use
 from tests.capabilities.mcp.core import Core, CoreWorkspace, core_before
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 from tests.fakes import ScriptedModel, finish, saying
@@ -51,9 +52,9 @@ def knowing(
 async def opened(
     workspace: CoreWorkspace, *tool_sets: Mapping[str, Any], **rest: Any
 ) -> AsyncIterator[Contribution]:
-    opener = dial_app.prepare(manifest(*tool_sets, **rest))
-    assert opener is not None
-    async with opener(Opening(workspace, workspace.caller, silent)) as contribution:
+    document = manifest(*tool_sets, **rest)
+    opening = Opening(workspace, workspace.caller, silent)
+    async with opened_together(document, opening, mcp, dial_app) as contribution:
         yield contribution
 
 
@@ -243,13 +244,13 @@ async def test_applications_that_may_not_be_used_are_left_out_before_they_are_lo
     assert (workspace.described, workspace.reached, workspace.listed) == ([FAR], [], 1)
 
 
-def test_without_applications_it_is_the_capability_of_servers():
+def test_a_manifest_without_applications_asks_nothing():
     assert dial_app.prepare(manifest()) is None
     assert dial_app.prepare(manifest(app(enabled=False))) is None
-    assert dial_app.prepare(manifest(over_http("https://x.example"))) is not None
+    assert dial_app.prepare(manifest(over_http("https://x.example"))) is None
 
 
 def test_somebody_serves_applications_of_dial():
-    document = manifest(app(), over_http("https://x.example"), features={"timestamp": None})
+    document = manifest(app(), features={"timestamp": None})
 
     assert {part.name for part in parts_in_use(document)} <= dial_app.serves

@@ -9,9 +9,10 @@ import pytest
 
 from apps.agent.stages import silent
 from apps.capabilities.dial_app.capability import dial_app
+from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.mcp.pool import current_pool
 from apps.capabilities.registry import Contribution, Opening
-from tests.capabilities.manifests import manifest, use
+from tests.capabilities.manifests import manifest, opened_together, use
 from tests.dial_core import Core, serve_core
 from tests.dial_core.channel import AutoAnswer
 from tests.dial_core.core import KEY
@@ -50,12 +51,10 @@ def toolset(**fields: Any) -> dict[str, Any]:
 
 async def told(core: Core, document: Any, channel: str) -> tuple[list[str], list[str], str]:
     """The names of the tools, the issues, and what the first tool says when it is called."""
-    opener = dial_app.prepare(document)
-    assert opener is not None
     with called(core, client_channel=channel) as workspace:
         opening = Opening(workspace.inside(APPLICATION), workspace.caller, silent)
         try:
-            async with opener(opening) as contribution:
+            async with opened_together(document, opening, mcp, dial_app) as contribution:
                 said = await first(contribution)
         finally:
             await current_pool().aclose()

@@ -12,7 +12,7 @@ from apps.capabilities.discovery.capability import discovery
 from apps.capabilities.registry import Contribution, Prepared
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import ModelFailed
-from apps.manifest.reading import read
+from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, capability, saying, tool

@@ -10,7 +10,7 @@ from apps.accounts.caller import Caller
 from apps.agent.messages import Message
 from apps.capabilities.registry import prepare
 from apps.catalog.resolve import ResolvedApplication
-from apps.manifest.reading import read
+from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.capabilities.mcp.servers import nothing_left_over, over_http, serving_apart

@@ -13,9 +13,9 @@ from apps.agent.messages import Attachment
 from apps.agent.tools import ToolResult
 from apps.capabilities.files import documents
 from apps.capabilities.files.capability import files
-from apps.capabilities.files.documents import KNOWN
+from apps.capabilities.files.documents import DOCUMENTS
 from apps.capabilities.files.tools import KINDS
-from apps.documents.child import Bounds, Extract, Order, extract
+from apps.documents.process import Bounds, Extract, Order, extract
 from apps.workspace.loading.files import Loaded
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.port import Workspace
@@ -393,7 +393,7 @@ async def test_what_could_not_be_read_in_time_is_told_and_read_on_later(own: Loc
     await agent.keep("slow.pdf", pdf("One", "Two"))
     await agent.use("read_lines", path="slow.pdf", start_line=0, end_line=1)
     # As if the time had been over after the first page, and again whenever it is asked for more.
-    (found,) = agent.opening.known[KNOWN].kept.values()
+    (found,) = agent.opening.known[DOCUMENTS].kept.values()
     found.lines, found.pages, found.is_complete = found.lines[:2], 1, False
     found.content = pdf("One", "Two")
     found.extract = nothing_in_time

@@ -35,7 +35,7 @@ from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import ModelFailed, ToolError
 from apps.manifest.parameters import FunctionParameters
-from apps.manifest.reading import read
+from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.capabilities.manifests import opening_for

@@ -96,7 +96,7 @@ async def test_sessions_differ_by_the_headers_that_they_carry(http_url: str):
             async with opened_desk(toolset, caller=caller) as contribution:
                 (count,) = [t for t in contribution.tools if t.spec.name == "desk_count"]
                 counts.append((await use(count)).content)
-        keys = repr(list(pool.contacts))
+        keys = repr(list(pool.slots))
 
     assert counts == ["1", "1", "2"]
     assert "ten-" not in keys

@@ -20,7 +20,7 @@ from apps.capabilities.registry import Contribution, Opening
 from apps.errors import DeploymentNotFound, ServiceFailed
 from apps.manifest.parts import parts_in_use
 from apps.workspace.port import SignIn
-from tests.capabilities.manifests import OTHERWISE, manifest, use
+from tests.capabilities.manifests import OTHERWISE, manifest, opened_together, use
 from tests.capabilities.mcp.core import CALLER, KEY, Core, CoreWorkspace, core_before
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 from tests.capabilities.service import Reply, Seen, serving
@@ -39,9 +39,8 @@ def kept(deployment_id: str = DESK, **rest: Any) -> dict[str, Any]:
 async def opened(
     workspace: CoreWorkspace, *tool_sets: Mapping[str, Any], **rest: Any
 ) -> AsyncIterator[Contribution]:
-    opener = mcp.prepare(manifest(*tool_sets, **rest))
-    assert opener is not None
-    async with opener(Opening(workspace, workspace.caller, silent)) as contribution:
+    opening = Opening(workspace, workspace.caller, silent)
+    async with opened_together(manifest(*tool_sets, **rest), opening, mcp) as contribution:
         yield contribution
 
 
@@ -308,9 +307,9 @@ async def test_sessions_end_with_the_run_and_differ_by_the_key(http_url: str):
                 (await use(named(contribution, "desk_count"))).content
                 for contribution in (one, one, two)
             ]
-            during = len(sessions.contacts)
-            assert KEY not in repr(list(sessions.contacts))
-        assert sessions.contacts == {}
+            during = len(sessions.slots)
+            assert KEY not in repr(list(sessions.slots))
+        assert sessions.slots == {}
         async with opened(first, toolset) as three:
             counts.append((await use(named(three, "desk_count"))).content)
 
@@ -323,11 +322,11 @@ async def test_a_session_that_two_runs_share_ends_with_the_later_one(http_url: s
         workspace = CoreWorkspace(core)
         async with opened(workspace, kept(name="desk")) as outer:
             async with opened(workspace, kept(name="desk")):
-                assert len(sessions.contacts) == 1
+                assert len(sessions.slots) == 1
             result = await use(named(outer, "desk_count"))
-            (contact,) = sessions.contacts.values()
-            assert contact.opened == 1
-        assert sessions.contacts == {}
+            (slot,) = sessions.slots.values()
+            assert slot.opened == 1
+        assert sessions.slots == {}
 
     assert result.content == "1"
 
@@ -356,7 +355,7 @@ async def test_a_server_that_hears_no_goodbye_holds_nobody_up(
     how: str, http_url: str, monkeypatch: pytest.MonkeyPatch
 ):
     """A run that is over waits for a moment; one that is stopped, whose key is dead, not at all."""
-    monkeypatch.setattr(pool, "GOODBYE_SECONDS", 0.1 if how == "ends" else PATIENCE_SECONDS)
+    monkeypatch.setattr(pool, "FAREWELL_SECONDS", 0.1 if how == "ends" else PATIENCE_SECONDS)
     saying, is_heard = asyncio.Event(), asyncio.Event()
 
     async def run(core: Core) -> None:

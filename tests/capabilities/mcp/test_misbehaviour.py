@@ -300,10 +300,10 @@ async def test_one_failed_call_leaves_the_session_as_it_is(reply: Reply, told: s
         opened_desk(over_http(service.url)) as contribution,
     ):
         results = [await use(contribution.tools[0]) for _ in range(2)]
-        (contact,) = pool.contacts.values()
+        (slot,) = pool.slots.values()
 
     assert [result.content.startswith(told) for result in results] == [True, True]
-    assert contact.opened == 1
+    assert slot.opened == 1
 
 
 @pytest.mark.parametrize(

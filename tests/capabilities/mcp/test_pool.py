@@ -13,7 +13,7 @@ import pytest
 from apps.accounts.caller import Caller
 from apps.agent.events import Event
 from apps.agent.tools import Invocation, Tool
-from apps.capabilities.mcp import contacts, pool
+from apps.capabilities.mcp import pool, session_slots
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.registry import Contribution
 from tests.capabilities.manifests import (
@@ -73,7 +73,7 @@ def keyed(toolset: Mapping[str, Any]) -> dict[str, Any]:
 async def test_somebody_without_a_name_shares_with_nobody(http_url: str):
     async with nothing_left_over() as sessions:
         counts = [await count(over_http(http_url), Caller("")) for _ in range(2)]
-        assert sessions.contacts == {}
+        assert sessions.slots == {}
 
     assert counts == ["1", "1"]
 
@@ -115,8 +115,8 @@ async def test_many_runs_at_once_share_one_connection(http_url: str):
 
     async with nothing_left_over() as sessions:
         counts = await asyncio.gather(*(count(toolset) for _ in range(20)))
-        (contact,) = sessions.contacts.values()
-        assert contact.opened == 1
+        (slot,) = sessions.slots.values()
+        assert slot.opened == 1
 
     assert sorted(map(int, counts)) == list(range(1, 21))
 
@@ -129,9 +129,9 @@ async def test_a_changed_list_is_read_again():
         async with opened_desk(over_stdio()) as contribution:
             before = {tool.spec.name for tool in contribution.tools}
             await use(named(contribution, "desk_grow"))
-            (contact,) = sessions.contacts.values()
+            (slot,) = sessions.slots.values()
             async with asyncio.timeout(60):
-                while contact.recall("listing") is not None:
+                while slot.find("listing") is not None:
                     await asyncio.sleep(0.01)
         async with opened_desk(over_stdio()) as contribution:
             after = {tool.spec.name for tool in contribution.tools}
@@ -141,7 +141,7 @@ async def test_a_changed_list_is_read_again():
 
 @pytest.mark.django_db
 async def test_a_list_is_believed_for_a_limited_time(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(contacts, "KEPT_SECONDS", 0.0)
+    monkeypatch.setattr(session_slots, "KEPT_SECONDS", 0.0)
 
     async with nothing_left_over(), serving(answer=answering(Reply(500))) as service:
         for _ in range(2):
@@ -178,14 +178,14 @@ async def test_a_stopped_run_stops_the_call_at_the_server(http_url: str):
 async def test_a_program_that_died_is_started_again_but_not_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(contacts, "jitter", lambda longest: longest)
+    monkeypatch.setattr(session_slots, "jitter", lambda longest: longest)
     await register(MISBEHAVING, "dies")
 
     async with nothing_left_over() as sessions, opened_desk(over_stdio()) as contribution:
         results = [(await use(contribution.tools[0])).content for _ in range(4)]
-        (contact,) = sessions.contacts.values()
-        assert contact.failure is not None
-        opened_times, details = contact.opened, contact.failure.last_words
+        (slot,) = sessions.slots.values()
+        assert slot.failure is not None
+        opened_times, details = slot.opened, slot.failure.last_words
 
     assert set(results) == {f"desk_act: the server ended the connection.{OTHERWISE}"}
     assert opened_times == 2
@@ -201,7 +201,7 @@ async def test_a_server_that_fails_is_left_in_peace_for_longer_and_longer(
         longest.append(most)
         return 0.0
 
-    monkeypatch.setattr(contacts, "jitter", at_once)
+    monkeypatch.setattr(session_slots, "jitter", at_once)
 
     async with nothing_left_over(), serving(Reply(500)) as service:
         for _ in range(9):
@@ -214,7 +214,7 @@ async def test_a_server_that_fails_is_left_in_peace_for_longer_and_longer(
 
 
 async def test_while_it_is_left_in_peace_the_last_failure_is_told(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(contacts, "jitter", lambda most: most)
+    monkeypatch.setattr(session_slots, "jitter", lambda most: most)
 
     async with nothing_left_over(), serving(Reply(500)) as service:
         for _ in range(5):
@@ -234,13 +234,13 @@ async def test_idle_sessions_end_and_come_back_when_needed(
     async with nothing_left_over() as sessions:
         async with opened_desk(toolset):
             sessions.sweep()
-            (contact,) = sessions.contacts.values()
-            states = [contact.state]  # a run uses it
+            (slot,) = sessions.slots.values()
+            states = [slot.state]  # a run uses it
         sessions.sweep()
         await asyncio.wait(sessions.closing)
-        states.append(contact.state)
+        states.append(slot.state)
         async with opened_desk(toolset) as contribution:
-            states.append(contact.state)  # the list is still known
+            states.append(slot.state)  # the list is still known
             assert (await use(named(contribution, "desk_count"))).content == "1"
 
     assert states == ["connected", "idle", "idle"]
@@ -254,7 +254,7 @@ async def test_the_number_of_sessions_is_bounded(monkeypatch: pytest.MonkeyPatch
         for url in urls:
             async with opened_desk(over_http(url)):
                 pass
-        kept = [endpoint.url for endpoint, _ in sessions.contacts]
+        kept = [endpoint.url for endpoint, _ in sessions.slots]
         async with opened_desk(*(over_http(url, name=url) for url in urls)) as contribution:
             (issue,) = contribution.issues
 
@@ -269,9 +269,9 @@ async def test_fewer_sessions_are_kept_than_may_be_in_use(monkeypatch: pytest.Mo
         urls = [f"{service.url}/{number}" for number in range(3)]
         async with opened_desk(*(over_http(url, name=url) for url in urls)) as contribution:
             issues = [issue.message for issue in contribution.issues]
-            used = len(sessions.contacts)
+            used = len(sessions.slots)
         async with opened_desk(over_http(f"{service.url}/last")):
-            kept = len(sessions.contacts)
+            kept = len(sessions.slots)
 
     assert not any("too many servers" in issue for issue in issues)
     assert (used, kept) == (3, 3)

@@ -10,8 +10,7 @@ import pytest
 
 from apps.agent.messages import Message, ToolCall
 from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.mcp.resources import EagerText
-from apps.capabilities.mcp.synthetic import injection
+from apps.capabilities.mcp.resources import EagerText, injection
 from apps.capabilities.registry import Contribution
 from apps.errors import InvalidParameter
 from tests.capabilities.manifests import CALLER, Files, manifest, opened, use

@@ -48,8 +48,8 @@ async def test_a_server_that_was_started_anew_is_asked_again_by_all_who_were_in_
         server.kill()
         server.start()
         after = await asyncio.gather(*(use(counting) for _ in range(4)))
-        (contact,) = sessions.contacts.values()
-        opened_times = contact.opened
+        (slot,) = sessions.slots.values()
+        opened_times = slot.opened
 
     assert before.content == "1"
     assert sorted(result.content for result in after) == ["1", "2", "3", "4"]

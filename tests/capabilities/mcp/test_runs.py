@@ -56,8 +56,8 @@ async def test_what_was_read_ahead_and_called_comes_back_with_the_next_question(
         state = state_of(await events_of(app, first, question))
         answer = Message("assistant", "3", state=state)
         await events_of(app, second, question, answer, thanks)
-        (contact,) = sessions.contacts.values()
-        assert (contact.opened, contact.users) == (1, 0)
+        (slot,) = sessions.slots.values()
+        assert (slot.opened, slot.users) == (1, 0)
 
     asked = [message for message in second.asked[0].messages if message.role != "system"]
     assert [(message.role, message.content) for message in asked] == [

@@ -39,8 +39,8 @@ async def test_a_rotated_secret_opens_another_session():
 
         before = {seen.headers["authorization"] for seen in service.seen[:asked]}
         after = {seen.headers["authorization"] for seen in service.seen[asked:]}
-        assert len(current_pool().contacts) == 2
-        assert MARK not in repr(list(current_pool().contacts))
+        assert len(current_pool().slots) == 2
+        assert MARK not in repr(list(current_pool().slots))
 
     assert (before, after) == ({f"Bearer {MARK}"}, {"Bearer sk-new"})
 

@@ -11,8 +11,8 @@ from apps.agent.messages import Message
 from apps.agent.stages import silent
 from apps.capabilities.registry import Contribution, Opening
 from apps.capabilities.skills.capability import skills
-from apps.manifest.reading import read
 from apps.manifest.skill_document import InstalledSkill, read_skill_document
+from apps.manifest.validation import read
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.port import Workspace
 from tests.manifest.documents import manifest

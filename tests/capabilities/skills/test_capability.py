@@ -11,6 +11,7 @@ import pytest
 from apps.agent.injection import Injection, inject
 from apps.agent.messages import Message
 from apps.capabilities.skills.collection import HOW_TO, TOOL_NAME, predefined
+from apps.capabilities.skills.read_tool import SKILLS
 from apps.manifest.skill_document import InstalledSkill, SkillDocument
 from tests.capabilities.skills.openings import (
     FIRST,
@@ -162,7 +163,7 @@ async def test_of_skills_with_one_name_predefined_ones_go_first_then_prompts(
     ]
 
     async with opened(TONE, configured=configured, workspace=workspace(fake.url)) as (own, found):
-        kept = {name: skill.text for name, skill in own.known["skills"].skills.items()}
+        kept = {name: skill.text for name, skill in own.known[SKILLS].skills.items()}
         issues = soft(found)
 
     assert kept == {"tone": TONE.text, "zeal": text_of("zeal", "b")}
@@ -183,7 +184,7 @@ async def test_one_that_cannot_be_used_is_told_and_the_others_stay(fake, bucket,
     configured = [prompt(f"prompts/{bucket}/{name}") for name in names]
 
     async with opened(TONE, configured=configured, workspace=workspace(fake.url)) as (own, found):
-        assert list(own.known["skills"].skills) == ["tone", "good"]
+        assert list(own.known[SKILLS].skills) == ["tone", "good"]
         gone, bad, empty = soft(found)
 
     assert gone.startswith(f"skills[0]: prompts/{bucket}/gone: There is no ")
@@ -210,7 +211,7 @@ async def test_while_core_cannot_be_asked_only_the_predefined_ones_are_there(set
         own,
         found,
     ):
-        assert list(own.known["skills"].skills) == ["tone"]
+        assert list(own.known[SKILLS].skills) == ["tone"]
         [issue] = found.issues
 
     assert (issue.section, issue.is_hard) == ("Skill loading", True)
@@ -223,7 +224,7 @@ async def test_without_dial_a_skill_of_core_is_told_to_be_missing():
     configured = [prompt("prompts/b/one"), folder("skills/b/two")]
 
     async with opened(TONE, configured=configured) as (own, found):
-        assert list(own.known["skills"].skills) == ["tone"]
+        assert list(own.known[SKILLS].skills) == ["tone"]
         assert [message.partition(" is stored")[0] for message in soft(found)] == [
             "skills[0]: prompts/b/one: The prompt 'prompts/b/one'",
             "skills[1]: skills/b/two: The skill 'skills/b/two'",
@@ -257,7 +258,7 @@ async def test_what_nobody_foresaw_leaves_the_predefined_ones(caplog):
 
     configured = [prompt("prompts/b/one")]
     async with opened(TONE, configured=configured, workspace=Broken()) as (own, found):  # type: ignore[arg-type]
-        assert list(own.known["skills"].skills) == ["tone"]
+        assert list(own.known[SKILLS].skills) == ["tone"]
         [issue] = found.issues
 
     assert issue.message == (

@@ -6,6 +6,7 @@ import pytest
 
 from apps.agent.messages import Message
 from apps.capabilities.skills.collection import TOOL_NAME
+from apps.capabilities.skills.read_tool import SKILLS
 from tests.capabilities.skills.openings import (
     FIRST,
     installed,
@@ -79,7 +80,7 @@ async def test_a_picked_skill_is_listed_and_can_be_read(fake, bucket):
     asked = [question("One", f"{bucket}/a")]
 
     async with opened(TONE, messages=asked, workspace=workspace(fake.url)) as (own, found):
-        collection = own.known["skills"]
+        collection = own.known[SKILLS]
         assert list(collection.skills) == ["brief", "tone"]
         assert await collection.skills["brief"].read_file("x.md") == "X"
         assert found.instructions == (collection.prompt,)
@@ -90,7 +91,7 @@ async def test_a_picked_skill_goes_before_one_of_the_application(fake, bucket):
     asked = [question("One", f"{bucket}/a")]
 
     async with opened(TONE, messages=asked, workspace=workspace(fake.url)) as (own, found):
-        assert own.known["skills"].skills["tone"].text == text_of("tone", "Theirs.")
+        assert own.known[SKILLS].skills["tone"].text == text_of("tone", "Theirs.")
         assert soft(found) == [
             f"The skill 'tone' of the predefined content is left out: {bucket}/a has one of this "
             "name, which goes first. Rename one of them."
@@ -124,7 +125,7 @@ async def test_a_skill_that_is_both_picked_and_configured_is_one(fake, bucket):
         own,
         found,
     ):
-        assert list(own.known["skills"].skills) == ["brief"]
+        assert list(own.known[SKILLS].skills) == ["brief"]
         assert soft(found) == []
     assert len([hop for hop in fake.requests if hop.path.endswith("SKILL.md")]) == 1
 
@@ -166,7 +167,7 @@ async def test_while_core_cannot_be_asked_every_pick_fails(settings):
 
     assert issue.message.endswith("; falling back to predefined-only.")
     assert messages[2].text.startswith("Error: The skill 'tone' could not be loaded: DIAL Core")
-    assert list(own.known["skills"].skills) == ["tone"]
+    assert list(own.known[SKILLS].skills) == ["tone"]
 
 
 async def test_only_so_many_of_the_newest_are_used(fake, bucket, settings):
@@ -181,7 +182,7 @@ async def test_only_so_many_of_the_newest_are_used(fake, bucket, settings):
 
     async with opened(messages=asked, workspace=workspace(fake.url)) as (own, found):
         messages = await through(found, asked)
-        assert list(own.known["skills"].skills) == ["c", "b"]
+        assert list(own.known[SKILLS].skills) == ["c", "b"]
         assert soft(found) == ["3 skills were picked; only the newest 2 of them are used."]
 
     assert shown(messages) == [
@@ -215,7 +216,7 @@ async def test_without_preview_picks_are_taken_out_and_nothing_else(written, set
 
     async with opened(TONE, messages=asked) as (own, found):
         messages = await through(found, asked)
-        assert (list(own.known["skills"].skills), soft(found)) == (["tone"], [])
+        assert (list(own.known[SKILLS].skills), soft(found)) == (["tone"], [])
 
     assert messages == [
         Message("user", "One", extra={"form_value": 1}),

@@ -8,6 +8,7 @@ import pytest
 
 from apps.agent.events import Event, StageClosed, StageOpened
 from apps.capabilities.registry import Contribution
+from apps.capabilities.skills.read_tool import SKILLS
 from tests.capabilities.manifests import stage_text, timeless, use
 from tests.capabilities.skills.openings import installed, opened, text_of
 from tests.dial_core.core import KEY
@@ -125,7 +126,7 @@ async def test_a_document_that_is_too_large_for_the_installation_drops_the_skill
     configured = [{"type": "dial-skill", "url": url}]
 
     async with opened(TONE, configured=configured, workspace=workspace(fake.url)) as (own, found):
-        assert list(own.known["skills"].skills) == ["tone"]
+        assert list(own.known[SKILLS].skills) == ["tone"]
         [issue] = found.issues
 
     assert "has more than the 100 bytes that are possible" in issue.message

@@ -24,14 +24,14 @@ from apps.agent.events import (
     Usage,
 )
 from apps.agent.messages import Attachment, Message
-from apps.agent.model import Choice, Chunk, CustomContent, Delta, ModelRequest, TokenUsage
+from apps.agent.model import Delta, ModelRequest
 from apps.agent.tools import ToolSpec
 from apps.capabilities.registry import prepare
 from apps.capabilities.subagents.capability import subagents
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import ModelFailed
 from apps.manifest.manifest import Manifest
-from apps.manifest.reading import read
+from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.capabilities.manifests import OTHERWISE, timeless
@@ -287,7 +287,7 @@ async def test_what_helpers_spend_is_added_up_whether_they_succeed_or_not():
     model = ScriptedModel(
         calling(task("1", "a"), task("2", "b")),
         saying("one", prompt=10, completion=1),
-        [text("tw"), Chunk([], TokenUsage(20, 2)), ModelFailed("gone")],
+        [text("tw"), Usage(20, 2), ModelFailed("gone")],
         saying("ok", prompt=5, completion=5),
     )
 
@@ -298,8 +298,7 @@ async def test_what_helpers_spend_is_added_up_whether_they_succeed_or_not():
 
 async def test_what_a_helper_attaches_comes_back_and_stands_on_the_answer():
     chart = Attachment("image/png", "Chart", url="files/user-7/chart.png")
-    written = {"type": "image/png", "title": "Chart", "url": "files/user-7/chart.png"}
-    drawn = Chunk([Choice(Delta(custom_content=CustomContent(attachments=[written])))])
+    drawn = AttachmentAdded(chart)
     model = ScriptedModel(calling(task("1", "Draw.")), [drawn, *saying("Drawn.")], saying("ok"))
 
     events = await events_of(helped(), {"gpt": model})
@@ -310,7 +309,9 @@ async def test_what_a_helper_attaches_comes_back_and_stands_on_the_answer():
     ]
     (saved,) = [event for event in events if isinstance(event, StateSaved)]
     result = saved.state["tool_execution_history"][-1]
-    assert result["custom_content"] == {"attachments": [written]}
+    assert result["custom_content"] == {
+        "attachments": [{"type": "image/png", "title": "Chart", "url": "files/user-7/chart.png"}]
+    }
 
 
 async def test_a_helper_that_takes_too_long_is_stopped_and_its_model_with_it():
@@ -363,7 +364,7 @@ class Office:
         self.order: list[str] = []
         self.started = asyncio.Condition()
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Chunk], None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         question = request.messages[-1]
         if question.role == "user" and not question.text.startswith("task "):
             yield calling(*(task(str(n), f"task {n}") for n in range(self.tasks)))
@@ -373,7 +374,7 @@ class Office:
             async for batch in self.work(question.text):
                 yield batch
 
-    async def work(self, name: str) -> AsyncGenerator[Sequence[Chunk], None]:
+    async def work(self, name: str) -> AsyncGenerator[Sequence[Delta], None]:
         self.working.append(name)
         self.order.append(name)
         self.most = max(self.most, len(self.working))
@@ -459,7 +460,7 @@ async def test_an_application_that_a_helper_asks_may_have_helpers_itself(setting
     class Nested:
         """An application in the same process, as a deployment."""
 
-        async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Chunk], None]:
+        async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
             events = await events_of(helped(), {"gpt": inner})
             yield saying("".join(e.text for e in events if isinstance(e, TextDelta)))
 
@@ -480,7 +481,7 @@ def test_without_preview_or_disabled_there_is_no_such_tool():
 
 
 async def test_what_a_helper_thinks_is_a_step_below_its_task_and_a_refusal_is_its_report():
-    refused = Chunk([Choice(Delta(refusal="I may not."))])
+    refused = RefusalDelta("I may not.")
     model = ScriptedModel(
         calling(task("1", "Do.")), [thinks("Hm."), refused, finish()], saying("ok")
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 from apps.capabilities.subagents.helper_manifest import helper_manifest
 from apps.manifest.manifest import Manifest
-from apps.manifest.reading import read
+from apps.manifest.validation import read
 from tests.manifest.documents import example, internal_tools, manifest, rest_tools
 
 

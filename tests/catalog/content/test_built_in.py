@@ -16,7 +16,7 @@ from apps.catalog.content.layers import read_layers
 from apps.catalog.content.references import resolve_references
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve
-from apps.manifest.reading import read
+from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.catalog.rows import manifest_with

@@ -13,9 +13,9 @@ from apps.catalog.content.items import item_of
 from apps.catalog.content.layers import Content, Rows, read_layers
 from apps.catalog.content.references import resolve_references
 from apps.manifest.overrides import merge
-from apps.manifest.reading import read
 from apps.manifest.tools import PredefinedTool
 from apps.manifest.toolsets import PredefinedToolSet
+from apps.manifest.validation import read
 from tests.manifest.documents import manifest, rest_tool, rest_tools
 
 SHIP = rest_tool("ship", type="restapi-tool")

@@ -8,8 +8,8 @@ from apps.catalog.content.layers import Content
 from apps.catalog.content.references import ReferenceProblem, Resolved, resolve_references
 from apps.manifest.parts import parts_in_use
 from apps.manifest.prompts import PredefinedSystemPrompt
-from apps.manifest.reading import read
 from apps.manifest.toolsets import InternalToolSet, RestToolSet
+from apps.manifest.validation import read
 from tests.catalog.content.files import content
 from tests.manifest.documents import function, manifest, orchestrator, rest_tool, rest_tools
 

@@ -11,7 +11,7 @@ from django.test import Client
 from apps.catalog.models import Application, Change, ContentItem
 from apps.workspace.local.models import Deployment, McpServer, Secret
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
-from tests.console.admin.test_history import KEY, with_key
+from tests.console.admin.test_history import KEY, NAMED, with_key
 
 pytestmark = pytest.mark.django_db
 
@@ -178,7 +178,7 @@ def test_a_credential_that_the_first_replaced_is_merged_without_being_shown(anna
 
     row.refresh_from_db()
     assert KEY not in told.content.decode()
-    assert (done.status_code, row.title, row.manifest) == (302, "Mine", with_key(KEY))
+    assert (done.status_code, row.title, row.manifest) == (302, "Mine", NAMED)
 
 
 def test_a_merge_sends_no_credential_to_another_server(anna, ben):
@@ -189,11 +189,13 @@ def test_a_merge_sends_no_credential_to_another_server(anna, ben):
     typed = seen.replace("api.example.com", "evil.example.com")
 
     told = ben.post(url_of(row), fields(row, manifest=typed))
-    refused = ben.post(url_of(row), again(told, _merge="1"))
+    done = ben.post(url_of(row), again(told, _merge="1"), follow=True)
 
-    assert refused.status_code == 200
-    assert KEY not in refused.content.decode()
-    assert Application.objects.get().manifest == with_key(KEY)
+    assert KEY not in done.content.decode()
+    named = with_key({"$secret": "api-token"}, "https://evil.example.com/a")
+    assert Application.objects.get().manifest == named
+    assert Secret.objects.get().servers == ["https://api.example.com"]
+    assert "is not meant for https://evil.example.com" in words(done)
 
 
 def test_what_was_typed_for_a_deleted_row_makes_a_new_one(anna, ben):

@@ -1,4 +1,4 @@
-"""Predefined tools and toolsets in the admin: shown without credentials, saved with them."""
+"""Predefined tools and toolsets in the admin: saved with names of secrets for credentials."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 
 from apps.catalog.content.installed import look_again
-from apps.catalog.models import ContentItem
+from apps.catalog.credentials import SAVING_MOVES
+from apps.catalog.extraction import FORBIDDEN
+from apps.catalog.models import Change, ContentItem
 from apps.workspace.local.models import Secret
-from tests.catalog.rows import make_operator
-from tests.console.admin.test_moving import MARK, tracking
+from tests.catalog.rows import make_application, make_operator, manifest_with
+from tests.console.admin.test_document_form import MARK, tracking
 
 LIST = "/admin/catalog/contentitem/"
 PATH = "authorization.key"
@@ -50,23 +52,107 @@ def shown(answer: Any) -> str:
     return str(answer.context["adminform"].form["text"].value())
 
 
-def test_no_page_shows_a_credential_and_saving_keeps_it(operator):
-    row = make_item()
+STUCK = {**tracking(), "tools": []}
+"""Its credential stays in the row: no server is known for it."""
+NAMED = tracking({"$secret": "tracking-key"})
+
+
+def secrets() -> list[tuple[str, str, list[str]]]:
+    return list(Secret.objects.order_by("name").values_list("name", "value", "servers"))
+
+
+def limited() -> Client:
+    user = make_operator("limited")
+    user.is_superuser = False
+    user.save()
+    codenames = ("view_contentitem", "change_contentitem", "add_contentitem")
+    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_saving_makes_a_secret_and_names_it(operator):
+    answer = operator.post(f"{LIST}add/", posted(json.dumps(tracking())), follow=True)
+
+    page = answer.content.decode()
+    assert "the secret &#x27;tracking-key&#x27; now, for https://track.example.org." in page
+    assert MARK not in page
+    assert secrets() == [("tracking-key", MARK, ["https://track.example.org"])]
+    row = ContentItem.objects.get()
+    assert json.loads(row.text) == NAMED
+    assert MARK not in str(list(Change.objects.values()))
+
+
+def test_what_is_saved_again_makes_no_second_secret(operator):
+    operator.post(f"{LIST}add/", posted(json.dumps(tracking())))
+    row = ContentItem.objects.get()
+    address = f"{LIST}{row.pk}/change/"
+
+    operator.post(address, posted(shown(operator.get(address))))
+    operator.post(address, posted(json.dumps(tracking())))
+
+    row.refresh_from_db()
+    assert json.loads(row.text) == NAMED
+    assert len(secrets()) == 1
+
+
+def test_a_tool_without_a_name_lends_its_secret_that_of_the_item(operator):
+    tool = tracking()["tools"][0]
+    about = {"type": "header", "key": "X-Api-Key"}
+    constant = {"type": None, "const": MARK, "parameter_info": about}
+    tool["open_ai_tool"]["function"]["parameters"]["properties"]["k"] = constant
+    typed = {"kind": "tool", "name": "look-up", "text": json.dumps(tool), "files": "{}"}
+
+    operator.post(f"{LIST}add/?kind=tool", typed)
+
+    constant["const"] = {"$secret": "look-up-k"}
+    assert json.loads(ContentItem.objects.get().text) == tool
+    assert secrets() == [("look-up-k", MARK, ["https://track.example.org"])]
+
+
+def test_without_the_permission_nothing_is_saved_and_nothing_typed_is_lost():
+    text = json.dumps(tracking())
+
+    answer = limited().post(f"{LIST}add/?kind=toolset", posted(text))
+
+    assert answer.context["adminform"].form.errors["text"] == [f"{PATH}: {FORBIDDEN}"]
+    assert shown(answer) == text
+    assert (ContentItem.objects.count(), secrets()) == (0, [])
+
+
+def test_what_is_sent_elsewhere_by_those_who_refer_to_it_stays_in_the_row(operator):
+    override = {"tools": tracking(url="https://mine.example.net/")["tools"]}
+    reference = {"type": "predefined", "template_name": "tracking", "override": override}
+    make_application(manifest=manifest_with(tool_sets=[reference]))
+
+    answer = operator.post(f"{LIST}add/", posted(json.dumps(tracking())), follow=True)
+
+    assert (json.loads(ContentItem.objects.get().text), secrets()) == (tracking(), [])
+    page = answer.content.decode()
+    assert (
+        f"{PATH}: is a plain credential and stays in the row, hidden, because what refers" in page
+    )
+
+
+def test_no_page_shows_a_credential_that_stays_and_saving_keeps_it(operator):
+    row = make_item(STUCK)
     before = row.text
 
     form = operator.get(f"{LIST}{row.pk}/change/")
-    operator.post(f"{LIST}{row.pk}/change/", posted(shown(form)))
+    saved = operator.post(f"{LIST}{row.pk}/change/", posted(shown(form)), follow=True)
 
-    pages = [form, operator.get(f"{LIST}item/toolset/tracking/"), operator.get(LIST)]
-    assert [MARK in page.content.decode() for page in pages] == [False] * 3
+    pages = [form, saved, operator.get(f"{LIST}item/toolset/tracking/"), operator.get(LIST)]
+    assert [MARK in page.content.decode() for page in pages] == [False] * 4
+    assert f"{PATH}: is a plain credential and stays in the row" in saved.content.decode()
     assert "$hidden" in shown(form)
     row.refresh_from_db()
     assert row.text == before
 
 
 def test_an_edit_keeps_what_is_hidden_and_the_preview_reads_it(operator):
-    row = make_item()
-    text = shown(operator.get(f"{LIST}{row.pk}/change/")).replace('"look"', '"find"')
+    row = make_item(STUCK)
+    text = shown(operator.get(f"{LIST}{row.pk}/change/")).replace('"X-Key"', '"X-Other"')
 
     preview = operator.post(f"{LIST}preview/", posted(text)).json()
     operator.post(f"{LIST}{row.pk}/change/", posted(text))
@@ -74,14 +160,14 @@ def test_an_edit_keeps_what_is_hidden_and_the_preview_reads_it(operator):
     assert preview["problems"] == []
     assert MARK not in json.dumps(preview)
     row.refresh_from_db()
-    document = json.loads(row.text)
-    assert document["authorization"]["key"] == MARK
-    assert document["tools"][0]["open_ai_tool"]["function"]["name"] == "find"
+    authorization = json.loads(row.text)["authorization"]
+    assert (authorization["key"], authorization["name"]) == (MARK, "X-Other")
 
 
 def test_what_is_hidden_does_not_go_to_another_server(operator):
-    row = make_item()
-    text = shown(operator.get(f"{LIST}{row.pk}/change/")).replace("track.example", "mine.example")
+    row = make_item(STUCK)
+    document = json.loads(shown(operator.get(f"{LIST}{row.pk}/change/")))
+    text = json.dumps({**document, "tools": tracking()["tools"]})
 
     answer = operator.post(f"{LIST}{row.pk}/change/", posted(text))
 
@@ -100,92 +186,8 @@ def test_a_name_of_a_secret_that_there_is_not_is_refused(operator):
     ]
 
 
-def test_a_plain_credential_is_saved_and_flagged(operator):
-    answer = operator.post(f"{LIST}add/", posted(json.dumps(tracking())), follow=True)
-
-    assert f"{PATH}: is a plain credential" in answer.content.decode()
-    assert ContentItem.objects.get().text == json.dumps(tracking())
-
-
-def test_moving_makes_a_secret_and_names_it_in_the_draft(operator):
-    row = make_item()
-    before = row.text
-    page = operator.get(f"{LIST}{row.pk}/change/")
-    typed = shown(page).replace('"look"', '"find"')
-
-    answer = operator.post(f"{LIST}{row.pk}/change/", posted(typed) | {"_move": PATH})
-
-    assert f'name="_move" value="{PATH}"' in page.content.decode()
-    secret = Secret.objects.get()
-    assert (secret.name, secret.value) == ("tracking-key", MARK)
-    assert secret.servers == ["https://track.example.org"]
-    assert MARK not in answer.content.decode()
-    assert 'name="_move"' not in answer.content.decode()
-    named = tracking({"$secret": "tracking-key"})
-    named["tools"][0]["open_ai_tool"]["function"]["name"] = "find"
-    assert json.loads(shown(answer)) == named
-    row.refresh_from_db()
-    assert row.text == before
-
-    operator.post(f"{LIST}{row.pk}/change/", posted(shown(answer)))
-    row.refresh_from_db()
-    assert json.loads(row.text) == named
-
-
-def test_moving_out_of_a_new_item_keeps_what_was_typed(operator):
-    tool = tracking()["tools"][0]
-    about = {"type": "header", "key": "X-Api-Key"}
-    constant = {"type": None, "const": MARK, "parameter_info": about}
-    tool["open_ai_tool"]["function"]["parameters"]["properties"]["k"] = constant
-    path = "open_ai_tool.function.parameters.properties.k.const"
-    typed = {"kind": "tool", "name": "look-up", "text": json.dumps(tool), "files": "{}"}
-
-    answer = operator.post(f"{LIST}add/?kind=tool", typed | {"_move": path})
-
-    assert Secret.objects.get().name == "look-up-k"
-    form = answer.context["adminform"].form
-    assert (form["kind"].value(), form["name"].value()) == ("tool", "look-up")
-    constant["const"] = {"$secret": "look-up-k"}
-    assert json.loads(shown(answer)) == tool
-    assert not ContentItem.objects.exists()
-
-
-@pytest.mark.parametrize(
-    ("text", "path", "told"),
-    [
-        ('{"no": json', PATH, "not valid JSON"),
-        (json.dumps(tracking({"$secret": "x"})), PATH, "no plain credential"),
-        (json.dumps({**tracking(), "tools": []}), PATH, "does not say which server"),
-    ],
-)
-def test_what_cannot_be_moved_is_told_and_comes_back_as_it_was_typed(operator, text, path, told):
-    answer = operator.post(f"{LIST}add/?kind=toolset", posted(text) | {"_move": path})
-
-    assert told in answer.content.decode()
-    assert shown(answer) == text
-    assert not Secret.objects.exists()
-
-
-def test_the_preview_tells_what_can_be_moved(operator):
+def test_the_preview_tells_what_saving_makes_a_secret_of(operator):
     preview = operator.post(f"{LIST}preview/", posted(json.dumps(tracking()))).json()
 
-    assert [(doubt["path"], doubt["may_move"]) for doubt in preview["doubts"]] == [(PATH, True)]
-
-
-def test_moving_takes_the_permission_to_add_secrets():
-    row = make_item()
-    user = make_operator()
-    user.is_superuser = False
-    user.save()
-    codenames = ("view_contentitem", "change_contentitem")
-    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
-    client = Client()
-    client.force_login(user)
-
-    page = client.get(f"{LIST}{row.pk}/change/").content.decode()
-    refused = client.post(f"{LIST}{row.pk}/change/", posted(row.text) | {"_move": PATH})
-
-    assert "_move" not in page
-    assert PATH in page
-    assert refused.status_code == 403
-    assert not Secret.objects.exists()
+    assert preview["doubts"] == [{"path": PATH, "message": SAVING_MOVES}]
+    assert secrets() == []

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from apps.catalog.models import Application, Change, ContentItem
-from apps.workspace.local.models import Deployment, McpServer
+from apps.workspace.local.models import Deployment, McpServer, Secret
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 from tests.manifest.documents import rest_tool, rest_tools
 
@@ -151,13 +151,16 @@ def test_a_version_that_is_no_longer_valid_is_not_restored_but_opens_in_the_form
     assert form["seen_version"].value() == 2
 
 
-def with_key(key: str, url: str = "https://api.example.com/a") -> dict[str, Any]:
+def with_key(key: Any, url: str = "https://api.example.com/a") -> dict[str, Any]:
     """A manifest with a credential, and the server that it is sent to."""
     tool = rest_tool("look")
     tool["rest_api_method_info"]["method_url"] = url
     return manifest_with(
         tool_sets=[rest_tools(tool, authorization={"type": "bearer", "token": key})]
     )
+
+
+NAMED = with_key({"$secret": "api-token"})
 
 
 def test_a_restored_version_has_the_credentials_of_the_present_one(client):
@@ -170,7 +173,8 @@ def test_a_restored_version_has_the_credentials_of_the_present_one(client):
     client.post(f"{change_page(created)}restore/after/", {"seen_version": "2"})
 
     application.refresh_from_db()
-    assert (application.title, application.manifest) == ("Travel", with_key(KEY))
+    assert (application.title, application.manifest) == ("Travel", NAMED)
+    assert Secret.objects.get().value == KEY
     assert KEY not in repr(list(Change.objects.values()))
 
 

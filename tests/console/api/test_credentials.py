@@ -1,4 +1,4 @@
-"""Manifests under `/api/`: credentials go in, and come out as marks that can be sent back."""
+"""Manifests under `/api/`: credentials go in, and come out as names of secrets."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import json
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from rest_framework.test import APIClient
 
-from apps.catalog.models import Application
+from apps.catalog.extraction import FORBIDDEN
+from apps.catalog.models import Application, Change
 from apps.workspace.local.models import Secret
 from tests.catalog.rows import make_deployment, make_operator
-from tests.console.admin.test_moving import MARK, PATH, manifest, tracking
+from tests.console.admin.test_document_form import MARK, PATH, manifest, tracking
 
 URL = "/api/applications/"
 
@@ -31,27 +33,81 @@ def create(api: APIClient, document: Any) -> Any:
     return api.post(URL, {"slug": "parcels", "title": "Parcels", "manifest": document})
 
 
-def test_what_is_exported_has_marks_and_can_be_sent_back(api):
+NAMED = manifest(tracking({"$secret": "tracking-key"}))
+
+
+def secrets() -> list[tuple[str, str, list[str]]]:
+    return list(Secret.objects.order_by("name").values_list("name", "value", "servers"))
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch"])
+def test_saving_makes_a_secret_and_answers_with_its_name(api, method):
+    sent = {"slug": "parcels", "title": "Parcels", "manifest": manifest(tracking())}
+    if method != "post":
+        create(api, manifest())
+    address = URL if method == "post" else f"{URL}parcels/"
+
+    saved = getattr(api, method)(address, sent)
+
+    assert (saved.data["manifest"], saved.data["warnings"]) == (NAMED, [])
+    assert secrets() == [("tracking-key", MARK, ["https://track.example.org"])]
+    assert Application.objects.get().manifest == NAMED
+    assert MARK not in str(list(Change.objects.values()))
+
+
+def test_what_is_sent_again_makes_no_second_secret(api):
     created = create(api, manifest(tracking()))
+
+    for document in (manifest(tracking()), created.data["manifest"]):
+        changed = api.patch(f"{URL}parcels/", {"manifest": document})
+        assert (changed.status_code, changed.data["manifest"]) == (200, NAMED)
+
+    assert Secret.objects.count() == 1
+
+
+def test_without_the_permission_to_add_secrets_nothing_is_saved(api):
+    user = make_operator("limited")
+    user.is_superuser = False
+    user.save()
+    codenames = ("add_application", "change_application", "view_application")
+    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+    api.force_login(user)
+
+    refused = create(api, manifest(tracking()))
+
+    assert (refused.status_code, refused.data) == (
+        400,
+        {
+            "detail": "Nothing was saved.",
+            "errors": [{"path": f"manifest.{PATH}", "message": FORBIDDEN}],
+        },
+    )
+    assert (Application.objects.count(), secrets()) == (0, [])
+
+
+def test_what_cannot_be_a_secret_has_a_mark_that_can_be_sent_back(api):
+    stuck = manifest({**tracking(), "tools": []})
+    created = create(api, stuck)
     exported = api.get(f"{URL}parcels/").data["manifest"]
     exported["orchestrator"]["max_iterations"] = 3
 
     changed = api.patch(f"{URL}parcels/", {"manifest": exported})
 
     assert changed.status_code == 200
+    assert [found["path"] for found in created.data["warnings"]] == [f"manifest.{PATH}"]
     for answer in (created, changed):
         assert MARK not in json.dumps(answer.data, default=str)
     row = Application.objects.get()
-    assert row.manifest["tool_sets"] == [tracking()]
+    assert row.manifest["tool_sets"] == stuck["tool_sets"]
     assert row.manifest["orchestrator"]["max_iterations"] == 3
 
 
 def test_a_mark_is_not_sent_back_for_another_server(api):
-    create(api, manifest(tracking()))
+    stuck = manifest({**tracking(), "tools": []})
+    create(api, stuck)
     exported = api.get(f"{URL}parcels/").data["manifest"]
     stolen = copy.deepcopy(exported)
-    method = stolen["tool_sets"][0]["tools"][0]["rest_api_method_info"]
-    method["method_url"] = "https://mine.example.net/"
+    stolen["tool_sets"][0]["tools"] = tracking(url="https://mine.example.net/")["tools"]
 
     answer = api.patch(f"{URL}parcels/", {"title": "Other", "manifest": stolen})
 
@@ -64,7 +120,7 @@ def test_a_mark_is_not_sent_back_for_another_server(api):
         }
     ]
     row = Application.objects.get()
-    assert (row.title, row.manifest) == ("Parcels", manifest(tracking()))
+    assert (row.title, row.manifest) == ("Parcels", stuck)
 
 
 @pytest.mark.parametrize("hidden", ["00000000", ""])
@@ -89,9 +145,3 @@ def test_a_secret_is_named_as_it_is_and_an_unknown_one_is_a_mistake(api):
             "message": "there is no secret 'trekking'; did you mean 'tracking'?",
         }
     ]
-
-
-def test_a_plain_credential_is_a_warning(api):
-    created = create(api, manifest(tracking()))
-
-    assert [found["path"] for found in created.data["warnings"]] == [f"manifest.{PATH}"]

@@ -8,8 +8,11 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from apps.catalog.models import Application, empty_manifest
+from apps.catalog.extraction import FORBIDDEN
+from apps.catalog.models import Application, Change, empty_manifest
+from apps.workspace.local.models import Secret
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+from tests.console.admin.test_document_form import MARK, PATH, tracking
 
 pytestmark = pytest.mark.django_db
 
@@ -150,3 +153,36 @@ def test_what_cannot_be_edited_is_told(operator, address, why):
     answer = operator.get(address)
 
     assert (answer.status_code, why in answer.content.decode()) == (200, True)
+
+
+# --- Credentials --------------------------------------------------------------------------------
+
+
+NAMED = manifest_with(tool_sets=[tracking({"$secret": "tracking-key"})])
+
+
+def test_saving_makes_a_secret_and_saving_again_makes_no_second_one(operator, application):
+    typed = manifest_with(tool_sets=[tracking()])
+
+    answers = [operator.post(EDITOR, edit(typed, version)) for version in (1, 2)]
+
+    application.refresh_from_db()
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert application.manifest == NAMED
+    rows = Secret.objects.values_list("name", "value", "servers")
+    assert list(rows) == [("tracking-key", MARK, ["https://track.example.org"])]
+    assert MARK not in answers[0].content.decode() + str(list(Change.objects.values()))
+
+
+def test_who_may_not_add_secrets_is_told_where_a_credential_is(application):
+    user = User.objects.create_user("limited", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename="change_application"))
+    client = Client()
+    client.force_login(user)
+
+    answer = client.post(EDITOR, edit(manifest_with(tool_sets=[tracking()])))
+
+    application.refresh_from_db()
+    assert answer.status_code == 422
+    assert answer.json()["error"] == f"{PATH}: {FORBIDDEN}"
+    assert (application.manifest, Secret.objects.count()) == (empty_manifest(), 0)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from apps.agent.assembly import MODEL_STATE
 from apps.agent.events import Event
 from apps.agent.messages import Attachment, Message
 from apps.agent.model import ModelRequest
@@ -40,9 +39,7 @@ async def test_a_conversation_goes_on_with_the_state_that_came_back(counter):
     own = workspace(counter.url)
 
     first, told = await reply_of(own, Message("user", "one"))
-    answer = Message(
-        "assistant", first.message.text, state=first.message.state.get(MODEL_STATE, {})
-    )
+    answer = Message("assistant", first.message.text, state=first.message.model_state)
     _, again = await reply_of(own, Message("user", "one"), answer, Message("user", "two"))
 
     assert (told["count"], again["count"]) == (1, 2)

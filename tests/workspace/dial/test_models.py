@@ -6,6 +6,7 @@ from contextlib import aclosing
 
 import pytest
 
+from apps.agent.events import AttachmentAdded, ModelUsage, StateSaved, TextDelta, Usage
 from apps.agent.messages import Attachment, Message
 from apps.agent.model import ModelRequest
 from apps.errors import CallsItself, DeploymentNotFound, ModelFailed
@@ -20,16 +21,15 @@ ASKED = ModelRequest((Message("user", "Hello"),))
 
 
 async def answer(model, request=ASKED):
-    chunks = []
+    deltas = []
     async with aclosing(model.stream(request)) as batches:
         async for batch in batches:
-            chunks += batch
-    return chunks
+            deltas += batch
+    return deltas
 
 
-def said(chunks):
-    deltas = [choice.delta for chunk in chunks for choice in chunk.choices if choice.delta]
-    return "".join(delta.content or "" for delta in deltas)
+def said(deltas):
+    return "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
 
 
 async def test_a_model_of_core_answers(fake):
@@ -54,16 +54,14 @@ async def test_custom_content_goes_both_ways(fake):
     attachment = {"type": "image/png", "title": "x", "url": "files/b/x.png"}
     model = fake.add_model("m", [[{"attachment": attachment}, {"state": {"n": 2}}]])
 
-    chunks = await answer(await workspace(fake.url).model("m"), ModelRequest((sent,)))
+    deltas = await answer(await workspace(fake.url).model("m"), ModelRequest((sent,)))
 
     assert model.asked[0]["messages"][0]["custom_content"] == {
         "attachments": [{"type": "text/plain", "title": "a", "data": "x"}],
         "state": {"n": 1},
     }
-    custom = [c.delta.custom_content for one in chunks for c in one.choices if c.delta]
-    found = [one for one in custom if one is not None]
-    assert [a["url"] for one in found for a in one.attachments or ()] == ["files/b/x.png"]
-    assert [one.state for one in found if one.state] == [{"n": 2}]
+    assert AttachmentAdded(Attachment("image/png", "x", url="files/b/x.png")) in deltas
+    assert StateSaved({"n": 2}) in deltas
 
 
 async def test_core_is_told_who_asks_and_what_for(fake):
@@ -129,10 +127,12 @@ async def test_a_chunk_that_core_adds_itself_is_understood(fake):
     bare = {"object": "chat.completion.chunk", "choices": [], "statistics": statistics}
     fake.add_model("m", [[{"text": "Hi"}, {"chunk": bare}]])
 
-    chunks = await answer(await workspace(fake.url).model("m"))
+    deltas = await answer(await workspace(fake.url).model("m"))
 
-    used = [one for c in chunks if c.statistics for one in c.statistics.usage_per_model or ()]
-    assert [(one.model, one.prompt_tokens) for one in used] == [("m", 3)]
+    assert Usage(per_model=(ModelUsage("m", 3, 4),)) in [
+        delta if not isinstance(delta, Usage) else Usage(per_model=delta.per_model)
+        for delta in deltas
+    ]
 
 
 async def test_a_refusal_in_plain_text_is_told_by_its_status(fake):

@@ -5,8 +5,8 @@ from asgiref.sync import async_to_sync
 from django.core.exceptions import ValidationError
 
 from apps.accounts.caller import Caller
+from apps.demo.model import DemoModel
 from apps.errors import DeploymentNotFound, Unsupported
-from apps.workspace.demo.model import DemoModel
 from apps.workspace.local import deployments
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.workspace import LocalWorkspace

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import openai
 import pytest
 from httpx2 import LocalProtocolError
-from openai._models import FinalRequestOptions
 
-from apps.workspace.egress.transport import Template, write_head
-from apps.workspace.openai.clients import COMPLETIONS, Service, ServiceClient, find_client
+from apps.workspace.egress.transport import Template
+from apps.workspace.openai.clients import Service, ServiceClient, find_client
+from tests.workspace.openai.service import answer, service
 
 
 def lines(written: bytes) -> tuple[bytes, set[bytes], bytes]:
@@ -20,23 +21,33 @@ def lines(written: bytes) -> tuple[bytes, set[bytes], bytes]:
 
 
 @pytest.mark.parametrize(
-    "service",
+    ("query", "key", "headers"),
     [
-        Service("https://api.example.com/v1", "key"),
-        Service("https://api.example.com/v1/?api-version=1&b=2", "key"),
-        Service("http://127.0.0.1:1/v1", "key", (("X-Team", "a"),)),
+        ("", "key", ()),
+        ("/?api-version=1&b=2", "key", ()),
+        ("", "", (("Api-Key", "key"), ("X-Team", "a"))),
     ],
 )
-def test_the_short_way_writes_what_the_sdk_would_have_sent(service):
-    client = ServiceClient(service)
-    template = Template.of(client.question())
+async def test_the_short_way_sends_what_the_sdk_would_have_sent(query, key, headers, settings):
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+    whole = answer("200 OK", b"{}")
+    left_out = {"x-stainless-read-timeout": openai.Omit()}
+    if not key:
+        left_out["Authorization"] = openai.Omit()
 
-    for content in (b"{}", b'{"stream":true}'):
-        options = FinalRequestOptions.construct(
-            method="post", url=COMPLETIONS, content=content, headers=client.left_out
+    async with service(whole, whole) as running:
+        client = ServiceClient(Service(running.url + query, key, headers))
+        short = await client.ask(b'{"stream":true}', 5.0)
+        await short.body.end()
+        await client.post(
+            "/chat/completions",
+            cast_to=object,
+            content=b'{"stream":true}',
+            options={"headers": left_out},
         )
-        full = client._build_request(options)
-        assert lines(template.written({}, content)) == lines(write_head(full) + content)
+        await client.aclose()
+
+    assert running.requests[0] == running.requests[1]
 
 
 def test_headers_of_the_trace_are_added_to_a_template():

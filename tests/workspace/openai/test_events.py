@@ -6,20 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.agent.model import Chunk
+from apps.agent.events import TextDelta
+from apps.agent.model import Delta
 from apps.workspace.openai import events
 from apps.workspace.openai.events import EventDecoder
 from tests.workspace.openai.service import DONE, event, finish, text
 
 
-def words(chunks: list[Chunk]) -> str:
-    return "".join(c.delta.content or "" for chunk in chunks for c in chunk.choices if c.delta)
+def words(deltas: list[Delta]) -> str:
+    return "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
 
 
 def decode(*pieces: bytes) -> tuple[str, EventDecoder]:
     decoder = EventDecoder()
-    chunks = [chunk for piece in pieces for chunk in decoder.feed(piece)]
-    return words([*chunks, *decoder.end()]), decoder
+    deltas = [delta for piece in pieces for delta in decoder.feed(piece)]
+    return words([*deltas, *decoder.end()]), decoder
 
 
 SPOKEN = text("é") + b": comment\n\nid: 1\nretry: 5\n\n" + text("🎉z") + finish() + DONE

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from apps.agent import replies
+from apps.agent.events import RefusalDelta, TextDelta, Usage
 from apps.agent.messages import Attachment, Message, ToolCall
-from apps.agent.model import Chunk, Delta, Model, ModelRequest, TokenUsage
+from apps.agent.model import Delta, Finish, Model, ModelRequest, ReasoningDelta, ToolCallDelta
 from apps.agent.tools import ToolSpec
 from apps.errors import ModelFailed
 from apps.workspace.openai import clients
@@ -48,13 +49,13 @@ def model_of(running: Service, **options: Any) -> OpenAIModel[clients.Service]:
     return make_model(base_url=running.url, **options)
 
 
-async def ask(model: Model, request: ModelRequest = QUESTION) -> list[Chunk]:
+async def ask(model: Model, request: ModelRequest = QUESTION) -> list[Delta]:
     async with asyncio.timeout(60):
-        return [chunk async for batch in model.stream(request) for chunk in batch]
+        return [delta async for batch in model.stream(request) for delta in batch]
 
 
-def words(chunks: list[Chunk]) -> str:
-    return "".join(c.delta.content or "" for chunk in chunks for c in chunk.choices if c.delta)
+def words(deltas: list[Delta]) -> str:
+    return "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
 
 
 async def failure_of(*pieces: Any, **options: Any) -> ModelFailed:
@@ -68,12 +69,10 @@ async def test_the_answer_arrives_with_its_usage():
     usage = event(choices=[], usage={"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5})
 
     async with service(chunked(text("Hel"), text("lo"), finish(), usage, DONE)) as running:
-        chunks = await ask(model_of(running))
+        deltas = await ask(model_of(running))
 
-    assert words(chunks) == "Hello"
-    assert chunks[-2].choices[0].finish_reason == "stop"
-    assert chunks[-1].usage is not None
-    assert (chunks[-1].usage.prompt_tokens, chunks[-1].usage.completion_tokens) == (3, 2)
+    assert words(deltas) == "Hello"
+    assert deltas[-2:] == [Finish("stop"), Usage(3, 2)]
 
 
 async def test_the_request_is_what_the_service_expects():
@@ -187,9 +186,9 @@ async def test_a_kept_connection_that_the_service_closed_is_replaced():
     async with service([*chunked(finish(), DONE), CLOSE], chunked(text("b"), DONE)) as running:
         await ask(model_of(running))
         await running.closed()
-        chunks = await ask(model_of(running))
+        deltas = await ask(model_of(running))
 
-    assert words(chunks) == "b"
+    assert words(deltas) == "b"
     assert running.connections == 2
 
 
@@ -227,9 +226,9 @@ async def test_an_answer_may_be_cut_anywhere(size):
     pieces = [whole[i : i + size] for i in range(0, len(whole), size)]
 
     async with service(pieces) as running:
-        chunks = await ask(model_of(running))
+        deltas = await ask(model_of(running))
 
-    assert words(chunks) == "Grüße 🎉 日本"
+    assert words(deltas) == "Grüße 🎉 日本"
 
 
 async def test_interim_answers_are_skipped():
@@ -393,7 +392,7 @@ async def test_a_packed_refusal_keeps_its_status():
     assert (await failure_of(head + body)).status == 429
 
 
-async def test_an_answer_in_one_piece_becomes_one_chunk():
+async def test_an_answer_in_one_piece_is_read_at_once():
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     message = {"role": "assistant", "content": None, "tool_calls": [call, {**call, "id": "d"}]}
     whole = {
@@ -402,13 +401,14 @@ async def test_an_answer_in_one_piece_becomes_one_chunk():
     }
 
     async with service(answer("200 OK", json.dumps(whole).encode())) as running:
-        (chunk,) = await ask(model_of(running))
+        deltas = await ask(model_of(running))
 
-    (choice,) = chunk.choices
-    assert choice.finish_reason == "tool_calls"
-    assert choice.delta is not None
-    assert choice.delta.tool_calls is not None
-    assert [(c.index, c.id) for c in choice.delta.tool_calls] == [(0, "c"), (1, "d")]
+    assert deltas == [
+        Usage(1, 2),
+        ToolCallDelta(0, "c", "f", "{}"),
+        ToolCallDelta(1, "d", "f", "{}"),
+        Finish("tool_calls"),
+    ]
 
 
 async def test_half_of_a_character_in_one_piece_is_replaced():
@@ -554,11 +554,14 @@ async def test_thoughts_refusals_and_details_of_the_usage_are_read_from_a_stream
     refused = event(choices=[{"index": 0, "delta": {"refusal": "No."}}], usage=DETAILS)
 
     async with service(chunked(thought, refused, finish(), DONE)) as running:
-        first, second, *_ = await ask(model_of(running))
+        deltas = await ask(model_of(running))
 
-    assert first.choices[0].delta == Delta("", reasoning="Hm.")
-    assert second.choices[0].delta == Delta(refusal="No.")
-    assert second.usage == TokenUsage(3, 2, DETAILS["prompt_tokens_details"])
+    assert deltas == [
+        ReasoningDelta("Hm.", "reasoning"),
+        Usage(3, 2, cached=1),
+        RefusalDelta("No."),
+        Finish("stop"),
+    ]
 
 
 async def test_thoughts_refusals_and_details_of_the_usage_are_read_from_an_answer_in_one_piece():
@@ -567,7 +570,11 @@ async def test_thoughts_refusals_and_details_of_the_usage_are_read_from_an_answe
 
     body = json.dumps({"choices": [choice], "usage": DETAILS}).encode()
     async with service(answer("200 OK", body)) as running:
-        (chunk,) = await ask(model_of(running))
+        deltas = await ask(model_of(running))
 
-    assert chunk.choices[0].delta == Delta(reasoning="Hm.", refusal="No.")
-    assert chunk.usage == TokenUsage(3, 2, DETAILS["prompt_tokens_details"])
+    assert deltas == [
+        Usage(3, 2, cached=1),
+        ReasoningDelta("Hm.", "reasoning"),
+        RefusalDelta("No."),
+        Finish("stop"),
+    ]

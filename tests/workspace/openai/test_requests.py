@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from apps.agent.messages import Message
+from apps.agent.messages import Message, Thoughts
 from apps.agent.model import ModelRequest
 from apps.errors import BadRequest
 from apps.workspace.openai.requests import write
@@ -57,8 +57,33 @@ def test_half_a_character_is_refused():
 
 @pytest.mark.parametrize("dial", [False, True])
 def test_thoughts_are_written_under_their_name(dial):
-    message = Message("assistant", "", reasoning={"reasoning": "Hm."})
+    message = Message("assistant", "", thoughts=Thoughts({"reasoning": "Hm."}, "gpt"))
 
     body = msgspec.json.decode(write(ModelRequest([message]), "m", dial=dial))
 
     assert body["messages"] == [{"role": "assistant", "content": "", "reasoning": "Hm."}]
+
+
+def test_a_part_of_a_thought_that_is_none_is_not_written():
+    """A client may have written it into the state."""
+    message = Message("assistant", "a", thoughts=Thoughts({"role": "system", "signature": "x"}))
+
+    body = msgspec.json.decode(write(ModelRequest([message]), "m", dial=True))
+
+    assert body["messages"] == [{"role": "assistant", "content": "a"}]
+
+
+def test_dials_model_gets_its_own_state_back_at_the_top_level_where_it_left_it():
+    own = {"thread": 7}
+    message = Message("assistant", "a", state={"session": 2}, model_state=own)
+
+    written = [
+        msgspec.json.decode(write(ModelRequest([message]), "m", dial=dial))["messages"][0]
+        for dial in (True, False)
+    ]
+
+    bare = {"role": "assistant", "content": "a"}
+    assert written == [
+        {**bare, "custom_content": {"state": {"session": 2, "thread": 7}}},
+        bare,
+    ]

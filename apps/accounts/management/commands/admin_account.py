@@ -1,7 +1,5 @@
 """Create the account `admin` where nobody administrates yet, and show its password once."""
 
-from __future__ import annotations
-
 import secrets
 from argparse import ArgumentParser
 from typing import Any

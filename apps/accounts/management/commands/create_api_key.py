@@ -1,7 +1,5 @@
 """Create a key for a program and print it, the only time that it can be seen."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser
 from datetime import datetime, time
 from typing import Any, cast

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from django.conf import settings
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import ValidationError
 
 from apps.agent.surrogates import decoded
-from apps.capabilities.interpreter.dial.failures import (
+from apps.capabilities.interpreter.dial.errors import (
     EMPTY,
     UNAUTHORIZED,
     UNREACHABLE,
     UNREADABLE,
     SessionFailed,
     failure_of,
+)
+from apps.capabilities.interpreter.dial.responses import (
+    BucketResponse,
+    ExecutionResponse,
+    FileResponse,
+    FilesResponse,
+    Response,
+    SessionResponse,
 )
 from apps.capabilities.interpreter.engines import InterpreterFailed
 from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, shortened
@@ -44,38 +53,7 @@ PASSING = frozenset({502, 503, 504})
 """Statuses of a proxy whose service is not there at the moment."""
 
 
-class Answer(BaseModel):
-    model_config = ConfigDict(extra="ignore", populate_by_name=True)
-
-
-class SessionAnswer(Answer):
-    session_id: str | None = Field(default=None, alias="sessionId")
-
-
-class ExecutionAnswer(Answer):
-    status: str
-    result: str | dict[str, JsonValue] | None = None
-    stdout: str | None = None
-    stderr: str | None = None
-    display: list[dict[str, JsonValue]] | None = None
-
-
-class FileAnswer(Answer):
-    path: str
-
-
-class FilesAnswer(Answer):
-    files: list[FileAnswer] = []
-
-
-class BucketAnswer(Answer):
-    bucket: str
-
-
-class Anything(Answer): ...
-
-
-A = TypeVar("A", bound=Answer)
+R = TypeVar("R", bound=Response)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,72 +66,51 @@ class Client:
 
     async def open_session(self) -> str:
         """The id of a new session. Raises `ValueError` when the service names none."""
-        answer = await self.operate("open_session", {"sessionId": None}, SessionAnswer)
+        answer = read(SessionResponse, await self.operate("open_session", None))
         if not answer.session_id:
             raise ValueError("The interpreter opened a session without an id.")
         return answer.session_id
 
     async def get_session(self, session_id: str) -> None:
         """Raises `SessionFailed` when it is not alive."""
-        await self.operate("get_session", {"sessionId": session_id}, Anything, may_be_empty=True)
+        await self.operate("get_session", session_id)
 
     async def close_session(self, session_id: str) -> None:
-        """Closing what is closed already is no failure."""
-        body = {"sessionId": session_id}
-        try:
-            await self.operate("close_session", body, Anything, may_be_empty=True)
-        except SessionFailed:
-            return
+        with suppress(SessionFailed):  # it is closed already
+            await self.operate("close_session", session_id)
 
-    async def execute_code(self, session_id: str, code: str) -> ExecutionAnswer:
-        body = {"sessionId": session_id, "code": code}
-        return await self.operate("execute_code", body, ExecutionAnswer, repeatable=False)
+    async def execute_code(self, session_id: str, code: str) -> ExecutionResponse:
+        body = await self.operate("execute_code", session_id, repeatable=False, code=code)
+        return read(ExecutionResponse, body)
 
     async def list_files(self, session_id: str) -> list[str]:
-        answer = await self.operate("list_files", {"sessionId": session_id}, FilesAnswer)
+        answer = read(FilesResponse, await self.operate("list_files", session_id))
         return [file.path for file in answer.files]
 
     async def transfer_input_file(self, session_id: str, source_url: str, target: str) -> None:
-        body = {"sessionId": session_id, "sourceUrl": source_url, "targetPath": target}
-        await self.operate("transfer_input_file", body, FileAnswer)
+        body = await self.operate(
+            "transfer_input_file", session_id, sourceUrl=source_url, targetPath=target
+        )
+        read(FileResponse, body)
 
     async def upload(self, name: str, content: bytes, content_type: str) -> str:
         """Put a file into the storage beside the interpreter; its URL there."""
-        bucket = await self.ask("GET", "/v1/bucket", BucketAnswer)
+        bucket = read(BucketResponse, await self.ask("GET", "/v1/bucket"))
         path = f"files/{bucket.bucket}/{name}"
         files = {"file": (name, content, content_type)}
-        await self.ask("PUT", f"/v1/{path}", Anything, files=files)
+        read(Response, await self.ask("PUT", f"/v1/{path}", files=files))
         return path
 
     async def operate(
-        self,
-        operation: str,
-        body: Mapping[str, Any],
-        shape: type[A],
-        *,
-        may_be_empty: bool = False,
-        repeatable: bool = True,
-    ) -> A:
-        return await self.ask(
-            "POST",
-            f"{PREFIX}/{operation}",
-            shape,
-            may_be_empty=may_be_empty,
-            repeatable=repeatable,
-            json=body,
-        )
+        self, operation: str, session_id: str | None, *, repeatable: bool = True, **fields: str
+    ) -> bytes:
+        body = {"sessionId": session_id, **fields}
+        return await self.ask("POST", f"{PREFIX}/{operation}", repeatable=repeatable, json=body)
 
     async def ask(
-        self,
-        method: str,
-        path: str,
-        shape: type[A],
-        *,
-        may_be_empty: bool = False,
-        repeatable: bool = True,
-        **content: Any,
-    ) -> A:
-        """Ask until there is an answer; what may have been done is not asked for again."""
+        self, method: str, path: str, *, repeatable: bool = True, **content: Any
+    ) -> bytes:
+        """The body of the answer. One that is not `repeatable` is not sent again once it was sent."""
         if not self.key:
             raise InterpreterFailed(UNAUTHORIZED)
         reply = None
@@ -166,12 +123,15 @@ class Client:
             status, body = reply or await self.exchange(method, path, content)
         except HTTPError as error:
             raise InterpreterFailed(UNREACHABLE) from error
-        return read_answer(status, body, shape, may_be_empty=may_be_empty)
+        if not 200 <= status < 300:
+            details = body.decode("utf-8", "replace").strip()
+            raise failure_of(status, shortened(details, ERROR_CHARACTERS))
+        return body
 
     async def attempt(
         self, method: str, path: str, content: Mapping[str, Any], *, repeatable: bool
     ) -> tuple[int, bytes] | None:
-        """None when it is worth another attempt."""
+        """None when another attempt makes sense."""
         try:
             status, body = await self.exchange(method, path, content)
         except ConnectError:
@@ -196,9 +156,7 @@ class Client:
                 **content,
             ) as response:
                 return response.status_code, await read_body(response, MOST_BYTES)
-        except EgressRefused as error:
-            raise InterpreterFailed(f"Python Code Interpreter: {error}") from error
-        except (BodyTooLarge, BodyUnreadable) as error:
+        except (EgressRefused, BodyTooLarge, BodyUnreadable) as error:
             raise InterpreterFailed(f"Python Code Interpreter: {error}") from error
         except InvalidURL as error:
             raise InterpreterFailed(UNREACHABLE) from error
@@ -209,20 +167,16 @@ class Client:
 
 
 def client_of(url: str) -> AsyncClient:
-    """DIAL Core may be on a private network; any other place there has to be on the allowlist."""
+    """DIAL Core may be on a private network; other places there have to be on the allowlist."""
     return core_client() if url.rstrip("/") == settings.DIAL_URL else operator_client()
 
 
-def read_answer(status: int, body: bytes, shape: type[A], *, may_be_empty: bool) -> A:
-    if not 200 <= status < 300:
-        details = body.decode("utf-8", "replace").strip()
-        raise failure_of(status, shortened(details, ERROR_CHARACTERS))
-    if may_be_empty:
-        body = b"{}"  # nothing in it is of use
+def read(shape: type[R], body: bytes) -> R:
+    """Raises `InterpreterFailed`."""
     if not body.strip():
         raise InterpreterFailed(EMPTY)
     try:
-        found: A = decoded(shape.model_validate_json, body)
+        found: R = decoded(shape.model_validate_json, body)
     except ValidationError as error:
         raise InterpreterFailed(UNREADABLE) from error
     return found

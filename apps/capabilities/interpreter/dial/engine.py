@@ -11,10 +11,10 @@ from django.conf import settings
 
 from apps.agent.messages import Message
 from apps.capabilities.interpreter.dial.client import Client
-from apps.capabilities.interpreter.dial.decoding import execution_of
-from apps.capabilities.interpreter.dial.failures import SessionFailed
+from apps.capabilities.interpreter.dial.errors import SessionFailed
+from apps.capabilities.interpreter.dial.responses import execution_of
 from apps.capabilities.interpreter.engines import Execution, InterpreterFailed, Session
-from apps.capabilities.interpreter.inputs import InputFile, Problems, match_files, name_of
+from apps.capabilities.interpreter.inputs import FileProblems, InputFile, match_files, name_of
 from apps.capabilities.interpreter.requests import Request
 from apps.capabilities.registry import Opening
 from apps.errors import FileRefused
@@ -55,14 +55,13 @@ class DialSession:
     opening: Opening
     client: Client
     is_separate: bool
-    id: str = ""
-    """Known to be alive in this run."""
+    id: str = ""  # known to be alive in this run
 
     async def execute(self, request: Request, messages: Sequence[Message]) -> Execution:
         """Raises `InterpreterFailed`, and `TimeoutError` of a service that does not answer."""
         await self.ensure(request, messages)
         try:
-            if request.attachment_urls:
+            if request.urls:
                 await self.prepare_files(request, messages)
             answer = await self.client.execute_code(self.id, request.code)
         except SessionFailed:
@@ -71,8 +70,8 @@ class DialSession:
         return execution_of(answer)
 
     async def ensure(self, request: Request, messages: Sequence[Message]) -> None:
-        """Go on with the session of this run or conversation, or open one."""
-        if request.fresh:
+        """Continue the session of this run or conversation, or open one."""
+        if request.open_session:
             await self.close(self.id or known_id(self.opening, messages))
         elif self.id:
             return
@@ -103,15 +102,15 @@ class DialSession:
 
     async def prepare_files(self, request: Request, messages: Sequence[Message]) -> None:
         present = {path.rpartition("/")[2] for path in await self.client.list_files(self.id)}
-        wanted = [url for url in request.attachment_urls if not is_present(url, present)]
-        problems = Problems()
+        wanted = [url for url in request.urls if name_of(url) not in present]
+        problems = FileProblems()
         for file in match_files(wanted, messages, problems):
             if reason := await self.transfer(file):
                 problems.add(file.name, reason)
         problems.check()
 
     async def transfer(self, file: InputFile) -> str:
-        """Why the file could not be brought; "" when it is there. Raises `SessionFailed`."""
+        """The problem with the file; "" when it was transferred. Raises `SessionFailed`."""
         try:
             source = await self.source_of(file)
             await self.client.transfer_input_file(self.id, source, file.name)
@@ -122,7 +121,7 @@ class DialSession:
         return ""
 
     async def source_of(self, file: InputFile) -> str:
-        """Where the interpreter finds the file. Raises `FileRefused`, `InterpreterFailed`."""
+        """The URL for the interpreter. Raises `FileRefused`, `InterpreterFailed`."""
         if self.is_separate:
             return await self.copy(file)
         place = place_of(file.url)
@@ -132,13 +131,9 @@ class DialSession:
         return (await self.opening.loader.promote(file.url)).path
 
     async def copy(self, file: InputFile) -> str:
-        """Bring the bytes to where the interpreter can read them; the URL there."""
+        """Upload the file to the storage of the interpreter; its URL there."""
         found = await self.opening.loader.load(file.url)
         return await self.client.upload(quote(file.name, safe=""), found.content, found.type)
-
-
-def is_present(url: str, present: set[str]) -> bool:
-    return name_of(url) in present
 
 
 def known_id(opening: Opening, messages: Sequence[Message]) -> str:

@@ -9,11 +9,10 @@ from typing import Any
 from django.conf import settings
 
 from apps.agent.messages import Message
-from apps.capabilities.interpreter.engines import Execution, Produced, Session
-from apps.capabilities.interpreter.inputs import Problems, match_files
-from apps.capabilities.interpreter.media import type_of
+from apps.capabilities.interpreter.engines import Execution, Produced, Session, type_of
+from apps.capabilities.interpreter.inputs import FileProblems, match_files
 from apps.capabilities.interpreter.requests import Request
-from apps.capabilities.interpreter.sandbox.execution import Outcome, execute
+from apps.capabilities.interpreter.sandbox.execution import SandboxOutcome, execute
 from apps.capabilities.interpreter.sandbox.folder import HOME
 from apps.capabilities.interpreter.sandbox.state import KEY, StateUnusable, read_state, write_state
 from apps.capabilities.interpreter.sandbox.workers import run_in_worker
@@ -75,9 +74,9 @@ class SandboxSession:
         return replace(outcome.execution, produced=produced, notes=(*notes, *others))
 
     async def load(self, request: Request, messages: Sequence[Message]) -> dict[str, bytes]:
-        problems = Problems()
+        problems = FileProblems()
         files: dict[str, bytes] = {}
-        for file in match_files(request.attachment_urls, messages, problems):
+        for file in match_files(request.urls, messages, problems):
             try:
                 files[file.name] = (await self.opening.loader.load(file.url)).content
             except FileRefused as error:
@@ -88,8 +87,8 @@ class SandboxSession:
     def restore(
         self, request: Request, messages: Sequence[Message]
     ) -> tuple[bytes | None, list[str]]:
-        """What the newest call left behind, and what the model must know about it."""
-        if request.fresh:
+        """The state after the newest call, and notes for the model."""
+        if request.open_session:
             return None, []
         written = newest(self.opening, messages)
         try:
@@ -97,8 +96,8 @@ class SandboxSession:
         except StateUnusable as reason:
             return None, [str(reason)]
 
-    def save(self, outcome: Outcome) -> list[str]:
-        """Remember the state; a call that was cut off leaves that of the call before."""
+    def save(self, outcome: SandboxOutcome) -> list[str]:
+        """Notes for the model. A call that was cut off leaves the state of the call before."""
         if outcome.is_state_lost:
             self.opening.saved[KEY] = {}  # what cannot be loaded is not tried again
         if outcome.state is None:
@@ -112,7 +111,7 @@ class SandboxSession:
 
 
 def newest(opening: Opening, messages: Sequence[Message]) -> Any:
-    """Of this run, else of the last answer that has one; `{}` stands for nothing kept."""
+    """`{}` means that nothing was kept, None that there was no call."""
     if KEY in opening.saved:
         return opening.saved[KEY]
     if KEY in opening.state:
@@ -124,7 +123,7 @@ def newest(opening: Opening, messages: Sequence[Message]) -> Any:
 
 
 def shown_files(files: Mapping[str, bytes]) -> tuple[tuple[Produced, ...], list[str]]:
-    """The files that become attachments, and a note about the others."""
+    """The files that become attachments, and notes about the others."""
     produced = [
         Produced(one_line(name.rpartition("/")[2]), kind, content)
         for name, content in files.items()

@@ -33,8 +33,8 @@ ROLLED_BACK = "Variables are as they were before this call."
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """`state` is None when the call left none behind; `files` are those that the code made."""
+class SandboxOutcome:
+    """`state` is None when the call left none; `files` are those that the code made."""
 
     execution: Execution
     state: bytes | None = None
@@ -45,20 +45,20 @@ class Outcome:
 
 def execute(
     session: MontySession, code: str, files: Mapping[str, bytes], before: bytes | None
-) -> Outcome:
-    """Run the code on top of what an earlier call left; whatever it does becomes an outcome."""
+) -> SandboxOutcome:
+    """Run the code in the state that an earlier call left. Raises nothing for what the code does."""
     is_lost = False
     if before is not None:
         try:
             session.load_session(before)
         except MontyCrashedError as error:
-            return Outcome(failure(stopped(error)), is_state_lost=True)
+            return SandboxOutcome(failure(stopped(error)), is_state_lost=True)
         except MontyError:
             is_lost = True
     return replace(run(session, code, files), is_state_lost=is_lost)
 
 
-def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Outcome:
+def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> SandboxOutcome:
     folder = Folder(files)
     output = CollectStreams(MOST_OUTPUT_BYTES)
     stderr = ""
@@ -67,10 +67,12 @@ def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Outcome
         value = session.feed_run(with_text_result(code), print_callback=output, os=folder, cwd=HOME)
         result = value if isinstance(value, str) else ""
     except MontyCrashedError as error:
-        return Outcome(failure(stopped(error), printed(output, "stdout")), notes=(ROLLED_BACK,))
+        return SandboxOutcome(
+            failure(stopped(error), printed(output, "stdout")), notes=(ROLLED_BACK,)
+        )
     except MontyRuntimeError as error:
         if reason := limit_reached(error):
-            return Outcome(failure(reason, printed(output, "stdout")), notes=(ROLLED_BACK,))
+            return SandboxOutcome(failure(reason, printed(output, "stdout")), notes=(ROLLED_BACK,))
         stderr = error.display()
     except MontySyntaxError as error:
         stderr = error.display()
@@ -83,7 +85,7 @@ def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Outcome
         stdout=printed(output, "stdout"),
         stderr=printed_error + end_of(stderr, MOST_ERROR_CHARACTERS),
     )
-    return Outcome(execution, dumped(session), folder.made())
+    return SandboxOutcome(execution, dumped(session), folder.made())
 
 
 def limit_reached(error: MontyRuntimeError) -> str:
@@ -133,7 +135,6 @@ def cut(text: str, most: int) -> str:
 
 
 def end_of(text: str, most: int) -> str:
-    """The end of a traceback says what happened."""
     return text if len(text) <= most else f"(cut) …{text[-most:]}"
 
 

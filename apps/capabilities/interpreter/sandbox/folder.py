@@ -16,7 +16,7 @@ MOST_READ_BYTES = 256 * 1024 * 1024
 
 
 class GrowingFile(MemoryFile):
-    """Takes as long to write in a thousand pieces as in one."""
+    """Appending costs the same for many small pieces as for one large piece."""
 
     def __init__(self, path: PurePosixPath, content: bytes) -> None:
         super().__init__(path, b"")
@@ -34,7 +34,7 @@ class GrowingFile(MemoryFile):
 
 
 class Folder(OSAccess):
-    """No environment, no clock, no network: the code asks for nothing but these files."""
+    """No environment, no clock, no network."""
 
     def __init__(self, given: Mapping[str, bytes]) -> None:
         paths = {PurePosixPath(HOME) / name: content for name, content in given.items()}

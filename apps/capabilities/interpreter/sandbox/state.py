@@ -30,7 +30,7 @@ class StateUnusable(Exception):
 
 
 def fingerprint() -> str:
-    """Changes with what a state depends on: a state brings its own limits along."""
+    """A state depends on this, and brings its own limits along."""
     return (
         f"{pydantic_monty.__version__}"
         f"/{settings.PY_INTERPRETER_SANDBOX_SECONDS:g}s"
@@ -79,7 +79,7 @@ def read_state(written: Any, caller: Caller) -> bytes | None:
 
 
 async def hide_state(messages: Sequence[Message]) -> Sequence[Message]:
-    """A view of the conversation for a model, which has no use for it."""
+    """A model has no use for it."""
     return [without_state(message) for message in messages]
 
 

@@ -61,7 +61,7 @@ def limits() -> ResourceLimits:
 
 
 class Abandoned(Exception):
-    """Nobody waits for the result any more."""
+    pass
 
 
 @dataclass(slots=True)
@@ -106,7 +106,7 @@ class Job:
 
 
 async def run_in_worker(work: Callable[[MontySession], T]) -> T:
-    """Let `work` use a worker, in a thread. A cancellation ends the worker at once."""
+    """Run `work` in a thread with a worker. A cancellation ends the worker at once."""
     job = Job()
     house = workers()
     future: asyncio.Future[Any] = asyncio.get_running_loop().run_in_executor(

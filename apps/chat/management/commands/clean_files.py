@@ -1,12 +1,10 @@
 """Delete files that nobody needs, as the server does every hour, and bytes that belong to no file."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from apps.chat import drafts
+from apps.chat import unsent_files
 from apps.workspace.local.leftovers import delete_leftovers
 
 
@@ -17,6 +15,6 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        given_up = drafts.forget()
+        given_up = unsent_files.delete()
         unused = delete_leftovers()
         self.stdout.write(f"Questions that were never asked: {given_up}\nUnused files: {unused}")

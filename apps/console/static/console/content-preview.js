@@ -48,17 +48,9 @@ if (place) {
     return [element("h3", title), code];
   }
 
-  // The button submits the form as it stands, which comes back with the name of the secret.
-  function doubtful({ path, message, may_move }) {
+  function doubtful({ path, message }) {
     const item = document.createElement("li");
-    item.append(element("code", path), ` ${message} `);
-    if (may_move) {
-      const move = element("button", "Move to a secret");
-      Object.assign(move, { name: "_move", value: path, formNoValidate: true });
-      move.className = "workbench-button";
-      move.setAttribute("aria-label", `Move ${path} to a secret`);
-      item.append(move);
-    }
+    item.append(element("code", path), ` ${message}`);
     return item;
   }
 

@@ -5,7 +5,6 @@ export class Findings {
   constructor(root, onChoose) {
     this.section = root.querySelector("[data-findings]");
     this.url = root.dataset.checkUrl;
-    this.moves = root.dataset.moves !== undefined;
     this.onChoose = onChoose;
     this.all = [...this.section.querySelectorAll("li")].map(read);
     this.section.addEventListener("click", (event) => this.choose(event));
@@ -46,7 +45,7 @@ export class Findings {
     this.all = findings;
     this.section.hidden = findings.length === 0;
     const list = document.createElement("ul");
-    list.append(...findings.map((finding) => write(finding, this.moves)));
+    list.append(...findings.map(write));
     this.section.querySelector("ul").replaceWith(list);
   }
 
@@ -64,11 +63,10 @@ function read(item) {
   const { path, line, column } = item.querySelector("a").dataset;
   const message = item.querySelector("span").textContent;
   const severity = item.dataset.severity;
-  const remedy = item.querySelector("button")?.dataset.remedy ?? "";
-  return { severity, path: path ?? "", message, line: Number(line), column: Number(column), remedy };
+  return { severity, path: path ?? "", message, line: Number(line), column: Number(column) };
 }
 
-function write(finding, moves) {
+function write(finding) {
   const item = document.createElement("li");
   item.className = `manifest-editor-${finding.severity}`;
   const kind = document.createElement("strong");
@@ -80,16 +78,5 @@ function write(finding, moves) {
   const message = document.createElement("span");
   message.textContent = finding.message;
   item.append(kind, " ", link, " ", message);
-  if (moves && finding.remedy === "move") item.append(" ", moveButton(finding.path));
   return item;
-}
-
-// Submits the form as it stands, which then comes back as a draft with the name of the secret.
-function moveButton(path) {
-  const button = document.createElement("button");
-  Object.assign(button, { name: "_move", value: path, formNoValidate: true });
-  button.dataset.remedy = "move";
-  button.setAttribute("aria-label", `Move ${path} to a secret`);
-  button.textContent = "Move to a secret";
-  return button;
 }

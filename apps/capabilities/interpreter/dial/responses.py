@@ -1,0 +1,83 @@
+"""What DIAL's interpreter answers: the shapes that it sends, and an execution made of one."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from apps.capabilities.interpreter.engines import TEXTS, Execution, Produced, is_shown
+
+
+class Response(BaseModel):
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+
+class SessionResponse(Response):
+    session_id: str | None = Field(default=None, alias="sessionId")
+
+
+class ExecutionResponse(Response):
+    status: str
+    result: str | dict[str, JsonValue] | None = None
+    stdout: str | None = None
+    stderr: str | None = None
+    display: list[dict[str, JsonValue]] | None = None
+
+
+class FileResponse(Response):
+    path: str
+
+
+class FilesResponse(Response):
+    files: list[FileResponse] = []
+
+
+class BucketResponse(Response):
+    bucket: str
+
+
+def execution_of(response: ExecutionResponse) -> Execution:
+    """With the kinds of output that are shown; of several of one kind, the last."""
+    display = {
+        kind: data
+        for item in response.display or ()
+        for kind, data in item.items()
+        if kind in TEXTS or is_shown(kind)
+    }
+    produced: list[Produced] = []
+    notes: list[str] = []
+    for kind, data in display.items():
+        if kind in TEXTS:
+            continue
+        try:
+            produced.append(Produced("", kind, content_of(kind, data)))
+        except (binascii.Error, ValueError):
+            notes.append(f"The displayed {kind} is damaged and was left out.")
+    return Execution(
+        "SUCCESS" if response.status.upper() == "SUCCESS" else "FAILURE",
+        text_of(response.result),
+        response.stdout or "",
+        response.stderr or "",
+        display,
+        tuple(produced),
+        tuple(notes),
+    )
+
+
+def text_of(result: str | Mapping[str, Any] | None) -> str:
+    """The texts of a result that has several kinds."""
+    if isinstance(result, Mapping):
+        return "\n".join(str(data) for kind, data in result.items() if kind in TEXTS)
+    return result or ""
+
+
+def content_of(kind: str, data: Any) -> bytes:
+    """Raises `ValueError` for an image that is not base64."""
+    if kind.startswith("image/"):
+        return base64.b64decode("".join(str(data).split()), validate=True)
+    return data.encode() if isinstance(data, str) else msgspec.json.encode(data)

@@ -1,0 +1,172 @@
+"""How a connection to a server fails, and in what words a toolset's report tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
+from http import HTTPStatus
+
+import msgspec
+from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST
+from pydantic import ValidationError
+
+from apps.capabilities.wrappers.texts import one_line, shortened
+from apps.errors import EgressRefused, InitializationIssue, ToolError, Unsupported
+from apps.workspace.egress.errands import Errand, SSEError
+
+MESSAGE_CHARACTERS = 500
+DETAIL_CHARACTERS = 4_000
+ENDED = "the server ended the connection."
+"""All that is known when messages stop coming; an exception that follows knows more."""
+TERMINATED = "Session terminated"
+SERVER_CODES = range(-32099, -31999)
+"""Of JSON-RPC; a server decides what they mean."""
+STAND_INS = frozenset({"Server returned an error response", "Not Found"})
+"""What the SDK says for an HTTP status; the errand knows which it was."""
+
+
+@dataclass(eq=False)
+class ConnectionFailed(Exception):
+    """`text` is a sentence about the server, `details` what lay under it.
+
+    `last_words` are what a program wrote to stderr: for administrators only. `status` is the HTTP
+    status of a refusal, 0 for any other failure. One that is kept is raised as a copy: it would
+    gather a trace with each time it is raised.
+    """
+
+    text: str
+    _: KW_ONLY
+    kind: str = "connection"
+    details: str = ""
+    last_words: str = ""
+    needs_sign_in: bool = False
+    timed_out: bool = False
+    status: int = 0
+    retry_after: float | None = None
+
+    def message(self, label: str) -> str:
+        """For the report about the toolset `label`."""
+        if self.needs_sign_in:
+            return f"Authentication required for toolset '{label}'"
+        prefix = {"http": "HTTP error for", "mcp": "MCP error for"}.get(self.kind, "Toolset")
+        return f"{prefix} {label}: {self.text}"
+
+    def issue(self, label: str) -> InitializationIssue:
+        return InitializationIssue(self.message(label), details=self.details)
+
+
+def read_failure(error: BaseException, errand: Errand) -> ConnectionFailed:
+    found = list(leaves(error))
+    details = shortened("\n".join(map(describe, found)), DETAIL_CHARACTERS)
+    known = next((leaf for leaf in found if isinstance(leaf, ConnectionFailed)), None)
+    if known is not None:
+        return known
+    if errand.status == HTTPStatus.UNAUTHORIZED:
+        return ConnectionFailed(
+            "it asks for a sign-in.", kind="http", details=details, needs_sign_in=True
+        )
+    first = found[0]
+    if errand.failure:
+        return ConnectionFailed(errand.failure, details=details, timed_out=errand.timed_out)
+    says_more = isinstance(first, MCPError) and first.message not in STAND_INS
+    if errand.status and not says_more:
+        return ConnectionFailed(
+            errand.status_line,
+            kind="http",
+            details=details,
+            status=errand.status,
+            retry_after=errand.retry_after,
+        )
+    return read_leaf(first, details)
+
+
+def read_leaf(error: BaseException, details: str) -> ConnectionFailed:
+    match error:
+        case MCPError() if error.message == TERMINATED:
+            return ConnectionFailed(
+                "the address does not behave as an MCP server; probably there is none at it "
+                "(404), or the session has ended.",
+                kind="mcp",
+                details=details,
+            )
+        case MCPError() if is_closed(error):
+            return ConnectionFailed(ENDED, details=details)
+        case MCPError():
+            message = one_line(error.message, MESSAGE_CHARACTERS) or "without a message"
+            return ConnectionFailed(message, kind="mcp", details=details)
+        case TimeoutError():
+            return ConnectionFailed(
+                "the server did not answer in time.", details=details, timed_out=True
+            )
+        case ValidationError():
+            return ConnectionFailed(
+                "the server's answer does not follow the protocol.", details=details
+            )
+        case SSEError():
+            return ConnectionFailed(
+                "the server sent an event that is too large, or nonsense.", details=details
+            )
+        case EgressRefused() | ToolError() | Unsupported():
+            return ConnectionFailed(str(error), details=details)
+        case _:
+            return ConnectionFailed("the connection failed.", details=details)
+
+
+def has_lost_session(errand: Errand) -> bool:
+    """Whether the server did nothing because it does not know the session any more.
+
+    A 404 always says so, a 400 in words. Only the first answer counts: a later one may refuse an
+    answer of ours to what the server asked meanwhile.
+    """
+    if errand.first_status == HTTPStatus.BAD_REQUEST:
+        return is_about_session(errand.refusal)
+    return errand.first_status == HTTPStatus.NOT_FOUND
+
+
+def is_about_session(refusal: bytes) -> bool:
+    """Servers use codes of their own for it, never those of wrong arguments."""
+    try:
+        error = msgspec.json.decode(refusal, type=Refusal).error
+    except (msgspec.DecodeError, UnicodeError):
+        return False
+    is_refused = error.code == INVALID_REQUEST or error.code in SERVER_CODES
+    return is_refused and "session" in error.message.lower()
+
+
+class RefusalError(msgspec.Struct):
+    code: int
+    message: str
+
+
+class Refusal(msgspec.Struct):
+    """An error of JSON-RPC. The SDK takes none without an `id`, which servers leave out of these."""
+
+    error: RefusalError
+
+
+def is_closed(error: BaseException) -> bool:
+    """Whether the session ended under a question; servers use the same code for errors of theirs."""
+    return (
+        isinstance(error, MCPError)
+        and error.code == CONNECTION_CLOSED
+        and error.message == "Connection closed"
+    )
+
+
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """The exceptions in a group of groups, in order; the error itself if it is none."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from leaves(inner)
+    else:
+        yield error
+
+
+def describe(error: BaseException) -> str:
+    """One line for users: texts of libraries have addresses and what servers sent."""
+    if isinstance(error, MCPError):
+        return f"MCPError: {one_line(error.message, MESSAGE_CHARACTERS)}"
+    if isinstance(error, ConnectionFailed):
+        return error.details or error.text
+    return type(error).__name__

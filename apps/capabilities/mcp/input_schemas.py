@@ -1,0 +1,161 @@
+"""JSON Schemas of strangers, made into parameters: complete in themselves, small, checkable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Set
+from functools import partial
+from typing import Any
+from urllib.parse import unquote
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+
+from apps.capabilities.wrappers.arguments import Arguments
+from apps.capabilities.wrappers.parameter_schemas import unchanged
+
+MOST_SCHEMAS = 2_000
+"""Schemas inside one schema, after references are resolved: a few may multiply without end."""
+MOST_ALTOGETHER = 20_000
+"""Of all tools of a toolset. Checking takes about 0.2 ms for each."""
+MOST_DEPTH = 40
+
+LITERAL = frozenset({"enum", "const", "default", "examples"})
+NAMED = frozenset({"properties", "patternProperties", "dependentSchemas"})
+LEFT_OUT = frozenset(
+    {"$defs", "definitions", "$schema", "$id", "$anchor", "$dynamicRef", "$dynamicAnchor"}
+    | {"$recursiveRef", "$recursiveAnchor", "$vocabulary", "$comment"}
+)
+UNCHECKED = frozenset({"pattern", "patternProperties"})
+"""A stranger's regular expression may take for ever; the model sees it, we do not try it."""
+
+
+class SchemaInvalid(ValueError):
+    """A tool's schema cannot be used; the text says why."""
+
+
+class SchemaReader:
+    """Reads the schemas of one toolset, up to a limit for all together."""
+
+    def __init__(self) -> None:
+        self.left = MOST_ALTOGETHER
+
+    def read(self, schema: Mapping[str, Any]) -> Arguments:
+        """Raises `SchemaInvalid`."""
+        resolver = Resolver(schema, min(MOST_SCHEMAS, self.left))
+        before = resolver.left
+        try:
+            whole = resolver.resolved(schema, (), 0)
+        finally:
+            self.left -= before - max(resolver.left, 0)
+        return read_schema(whole)
+
+
+def read_schema(whole: dict[str, Any]) -> Arguments:
+    """Parameters from a schema without references. The model does not see constants.
+
+    Raises `SchemaInvalid`.
+    """
+    if not isinstance(whole.get("properties", {}), dict):
+        raise SchemaInvalid("its `properties` are not an object.")
+    whole = {**whole, "type": "object"}
+    whole.setdefault("properties", {})
+    whole.setdefault("required", [])
+    try:
+        Draft202012Validator.check_schema(whole)
+    except SchemaError as error:
+        raise SchemaInvalid(f"{error.json_path} is not JSON Schema.") from error
+    constants = {
+        name: one["const"]
+        for name, one in whole["properties"].items()
+        if isinstance(one, dict) and "const" in one
+    }
+    if not constants:
+        return Arguments(whole, Draft202012Validator(checkable(whole)), {}, unchanged)
+    shown = {
+        **whole,
+        "properties": {n: one for n, one in whole["properties"].items() if n not in constants},
+        "required": [name for name in whole["required"] if name not in constants],
+    }
+    return Arguments(
+        shown, Draft202012Validator(checkable(shown)), {}, lambda given: {**given, **constants}
+    )
+
+
+class Resolver:
+    """Replaces references inside one document by their targets.
+
+    A reference to itself or to another document allows anything.
+    """
+
+    def __init__(self, document: Mapping[str, Any], most: int) -> None:
+        self.document = document
+        self.left = most
+
+    def resolved(self, schema: Any, inside: tuple[str, ...], depth: int) -> Any:
+        """Raises `SchemaInvalid` for what is too large or too deep."""
+        if isinstance(schema, list):
+            return [self.resolved(item, inside, depth + 1) for item in schema]
+        if not isinstance(schema, Mapping):
+            return schema
+        self.left -= 1
+        if self.left < 0 or depth > MOST_DEPTH:
+            raise SchemaInvalid("it is too large or too deeply nested.")
+        target = schema.get("$ref")
+        if isinstance(target, str):
+            found = {} if target in inside else self.find(target)
+            beside = {key: value for key, value in schema.items() if key != "$ref"}
+            return {
+                **self.members(found, (*inside, target), depth),
+                **self.members(beside, inside, depth),
+            }
+        return self.members(schema, inside, depth)
+
+    def members(
+        self, schema: Mapping[str, Any], inside: tuple[str, ...], depth: int
+    ) -> dict[str, Any]:
+        if isinstance(schema.get("$ref"), str):
+            return dict(self.resolved(schema, inside, depth + 1))
+        change = partial(self.resolved, inside=inside, depth=depth + 1)
+        return with_changed_members(schema, change, LEFT_OUT)
+
+    def find(self, target: str) -> Mapping[str, Any]:
+        """The target of a reference; an empty schema if it is not in the document."""
+        if target != "#" and not target.startswith("#/"):
+            return {}
+        place: Any = self.document
+        for part in target.split("/")[1:]:
+            name = unquote(part).replace("~1", "/").replace("~0", "~")
+            if isinstance(place, Mapping):
+                place = place.get(name)
+            elif isinstance(place, list) and name.isdecimal() and int(name) < len(place):
+                place = place[int(name)]
+            else:
+                return {}
+        return place if isinstance(place, Mapping) else {}
+
+
+def checkable(schema: Any) -> Any:
+    """The schema without what is expensive to check."""
+    if isinstance(schema, list):
+        return [checkable(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    dropped = UNCHECKED
+    if "patternProperties" in schema:
+        dropped |= {"additionalProperties", "unevaluatedProperties"}
+    return with_changed_members(schema, checkable, dropped)
+
+
+def with_changed_members(
+    schema: Mapping[str, Any], change: Callable[[Any], Any], dropped: Set[str]
+) -> dict[str, Any]:
+    """The schema with every schema that stands in it changed, and without the `dropped` keys."""
+
+    def member(key: str, value: Any) -> Any:
+        if key in LITERAL:
+            return value
+        if key in NAMED and isinstance(value, Mapping):
+            return {name: change(one) for name, one in value.items()}
+        return change(value)
+
+    return {key: member(key, value) for key, value in schema.items() if key not in dropped}

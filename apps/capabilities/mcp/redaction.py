@@ -1,0 +1,92 @@
+"""Credentials that were sent to a server, hidden in whatever it says, where it comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+
+from apps.capabilities.wrappers.redaction import SHOWN, spellings
+from apps.manifest.secrets import reads_as_credential
+
+LISTS = frozenset({"tools", "resources"})
+REDACTED = frozenset({"title", "description"})
+"""Of entries in these lists; by the rest they are asked for, so that has to stay."""
+
+
+class SentCredentials:
+    """Of one session."""
+
+    def __init__(self) -> None:
+        self.credentials: set[str] = set()
+        self.spellings: list[str] = []
+        self.needles: list[bytes] = []
+
+    def add(self, *credentials: str) -> None:
+        if not self.credentials.issuperset(credentials):
+            self.credentials |= set(credentials)
+            self.spellings = spellings(self.credentials)
+            self.needles = [msgspec.json.encode(spelling)[1:-1] for spelling in self.spellings]
+
+    def add_named(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Headers or variables that are credentials by their names."""
+        for name, value in pairs:
+            if reads_as_credential(name):
+                kind, _, rest = value.partition(" ")
+                self.add(rest.strip() if kind.lower() in {"bearer", "basic"} else value)
+
+    def redacted(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
+        if not self.spellings or isinstance(item, Exception):
+            return item
+        match item.message:
+            case JSONRPCResponse() as message if self.may_repeat(message.result):
+                changes: dict[str, Any] = {"result": self.redact_result(message.result)}
+            case JSONRPCError() as message:
+                error = message.error
+                changed = {"message": self.redact(error.message), "data": self.redact(error.data)}
+                changes = {"error": error.model_copy(update=changed)}
+            case JSONRPCNotification() | JSONRPCRequest() as message if self.may_repeat(
+                message.params
+            ):
+                changes = {"params": self.redact(message.params)}
+            case _:
+                return item
+        return replace(item, message=message.model_copy(update=changes))
+
+    def may_repeat(self, value: Any) -> bool:
+        """Rarely true, and cheap: taking each large message apart would hold up everybody."""
+        try:
+            written = msgspec.json.encode(value)
+        except (TypeError, ValueError, OverflowError):
+            return True  # numbers without end, broken characters
+        return any(needle in written for needle in self.needles)
+
+    def redact_result(self, result: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            key: [self.redact_entry(entry) for entry in value]
+            if key in LISTS and isinstance(value, list)
+            else self.redact(value)
+            for key, value in result.items()
+        }
+
+    def redact_entry(self, entry: Any) -> Any:
+        if not isinstance(entry, dict):
+            return entry
+        return {key: self.redact(one) if key in REDACTED else one for key, one in entry.items()}
+
+    def redact(self, value: Any) -> Any:
+        match value:
+            case str():
+                for spelling in self.spellings:
+                    value = value.replace(spelling, SHOWN)
+                return value
+            case list():
+                return [self.redact(one) for one in value]
+            case dict():
+                return {self.redact(key): self.redact(one) for key, one in value.items()}
+            case _:
+                return value

@@ -1,0 +1,68 @@
+"""Structured content as text for a model: what is binary in it is named and left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from apps.capabilities.wrappers.texts import one_line
+
+LEAST_CHARACTERS = 1_024
+"""Shorter base64 may be a key or a cursor, which a model can be meant to pass on."""
+LEAST_DATA_CHARACTERS = 64
+"""Of what an object with a media type has as its data."""
+DATA = frozenset({"data", "blob"})
+BINARY_TYPE = "application/octet-stream"
+
+# Bounded and possessive: a text of many megabytes is read once, whatever is in it.
+_data_uri = re.compile(
+    r"data:([\w.+/-]{0,100}+)(?:;[\w.+=-]{1,100}+){0,5};base64,"
+    r"([A-Za-z0-9+/_=-]*+(?:[\r\n]++[A-Za-z0-9+/_=-]{60,}+)*+)",
+    re.IGNORECASE,
+)
+_base64 = re.compile(r"[A-Za-z0-9+/_\r\n-]++={0,2}\s*+")
+_inside = re.compile(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{{LEAST_CHARACTERS},}}+={{0,2}}")
+
+
+def without_binary(value: Any, kind: str = "", key: str = "") -> Any:
+    """The same value, with a note of type and size in place of each blob.
+
+    A blob is the data of a content block that is mirrored, a data URI, or long base64. `kind` is the
+    media type that was stated last on the way to the value, `key` where it stands.
+    """
+    if isinstance(value, str):
+        return text_without_binary(value, kind, key)
+    if isinstance(value, Mapping):
+        kind = type_in(value) or kind
+        return {key: without_binary(item, kind, key) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_binary(item, kind, key) for item in value]
+    return value
+
+
+def text_without_binary(text: str, kind: str, key: str) -> str:
+    is_data = bool(kind) and key in DATA
+    if is_blob(text, LEAST_DATA_CHARACTERS if is_data else LEAST_CHARACTERS):
+        return note(kind, text)
+    text = _data_uri.sub(lambda found: note(found[1], found[2]), text)
+    return _inside.sub(lambda found: note("", found[0]) if is_mixed(found[0]) else found[0], text)
+
+
+def type_in(value: Mapping[str, Any]) -> str:
+    found = value.get("mimeType") or value.get("mime_type")
+    return found if isinstance(found, str) else ""
+
+
+def is_blob(text: str, least: int) -> bool:
+    return len(text) >= least and _base64.fullmatch(text) is not None and is_mixed(text)
+
+
+def is_mixed(text: str) -> bool:
+    """Base64 of that length has capitals, small letters and digits; words, hex and DNA do not."""
+    return all(re.search(part, text) for part in ("[A-Z]", "[a-z]", "[0-9]"))
+
+
+def note(kind: str, data: str) -> str:
+    size = len("".join(data.split()).rstrip("=")) * 3 // 4
+    return f"({one_line(kind) or BINARY_TYPE}, {size:,} bytes, not shown)"

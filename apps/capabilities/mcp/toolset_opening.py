@@ -1,0 +1,204 @@
+"""Toolsets in one run: what their servers offer, or why they offer nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from apps.agent.tools import Tool
+from apps.capabilities.mcp.bindings import BINDINGS, ToolsetBinding, bind_toolset
+from apps.capabilities.mcp.connection_failures import ConnectionFailed
+from apps.capabilities.mcp.listings import Listing, read_listing
+from apps.capabilities.mcp.pool import Leases, current_pool
+from apps.capabilities.mcp.resources import (
+    EagerText,
+    ToolsetResources,
+    injection,
+    list_resources,
+    read_eager,
+    reading_tool,
+    resource_prompt,
+)
+from apps.capabilities.mcp.sign_ins import sign_in_once, sign_in_problem, want_sign_in
+from apps.capabilities.mcp.tools import PreparedTools, prepare_tools
+from apps.capabilities.mcp.toolsets import Toolset
+from apps.capabilities.registry import Contribution, Opening
+from apps.capabilities.wrappers.texts import shortened
+from apps.errors import DeploymentNotFound, InitializationIssue, QuickAppError, ServiceFailed
+from apps.workspace.egress.urls import AddressInvalid
+from apps.workspace.port import SignIn
+
+logger = logging.getLogger(__name__)
+
+INSTRUCTIONS_CHARACTERS = 10_000
+MOST_PREPARED = 8
+"""Lists of one toolset: a server may show callers different ones."""
+
+
+@dataclass(slots=True)
+class OpenedToolset:
+    """`binding` is set when the server was found, `refusal` when it wants a sign-in."""
+
+    binding: ToolsetBinding | None = None
+    tools: PreparedTools = field(default_factory=PreparedTools)
+    instructions: str = ""
+    resources: ToolsetResources | None = None
+    eager: list[EagerText] = field(default_factory=list)
+    issues: list[InitializationIssue] = field(default_factory=list)
+    refusal: ConnectionFailed | None = None
+
+
+class PreparableToolset:
+    """A toolset with its prepared tools."""
+
+    def __init__(self, toolset: Toolset) -> None:
+        self.toolset = toolset
+        self.prepared: dict[tuple[str, str], PreparedTools] = {}
+
+    async def open(self, opening: Opening, leases: Leases) -> OpenedToolset:
+        """Failures of the server become issues."""
+        opened = OpenedToolset()
+        label = self.toolset.label
+        try:
+            await self.fill(opened, opening, leases)
+        except ConnectionFailed as failure:
+            opened.refusal = failure if failure.needs_sign_in else None
+            opened.issues.append(failure.issue(label))
+        except (QuickAppError, AddressInvalid) as error:
+            opened.issues.append(InitializationIssue(unreached(self.toolset, error)))
+        except Exception:
+            logger.exception("Toolset %s could not be opened", self.toolset.path)
+            opened.issues.append(
+                InitializationIssue(f"Toolset {label}: failed unexpectedly; see the server's log.")
+            )
+        return opened
+
+    async def open_again(
+        self, refused: OpenedToolset, outcome: SignIn, opening: Opening, leases: Leases
+    ) -> OpenedToolset:
+        """Open it once more after the person was asked to sign in."""
+        refusal = refused.refusal
+        if outcome == "success":
+            if refused.binding is not None:
+                refused.binding.slot.forget_failures()
+            opened = await self.open(opening, leases)
+            if opened.refusal is None:
+                return opened
+            refusal = opened.refusal
+        details = refusal.details if refusal is not None else ""
+        text = sign_in_problem(outcome, self.toolset.label)
+        return OpenedToolset(issues=[InitializationIssue(text, details=details)])
+
+    async def fill(self, opened: OpenedToolset, opening: Opening, leases: Leases) -> None:
+        opened.binding = binding = await bind_toolset(self.toolset, opening)
+        slot = leases.take(binding.endpoint, binding.bucket, alone=binding.is_private)
+        listing = await slot.cached("listing", binding.errand(), read_listing)
+        opened.tools = await self.tools(binding.toolset, listing)
+        if binding.toolset.tells_instructions and listing.instructions.strip():
+            opened.instructions = introduced(binding.toolset.label, listing.instructions)
+        if listing.has_resources:
+            opened.resources = await list_resources(binding)
+        if opened.resources is not None:
+            opened.eager, opened.issues = await read_eager(opened.resources)
+
+    async def tools(self, toolset: Toolset, listing: Listing) -> PreparedTools:
+        key = (repr(toolset.name), listing.fingerprint)
+        found = self.prepared.pop(key, None)
+        if found is None:
+            # Checking many schemas takes seconds, in which everybody else would stand still.
+            found = await asyncio.to_thread(prepare_tools, toolset, listing)
+        self.prepared[key] = found
+        if len(self.prepared) > MOST_PREPARED:
+            del self.prepared[next(iter(self.prepared))]
+        return found
+
+
+@asynccontextmanager
+async def open_toolsets(
+    toolsets: Sequence[PreparableToolset],
+    opening: Opening,
+    issues: Sequence[InitializationIssue] = (),
+    more: Sequence[Tool] = (),
+) -> AsyncIterator[Contribution]:
+    """The toolsets as one contribution, with `issues` before theirs and `more` after their tools.
+
+    Those that want a sign-in are opened again when everything is open: a person is asked at most
+    once in a run to sign in, to all toolsets of all capabilities.
+    """
+    async with current_pool().leases() as leases:
+        opened = await together(one.open(opening, leases) for one in toolsets)
+        refused = {
+            index: one.toolset.kept_as
+            for index, one in enumerate(toolsets)
+            if one.toolset.kept_as and opened[index].refusal is not None
+        }
+        if not refused:
+            yield joined(opened, opening, issues, more)
+            return
+        want_sign_in(refused.values(), opening)
+
+        async def settle() -> Contribution:
+            outcomes = await sign_in_once(opening)
+            again = (
+                toolsets[index].open_again(
+                    opened[index], outcomes.get(id, "error"), opening, leases
+                )
+                for index, id in refused.items()
+            )
+            found = dict(zip(refused, await together(again), strict=True))
+            every = [found.get(index, one) for index, one in enumerate(opened)]
+            return joined(every, opening, issues, more)
+
+        yield Contribution(settle=settle)
+
+
+async def together(
+    opening: Iterable[Coroutine[None, None, OpenedToolset]],
+) -> list[OpenedToolset]:
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one) for one in opening]
+    return [task.result() for task in tasks]
+
+
+def unreached(toolset: Toolset, error: QuickAppError | AddressInvalid) -> str:
+    """Why the workspace could not say where the server is."""
+    status = error.status if isinstance(error, ServiceFailed) else None
+    named = f"required toolset ({toolset.kept_as})"
+    if isinstance(error, DeploymentNotFound) or status == HTTPStatus.NOT_FOUND:
+        return f"A {named} could not be found. Please contact your administrator."
+    if status == HTTPStatus.FORBIDDEN:
+        return f"Access to a {named} is forbidden. Please contact your administrator."
+    return f"Toolset {toolset.label}: {error}"
+
+
+def introduced(label: str, instructions: str) -> str:
+    text = shortened(instructions.strip(), INSTRUCTIONS_CHARACTERS)
+    return f"What the server of the toolset {label} says about its use:\n\n{text}"
+
+
+def joined(
+    opened: Sequence[OpenedToolset],
+    opening: Opening,
+    issues: Sequence[InitializationIssue],
+    more: Sequence[Tool],
+) -> Contribution:
+    bindings = opening.known.get_or_make(BINDINGS, dict)
+    bindings.update((one.binding.toolset.path, one.binding) for one in opened if one.binding)
+    tools = [tool for one in opened for tool in one.tools.tools]
+    offered = [one.resources for one in opened if one.resources is not None]
+    if offered:
+        tools.append(reading_tool(offered))
+    eager = [text for one in opened for text in one.eager]
+    found = (issue for one in opened for issue in (*one.tools.issues, *one.issues))
+    instructions = (*(one.instructions for one in opened), resource_prompt(offered))
+    return Contribution(
+        tools=(*(tool.bind(opening) for tool in tools), *more),
+        hidden=tuple(tool.bind(opening) for one in opened for tool in one.tools.hidden),
+        instructions=tuple(filter(None, instructions)),
+        history=(injection(eager),) if eager else (),
+        issues=(*issues, *found),
+    )

@@ -1,0 +1,130 @@
+"""Secrets are made of the plain credentials in what is saved, and the document then names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from apps.catalog.content.installed import installed
+from apps.catalog.models import Application
+from apps.catalog.plain_credentials import (
+    ELSEWHERE,
+    PlainCredential,
+    free_name,
+    gives_address,
+    plain_credentials,
+    with_secrets,
+)
+from apps.catalog.secret_uses import documents
+from apps.manifest.credentials import Keys, credential_places, replaced
+from apps.manifest.problems import Problem
+from apps.workspace.local.models import Secret
+from apps.workspace.local.stored_secrets import find_all, server_problem
+
+ADD = "workspace.add_secret"
+FORBIDDEN = (
+    "is a plain credential, which is kept as a secret, and your account may not add secrets. Ask "
+    'for the permission to add secrets, or name one that there is: {"$secret": "name"}.'
+)
+MOST_ATTEMPTS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """`document` names secrets, of which the `made` ones are new."""
+
+    document: Any = field(repr=False)
+    made: tuple[Secret, ...] = ()
+
+
+def refusals(document: Any, user: Any, *, item: str = "") -> list[Problem]:
+    """The credentials that keep an account from saving, because it may not add secrets."""
+    found = movable(document, item)
+    if not found or (user is not None and user.has_perm(ADD)):
+        return []
+    return [Problem(credential.path, FORBIDDEN) for credential in found]
+
+
+def extract(
+    document: Any, stored: Iterable[Any] = (), *, user: Any = None, item: str = ""
+) -> Extraction:
+    """Make a secret of each plain credential, for the servers that it is sent to and no others.
+
+    Equal credentials for the same servers make one secret. One that the `stored` documents name is
+    named again if it has the value and may be sent there. `item` is the name of a predefined item.
+    The caller has a transaction, in which the document is saved too.
+    """
+    known = named_secrets(stored)
+    made: list[Secret] = []
+    names: dict[Keys, str] = {}
+    # Sorted, so that two who save at once do not wait for each other's names in a circle.
+    for credential in sorted(movable(document, item), key=lambda found: found.stem):
+        fitting = [secret for secret in known if secret.value == credential.value]
+        secret = next((s for s in fitting if not server_problem(s, credential.servers)), None)
+        secret = secret or next((s for s in made if is_of(s, credential)), None)
+        if secret is None:
+            secret = make_secret(credential, user)
+            made.append(secret)
+        names[credential.keys] = secret.name
+    return Extraction(with_secrets(document, names), tuple(made))
+
+
+def revealed(document: Any) -> Any:
+    """The document with the values of the secrets that it names. It must not be shown or kept."""
+    known = {secret.name: secret.value for secret in named_secrets([document])}
+    places = [place for place in credential_places(document) if known.get(place.secret)]
+    return replaced(document, {place.keys: known[place.secret] for place in places})
+
+
+def movable(document: Any, item: str = "") -> list[PlainCredential]:
+    return [c for c in found_credentials(document, item) if not c.problem]
+
+
+def found_credentials(document: Any, item: str = "") -> list[PlainCredential]:
+    """Also those that cannot be secrets, each with the reason."""
+    found = plain_credentials(document, item)
+    if item and found and is_sent_elsewhere(item):
+        return [replace(c, problem=c.problem or ELSEWHERE) for c in found]
+    return found
+
+
+def is_sent_elsewhere(item: str) -> bool:
+    """Whether anything that refers to a predefined item gives it another address."""
+    rows = Application.objects.values_list("manifest", flat=True)
+    items = (found.value for found in documents(installed()))
+    return any(gives_address(document, item) for each in (rows, items) for document in each)
+
+
+def named_secrets(stored: Iterable[Any]) -> list[Secret]:
+    """The secrets that documents name."""
+    places = [place for document in stored for place in credential_places(document)]
+    names = {place.secret for place in places if place.kind == "reference"}
+    return sorted(find_all(names).values(), key=lambda secret: secret.name)
+
+
+def is_of(secret: Secret, credential: PlainCredential) -> bool:
+    return bool(secret.value == credential.value) and secret.servers == list(credential.servers)
+
+
+def make_secret(credential: PlainCredential, user: Any) -> Secret:
+    """Raises `ValidationError`, and `IntegrityError` if each free name was taken meanwhile."""
+    for _ in range(MOST_ATTEMPTS):
+        taken = Secret.objects.filter(name__startswith=credential.stem)
+        secret = Secret(
+            name=free_name(credential.stem, set(taken.values_list("name", flat=True))),
+            value=credential.value,
+            servers=list(credential.servers),
+            created_by=user,
+            changed_by=user,
+        )
+        secret.full_clean(validate_unique=False)
+        try:
+            with transaction.atomic():
+                secret.save()
+        except IntegrityError:
+            continue  # somebody took the name since it was looked for
+        return secret
+    raise IntegrityError(f"There is no free name for a secret {credential.stem!r}.")

@@ -1,0 +1,95 @@
+"""Differences, clashes and values as text, for pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.text import Truncator
+
+from apps.catalog.history.differences import MISSING, Difference
+from apps.catalog.history.merge import Clash
+from apps.catalog.line_difference import Line, line_difference
+from apps.manifest.secrets import is_hidden
+
+LONG_TEXT = 120
+"""Characters; longer texts are compared line by line."""
+LONGEST = 20_000
+"""Characters of one value on a page."""
+MOST_SHOWN = 500
+"""Differences on a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedDifference:
+    """`lines` instead of `before` and `after`, where both are long texts."""
+
+    path: str
+    kind: str
+    before: str
+    after: str
+    lines: list[Line]
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedClash:
+    path: str
+    base: str
+    mine: str
+    theirs: str
+
+
+def rendered_differences(found: Iterable[Difference]) -> list[RenderedDifference]:
+    return [rendered_difference(difference) for difference in found]
+
+
+def rendered_difference(difference: Difference) -> RenderedDifference:
+    before, after = difference.before, difference.after
+    path, kind = difference.path or "$", difference.kind
+    if kind == "moved":
+        return RenderedDifference(path, kind, rendered_order(before), rendered_order(after), [])
+    if is_hidden(before) and is_hidden(after):
+        return RenderedDifference(path, kind, "a credential", "another credential", [])
+    are_texts = all(value is MISSING or isinstance(value, str) for value in (before, after))
+    if are_texts and (is_long(before) or is_long(after)):
+        lines = line_difference(lines_of(before), lines_of(after))
+        if lines:  # else they differ in how their lines end
+            return RenderedDifference(path, kind, "", "", lines)
+    return RenderedDifference(path, kind, rendered_value(before), rendered_value(after), [])
+
+
+def rendered_clash(clash: Clash) -> RenderedClash:
+    values = (clash.base, clash.mine, clash.theirs)
+    return RenderedClash(clash.path or "$", *map(rendered_value, values))
+
+
+def rendered_value(value: Any) -> str:
+    if value is MISSING:
+        return "nothing"
+    if is_hidden(value):
+        return "a credential"
+    is_plain = isinstance(value, str) and "\n" in value
+    text = value if is_plain else json.dumps(without_seals(value), indent=2, ensure_ascii=False)
+    return Truncator(text).chars(LONGEST)
+
+
+def without_seals(value: Any) -> Any:
+    if is_hidden(value):
+        return "(a credential)"
+    if isinstance(value, dict):
+        return {key: without_seals(member) for key, member in value.items()}
+    return [without_seals(item) for item in value] if isinstance(value, list) else value
+
+
+def rendered_order(numbers: list[int]) -> str:
+    return ", ".join(f"[{number}]" for number in numbers)
+
+
+def is_long(value: Any) -> bool:
+    return isinstance(value, str) and ("\n" in value or len(value) > LONG_TEXT)
+
+
+def lines_of(value: Any) -> list[str]:
+    return value.splitlines() if isinstance(value, str) else []

@@ -1,0 +1,107 @@
+"""Two edits of one document, merged.
+
+A place that only one edit changed is as that edit left it. A place that both changed differently is
+a clash: somebody has to choose.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from apps.catalog.history.alignment import identity, same
+from apps.catalog.history.differences import MISSING, is_leaf
+from apps.manifest.problems import join
+
+Choice = Literal["mine", "theirs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """A place that both changed. All three are JSON values, MISSING where there is none."""
+
+    path: str
+    base: Any
+    mine: Any
+    theirs: Any
+
+
+@dataclass(slots=True)
+class Merge:
+    """`choices` says whose value stands at the path of a clash; mine, where it says nothing."""
+
+    choices: Mapping[str, str] = field(default_factory=dict)
+    clashes: list[Clash] = field(default_factory=list)
+
+    def merged(self, base: Any, mine: Any, theirs: Any, path: str = "") -> Any:
+        """The value of both edits together, MISSING for none. Collects the clashes."""
+        if equal(mine, theirs) or equal(base, theirs):
+            return mine
+        if equal(base, mine):
+            return theirs
+        three = base, mine, theirs
+        if isinstance(mine, dict) and isinstance(theirs, dict) and not is_leaf(mine, theirs):
+            known = base if isinstance(base, dict) and not is_leaf(base) else {}
+            names = [*mine, *(name for name in theirs if name not in mine)]
+            return self.members(names, (known, mine, theirs), {}, path)
+        if all(isinstance(one, list) for one in three):
+            if all(map(has_identities, three)):
+                return [*self.named_items(base, mine, theirs, path).values()]
+            if len(base) == len(mine) == len(theirs):
+                items = enumerate(zip(*three, strict=True))
+                return [self.merged(*values, join(path, index)) for index, values in items]
+        self.clashes.append(Clash(path, *three))
+        return theirs if self.choices.get(path) == "theirs" else mine
+
+    def members(
+        self,
+        names: Sequence[str],
+        versions: Sequence[Mapping[str, Any]],
+        places: Mapping[str, int],
+        path: str,
+    ) -> dict[str, Any]:
+        """`places` are the numbers of the members of a list, whose paths they make."""
+        found = {}
+        for name in names:
+            base, mine, theirs = (version.get(name, MISSING) for version in versions)
+            found[name] = self.merged(base, mine, theirs, join(path, places.get(name, name)))
+        return {name: value for name, value in found.items() if value is not MISSING}
+
+    def named_items(
+        self, base: list[Any], mine: list[Any], theirs: list[Any], path: str
+    ) -> dict[str, Any]:
+        """Of lists whose items are told apart by their names, wherever they stand."""
+        versions = [{identity(item): item for item in one} for one in (base, mine, theirs)]
+        places: dict[str, int] = {}
+        for version in (versions[0], versions[2], versions[1]):
+            places |= {name: index for index, name in enumerate(version)}
+        return self.members(merged_order(*versions), versions, places, path)
+
+
+def equal(one: Any, other: Any) -> bool:
+    return one is other if one is MISSING or other is MISSING else same(one, other)
+
+
+def has_identities(items: Sequence[Any]) -> bool:
+    return len(set(map(identity, items))) == len(items)
+
+
+def merged_order(
+    base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
+) -> list[str]:
+    """All names, in the order of mine if it moved any, else of theirs.
+
+    New names of the other one follow their neighbours.
+    """
+    i_moved = [name for name in mine if name in base] != [name for name in base if name in mine]
+    first, second = (mine, theirs) if i_moved else (theirs, mine)
+    after: dict[str | None, list[str]] = defaultdict(list)
+    neighbour: str | None = None
+    for name in second:
+        if name in first:
+            neighbour = name
+        else:
+            after[neighbour].append(name)
+    return [*after[None], *(one for name in first for one in (name, *after[name]))]

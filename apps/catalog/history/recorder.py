@@ -1,0 +1,156 @@
+"""A change becomes a row, whichever way the row was saved.
+
+By signals, because Django deletes rows in ways that call no method of theirs. A queryset's `update`
+sends no signal: use `update_rows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db import connections, models, router, transaction
+from django.db.models import F
+from django.db.models.signals import post_save, pre_delete, pre_save
+
+from apps.catalog.history.actors import Actor, acting, present_actor, present_note
+from apps.catalog.history.differences import Difference, differences
+from apps.catalog.history.kinds import BY_SENDER, KINDS, Kind, Snapshot, kind_of
+from apps.catalog.history.models import Change
+
+MOST_PLACES = 20
+LONGEST_PLACE = 200
+BEFORE = "_state_before"
+"""The attribute in which a row that is being saved keeps its earlier snapshot."""
+
+
+def connect() -> None:
+    for sender in BY_SENDER:
+        name = f"history.{sender._meta.label_lower}"
+        pre_save.connect(before_save, sender=sender, dispatch_uid=name)
+        post_save.connect(after_save, sender=sender, dispatch_uid=name)
+        pre_delete.connect(before_delete, sender=sender, dispatch_uid=name)
+    pre_delete.connect(before_account_goes, sender=get_user_model(), dispatch_uid="history.account")
+
+
+def before_save(sender: type[models.Model], instance: models.Model, raw: bool, **also: Any) -> None:
+    kind = kind_of(sender)
+    if raw or not kind.is_meant(instance):
+        return
+    setattr(instance, BEFORE, None if instance._state.adding else stored(kind, instance.pk))
+
+
+def after_save(sender: type[models.Model], instance: models.Model, raw: bool, **also: Any) -> None:
+    kind = kind_of(sender)
+    if raw or not kind.is_meant(instance):
+        return
+    row = find(kind, instance.pk)
+    before = instance.__dict__.pop(BEFORE, None)
+    if row is not None and (change := change_of(kind, row, before, kind.snapshot(row))):
+        change.save()
+
+
+def before_delete(sender: type[models.Model], instance: models.Model, **also: Any) -> None:
+    kind = kind_of(sender)
+    row = find(kind, instance.pk) if kind.is_meant(instance) else None
+    if row is not None and (change := change_of(kind, row, kind.snapshot(row), None)):
+        change.save()
+
+
+def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) -> None:
+    """Record that the rows of an account lose their owner: Django clears it without a signal."""
+    actor = present_actor()
+    if actor.user == instance:  # nothing can refer to the account any more
+        actor = Actor(None, actor.via, f"{instance.get_username()}, whose account went then")
+    with acting(actor):
+        for kind in KINDS:
+            for column in kind.people:
+                update_rows(
+                    kind.model._default_manager.filter(**{column: instance}), **{column: None}
+                )
+
+
+def update_rows(rows: models.QuerySet[Any], **values: Any) -> int:
+    """The same values for all of them, with a new version for those that this changes."""
+    kind = kind_of(rows.model)
+    changes: list[Change] = []
+    with transaction.atomic():
+        for row in rows.select_for_update(of=("self",)):
+            before = kind.snapshot(row)
+            for column, value in values.items():
+                setattr(row, column, value)
+            row.version += 1
+            if change := change_of(kind, row, before, kind.snapshot(row)):
+                changes.append(change)
+        numbers = [change.object_id for change in changes]
+        rows.model._default_manager.filter(pk__in=numbers).update(
+            **values, version=F("version") + 1
+        )
+        Change.objects.bulk_create(changes)
+    return len(changes)
+
+
+def stored(kind: Kind, number: Any) -> Snapshot | None:
+    row = find(kind, number)
+    return None if row is None else kind.snapshot(row)
+
+
+def find(kind: Kind, number: Any) -> models.Model | None:
+    """The row as it is in the database. Inside a transaction it stays so until its end."""
+    rows = kind.model._default_manager.filter(pk=number)
+    if connections[router.db_for_write(kind.model)].in_atomic_block:
+        rows = rows.select_for_update(of=("self",))
+    return rows.first()
+
+
+def change_of(
+    kind: Kind, row: models.Model, before: Snapshot | None, after: Snapshot | None
+) -> Change | None:
+    """Not saved yet; None if nothing differs."""
+    found = list(between(kind, before, after))
+    if not found and before is not None and after is not None:
+        return None
+    actor, note = present_actor(), present_note()
+    version = getattr(row, "version", None)
+    return Change(
+        kind=kind.label,
+        object_id=row.pk,
+        title=str(row)[:300],
+        version=version,
+        what=what_of(before, after, note.restored_from),
+        restored_from=note.restored_from,
+        user=actor.user,
+        actor=actor.user.get_username() if actor.user is not None else "",
+        via=actor.via,
+        through=actor.through,
+        reason=note.reason,
+        before=before,
+        after=after,
+        count=len(found),
+        places=[difference.path[:LONGEST_PLACE] for difference in islice(found, MOST_PLACES)],
+    )
+
+
+def what_of(
+    before: Snapshot | None, after: Snapshot | None, restored_from: int | None
+) -> Change.What:
+    if after is None:
+        return Change.What.DELETED
+    if restored_from is not None:
+        return Change.What.RESTORED
+    return Change.What.CREATED if before is None else Change.What.CHANGED
+
+
+def between(kind: Kind, before: Snapshot | None, after: Snapshot | None) -> Iterator[Difference]:
+    """Of a new or a deleted row, each column that says something is a place."""
+    if before is None or after is None:
+        states = ({}, filled(after or {})) if before is None else (filled(before), {})
+    else:
+        states = (kind.readable(before), kind.readable(after))
+    yield from differences(*states)
+
+
+def filled(snapshot: Snapshot) -> Snapshot:
+    return {column: value for column, value in snapshot.items() if value not in ("", None, [], {})}

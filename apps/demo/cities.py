@@ -1,0 +1,56 @@
+"""Well-known cities: what the demo model recognizes and the demo services answer for."""
+
+from __future__ import annotations
+
+import csv
+import re
+import unicodedata
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class City:
+    """`zone` is an IANA time zone.
+
+    The place is in degrees north and east, to a tenth, which is some ten kilometres.
+    """
+
+    name: str
+    country: str
+    zone: str
+    latitude: float
+    longitude: float
+
+
+def folded(text: str) -> str:
+    """Lower case without accents, one space between words: how names are compared."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    bare = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
+    return " ".join(bare.casefold().split())
+
+
+with Path(__file__).with_name("cities.csv").open(encoding="utf-8", newline="") as _file:
+    CITIES = tuple(
+        City(name, country, zone, float(latitude), float(longitude))
+        for name, country, zone, latitude, longitude in list(csv.reader(_file))[1:]
+    )
+
+_by_name = {folded(city.name): city for city in CITIES}
+
+NAMES = "|".join(
+    re.escape(name)
+    for name in sorted({*_by_name, *(city.name for city in CITIES)}, key=len, reverse=True)
+)
+"""A pattern of all names, with and without their accents; a longer name stands before its parts."""
+
+
+def find_city(name: str) -> City | None:
+    return _by_name.get(folded(name))
+
+
+def similar_cities(name: str) -> list[str]:
+    """At most three names that are spelled alike."""
+    near = get_close_matches(folded(name), _by_name, n=3, cutoff=0.7)
+    return [_by_name[key].name for key in near]

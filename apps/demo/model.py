@@ -1,0 +1,136 @@
+"""The built-in demo model: no key, no network, no language model, and it says so.
+
+It calls the tools that a question points to and shows what they return. The same conversation
+always gets the same answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from django.conf import settings
+
+from apps.agent.events import TextDelta, Usage
+from apps.agent.messages import Message
+from apps.agent.model import Delta, Finish, ModelRequest, ToolCallDelta
+from apps.demo.calls import Call, Plan, plan_calls
+from apps.demo.clues import all_clues
+from apps.demo.results import READ_SKILL, render, without_attachments
+from apps.demo.talk import greeting, long_text, small_talk
+
+CALL_PREFIX = "demo_call_"
+"""Begins the ids of calls that were made here; calls that others put in are not looked at."""
+MOST_CHARACTERS = 4_000
+"""Of a question that is looked at; longer ones are texts, not questions."""
+MOST_ASKED = 6
+"""Questions back to which one like "and in Lima?" can go."""
+CHARACTERS_PER_TOKEN = 4
+"""An estimate: there is no tokenizer where there is no model."""
+ARGUMENT_PIECE = 12
+"""Characters of arguments in one delta, so that they arrive in pieces as elsewhere."""
+SUPPORTED_PARAMETERS = frozenset({"max_completion_tokens", "max_tokens"})
+"""The request parameters that change an answer."""
+CLOSING = "*The built-in demo model only repeats what the tools returned.*"
+
+_words = re.compile(r"\S+\s*|\s+")
+_skill_names = re.compile(r"<name>([a-z0-9-]{1,64})</name>")
+
+
+class DemoModel:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
+        """Answer word by word, `DEMO_MODEL_DELAY_SECONDS` apart, and report estimated tokens."""
+        answer = answer_to(request)
+        calls = answer if isinstance(answer, list) else []
+        text, reason = limited("" if calls else str(answer), request.parameters)
+        for word in _words.findall(text):
+            yield [TextDelta(word)]
+            await asyncio.sleep(settings.DEMO_MODEL_DELAY_SECONDS)
+        said = len(text)
+        for index, call in enumerate(calls):
+            id = f"{CALL_PREFIX}{len(request.messages)}_{index}"
+            yield [ToolCallDelta(index, id, call.tool)]
+            arguments = msgspec.json.encode(call.arguments).decode()
+            said += len(call.tool) + len(arguments)
+            for start in range(0, len(arguments), ARGUMENT_PIECE):
+                piece = arguments[start : start + ARGUMENT_PIECE]
+                yield [ToolCallDelta(index, arguments=piece)]
+                await asyncio.sleep(0)
+        usage = Usage(tokens(size_of(request)), tokens(said))
+        yield [Finish("tool_calls" if calls else reason), usage]
+
+
+def answer_to(request: ModelRequest) -> str | list[Call]:
+    """A text, or the calls to make first."""
+    asked = [m for m in request.messages if m.role == "user"] or [Message("user")]
+    (question, attached), *earlier = (
+        without_attachments(message.text[:MOST_CHARACTERS])
+        for message in reversed(asked[-MOST_ASKED:])
+    )
+    choice = request.parameters.get("tool_choice")
+    made = own_results(request.messages)
+    if not made and choice in (None, "auto", "none") and (text := long_text(question)):
+        return text
+    before = [] if greeting(question) else [text for text, _ in earlier]
+    plan = plan_for(question, request, choice, before)
+    if made:
+        return "\n\n".join([*made, *plan.missing, CLOSING])
+    if plan.missing and not plan.calls:
+        return "\n\n".join([*plan.missing, "Say it in your question, and I will call it."])
+    files = attached or len(asked[-1].attachments)
+    return plan.calls or small_talk(question, request.tools, files)
+
+
+def own_results(messages: Sequence[Message]) -> list[str]:
+    """The results of the calls that were made here since the latest question, as Markdown."""
+    start = max((index for index, m in enumerate(messages) if m.role == "user"), default=0)
+    results = {m.tool_call_id: m for m in messages[start:] if m.role == "tool"}
+    calls = [call for message in messages[start:] for call in message.tool_calls]
+    return [render(c, results.get(c.id)) for c in calls if c.id.startswith(CALL_PREFIX)]
+
+
+def plan_for(question: str, request: ModelRequest, choice: object, earlier: Sequence[str]) -> Plan:
+    """A question that names a skill is about that skill alone; the word "read" means no skill."""
+    tools = request.tools
+    if choice in (None, "auto", "required"):
+        if calls := skill_reads(question, request):
+            return Plan(calls)
+        others = [spec for spec in tools if spec.name != READ_SKILL]
+        tools = others if others or choice != "required" else tools
+    return plan_calls(question, tools, choice, earlier)
+
+
+def skill_reads(question: str, request: ModelRequest) -> list[Call]:
+    """Calls that read the skills that the prompt lists and the question names, and their files."""
+    said = set(re.findall(r"[\w-]+", question.casefold()))
+    if not said & {"skill", "skills"} or READ_SKILL not in [spec.name for spec in request.tools]:
+        return []
+    prompt = next((m.text for m in request.messages if m.role == "system"), "")
+    files = [{"file_path": clue.text} for clue in all_clues(question) if clue.kind == "file"]
+    return [
+        Call(READ_SKILL, {"skill_name": name, **file})
+        for name in dict.fromkeys(_skill_names.findall(prompt))
+        if name in said
+        for file in ({}, *files)
+    ]
+
+
+def limited(text: str, parameters: Mapping[str, Any]) -> tuple[str, str]:
+    """The text within the limit of the request, and the reason why it ends there."""
+    most = next((parameters[n] for n in sorted(SUPPORTED_PARAMETERS) if n in parameters), None)
+    if not isinstance(most, int) or not 0 < most * CHARACTERS_PER_TOKEN < len(text):
+        return text, "stop"
+    return text[: most * CHARACTERS_PER_TOKEN], "length"
+
+
+def size_of(request: ModelRequest) -> int:
+    """Characters that the model was sent."""
+    said = sum(len(message.text) for message in request.messages)
+    return said + sum(len(memoryview(spec.written)) for spec in request.tools)
+
+
+def tokens(characters: int) -> int:
+    return max(1, characters // CHARACTERS_PER_TOKEN)

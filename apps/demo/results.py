@@ -1,0 +1,130 @@
+"""Results of tools as Markdown that a person can read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from apps.agent.messages import Message, ToolCall
+
+MOST_CHARACTERS = 3_000
+"""Of one text that a tool returned; the whole of it is in the stage of the call."""
+MOST_LINES = 40
+LONGEST_VALUE = 200
+UNITS = {"_celsius": "°C", "_percent": "%", "_km_h": "km/h"}
+"""End of a value's name → its unit."""
+READ_SKILL = "internal_skills_read_skill"
+
+_failure = re.compile(
+    r"\s*(?:Error\b|Parameter \S+ is invalid|The tool (?:call `|failed)"
+    r"|.{0,200}?\b(?:status(?: code)?:?|answered(?: with)?) [45]\d\d\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+# Lines for the model: when a result was made, and which attachments came with it.
+_time = re.compile(r"\n?\[Timestamp: [^\]\n]*\]\Z")
+_attached = re.compile(r"\n<attachments>\n.*</attachments>(?:\n\[[^\n]*\])*\Z", re.DOTALL)
+_origin = re.compile(r"internal_[^_]+_(?=.)")
+_between_words = re.compile(r"[\s_.-]+|(?<=[a-z\d])(?=[A-Z])")
+
+
+def render(call: ToolCall, result: Message | None) -> str:
+    """One call and what came of it."""
+    title = f"**{tool_title(call.name)}**{argument_list(decoded(call.arguments))}"
+    if result is None:
+        return f"{title} brought no result."
+    text, _ = without_attachments(_time.sub("", result.text))
+    value = decoded(text)
+    if is_failure(call.name, text, value):
+        return f"{title} failed:\n\n{with_margin(text, '> ')}"
+    if not text.strip():
+        return f"{title} returned nothing."
+    if call.name == READ_SKILL:
+        # As code: a skill begins with lines that Markdown makes a heading.
+        return f"{title}\n\n{with_margin(text, '    ')}"
+    return f"{title}\n\n{with_margin(text, '> ') if value is None else markdown(value)}"
+
+
+def without_attachments(text: str) -> tuple[str, int]:
+    """A message without what it says of its attachments, and how many there are."""
+    found = _attached.search(text)
+    if found is None:
+        return text, 0
+    return text[: found.start()], found[0].count("\n  <attachment>\n")
+
+
+def decoded(text: str) -> Any:
+    """The JSON value; None when it is none."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+
+
+def is_failure(tool: str, text: str, value: object) -> bool:
+    """Whether a result reads like an error, as tools here write them: there is no other sign."""
+    if isinstance(value, Mapping):
+        return bool(value.get("error"))
+    return value is None and (text.startswith(f"{tool}: ") or bool(_failure.match(text)))
+
+
+def with_margin(text: str, margin: str) -> str:
+    whole = text.strip()
+    if len(whole) > MOST_CHARACTERS:
+        whole = f"{whole[:MOST_CHARACTERS]}…\n\n(cut: {len(whole):,} characters in all)"
+    return "\n".join(f"{margin}{line}".rstrip() for line in whole.splitlines())
+
+
+def markdown(value: Any) -> str:
+    """A list for an object or a list, else one line."""
+    if isinstance(value, Mapping) and value:
+        lines = [f"- **{label(name)}:** {one_line(member)}" for name, member in value.items()]
+    elif isinstance(value, list) and value:
+        lines = [f"- {one_line(item)}" for item in value]
+    else:
+        return one_line(value)
+    if len(lines) > MOST_LINES:
+        lines[MOST_LINES:] = [f"- … and {len(lines) - MOST_LINES} more"]
+    return "\n".join(lines)
+
+
+def one_line(value: Any, depth: int = 1) -> str:
+    match value:
+        case None | []:
+            text = "none"
+        case bool():
+            text = "yes" if value else "no"
+        case str():
+            text = value
+        case dict() if value and depth:
+            text = ", ".join(f"{name}: {one_line(one, depth - 1)}" for name, one in value.items())
+        case list() if depth:
+            text = ", ".join(one_line(one, depth - 1) for one in value)
+        case _:
+            text = msgspec.json.encode(value).decode()
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+
+
+def argument_list(arguments: Any) -> str:
+    """Without those that are empty; a single one goes without its name."""
+    found = arguments.items() if isinstance(arguments, Mapping) else ()
+    given = {name: value for name, value in found if value != ""}
+    if not given:
+        return ""
+    return f" ({one_line(given if len(given) > 1 else next(iter(given.values())))})"
+
+
+def tool_title(name: str) -> str:
+    """`Weather_now` is "Weather now"; a tool of our own does not name where it comes from."""
+    return label(_origin.sub("", name, count=1))
+
+
+def label(name: str) -> str:
+    """`wind_km_h` is "Wind (km/h)"."""
+    unit = next((unit for unit in UNITS if name.endswith(unit) and name != unit), "")
+    words = " ".join(filter(None, _between_words.split(name.removesuffix(unit)))) or name
+    words = words if words.isupper() else words.lower()
+    return f"{words[:1].upper()}{words[1:]}{f' ({UNITS[unit]})' if unit else ''}"

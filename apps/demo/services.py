@@ -1,0 +1,74 @@
+"""Small services for the demo's tools to ask: the weather of a city, which is made up, and its place."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import path
+from django.views.decorators.http import require_safe
+
+from apps.demo.cities import City, find_city, similar_cities
+
+LONGEST_NAME = 100
+FRESH_SECONDS = 300
+NOTE = "Demo data: made up, and the same every time."
+SKIES = ("clear", "partly cloudy", "overcast", "light rain", "rain", "fog", "windy", "snow showers")
+
+
+def weather_of(city: City) -> dict[str, str | int]:
+    """The same numbers for the same city, drawn from its name."""
+    draw = hashlib.sha256(city.name.encode()).digest()
+    sky = SKIES[draw[0] % len(SKIES)]
+    return {
+        "city": city.name,
+        "country": city.country,
+        "conditions": sky,
+        "temperature_celsius": draw[1] % 5 - 4 if sky == "snow showers" else draw[1] % 28 + 3,
+        "wind_km_h": draw[2] % 20 + (30 if sky == "windy" else 2),
+        "humidity_percent": draw[3] % 50 + 45,
+        "note": NOTE,
+    }
+
+
+def place_of(city: City) -> dict[str, str | float]:
+    return {
+        "name": city.name,
+        "country": city.country,
+        "latitude": city.latitude,
+        "longitude": city.longitude,
+        "time_zone": city.zone,
+    }
+
+
+@require_safe
+def answer(
+    request: HttpRequest, parameter: str, lookup: Callable[[City], dict[str, Any]]
+) -> HttpResponse:
+    """The data of the city that the query parameter names."""
+    name = " ".join(request.GET.get(parameter, "").split())
+    if not name:
+        text = f"Which city? Add it to the address, as in ?{parameter}=Oslo."
+        return respond(400, {"error": text})
+    if len(name) > LONGEST_NAME:
+        return respond(400, {"error": f"A city's name has at most {LONGEST_NAME} characters."})
+    city = find_city(name)
+    if city is None:
+        text = f"{name!r} is none of the cities that the demo knows."
+        return respond(404, {"error": text, "suggestions": similar_cities(name)})
+    return respond(200, lookup(city))
+
+
+def respond(status: int, found: dict[str, Any]) -> HttpResponse:
+    response = JsonResponse(found, status=status)
+    response["Cache-Control"] = f"public, max-age={FRESH_SECONDS}" if status == 200 else "no-store"
+    return response
+
+
+urlpatterns = [
+    path("weather", partial(answer, parameter="city", lookup=weather_of), name="demo-weather"),
+    path("place", partial(answer, parameter="q", lookup=place_of), name="demo-place"),
+]

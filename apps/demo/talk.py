@@ -1,0 +1,88 @@
+"""Answers of the demo model that need no tool: honest, and long on request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from apps.agent.tools import ToolSpec
+from apps.demo.results import tool_title
+
+SHOWN_TOOLS = 12
+MARKDOWN = Path(__file__).with_name("markdown.md").read_text("utf-8").strip()
+STORY = Path(__file__).with_name("story.md").read_text("utf-8").strip()
+WHO = (
+    "I am the **built-in demo model** of QuickApps. There is no language model behind me: I look "
+    "for the tools that your words point to, call them, and show what they return."
+)
+HOW_TO_GO_ON = (
+    "For real answers, add a deployment with an OpenAI-compatible service in the administration "
+    "and name it in the application's manifest."
+)
+TRICKS = (
+    "- *Tell me a long story*, to watch an answer stream and to stop it\n"
+    "- *Show me Markdown*, to see how text is formatted"
+)
+THANKED = "You are welcome. I am only the built-in demo, but I will call a tool any time."
+OPENINGS = {
+    r"\W*$": "You wrote no text, and I can read nothing else.",
+    r".*\b(help|who are you|what (are|can|do) you|how do you work|what tools)\b": WHO,
+    r"\W*(hi|hello|hey|good (morning|day|afternoon|evening)|greetings)\b": f"Hello! {WHO}",
+    r"\W*(thanks|thank you|great|cool|nice|bye|goodbye)\b": THANKED,
+}
+"""The beginning of an answer, by a pattern that the question fits."""
+
+_paragraphs = re.compile(r"\b(\d{1,3}) paragraphs?\b", re.IGNORECASE)
+_story = re.compile(r"\b(?:story|tale|long(?:er)? (?:answer|text|reply))\b", re.IGNORECASE)
+
+
+def long_text(question: str) -> str:
+    """The story or its first paragraphs, if the question asks for one; else ""."""
+    if match := _paragraphs.search(question):
+        return "\n\n".join(STORY.split("\n\n")[: max(int(match[1]), 1)])
+    return STORY if _story.search(question) else ""
+
+
+def greeting(question: str) -> str:
+    """The answer to small talk; "" for any other question."""
+    said = (
+        text for p, text in OPENINGS.items() if re.match(p, question, re.IGNORECASE | re.DOTALL)
+    )
+    return next(said, "")
+
+
+def small_talk(question: str, tools: Sequence[ToolSpec], files: int) -> str:
+    """An answer to a question that points to no tool; `files` is how many came with it."""
+    opening = greeting(question) or f"I cannot answer that. {WHO}"
+    if "markdown" in question.casefold():
+        return MARKDOWN
+    if opening == THANKED:
+        return THANKED
+    return "\n\n".join([opening, *told_of_files(tools, files), abilities(tools), HOW_TO_GO_ON])
+
+
+def told_of_files(tools: Sequence[ToolSpec], files: int) -> list[str]:
+    if not files:
+        return []
+    seen = f"I see {files} attached file{'' if files == 1 else 's'}"
+    if any(spec.name.endswith("file_read_lines") for spec in tools):
+        return [f"{seen}. Name one, as in *Read lines 0 to 20 of notes.txt*."]
+    return [f"{seen}, but I cannot read files."]
+
+
+def abilities(tools: Sequence[ToolSpec]) -> str:
+    if not tools:
+        return f"This application offers me no tools. You can still try:\n\n{TRICKS}"
+    lines = [
+        f"- **{tool_title(spec.name)}**: {first_sentence(spec.description)}"
+        for spec in tools[:SHOWN_TOOLS]
+    ]
+    if len(tools) > SHOWN_TOOLS:
+        lines.append(f"- … and {len(tools) - SHOWN_TOOLS} more")
+    listed = "\n".join(lines)
+    return f"This application offers me these tools:\n\n{listed}\n\nYou can also try:\n\n{TRICKS}"
+
+
+def first_sentence(text: str) -> str:
+    return re.split(r"(?<=[.!?])\s|\n", text.strip(), maxsplit=1)[0][:160]

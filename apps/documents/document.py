@@ -1,0 +1,126 @@
+"""A document that is read as far as it is needed, and no part of it twice."""
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+
+from apps.documents.formats import TITLES, kind_of
+from apps.documents.pages import Unreadable
+from apps.documents.process import CUTS, Bounds, Extract, Order, extract
+from apps.documents.reader import read_document
+
+FIRST_PAGES = 16
+"""As many as one process reads in the time that it takes to start."""
+MOST_PAGES_AT_ONCE = 128
+"""Each process takes twice as many as the one before, so that a long document needs few of them."""
+ALL = 10**9
+LEAST_SECONDS = 1.0
+"""A process with less time does not get to its first page."""
+
+Extracting = Callable[[bytes, Order, Bounds], Awaitable[Extract]]
+
+_line_end = re.compile(r"\r\n|\n|\r")
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines without their ends; a line end at the end of the text begins no further line."""
+    lines = _line_end.split(text)
+    return lines[:-1] if not lines[-1] else lines
+
+
+@dataclass(slots=True)
+class Document:
+    """`lines` are those of the first `pages` of `total`; only a PDF has pages."""
+
+    content: bytes = field(repr=False)
+    name: str = ""
+    media_type: str = ""
+    bounds: Bounds = field(default_factory=Bounds)
+    lines: list[str] = field(default_factory=list, repr=False)
+    characters: int = 0
+    pages: int = 0
+    total: int = 0
+    is_complete: bool = False
+    at_once: int = FIRST_PAGES
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+    extract: Extracting = field(default=extract, repr=False)
+
+    async def until(self, end: int | None = None) -> None:
+        """Read on until there are `end` lines (None: to the end), within the time of the bounds.
+
+        The next call goes on where this one stopped. Raises `Unreadable`.
+        """
+        async with self.lock:
+            if self.reaches(end):
+                return
+            if kind_of(self.content, self.name, self.media_type) != "pdf":
+                await self.read_whole()
+                return
+            if end is None and self.at_once >= FIRST_PAGES:
+                self.at_once = ALL
+            seconds, deadline = self.bounds.seconds, time.monotonic() + self.bounds.seconds
+            while await self.grow(seconds) and not self.reaches(end):
+                seconds = deadline - time.monotonic()
+                if seconds < LEAST_SECONDS:
+                    break
+
+    @property
+    def size(self) -> int:
+        """Its memory in bytes, about."""
+        return self.characters + len(self.content)
+
+    def reaches(self, end: int | None) -> bool:
+        return self.is_complete or (end is not None and len(self.lines) >= end)
+
+    async def read_whole(self) -> None:
+        text = await read_document(
+            self.content, name=self.name, media_type=self.media_type, bounds=self.bounds
+        )
+        self.lines = await asyncio.to_thread(lines_of, text)
+        self.characters = len(text)
+        self.complete()
+
+    async def grow(self, seconds: float) -> int:
+        """Read further pages; returns how many. Raises `Unreadable` if there are none yet."""
+        first = self.pages + 1
+        order = Order("pdf", TITLES["pdf"], pages=(first, first + self.at_once))
+        room = self.bounds.characters - self.characters
+        try:
+            found = await self.extract(
+                self.content, order, replace(self.bounds, seconds=seconds, characters=room)
+            )
+        except Unreadable:
+            if not self.total:
+                raise
+            found = self.without_pages(seconds)
+            self.at_once = 1
+        else:
+            self.at_once = min(2 * self.at_once, MOST_PAGES_AT_ONCE)
+        self.take(found)
+        return len(found.parts)
+
+    def without_pages(self, seconds: float) -> Extract:
+        """An empty extract, or the note that a page which alone had all the time is unreadable."""
+        is_hopeless = self.at_once == 1 and seconds == self.bounds.seconds
+        parts = (f"[page {self.pages + 1}: could not be read]",) if is_hopeless else ()
+        return Extract(parts, self.total)
+
+    def take(self, found: Extract) -> None:
+        for part in found.parts:
+            self.add(part)
+        self.pages += len(found.parts)
+        self.total = found.total
+        if found.cut == "room":
+            self.add(CUTS["room"])
+        if found.cut == "room" or self.pages >= self.total:
+            self.complete()
+
+    def complete(self) -> None:
+        self.is_complete = True
+        self.content = b""
+
+    def add(self, part: str) -> None:
+        self.lines += lines_of(part)
+        self.characters += len(part) + 1

@@ -1,0 +1,154 @@
+"""The process that reads one document.
+
+It has limits of memory and time, nothing of our environment, and can write no file, so that a
+malicious document harms nothing else.
+"""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+
+from apps.documents.formats import Kind
+from apps.documents.pages import Unreadable
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULE = "apps.documents"
+BYTES_OF_A_CHARACTER = 12
+"""At most, in the process's answer: two escaped surrogates in JSON."""
+ROOM = 4_096
+"""Bytes of an answer beside the text."""
+GRACE_SECONDS = 2.0
+"""Time for the process to say itself that its time is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Limits for one document; `memory` in bytes, `characters` of its text."""
+
+    seconds: float = 30.0
+    memory: int = 512 * 1024 * 1024
+    characters: int = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The task of the process. `title` is the name of the format in messages."""
+
+    kind: Kind
+    title: str
+    pages: tuple[int, int] | None = None
+    base_url: str = ""
+
+
+CUTS = {
+    "room": "[cut: the rest is left out, because the text is too long]",
+    "time": "[cut: the rest may be left out, because reading took too long]",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """`total`: the number of pages or sheets of the document; `cut`: why there may be more parts."""
+
+    parts: tuple[str, ...]
+    total: int = 0
+    cut: str = ""
+
+    @property
+    def text(self) -> str:
+        return "\n".join((*self.parts, CUTS[self.cut]) if self.cut else self.parts)
+
+
+async def extract(content: bytes, order: Order, bounds: Bounds) -> Extract:
+    """Raises `Unreadable`. A cancellation ends the process at once."""
+    job = Job(content, order, bounds)
+    future = asyncio.get_running_loop().run_in_executor(threads(), job.run)
+    try:
+        return await future
+    except asyncio.CancelledError:
+        job.stop()
+        raise
+
+
+@cache
+def threads() -> ThreadPoolExecutor:
+    # As many documents at the same time as there are processors; others wait for their turn.
+    return ThreadPoolExecutor(max(2, os.cpu_count() or 2), thread_name_prefix="documents")
+
+
+@dataclass(slots=True)
+class Job:
+    content: bytes = field(repr=False)
+    order: Order
+    bounds: Bounds
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    process: subprocess.Popen[bytes] | None = None
+    is_stopped: bool = False
+
+    def run(self) -> Extract:
+        """Raises `Unreadable`."""
+        with tempfile.TemporaryFile() as given:
+            header = {**asdict(self.order), **asdict(self.bounds)}
+            given.write(json.dumps(header).encode() + b"\n" + self.content)
+            given.seek(0)
+            process = self.start(given.fileno())
+        timer = threading.Timer(self.bounds.seconds + GRACE_SECONDS, self.kill)
+        timer.start()
+        most = self.bounds.characters * BYTES_OF_A_CHARACTER + ROOM
+        try:
+            assert process.stdout is not None  # noqa: S101 - it is a pipe
+            with process.stdout as answers:
+                answer = answers.read(most)
+        finally:
+            timer.cancel()
+            self.kill()
+            process.wait()
+        return self.read(answer)
+
+    def start(self, given: int) -> subprocess.Popen[bytes]:
+        with self.lock:
+            if self.is_stopped:
+                raise Unreadable("nobody waits for it any more.")
+            self.process = subprocess.Popen(  # noqa: S603 - our own program, no shell
+                [sys.executable, "-s", "-B", "-m", MODULE],
+                stdin=given,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=ROOT,
+                env={"PATH": os.defpath, "PYTHONUTF8": "1"},
+                close_fds=True,
+            )
+            return self.process
+
+    def read(self, answer: bytes) -> Extract:
+        """Raises `Unreadable`."""
+        try:
+            found = json.loads(answer)
+        except ValueError:
+            raise Unreadable(
+                f"reading it took more than the {self.bounds.seconds:g} seconds or the "
+                f"{self.bounds.memory // 2**20:,} MB that are possible."
+            ) from None
+        if found["problem"]:
+            raise Unreadable(str(found["problem"]))
+        return Extract(tuple(found["parts"]), found["total"], found["cut"])
+
+    def stop(self) -> None:
+        with self.lock:
+            self.is_stopped = True
+        self.kill()
+
+    def kill(self) -> None:
+        with self.lock:
+            if self.process is not None and self.process.returncode is None:
+                with suppress(ProcessLookupError):
+                    self.process.kill()

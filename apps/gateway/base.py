@@ -1,0 +1,113 @@
+"""The base of the gateway's consumers: JSON answers, DIAL's error bodies, finding an application."""
+
+from collections.abc import Iterable
+from math import ceil
+from typing import Any, ClassVar
+
+import msgspec
+from django.core.validators import slug_re
+
+from apps.accounts.caller import Caller
+from apps.catalog import access
+from apps.catalog.resolve import ResolvedApplication
+from apps.errors import ApplicationNotFound, BadRequest, NotAuthenticated, QuickAppError
+from apps.gateway.chat_requests import shortened
+from apps.runs.failures import PASSED_ON, WITH_LIMITS, Failure, failure
+from apps.streaming.bodies import BodyTooLarge, BodyTooSlow
+from apps.streaming.consumer import Header, HttpConsumer
+
+JSON = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
+MOST_RETRY_SECONDS = 86_400
+"""The longest `Retry-After`: services have no quotas for more than a day."""
+
+
+class ManyChoices(BadRequest):
+    def __init__(self, slug: str) -> None:
+        super().__init__(f"{slug} deployment doesn't support n > 1")
+
+
+STATUS: dict[type[Exception], int] = {BodyTooLarge: 413, BodyTooSlow: 408, ManyChoices: 422}
+GENERAL_CODES = (BadRequest.code, QuickAppError.code)
+
+
+class GatewayConsumer(HttpConsumer):
+    """Answers with JSON, also after an error. Subclasses write `answer`."""
+
+    methods: ClassVar[tuple[str, ...]] = ("GET", "HEAD")
+
+    async def handle(self) -> None:
+        try:
+            if self.scope["method"] not in self.methods:
+                await self.refuse_method()
+                return
+            await self.answer()
+        except Exception as error:  # noqa: BLE001 - nothing is above this; answer_of logs it
+            await self.send_error(error)
+
+    async def answer(self) -> None:
+        raise NotImplementedError
+
+    async def send_error(self, error: Exception) -> None:
+        status, body, headers = answer_of(error)
+        await self.send_json(status, body, headers)
+
+    async def send_json(self, status: int, body: Any, headers: Iterable[Header] = ()) -> None:
+        await self.respond(status, msgspec.json.encode(body), (*JSON, *headers))
+
+    async def refuse_method(self) -> None:
+        allowed = ", ".join(self.methods)
+        message = f"The method {self.scope['method']} is not allowed here; use {allowed}."
+        body = {"error": {"message": message, "type": "invalid_request_error", "code": "405"}}
+        headers = (*JSON, (b"allow", allowed.encode()))
+        await self.respond(405, msgspec.json.encode(body), headers)
+
+    @property
+    def slug(self) -> str:
+        """The application that the address names, or ""."""
+        return str(self.scope["url_route"]["kwargs"].get("slug", ""))
+
+
+def answer_of(
+    error: Exception, *, for_core: bool = False
+) -> tuple[int, dict[str, Any], tuple[Header, ...]]:
+    """The status, the body and the headers for an error; errors of the server's own are logged."""
+    # Core relays no status but these, so only others are told of limits of the model's service.
+    found = failure(error, PASSED_ON if for_core else WITH_LIMITS)
+    status = STATUS.get(type(error), found.status)
+    headers: tuple[Header, ...] = ()
+    if found.retry_after is not None:
+        seconds = ceil(min(found.retry_after, MOST_RETRY_SECONDS))
+        headers = ((b"retry-after", str(seconds).encode()),)
+    return status, error_body(found, status), headers
+
+
+def error_body(found: Failure, status: int) -> dict[str, Any]:
+    """DIAL's error object. Its code is the status where the error has a general code only."""
+    error = {
+        "message": found.message,
+        "type": found.kind,
+        "code": str(status) if found.code in GENERAL_CODES else found.code,
+        "display_message": found.text,
+    }
+    return {"error": error}
+
+
+def hidden(slug: str, caller: Caller) -> QuickAppError:
+    """The same error for a missing application and for one that the caller may not use."""
+    # A visitor is told that a key might help.
+    return NotAuthenticated() if caller.kind == "visitor" else ApplicationNotFound(shortened(slug))
+
+
+async def find(slug: str, caller: Caller) -> ResolvedApplication:
+    """The application, if the caller may use it. Raises `hidden`, `ApplicationBroken`."""
+    try:
+        return await access.find(checked(slug, caller), caller)
+    except ApplicationNotFound:
+        raise hidden(slug, caller) from None
+
+
+def checked(slug: str, caller: Caller) -> str:
+    """The slug, if it has the form of one. Raises `hidden`."""
+    if not slug_re.match(slug):
+        raise hidden(slug, caller)
+    return slug

@@ -1,0 +1,104 @@
+"""The first check of a document: plain JSON within the limits of what can be handled."""
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from apps.manifest.problems import MOST_PROBLEMS, ROOT, Problem, write
+
+MAX_DEPTH = 80
+"""More than any manifest has, and far below Python's limit of recursion."""
+MAX_VALUES = 200_000
+MAX_CHARACTERS = 4_000_000
+"""Of all keys and texts together."""
+MAX_INTEGER = 2**64
+
+TOO_LARGE = f"too large; at most {MAX_VALUES:,} values and {MAX_CHARACTERS:,} characters are read"
+_BROKEN = "contains half a surrogate pair; write whole characters"
+
+_CONTAINERS = (dict, list)
+_PLAIN = frozenset({bool, str, dict, list})
+
+Place = tuple[str | int, ...]
+
+
+def document_problems(document: object) -> list[Problem]:
+    """The places that are not plain JSON, or the first limit that is exceeded."""
+    if not isinstance(document, dict):
+        return [Problem(ROOT, f"expected an object, found {kind_of(document)}")]
+    found: list[Problem] = []
+    rest: list[tuple[Place, Any]] = [((), document)]
+    values = characters = 0
+    while rest and len(found) <= MOST_PROBLEMS:
+        place, container = rest.pop()
+        if len(place) >= MAX_DEPTH:
+            return [Problem(write(place), f"nested more than {MAX_DEPTH} levels deep; flatten it")]
+        items = [*container, *container.values()] if isinstance(container, dict) else container
+        text = "".join([item for item in items if isinstance(item, str)])
+        values += len(container)
+        characters += len(text)
+        if values > MAX_VALUES or characters > MAX_CHARACTERS:
+            return [Problem(ROOT, TOO_LARGE)]
+        # A closer look costs several times as much, and most containers need none.
+        if not text.isascii() or not _PLAIN.issuperset(map(type, items)):
+            found += _problems(place, container)
+        rest += [
+            ((*place, key), value)
+            for key, value in _members(container)
+            if isinstance(value, _CONTAINERS)
+        ]
+    return found
+
+
+def _members(container: Any) -> Iterable[tuple[Any, Any]]:
+    return container.items() if isinstance(container, dict) else enumerate(container)
+
+
+def _problems(place: Place, container: Any) -> Iterator[Problem]:
+    for key, value in _members(container):
+        if isinstance(container, dict) and not isinstance(key, str):
+            yield Problem(write(place), f"its keys must be strings; one is {kind_of(key)}")
+        elif isinstance(key, str) and _is_broken(key):
+            yield Problem(write((*place, key)), f"the key {_BROKEN}")
+        elif problem := _value_problem(value):
+            yield Problem(write((*place, key)), problem)
+
+
+def _value_problem(value: object) -> str:
+    if isinstance(value, str):
+        return _BROKEN if _is_broken(value) else ""
+    if value is None or isinstance(value, bool | dict | list):
+        return ""
+    if isinstance(value, int):
+        # Longer ones cannot be shown either: Python refuses to write them out.
+        return "" if -MAX_INTEGER < value < MAX_INTEGER else "expected an integer of up to 64 bits"
+    if isinstance(value, float):
+        return "" if math.isfinite(value) else f"{value} is not a number that JSON knows"
+    return f"expected a JSON value, found {kind_of(value)}"
+
+
+def _is_broken(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+_KINDS: dict[type, str] = {
+    type(None): "null",
+    bool: "a boolean",
+    int: "an integer",
+    float: "a number",
+    str: "a string",
+    list: "a list",
+    dict: "an object",
+}
+
+
+def kind_of(value: object) -> str:
+    """The JSON type of a value, with its article."""
+    for kind, words in _KINDS.items():
+        if isinstance(value, kind):
+            return words
+    return f"a Python value of type {type(value).__name__}"

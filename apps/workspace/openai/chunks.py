@@ -1,0 +1,224 @@
+"""The chunks of a streamed completion, with DIAL's additions, and what the core reads in them.
+
+They are msgspec structs so that the bytes of the network are decoded straight into them: one pass,
+no dictionaries (the cost of a token is mostly decoding). Keys that nothing reads are skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from apps.agent.events import (
+    AnnotationAdded,
+    AttachmentAdded,
+    ModelUsage,
+    RefusalDelta,
+    StateSaved,
+    TextDelta,
+    Usage,
+)
+from apps.agent.messages import attachment_from_dict
+from apps.agent.model import Delta, Finish, ReasoningDelta, StagePart, ToolCallDelta
+
+THOUGHT_NAMES = ("reasoning_content", "reasoning", "thinking")
+"""The keys that services have for what a model thinks."""
+MOST_TOKENS = 10**12
+"""A number beyond this is no count, and databases would refuse it."""
+
+
+class FunctionPart(msgspec.Struct, gc=False):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class CallPart(msgspec.Struct, gc=False):
+    index: int = 0
+    id: str | None = None
+    function: FunctionPart | None = None
+
+
+class StageChunk(msgspec.Struct, gc=False):
+    index: int | None = None
+    name: str | None = None
+    content: str | None = None
+    status: str | None = None
+    attachments: list[dict[str, Any]] | None = None
+    parent_stage_index: int | None = None
+
+
+class CustomContent(msgspec.Struct, gc=False):
+    attachments: list[dict[str, Any]] | None = None
+    stages: list[StageChunk] | None = None
+    state: dict[str, Any] | None = None
+
+
+class ChoiceDelta(msgspec.Struct, gc=False):
+    content: str | None = None
+    tool_calls: list[CallPart] | None = None
+    custom_content: CustomContent | None = None
+    custom_fields: Any = None
+    """Of any shape; what is known of it are the `annotations` of a citing application."""
+    refusal: Any = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+    thinking: Any = None
+    """Text, or it is not read."""
+
+
+class TokenCounts(msgspec.Struct, gc=False):
+    """`model` is told in statistics alone; the details are of any shape."""
+
+    model: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    prompt_tokens_details: Any = None
+    completion_tokens_details: Any = None
+
+
+class Statistics(msgspec.Struct, gc=False):
+    usage_per_model: list[TokenCounts] | None = None
+
+
+class Choice(msgspec.Struct, gc=False):
+    delta: ChoiceDelta | None = None
+    finish_reason: str | None = None
+    logprobs: Any = None
+
+
+class Chunk(msgspec.Struct, gc=False):
+    """One event of the stream."""
+
+    choices: list[Choice] = []
+    usage: TokenCounts | None = None
+    statistics: Statistics | None = None
+    error: Any = None
+    """What a service sends in place of a chunk."""
+
+
+class ChunkReader:
+    """Makes deltas of the chunks of one answer, whose costs may be told in several of them."""
+
+    def __init__(self) -> None:
+        self.usage: TokenCounts | None = None
+        self.statistics: Statistics | None = None
+
+    def read(self, chunk: Chunk, deltas: list[Delta]) -> None:
+        """Append what the chunk says."""
+        if chunk.usage is not None or chunk.statistics is not None:
+            self.read_costs(chunk, deltas)
+        for choice in chunk.choices:
+            delta = choice.delta
+            if choice.logprobs is not None:
+                read_with_logprobs(delta or ChoiceDelta(), choice.logprobs, deltas)
+            elif delta is not None:
+                read_delta(delta, None, deltas)
+            if choice.finish_reason:
+                deltas.append(Finish(choice.finish_reason))
+
+    def read_costs(self, chunk: Chunk, deltas: list[Delta]) -> None:
+        self.usage = chunk.usage or self.usage
+        self.statistics = chunk.statistics or self.statistics
+        if (usage := usage_of(self.usage, self.statistics)) is not None:
+            deltas.append(usage)
+
+
+def read_with_logprobs(delta: ChoiceDelta, logprobs: Any, deltas: list[Delta]) -> None:
+    """They stay with the text, and come alone where there is none."""
+    known = logprobs if isinstance(logprobs, dict) else None
+    read_delta(delta, known, deltas)
+    if known is not None and not delta.content:
+        deltas.append(TextDelta("", known))
+
+
+def read_delta(delta: ChoiceDelta, logprobs: Mapping[str, Any] | None, deltas: list[Delta]) -> None:
+    if delta.custom_content is not None:
+        deltas += read_custom(delta.custom_content)
+    if delta.custom_fields is not None:
+        deltas += map(AnnotationAdded, annotations_of(delta.custom_fields))
+    if (
+        delta.reasoning_content is not None
+        or delta.reasoning is not None
+        or delta.thinking is not None
+    ):
+        deltas += read_thought(delta)
+    if delta.content:
+        deltas.append(TextDelta(delta.content, logprobs))
+    if delta.refusal and isinstance(delta.refusal, str):
+        deltas.append(RefusalDelta(delta.refusal))
+    if delta.tool_calls:
+        deltas += map(read_call, delta.tool_calls)
+
+
+def read_call(call: CallPart) -> ToolCallDelta:
+    function = call.function or FunctionPart()
+    return ToolCallDelta(call.index, call.id or "", function.name or "", function.arguments or "")
+
+
+def read_thought(delta: ChoiceDelta) -> Iterator[ReasoningDelta]:
+    """The first that says something; some services write it under two keys, some write nothing."""
+    written = [(name, getattr(delta, name)) for name in THOUGHT_NAMES]
+    texts = [ReasoningDelta(text, name) for name, text in written if isinstance(text, str)]
+    if texts:
+        yield next((one for one in texts if one.text), texts[0])
+
+
+def read_custom(custom: CustomContent) -> Iterator[Delta]:
+    for written in custom.attachments or ():
+        yield AttachmentAdded(attachment_from_dict(written))
+    if custom.state:
+        yield StateSaved(custom.state)
+    for position, stage in enumerate(custom.stages or ()):
+        yield StagePart(
+            position if stage.index is None else stage.index,
+            stage.name or "",
+            stage.content or "",
+            stage.status.lower() != "completed" if stage.status else None,
+            tuple(attachment_from_dict(written) for written in stage.attachments or ()),
+            stage.parent_stage_index,
+        )
+
+
+def annotations_of(fields: Any) -> list[Mapping[str, Any]]:
+    """The annotations in the `custom_fields` of a delta; [] for whatever else these are."""
+    written = fields.get("annotations") if isinstance(fields, Mapping) else None
+    return [one for one in written if isinstance(one, Mapping)] if isinstance(written, list) else []
+
+
+def usage_of(usage: TokenCounts | None, statistics: Statistics | None) -> Usage | None:
+    """What an answer cost, by model where that was told; None when nothing was."""
+    named = statistics.usage_per_model if statistics is not None else None
+    items = [counts_of(item) for item in named or ()]
+    if usage is None:
+        return Usage(per_model=tuple(items)) if items else None
+    whole = counts_of(usage)
+    if items and all(item.cached is item.created is item.reasoning is None for item in items):
+        # DIAL's statistics have no details, so those of the whole count with the first model.
+        items[0] = replace(
+            items[0], cached=whole.cached, created=whole.created, reasoning=whole.reasoning
+        )
+    return Usage(
+        whole.input, whole.output, tuple(items), whole.cached, whole.created, whole.reasoning
+    )
+
+
+def counts_of(told: TokenCounts) -> ModelUsage:
+    taken, given = told.prompt_tokens_details, told.completion_tokens_details
+    created = count_in(taken, "cache_creation_tokens")
+    return ModelUsage(
+        told.model,
+        told.prompt_tokens,
+        told.completion_tokens,
+        count_in(taken, "cached_tokens"),
+        count_in(taken, "cache_write_tokens") if created is None else created,
+        count_in(given, "reasoning_tokens"),
+    )
+
+
+def count_in(details: Any, name: str) -> int | None:
+    """A number of tokens among the details of a usage; None for whatever else stands there."""
+    found = details.get(name) if isinstance(details, Mapping) else None
+    return found if type(found) is int and 0 <= found <= MOST_TOKENS else None

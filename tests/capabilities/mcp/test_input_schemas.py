@@ -1,0 +1,154 @@
+"""Schemas of strangers."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from apps.capabilities.mcp.input_schemas import SchemaInvalid, SchemaReader
+from apps.capabilities.wrappers.arguments import Arguments
+from apps.errors import InvalidParameter
+
+POINT = {"type": "object", "properties": {"x": {"type": "integer"}}}
+
+
+def read(schema: dict[str, Any]) -> Arguments:
+    return SchemaReader().read(schema)
+
+
+def properties(**members: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": members}
+
+
+def test_an_empty_schema_takes_no_parameters():
+    assert read({}).schema == {"type": "object", "properties": {}, "required": []}
+
+
+def test_references_inside_the_document_are_resolved():
+    schema = {
+        **properties(
+            a={"$ref": "#/$defs/point", "description": "Where"},
+            b={"anyOf": [{"$ref": "#/definitions/odd~1name"}, {"type": "null"}]},
+            c={"type": "array", "items": {"$ref": "#/properties/a"}},
+        ),
+        "$defs": {"point": POINT},
+        "definitions": {"odd/name": {"type": "string"}},
+    }
+
+    found = read(schema).schema["properties"]
+
+    assert found == {
+        "a": {**POINT, "description": "Where"},
+        "b": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        "c": {"type": "array", "items": {**POINT, "description": "Where"}},
+    }
+
+
+def test_what_refers_to_itself_may_be_anything_from_there_on():
+    node = properties(next={"$ref": "#/$defs/node"})
+
+    found = read({**properties(a={"$ref": "#/$defs/node"}), "$defs": {"node": node}})
+
+    assert found.schema["properties"]["a"] == properties(next={})
+    assert found.check({"a": {"next": {"next": 7}}}) == {"a": {"next": {"next": 7}}}
+
+
+@pytest.mark.parametrize(
+    "target", ["https://x.example/s.json", "#/nowhere/at/all", "other#/a", "#x"]
+)
+def test_what_is_not_in_the_document_may_be_anything(target: str):
+    assert read(properties(a={"$ref": target})).schema["properties"] == {"a": {}}
+
+
+def test_properties_may_be_named_like_keywords():
+    names = {
+        "$ref": {"type": "string"},
+        "$defs": {"type": "integer"},
+        "enum": {"enum": [{"$ref": 1}]},
+    }
+
+    assert read(properties(**names)).schema["properties"] == names
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        properties(a={"type": "banana"}),
+        properties(a=7),
+        {"type": "object", "properties": ["a"]},
+        {"type": "object", "required": "a"},
+        {"type": "object", "properties": {"a": {"enum": 3}}},
+    ],
+)
+def test_what_is_no_schema_is_refused(schema: dict[str, Any]):
+    with pytest.raises(SchemaInvalid):
+        read(schema)
+
+
+def test_references_that_multiply_without_end_are_refused_at_once():
+    names = [f"d{number}" for number in range(40)]
+    defs: dict[str, Any] = {
+        name: properties(a={"$ref": f"#/$defs/{after}"}, b={"$ref": f"#/$defs/{after}"})
+        for name, after in pairwise(names)
+    }
+    started = time.monotonic()
+
+    with pytest.raises(SchemaInvalid, match="too large"):
+        read({**properties(a={"$ref": "#/$defs/d0"}), "$defs": {**defs, "d39": POINT}})
+
+    assert time.monotonic() - started < 30
+
+
+def test_what_is_too_deep_is_refused():
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(500):
+        schema = properties(a=schema)
+
+    with pytest.raises(SchemaInvalid, match="nested"):
+        read(schema)
+
+
+def test_a_strangers_regular_expression_is_shown_and_not_tried():
+    arguments = read(
+        {
+            **properties(a={"type": "string", "pattern": "^(a+)+$"}, pattern={"type": "integer"}),
+            "patternProperties": {"^(x+)+$": {"type": "string"}},
+            "additionalProperties": False,
+        }
+    )
+    text = "a" * 60 + "!"
+
+    assert arguments.schema["properties"]["a"]["pattern"] == "^(a+)+$"
+    assert arguments.check({"a": text, "x" * 60: "y"}) == {"a": text, "x" * 60: "y"}
+    with pytest.raises(InvalidParameter, match="Parameter pattern is invalid"):
+        arguments.check({"pattern": "no"})
+
+
+def test_many_large_schemas_are_refused_altogether():
+    large = properties(**{f"p{number}": {"type": "string"} for number in range(1_900)})
+    reader, refused = SchemaReader(), 0
+
+    for _ in range(15):
+        try:
+            reader.read(large)
+        except SchemaInvalid:
+            refused += 1
+
+    assert refused == 5
+
+
+def test_constants_are_sent_and_not_shown():
+    kind = {"type": "object", "properties": {"kind": {"const": "a"}, "n": {"type": "integer"}}}
+
+    arguments = SchemaReader().read({**kind, "required": ["kind", "n"]})
+
+    assert arguments.schema == {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+    }
+    assert arguments.constants == {"kind": "a"}
+    assert arguments.check({"n": 1}) == {"n": 1, "kind": "a"}

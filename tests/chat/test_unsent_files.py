@@ -1,0 +1,163 @@
+"""Files of questions that are never asked do not stay."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.core.management import call_command
+from django.utils import timezone
+
+from apps.chat import unsent_files
+from apps.workspace.local import files
+from apps.workspace.local.leftovers import delete_leftovers
+from apps.workspace.local.models import StoredFile
+from tests.browser.serving import serve
+from tests.chat.test_files import send, stored_bytes
+from tests.chat.test_views import add_application, add_conversation, visiting
+
+OLD = timedelta(hours=25)
+HALF_OLD = timedelta(hours=23)
+
+
+@pytest.fixture(autouse=True)
+def storage(settings: Any, tmp_path: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path
+
+
+def age(by: timedelta, name: str = "") -> None:
+    rows = StoredFile.objects.filter(name__contains=name)
+    rows.update(updated_at=timezone.now() - by)
+
+
+def names() -> set[str]:
+    return set(StoredFile.objects.values_list("name", flat=True))
+
+
+@pytest.mark.django_db
+def test_files_whose_question_was_never_asked_go_with_the_next_upload_of_their_owner():
+    application, client, other = add_application(), visiting(), visiting()
+    conversation = add_conversation(application, client)
+    asked = send(client, application.slug, conversation=conversation.pk)[1]["url"]
+    send(client, application.slug)
+    foreign = send(other, application.slug)[1]["url"]
+    age(OLD)
+
+    kept = send(client, application.slug)[1]["url"]
+
+    assert names() == {url.split("/", 2)[2] for url in (asked, foreign, kept)}
+
+
+@pytest.mark.django_db
+def test_everybodys_are_deleted_with_their_bytes_at_once(
+    tmp_path: Path, django_capture_on_commit_callbacks: Any
+):
+    application = add_application()
+    for _ in range(3):
+        send(visiting(), application.slug)
+    age(OLD)
+    recent = send(visiting(), application.slug)[1]["url"]
+    age(HALF_OLD, recent.split("/", 2)[2])
+
+    with django_capture_on_commit_callbacks(execute=True):
+        assert (unsent_files.delete(), unsent_files.delete()) == (3, 0)
+    assert names() == {recent.split("/", 2)[2]}
+    assert stored_bytes(tmp_path) == 1
+
+
+@pytest.mark.django_db
+def test_a_question_that_is_still_being_prepared_keeps_its_older_files():
+    application, client, begin = add_application(), visiting(), uuid4()
+    send(client, application.slug, name="first.txt", conversation=begin)
+    age(OLD)
+    send(client, application.slug, name="second.txt", conversation=begin)
+
+    assert unsent_files.delete() == 0
+    assert len(names()) == 2
+
+
+@pytest.mark.django_db
+def test_other_files_of_a_user_are_nobodys_drafts():
+    for name in ("notes/plan.md", "conversations/plan.md", f"other/{uuid4()}/a.txt"):
+        files.keep("user-1", name, b"x", "text/plain")
+    age(OLD)
+
+    assert unsent_files.delete() == 0
+    assert len(names()) == 3
+
+
+@pytest.mark.django_db
+def test_many_are_looked_up_in_several_queries(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(unsent_files, "AT_ONCE", 2)
+    for _ in range(5):
+        files.keep("user-1", f"conversations/{uuid4()}/a.txt", b"x", "text/plain")
+    age(OLD)
+
+    assert unsent_files.delete() == 5
+
+
+@pytest.mark.django_db
+def test_bytes_without_a_file_are_deleted_once_they_are_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    files.keep("user-1", "notes/plan.md", b"x", "text/plain")
+    row = StoredFile.objects.get()
+    lost = default_storage.save(f"{row.storage_name[:2]}/{uuid4().hex}", ContentFile(b"lost"))
+    alone = default_storage.save(f"00/{uuid4().hex}", ContentFile(b"lost"))
+    strange = default_storage.save("reports/summary.txt", ContentFile(b"not ours"))
+
+    assert delete_leftovers() == 0  # a file may be about to point at them
+    monkeypatch.setattr(timezone, "now", lambda now=timezone.now: now() + OLD)
+    assert delete_leftovers() == 2
+    assert [default_storage.exists(name) for name in (row.storage_name, strange)] == [True, True]
+    assert [default_storage.exists(name) for name in (lost, alone)] == [False, False]
+
+
+@pytest.mark.django_db
+def test_a_storage_that_was_never_used_has_no_leftovers(settings: Any, tmp_path: Path):
+    settings.MEDIA_ROOT = tmp_path / "none"
+
+    assert delete_leftovers() == 0
+
+
+@pytest.mark.django_db
+def test_the_command_tells_what_it_deleted():
+    send(visiting(), add_application().slug)
+    age(OLD)
+    told = StringIO()
+
+    call_command("clean_files", stdout=told)
+
+    assert told.getvalue() == "Questions that were never asked: 1\nUnused files: 0\n"
+    assert names() == set()
+
+
+ADD = """
+from datetime import timedelta
+from uuid import uuid4
+from django.utils import timezone
+from apps.workspace.local import files
+from apps.workspace.local.models import StoredFile
+files.keep("user-1", f"conversations/{uuid4()}/a.txt", b"x", "text/plain")
+StoredFile.objects.update(updated_at=timezone.now() - timedelta(hours=25))
+"""
+COUNT = "result = StoredFile.objects.count()"
+
+
+def test_a_server_deletes_them_by_itself(tmp_path: Path):
+    with serve(tmp_path) as site:
+        site.shell(ADD)
+    with serve(tmp_path) as site:
+        deadline = time.monotonic() + 60
+        while site.shell(COUNT) and time.monotonic() < deadline:
+            pass
+
+        assert site.shell(COUNT) == 0
+        assert "Deleted the files of questions that were never asked: 1" in site.log.read_text()

@@ -1,0 +1,112 @@
+"""The text of documents, each read in a process of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from apps.documents.pages import Unreadable
+from apps.documents.reader import html_to_markdown, read_document
+from tests.documents.samples import docx, pdf, protected_pdf, xlsx
+
+PAGE = b"""<html><head><title>Prices</title><style>b{}</style></head><body>
+<nav>Home | About</nav><h1>Tea</h1><p>Green <b>tea</b>: <a href="/t?id=1">2.50</a></p>
+<script>steal()</script><table><tr><th>City</th></tr><tr><td>Riga</td></tr></table></body></html>"""
+
+
+async def test_the_pages_of_a_pdf_are_told_apart_and_a_scan_is_called_one():
+    text = await read_document(pdf("First page", "", "Third page"))
+
+    assert text == (
+        "[page 1 of 3]\nFirst page\n[page 2: no text; it may be a scan]\n[page 3 of 3]\nThird page"
+    )
+
+
+async def test_pages_that_nobody_wants_are_not_looked_into():
+    many = pdf(*(f"Page number {n}" for n in range(1, 400)))
+
+    assert await read_document(many, pages=(398, 500)) == (
+        "[page 398 of 399]\nPage number 398\n[page 399 of 399]\nPage number 399"
+    )
+    with pytest.raises(Unreadable, match="it has 399 pages"):
+        await read_document(many, pages=(400, 500))
+
+
+async def test_a_word_file_reads_as_markdown():
+    assert await read_document(docx(), name="plan.docx") == (
+        "# Travel plan\n# Day 1\nWe go to Riga.\n- a coat\n"
+        "| City | Nights |\n| Riga | 3 |\nThe end."
+    )
+
+
+async def test_the_sheets_of_a_workbook_are_told_apart():
+    book = xlsx()
+
+    assert await read_document(book) == (
+        "[sheet Prices]\nItem\tPrice\tSince\nTea, green\t2.5\t2026-03-24 00:00:00\nCake\t3\n"
+        "[sheet Staff]\nAnn\tTRUE"
+    )
+    assert await read_document(book, pages=(2, 3)) == "[sheet Staff]\nAnn\tTRUE"
+
+
+async def test_of_a_page_of_the_web_what_a_person_reads_remains():
+    assert await read_document(PAGE, media_type="text/html; charset=utf-8") == (
+        "# Prices\n\n# Tea\n\nGreen **tea**: [2.50](/t?id=1)\n\n| City |\n| --- |\n| Riga |"
+    )
+
+
+async def test_links_of_a_page_are_told_in_full():
+    page = '<a href="/x">a</a> <a href="javascript:x()">b</a> <img src="data:image/png;base64,A" alt="c">'
+
+    assert await html_to_markdown(page, "https://shop.example/tea/") == (
+        "[a](https://shop.example/x) b ![c]()"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"a,b\r\n1,2\r\n", "a,b\r\n1,2\r\n"),
+        (b"\xef\xbb\xbfa", "a"),
+        ("a,\u00fc".encode("utf-16"), "a,\u00fc"),
+        ("Caf\u00e9 \u20ac".encode("cp1252"), "Caf\u00e9 \u20ac"),
+        (b"", ""),
+        (b"<html>", "<html>"),
+    ],
+)
+async def test_text_is_itself(content: bytes, text: str):
+    assert await read_document(content, name="a.csv", media_type="text/csv") == text
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (protected_pdf("letmein"), "it is protected by a password."),
+        (pdf("Cut off")[:150], "it is damaged, or no PDF file"),
+        (b"%PDF-1.7\n%%EOF", "it is damaged, or no PDF file"),
+        (docx()[:2000], "it is damaged, or no Word file"),
+        (xlsx()[:900], "it is damaged, or no Excel file"),
+        (b"PK\x03\x04" + bytes(60), "it is an archive, of which only Word"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "it is in an old format of Word"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0", "it is no text, and none of the documents"),
+    ],
+    ids=lambda value: value[:40] if isinstance(value, str) else "",
+)
+async def test_what_cannot_be_read_says_why(content: bytes, problem: str):
+    name = "a.docx" if content[:30] == docx()[:30] else "a.xlsx" if b"xl/" in content else "a.bin"
+
+    with pytest.raises(Unreadable) as refused:
+        await read_document(content, name=name)
+
+    assert str(refused.value).startswith(problem)
+
+
+async def test_what_is_locked_with_an_empty_password_is_read():
+    assert await read_document(protected_pdf("")) == "[page 1 of 1]\nSecret"
+
+
+async def test_of_a_page_that_is_too_long_the_beginning_is_read_and_it_says_so():
+    text = await html_to_markdown(f"<p>{'word ' * 110_000}</p>")
+
+    assert text.startswith("word word")
+    assert text.endswith("wo\n\n[cut: the rest is left out, because the page is too long]")
+    assert 499_000 < len(text) < 500_100

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.manifest.names import localized, sanitize, visible_name
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("plain_name", "plain_name"),
+        ("with-dash", "with-dash"),
+        ("a b.c/d", "a_b_c_d"),
+        ("2nd", "_2nd"),
+        ("-x", "_-x"),
+        ("_x", "_x"),
+        ("čau", "_au"),
+        ("", "_"),
+        ("a" * 64, "a" * 64),
+    ],
+)
+def test_a_name_becomes_one_that_models_accept(name: str, expected: str):
+    assert sanitize(name) == expected
+
+
+def test_names_that_are_too_long_stay_different():
+    first, second = sanitize("a" * 64 + "b"), sanitize("a" * 64 + "c")
+
+    assert first != second
+    assert (len(first), len(second)) == (64, 64)
+    assert first.startswith("a" * 55 + "_")
+    assert first == sanitize("a" * 64 + "b")
+
+
+@given(st.text())
+def test_any_text_gives_a_name(text: str):
+    assert re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}", sanitize(text))
+
+
+def test_the_toolset_goes_in_front():
+    assert visible_name("rest api", "get user") == "rest_api_get_user"
+    assert visible_name({"lv": "Celtni", "en": "Crane desk"}, "book") == "Crane_desk_book"
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "expected"),
+    [
+        (None, "en", ""),
+        ("same", "lv", "same"),
+        ({}, "en", ""),
+        ({"en": "e", "lv": "l"}, "lv", "l"),
+        ({"en": "e", "lv": "l"}, "lv-LV", "l"),
+        ({"en": "e", "pt-BR": "b"}, "pt_br", "b"),
+        ({"lv": "l", "en": "e"}, "de", "e"),
+        ({"lv": "l", "fr": "f"}, "de", "l"),
+    ],
+)
+def test_text_is_told_in_the_nearest_language(
+    text: str | dict[str, str] | None, locale: str, expected: str
+):
+    assert localized(text, locale) == expected

@@ -1,0 +1,117 @@
+"""An ASGI application without Django's, for what a server does by itself.
+
+`python -m tests.site.raw_application` serves it as `quickapps_site.serve` does the site.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from typing import Any
+
+from quickapps_site import connections, server
+from quickapps_site.bodies import body_limits, with_bounded_bodies
+from quickapps_site.serve import serve
+
+LIMITS = ((r"/small", 1000), (r"", 4_000_000))
+FLOOD = 65_536
+said = 0
+"""Bytes that were given to the server on the path `/flood`."""
+left = asyncio.Event()
+"""Whoever was flooded has gone."""
+
+
+async def application(scope: Any, receive: Any, send: Any) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.accept"})
+        await flood(receive, lambda text: send({"type": "websocket.send", "text": text}))
+    elif scope["type"] == "http":
+        await with_bounded_bodies(answer, body_limits(LIMITS), 60.0)(scope, receive, send)
+
+
+async def answer(scope: Any, receive: Any, send: Any) -> None:
+    size, pieces, goes_on = 0, 0, True
+    while goes_on:
+        message = await receive()
+        size, pieces = size + len(message.get("body", b"")), pieces + 1
+        goes_on = message.get("more_body", False)
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def say(text: str, more: bool = True) -> None:
+        await send({"type": "http.response.body", "body": text.encode(), "more_body": more})
+
+    known = {
+        "/loop": type(asyncio.get_running_loop()).__module__,
+        "/client": scope["client"][0],
+        "/": f"{size} in {'one piece' if pieces == 1 else 'pieces'}",
+    }
+    if scope["path"] in known:
+        await say(known[scope["path"]])
+    else:
+        await TALKS[scope["path"]](receive, say)
+    await say("", False)
+
+
+async def torrent(receive: Any, say: Any) -> None:
+    for number in range(2000):
+        await say(f"{number:06}" * 1000)
+
+
+async def tokens(receive: Any, say: Any) -> None:
+    for number in range(50):
+        await say(f"data: {number}\n\n")
+        await asyncio.sleep(0)
+
+
+async def slow(receive: Any, say: Any) -> None:
+    await say("begun ")
+    await asyncio.sleep(0.5)
+    await say("ended")
+
+
+async def endless(receive: Any, say: Any) -> None:
+    await say("begun ")
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def flood(receive: Any, say: Any) -> None:
+    global said
+    leaving = asyncio.ensure_future(receive())
+    while not leaving.done():
+        try:
+            await say("x" * FLOOD)
+        except OSError:
+            break
+        said += FLOOD
+        await asyncio.sleep(0)
+    left.set()
+
+
+async def flooded(receive: Any, say: Any) -> None:
+    await left.wait()
+    await say(f"{said}")
+
+
+TALKS = {
+    "/torrent": torrent,
+    "/tokens": tokens,
+    "/slow": slow,
+    "/endless": endless,
+    "/flood": flood,
+    "/flooded": flooded,
+}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("port", type=int)
+    parser.add_argument("--stalled", type=float, default=30.0)
+    parser.add_argument("--grace", type=float, default=3.0)
+    parser.add_argument("--proxies", nargs="*", default=[])
+    given = parser.parse_args()
+    connections.STALLED_SECONDS = given.stalled
+    server.GRACE_SECONDS = given.grace
+    sys.exit(serve(application, "127.0.0.1", given.port, trusted_proxies=given.proxies))

@@ -1,0 +1,92 @@
+"""Processes that serve `raw_application`, and plain connections to them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+OURS = ("-m", "tests.site.raw_application", "{port}")
+DAPHNE = ("-m", "daphne", "-p", "{port}", "tests.site.raw_application:application")
+"""What `manage.py runserver` serves with."""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+async def start(port: int, command: tuple[str, ...]) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        *(part.format(port=port) for part in command),
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "quickapps_site.settings"},
+        stderr=asyncio.subprocess.PIPE,
+        # Whoever runs tests in the background has them ignore it, and what they start as well.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+
+
+@asynccontextmanager
+async def served(
+    *options: str, command: tuple[str, ...] = OURS
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, int]]:
+    port = free_port()
+    process = await start(port, (*command, *options))
+    try:
+        async with asyncio.timeout(120):
+            await until_it_listens(process, port)
+            yield process, port
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def until_it_listens(process: asyncio.subprocess.Process, port: int) -> None:
+    while process.returncode is None:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+        except OSError:
+            await asyncio.sleep(0.02)
+        else:
+            writer.close()
+            return
+    raise AssertionError("The server ended before it listened.")
+
+
+async def ask(
+    port: int, path: str, body: bytes = b"", *, headers: str = "", address: str = "127.0.0.1"
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A request whose answer ends with its connection; `address` is where it comes from."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
+    head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}"
+    writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+    await writer.drain()
+    return reader, writer
+
+
+async def answer(
+    port: int, path: str, body: bytes = b"", *, headers: str = "", address: str = "127.0.0.1"
+) -> str:
+    reader, writer = await ask(port, path, body, headers=headers, address=address)
+    whole = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    return joined(whole).decode()
+
+
+def joined(whole: bytes) -> bytes:
+    """The body of an answer that was sent in chunks."""
+    body, at = b"", whole.index(b"\r\n\r\n") + 4
+    while at < len(whole):
+        end = whole.index(b"\r\n", at)
+        size = int(whole[at:end], 16)
+        body += whole[end + 2 : end + 2 + size]
+        at = end + 2 + size + 2
+    return body
