@@ -7,6 +7,7 @@ from pathlib import Path
 import django_stubs_ext
 from csp.constants import NONCE, NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 from django.core.exceptions import ImproperlyConfigured
+from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 from quickapps_site import environment as env
@@ -67,6 +68,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.forms",
     "channels",
     "rest_framework",
     "rest_framework_api_key",
@@ -114,6 +116,8 @@ TEMPLATES = [
         },
     },
 ]
+
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"  # widgets have templates in DIRS
 
 DATABASES = {"default": env.database("DATABASE_URL", f"sqlite:///{VAR_DIR / 'db.sqlite3'}")}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -258,8 +262,8 @@ UNFOLD = {
             "950": "oklch(28.2% .091 267.935)",
         },
     },
-    "SCRIPTS": ["apps.console.admin.dashboard.landmarks_script"],
-    "STYLES": ["apps.console.admin.dashboard.corrections_style"],
+    "SCRIPTS": [lambda request: static("console/landmarks.js")],
+    "STYLES": [lambda request: static("console/admin.css")],
     "DASHBOARD_CALLBACK": "apps.console.admin.dashboard.overview",
     "SIDEBAR": {
         "show_search": False,
@@ -360,7 +364,7 @@ UNFOLD = {
                         "title": "Chat page",
                         "icon": "chat",
                         "link": "/",
-                        "active": lambda request: False,
+                        "active": False,
                     },
                     {
                         "title": "API description",

@@ -1,13 +1,81 @@
-"""The form of an application, which shows what is wrong with its manifest where it is."""
+"""The form of an application, with the editor of its manifest.
+
+The editor is a text area that works without JavaScript; the script puts a form and a code editor
+over it. A typed text is shown again as it was typed, also if it is no JSON; a stored manifest is
+shown with its plain credentials masked.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from django import forms
+from django.core.exceptions import ValidationError
+from django.forms.fields import InvalidJSONInput
+
+from apps.catalog.json_text import JSONTextInvalid, parse
+from apps.catalog.masking import masked, put_back
 from apps.catalog.models import Application, empty_manifest
-from apps.catalog.review import review_text
+from apps.catalog.review import Finding, review_text
 from apps.console.admin.document_form import DocumentForm
-from apps.console.admin.manifest_editor import ManifestEditor, ManifestField
+from apps.console.admin.theme import TEXT_INPUT
+
+
+class ManifestEditor(forms.Textarea):
+    """`findings` are shown below the text; `refused` scrolls to them.
+
+    `check` names the address that reviews a typed text; `row` is the number of the application
+    whose credentials are masked in it.
+    """
+
+    template_name = "admin/catalog/application/manifest_editor.html"
+    findings: Sequence[Finding] = ()
+    refused = False
+    check = "admin:catalog_application_check"
+    row: int | None = None
+
+    class Media:
+        css = {"all": ("console/manifest-editor.css",)}
+        js = (forms.Script("console/manifest-editor.js", type="module"),)
+
+    def __init__(self) -> None:
+        super().__init__({"rows": 24, "spellcheck": "false", "autocapitalize": "off"})
+        self.attrs["class"] = f"manifest-editor-text {TEXT_INPUT}"
+
+    def get_context(self, name: str, value: Any, attrs: Mapping[str, Any] | None) -> dict[str, Any]:
+        context = super().get_context(name, value, dict(attrs or {}))
+        names = ("findings", "refused", "check", "row")
+        return context | {key: getattr(self, key) for key in names}
+
+
+class ManifestField(forms.JSONField):
+    """`documents` have the credentials that are masked in the typed one."""
+
+    widget = ManifestEditor
+    documents: Sequence[Any] = ()
+
+    def to_python(self, value: Any) -> Any:
+        if value in self.empty_values:
+            return None
+        try:
+            document = parse(value)
+        except JSONTextInvalid as error:
+            raise ValidationError(str(error), code="invalid") from error
+        found = put_back(document, self.documents)
+        if found.problems:
+            lines = [f"{problem.path}: {problem.message}." for problem in found.problems]
+            raise ValidationError(lines, code="invalid")
+        return found.document
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        return None if data is None else InvalidJSONInput(data)
+
+    def prepare_value(self, value: Any) -> Any:
+        if isinstance(value, InvalidJSONInput):
+            return value
+        return json.dumps(masked(value), indent=2, ensure_ascii=False)
 
 
 class ApplicationForm(DocumentForm[Application]):
@@ -21,21 +89,20 @@ class ApplicationForm(DocumentForm[Application]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.find_sources()
+        self.find_masked_documents()
         if not self.is_bound and self.instance.pk:
             self.show_findings()
 
-    def find_sources(self) -> None:
-        """What is hidden in the manifest is in the row, or in the one that is copied."""
+    def find_masked_documents(self) -> None:
         field: Any = self.fields.get("manifest")
         original = self.copied or self.instance
         if isinstance(field, ManifestField) and original.pk:
-            field.sources = [original.manifest]
+            field.documents = [original.manifest]
             field.widget.row = original.pk
 
     def full_clean(self) -> None:
-        """Replace the lines at the manifest by the findings, which know where they are."""
         super().full_clean()
+        # The findings replace the errors of the field: they have a place in the text.
         if self.is_bound and "manifest" in self.errors:
             self.show_findings()
 
@@ -44,7 +111,7 @@ class ApplicationForm(DocumentForm[Application]):
         if not isinstance(field, ManifestField):
             return
         editor: ManifestEditor = cast(Any, field).widget
-        editor.findings = review_text(str(self["manifest"].value()), sources=field.sources)
+        editor.findings = review_text(str(self["manifest"].value()), sources=field.documents)
         count = sum(finding.severity == "error" for finding in editor.findings)
         if self.is_bound and count:
             editor.refused = True

@@ -1,27 +1,37 @@
-"""Applications: their list, their form, copies of them, and the check while somebody types."""
+"""The list of applications, their form and copies, and the requests of the manifest editor."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import CharField, Count, QuerySet
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 from django.forms import ModelForm
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, JsonResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
+from django.views.decorators.http import require_GET, require_POST
 
 from apps.catalog.history.recorder import update_rows
 from apps.catalog.models import Application
+from apps.catalog.review import review_text
 from apps.console.admin.application_form import ApplicationForm
 from apps.console.admin.document_form import DocumentAdmin
-from apps.console.admin.manifest_views import check_manifest, describe_manifest
+from apps.console.admin.form_schema import form_schema
+from apps.console.admin.recorded import HISTORY_FIELDS
+from apps.manifest.schema import manifest_schema
+from apps.workspace.local.models import Secret
 
+LIST_URL = "catalog_application_changelist"
+VIEW = "catalog.view_application"
 MODEL = "manifest__orchestrator__deployment__"
 MOST_WARNINGS = 10
 
@@ -36,18 +46,13 @@ class ApplicationAdmin(DocumentAdmin[Application]):
     search_help_text = "Title, slug or description"
     prepopulated_fields = {"slug": ("title",)}
     autocomplete_fields = ("owner",)
-    readonly_fields = ("version", "created_at", "updated_at")
     actions = ("enable", "disable")
     fieldsets = (
         (None, {"fields": ("title", "slug", "description")}),
         ("Manifest", {"fields": ("manifest",)}),
         ("Availability", {"fields": ("is_enabled", "is_public", "owner")}),
-        ("History", {"fields": ("version", "created_at", "updated_at"), "classes": ("collapse",)}),
+        HISTORY_FIELDS,
     )
-
-    def get_fieldsets(self, request: HttpRequest, obj: Application | None = None) -> Any:
-        fieldsets = super().get_fieldsets(request, obj)
-        return fieldsets if obj else fieldsets[:-1]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Application]:
         rows: QuerySet[Application] = super().get_queryset(request)
@@ -57,7 +62,7 @@ class ApplicationAdmin(DocumentAdmin[Application]):
         return rows.defer("manifest").annotate(model=Coalesce(*names, output_field=CharField()))
 
     def consequences(self, request: HttpRequest, rows: Iterable[Application]) -> list[SafeString]:
-        """Of conversations no more than how many there are: what people say is theirs."""
+        # Nothing but their number: conversations belong to their owners.
         kept = Count("conversations"), Count("conversations__owner", distinct=True)
         numbers = [row.pk for row in rows]
         found = Application.objects.filter(pk__in=numbers).aggregate(count=kept[0], people=kept[1])
@@ -90,15 +95,7 @@ class ApplicationAdmin(DocumentAdmin[Application]):
         count = update_rows(Application.objects.filter(pk__in=rows.values("pk")), is_enabled=on)
         self.message_user(request, f"{'Enabled' if on else 'Disabled'}: {count}.")
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
-        context = {"copy_of": object_id, **(extra_context or {})}
-        answer: HttpResponse = super().change_view(request, object_id, form_url, context)
-        return answer
-
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """A copy starts as the row that it copies; it becomes a row when it is saved."""
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
         if not initial.pop("copy", ""):
             return {"owner": request.user.pk, **initial}
@@ -116,23 +113,16 @@ class ApplicationAdmin(DocumentAdmin[Application]):
         }
 
     def copied(self, request: HttpRequest) -> Application | None:
-        """The row that a new one is to be a copy of."""
+        """The row that the address names as the original of a new one."""
         number = request.GET.get("copy", "")
         original: Application | None = self.get_object(request, number) if number else None
         if original is None or not self.has_view_permission(request, original):
             return None
         return original
 
-    def get_form(
-        self,
-        request: HttpRequest,
-        obj: Application | None = None,
-        change: bool = False,
-        **kwargs: Any,
-    ) -> Any:
-        form = super().get_form(request, obj, change=change, **kwargs)
+    def form_attributes(self, request: HttpRequest, obj: Application | None) -> dict[str, Any]:
         copied = self.copied(request) if obj is None else None
-        return type(form.__name__, (form,), {"copied": copied})
+        return {**super().form_attributes(request, obj), "copied": copied}
 
     def save_related(
         self, request: HttpRequest, form: ModelForm[Application], formsets: Any, change: bool
@@ -149,9 +139,34 @@ class ApplicationAdmin(DocumentAdmin[Application]):
         view = self.admin_site.admin_view
         own = [
             path("check/", view(check_manifest), name="catalog_application_check"),
-            path("schema/", view(describe_manifest), name="catalog_application_schema"),
+            path("schema/", view(manifest_schemas), name="catalog_application_schema"),
         ]
         return [*own, *super().get_urls()]
+
+
+@require_POST
+def check_manifest(request: HttpRequest) -> JsonResponse:
+    """The findings for a typed manifest; `row` is the application with its masked credentials."""
+    if not request.user.has_perm(VIEW):
+        raise PermissionDenied
+    row = request.GET.get("row", "")
+    stored = Application.objects.filter(pk=row) if row.isascii() and row.isdecimal() else ()
+    sources = [application.manifest for application in stored]
+    findings = review_text(request.POST.get("manifest", ""), sources=sources)
+    return JsonResponse({"findings": [asdict(finding) for finding in findings]})
+
+
+@require_GET
+def manifest_schemas(request: HttpRequest) -> JsonResponse:
+    """The JSON Schema of manifests, and its rewriting for the form."""
+    if not request.user.has_perm(VIEW):
+        raise PermissionDenied
+    schema = manifest_schema(
+        preview=settings.ENABLE_PREVIEW_FEATURES,
+        default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
+        secrets=list(Secret.objects.values_list("name", flat=True)),
+    )
+    return JsonResponse({"schema": schema, "form": form_schema(schema)})
 
 
 def conversations_kept(count: int, people: int) -> SafeString:
@@ -163,11 +178,8 @@ def conversations_kept(count: int, people: int) -> SafeString:
     return format_html(text, conversations, f"{people:,} {'person' if people == 1 else 'people'}")
 
 
-LIST_URL = "catalog_application_changelist"
-
-
 def free_slug(slug: str) -> str:
-    """`slug-copy`, with a number where that is taken."""
+    """`slug-copy`, or the first `slug-copy-N` that is not taken."""
     stem = f"{slug[:40]}-copy"
     taken = set(Application.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
     candidates = (stem if number == 1 else f"{stem}-{number}" for number in range(1, 10_000))

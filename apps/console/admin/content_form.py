@@ -1,4 +1,4 @@
-"""The form of a predefined item: what is saved can be used."""
+"""The form of a predefined item, which refuses an item that could not be used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, cast
 from django import forms
 
 from apps.catalog.content.installed import installed
-from apps.catalog.content.items import Kind
+from apps.catalog.content.items import Item, Kind
 from apps.catalog.content.models import ContentItem
 from apps.catalog.content.review import item_problems, with_item
 from apps.catalog.content.texts import LARGEST_FILE
@@ -24,7 +24,7 @@ from apps.manifest.skill_document import MOST_BYTES, MOST_FILES, TEXT_ENDINGS
 
 MOST_MISTAKES = 20
 DOCUMENTS = ("tool", "toolset")
-"""Kinds whose text is JSON, in which credentials may stand."""
+"""Kinds whose text is JSON and may hold credentials."""
 
 TEXTS = {
     "prompt": ("Text", "Markdown. {today} and {locale} are filled in, and PROMPT_VARIABLES."),
@@ -39,26 +39,18 @@ TEXTS = {
 """Label and help of the text, by kind."""
 
 
-class HighTextarea(LowTextarea):
-    def __init__(self) -> None:
-        super().__init__({"rows": 24, "spellcheck": "false", "autocapitalize": "off"})
-        self.attrs["class"] = f"{self.attrs.get('class', '')} content-text"
-
-
-class Typed(str):
-    """What stands in a form because somebody typed it."""
-
+class TypedText(str):
     __slots__ = ()
 
 
-class Text(forms.CharField):
-    """A text as it was typed, with the line ends that files have.
-
-    What is stored is shown without its credentials; what is hidden in what is typed is in one of
-    the `sources`. Both are of documents alone (`is_document`).
+class TextField(forms.CharField):
+    """`is_document`: the text is JSON; a stored one is shown with its credentials masked, and
+    masks in a typed one stand for the credentials in `sources`.
     """
 
-    widget = HighTextarea
+    widget = LowTextarea(
+        {"rows": 24, "spellcheck": "false", "autocapitalize": "off", "class": "content-text"}
+    )
     is_document = False
     sources: Sequence[str] = ()
 
@@ -70,10 +62,10 @@ class Text(forms.CharField):
         return [readable(text) for text in self.sources]
 
     def bound_data(self, data: Any, initial: Any) -> Any:
-        return data if data is None else Typed(data)
+        return data if data is None else TypedText(data)
 
     def prepare_value(self, value: Any) -> Any:
-        is_shown = isinstance(value, str) and not isinstance(value, Typed)
+        is_shown = isinstance(value, str) and not isinstance(value, TypedText)
         return masked_text(value) if self.is_document and is_shown else value
 
     def to_python(self, value: Any) -> str:
@@ -87,7 +79,7 @@ class Text(forms.CharField):
 
 
 class ContentForm(DocumentForm[ContentItem]):
-    text = Text(help_text=ContentItem._meta.get_field("text").help_text)
+    text = TextField(help_text=ContentItem._meta.get_field("text").help_text)
     files = FilesField(  # type: ignore[assignment]  # Django takes fields out of the class
         required=False,
         label="Files beside SKILL.md",
@@ -106,7 +98,7 @@ class ContentForm(DocumentForm[ContentItem]):
         if "text" in self.fields and self.kind in TEXTS:
             self.fields["text"].label, self.fields["text"].help_text = TEXTS[self.kind]
         field: Any = self.fields.get("text")
-        if isinstance(field, Text) and self.kind in DOCUMENTS:
+        if isinstance(field, TextField) and self.kind in DOCUMENTS:
             field.is_document, field.sources = True, sources_of(self.instance, self.kind, self.item)
 
     @property
@@ -115,14 +107,14 @@ class ContentForm(DocumentForm[ContentItem]):
 
     @property
     def kind(self) -> str:
-        """ "" while it has not been chosen."""
+        """Empty until it is chosen."""
         return str(self.instance.kind or self.data.get("kind") or self.initial.get("kind") or "")
 
     @property
     def doubts(self) -> Sequence[Problem]:
-        """What is doubtful about the credentials in the text that is shown."""
+        """Warnings about the credentials in the text that is shown."""
         field: Any = self.fields.get("text")
-        if not isinstance(field, Text) or not field.is_document:
+        if not isinstance(field, TextField) or not field.is_document:
             return ()
         return doubts_of(str(self["text"].value() or ""), field.sources, self.item)
 
@@ -136,22 +128,18 @@ class ContentForm(DocumentForm[ContentItem]):
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
-        self.check_size()
-        return cleaned
-
-    def check_size(self) -> None:
-        """All of it comes in one request, which the server takes up to a limit."""
+        # The whole item comes in one request, and the server limits its size.
         texts = (self.cleaned_data.get("text", ""), *self.cleaned_data.get("files", {}).values())
         size = sum(len(text.encode(errors="replace")) for text in texts)
         if size > LARGEST_FILE:
             wrong = "files" if self.cleaned_data.get("files") else "text"
             message = f"It has {size:,} bytes altogether; at most {LARGEST_FILE:,} are possible."
             self.add_error(wrong, message)
+        return cleaned
 
     def check_document(self) -> None:
-        """What it refers to has to be there and to fit."""
         if "text" not in self.fields or self.errors.keys() - {"files"}:
-            return  # mistakes in files are no reason to keep those of the text for later
+            return  # mistakes in files do not hide those of the text
         item = self.instance.item
         for problem in list(item_problems(with_item(installed(), item), item))[:MOST_MISTAKES]:
             self.add_error("text", problem)
@@ -162,7 +150,7 @@ class ContentForm(DocumentForm[ContentItem]):
 
 
 def doubts_of(text: str, sources: Sequence[str], item: str) -> Sequence[Problem]:
-    """Of a document as it is typed; none of what cannot be read."""
+    """Warnings about the credentials of a typed document; none if it is no JSON."""
     document = readable(text)
     if document is None:
         return ()
@@ -170,7 +158,12 @@ def doubts_of(text: str, sources: Sequence[str], item: str) -> Sequence[Problem]
     return review_credentials(typed, found_credentials(typed, item))[1]
 
 
+def stack_of(kind: str, name: str) -> tuple[Item, ...]:
+    """The item in all its layers, the one in force last."""
+    return installed().stacks.get(cast(Kind, kind), {}).get(name, ())
+
+
 def sources_of(row: ContentItem, kind: str, name: str) -> list[str]:
-    """The texts that have what is hidden in the one that is typed: the row, and what it replaces."""
-    stack = installed().stacks.get(cast(Kind, kind), {}).get(name, ())
-    return [text for text in (row.text, *(item.text for item in reversed(stack))) if text]
+    """The texts with the credentials that a typed one masks: of the row and the layers below."""
+    texts = (row.text, *(item.text for item in reversed(stack_of(kind, name))))
+    return [text for text in texts if text]

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.db.models import Model
 from django.http import HttpRequest
-from django.templatetags.static import static
 from django.urls import reverse
 
 from apps.accounts.models import ApiKey
@@ -20,14 +19,6 @@ def is_mcp_server_page(request: HttpRequest) -> bool:
     """The page of their sessions lies below theirs, and has an entry of its own in the sidebar."""
     rows = reverse("admin:workspace_mcpserver_changelist")
     return request.path.startswith(rows) and request.path != f"{rows}sessions/"
-
-
-def landmarks_script(request: HttpRequest) -> str:
-    return static("console/landmarks.js")
-
-
-def corrections_style(request: HttpRequest) -> str:
-    return static("console/admin.css")
 
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,6 @@ from apps.workspace.local.models import Deployment
 from apps.workspace.local.secrets import UnreadableSecret
 from apps.workspace.openai.probe import probe
 
-LABELS = {"deployment_id": "Deployment ID", "base_url": "Base URL"}
 NO_KEY = "No key is stored."
 STORED = "A key is stored. Type another one to replace it."
 UNREADABLE = (
@@ -52,12 +51,10 @@ class DeploymentForm(VersionedForm[Deployment]):
     class Meta:
         model = Deployment
         fields = ()  # the admin names them
+        labels = {"deployment_id": "Deployment ID", "base_url": "Base URL"}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name, label in LABELS.items():
-            if name in self.fields:
-                self.fields[name].label = label
         if "new_api_key" in self.fields:
             self.fields["new_api_key"].help_text = key_state(self.instance.api_key)
 
@@ -144,7 +141,7 @@ class DeploymentAdmin(RecordedAdmin[Deployment]):
 
 
 def try_connection(deployment: Deployment) -> tuple[bool, str]:
-    """Whether a model answers, and a sentence for the operator. Waits for a bounded time."""
+    """Success, and a sentence for the operator. Waits for a bounded time."""
     if deployment.provider == Deployment.Provider.DEMO:
         return True, "The demo model answers; it is part of this server."
     result = async_to_sync(probe)(

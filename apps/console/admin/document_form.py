@@ -1,4 +1,4 @@
-"""Forms of rows with a document: what is saved names secrets for the credentials that were typed."""
+"""Forms of rows with a document, which replace typed credentials by names of secrets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Row = TypeVar("Row", bound=Versioned)
 class DocumentForm(VersionedForm[Row]):
     """Saving makes the secrets, in the transaction of the caller.
 
-    `document_field` has `documents`: those that have what is hidden in the one that is typed.
+    The field `document_field` has `documents` with the credentials that the typed one masks.
     """
 
     document_field: ClassVar[str]
@@ -37,11 +37,11 @@ class DocumentForm(VersionedForm[Row]):
 
     @property
     def item(self) -> str:
-        """The name of a predefined item, which its document has not."""
+        """The name of a predefined item, which is no part of its document; "" for applications."""
         return ""
 
     def _post_clean(self) -> None:
-        super()._post_clean()  # type: ignore[misc]
+        super()._post_clean()
         self.check_document()
 
     def check_document(self) -> None:
@@ -64,11 +64,8 @@ class DocumentForm(VersionedForm[Row]):
 class DocumentAdmin(RecordedAdmin[Row]):
     """For rows with a document; the `form` is a `DocumentForm`."""
 
-    def get_form(
-        self, request: HttpRequest, obj: Row | None = None, change: bool = False, **kwargs: Any
-    ) -> Any:
-        form = super().get_form(request, obj, change=change, **kwargs)
-        return type(form.__name__, (form,), {"saver": request.user})
+    def form_attributes(self, request: HttpRequest, obj: Row | None) -> dict[str, Any]:
+        return {**super().form_attributes(request, obj), "saver": request.user}
 
     def save_model(self, request: HttpRequest, obj: Row, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)

@@ -66,7 +66,7 @@ class HistoryAdmin(Admin[Row]):
         title = str(row) if row is not None else page.paginator.object_list[0].title
         context = {"row": row, "page": page, "name": title, "object_id": int(object_id)}
         context |= extra_context or {}
-        return self.page(request, "list.html", f"History of {title}", context)
+        return self.page(request, "admin/history/list.html", f"History of {title}", context)
 
     def deleted_view(self, request: HttpRequest) -> HttpResponse:
         """The last change of each deleted row. Raises PermissionDenied."""
@@ -79,7 +79,9 @@ class HistoryAdmin(Admin[Row]):
         rows = Change.objects.filter(pk__in=numbers).defer("before", "after")
         page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
         title = f"Deleted {self.opts.verbose_name_plural}"
-        return self.page(request, "deleted.html", title, {"page": page, "kind": self.kind})
+        return self.page(
+            request, "admin/history/deleted.html", title, {"page": page, "kind": self.kind}
+        )
 
     def one_change_view(self, request: HttpRequest, object_id: int, number: int) -> HttpResponse:
         """The differences that one change made. Raises PermissionDenied, Http404."""
@@ -100,7 +102,9 @@ class HistoryAdmin(Admin[Row]):
             "later": changes.filter(pk__gt=number).aggregate(pk=Min("pk"))["pk"],
             "object_id": object_id,
         }
-        return self.page(request, "change.html", f"{change.title}: {change.what}", context)
+        return self.page(
+            request, "admin/history/change.html", f"{change.title}: {change.what}", context
+        )
 
     def page(
         self, request: HttpRequest, template: str, title: str, context: dict[str, Any]
@@ -111,7 +115,7 @@ class HistoryAdmin(Admin[Row]):
             "opts": self.opts,
             "list_url": reverse(f"admin:{self.url_prefix}_changelist"),
         }
-        return TemplateResponse(request, f"admin/history/{template}", common | context)
+        return TemplateResponse(request, template, common | context)
 
     def visible_row(self, request: HttpRequest, number: int, *, lock: bool = False) -> Row | None:
         """The row, None if it is deleted. Raises PermissionDenied."""

@@ -46,14 +46,16 @@ class KeyAdmin(Admin[AbstractAPIKey]):
     list_filter = ("revoked",)
     actions = ("revoke",)
 
-    def get_readonly_fields(
-        self, request: HttpRequest, obj: AbstractAPIKey | None = None
-    ) -> tuple[str, ...]:
-        fields = ("prefix", "created")
-        return (*fields, "revoked") if obj is not None and obj.revoked else fields
+    new_fields: tuple[str, ...]
+    """Fields of the form that makes a key."""
+    fields: tuple[str, ...]
 
-    def get_exclude(self, request: HttpRequest, obj: AbstractAPIKey | None = None) -> Any:
-        return ("revoked",) if obj is None else None
+    def get_fields(self, request: HttpRequest, obj: AbstractAPIKey | None = None) -> Any:
+        return self.fields if obj else self.new_fields
+
+    def get_readonly_fields(self, request: HttpRequest, obj: AbstractAPIKey | None = None) -> Any:
+        is_revoked = obj is not None and obj.revoked
+        return (*self.readonly_fields, "revoked") if is_revoked else self.readonly_fields
 
     @admin.display(description="state")
     def state(self, key: AbstractAPIKey) -> str:
@@ -83,9 +85,8 @@ class KeyAdmin(Admin[AbstractAPIKey]):
         key = self.get_object(request, unquote(object_id))
         if key is None:
             raise Http404("There is no such key.")
-        if not self.has_view_or_change_permission(request, key) and not self.has_add_permission(
-            request
-        ):
+        may_see = self.has_view_or_change_permission(request, key)
+        if not may_see and not self.has_add_permission(request):
             raise PermissionDenied
         context = {
             **self.admin_site.each_context(request),
@@ -134,24 +135,9 @@ class ApiKeyAdmin(KeyAdmin):
     form = ApiKeyForm
     list_display = ("name", "prefix", "state", "expiry_date", "last_used_at", "created")
     autocomplete_fields = ("applications",)
-    fields = (
-        "name",
-        "applications",
-        "is_limited",
-        "expiry_date",
-        "revoked",
-        "prefix",
-        "created",
-        "last_used_at",
-    )
-
-    def get_fields(self, request: HttpRequest, obj: AbstractAPIKey | None = None) -> Any:
-        return self.fields if obj else ("name", "applications", "is_limited", "expiry_date")
-
-    def get_readonly_fields(
-        self, request: HttpRequest, obj: AbstractAPIKey | None = None
-    ) -> tuple[str, ...]:
-        return (*super().get_readonly_fields(request, obj), "last_used_at")
+    new_fields = ("name", "applications", "is_limited", "expiry_date")
+    readonly_fields = ("prefix", "created", "last_used_at")
+    fields = (*new_fields, "revoked", *readonly_fields)
 
 
 @admin.register(OperatorKey)
@@ -160,15 +146,9 @@ class OperatorKeyAdmin(KeyAdmin):
 
     list_display = ("name", "user", "prefix", "state", "expiry_date", "created")
     list_select_related = ("user",)
+    new_fields = ("name", "expiry_date")
+    readonly_fields = ("prefix", "created", "user")
     fields = ("name", "user", "expiry_date", "revoked", "prefix", "created")
-
-    def get_fields(self, request: HttpRequest, obj: AbstractAPIKey | None = None) -> Any:
-        return self.fields if obj else ("name", "expiry_date")
-
-    def get_readonly_fields(
-        self, request: HttpRequest, obj: AbstractAPIKey | None = None
-    ) -> tuple[str, ...]:
-        return (*super().get_readonly_fields(request, obj), "user")
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         if not change:

@@ -161,22 +161,18 @@ def uses_by_server() -> dict[str, list[Use]]:
     for application in Application.objects.filter(is_enabled=True):
         for toolset in toolsets_of(application):
             if name := server_of(toolset):
-                found.setdefault(name, []).append(
-                    Use(application, localized(toolset.name) or toolset.type)
-                )
+                use = Use(application, localized(toolset.name) or toolset.type)
+                found.setdefault(name, []).append(use)
     return found
 
 
 def toolsets_of(application: Application) -> tuple[Any, ...]:
-    try:
-        manifest = read(
-            application.manifest,
-            preview=settings.ENABLE_PREVIEW_FEATURES,
-            default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
-        )
-    except ManifestInvalid:
-        return ()  # no run of it opens anything
     preview = settings.ENABLE_PREVIEW_FEATURES
+    default = settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID
+    try:
+        manifest = read(application.manifest, preview=preview, default_deployment=default)
+    except ManifestInvalid:
+        return ()  # its runs open nothing
     return resolve_references(manifest, installed(), preview=preview).manifest.tool_sets
 
 

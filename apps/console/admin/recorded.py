@@ -52,6 +52,8 @@ class RecordedAdmin(HistoryAdmin[Row]):
     delete_confirmation_template = "admin/catalog/delete.html"
     delete_selected_confirmation_template = "admin/catalog/delete_selected.html"
     readonly_fields: tuple[str, ...] = ("version", "created_at", "updated_at")
+    fixed_fields: tuple[str, ...] = ()
+    """Fields of a new row that cannot be changed later, because manifests refer to them."""
 
     # --- The form -----------------------------------------------------------------------------
 
@@ -63,16 +65,23 @@ class RecordedAdmin(HistoryAdmin[Row]):
         readonly = set(self.get_readonly_fields(request))
         return [one for one in fieldsets if not readonly.issuperset(one[1]["fields"])]
 
+    def get_readonly_fields(self, request: HttpRequest, obj: Row | None = None) -> Any:
+        return self.readonly_fields if obj is None else self.readonly_fields + self.fixed_fields
+
     def get_form(
         self, request: HttpRequest, obj: Row | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
         form = super().get_form(request, obj, change=change, **kwargs)
+        return type(form.__name__, (form,), self.form_attributes(request, obj))
+
+    def form_attributes(self, request: HttpRequest, obj: Row | None) -> dict[str, Any]:
+        """Attributes of the form's class: Django makes its instances without the request."""
         if request.method == "GET" and (asked := request.GET.get(RESTORE_PARAMETER, "")):
-            return type(form.__name__, (form,), {"starting": self.starting_values(asked, obj)})
+            return {"starting": self.starting_values(asked, obj)}
         if obj is None and request.resolver_match is not None:
             number = request.resolver_match.kwargs.get("object_id", "")
-            return type(form.__name__, (form,), {"gone": int(number) if number else None})
-        return form
+            return {"gone": int(number) if number else None}
+        return {}
 
     def starting_values(self, asked: str, row: Row | None) -> Mapping[str, Any]:
         """Raises Http404, unless the state is one of this row's, or for a new row of a deleted one."""
@@ -149,7 +158,7 @@ class RecordedAdmin(HistoryAdmin[Row]):
             "object_id": object_id,
             "starting": f"{RESTORE_PARAMETER}={change.pk}-{side}",
         }
-        return self.page(request, "restore.html", f"Restore {change.title}", context)
+        return self.page(request, "admin/history/restore.html", f"Restore {change.title}", context)
 
     def restoration(
         self, request: HttpRequest, change: Change, state: Snapshot, row: Row | None

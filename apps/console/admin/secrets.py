@@ -35,8 +35,8 @@ TYPE_AGAIN = (
 )
 
 
-class Servers(forms.CharField):
-    """A list of texts as lines."""
+class ServersField(forms.CharField):
+    """A list of texts, one in each line."""
 
     widget = LowTextarea
 
@@ -53,7 +53,7 @@ class Servers(forms.CharField):
 
 class SecretForm(VersionedForm[Secret]):
     secret_fields = {"value": ("new_value",)}
-    servers = Servers(
+    servers = ServersField(
         required=False,
         help_text="One in a line, such as api.example.com, *.example.com or "
         "http://localhost:8080; / is this server itself. Nothing else is sent the value, whatever "
@@ -89,7 +89,7 @@ class SecretForm(VersionedForm[Secret]):
         return cleaned
 
     def is_for_more(self) -> bool:
-        """Whether the stored value could be sent to servers that it could not be sent to before."""
+        """True if the edit lets the stored value go to servers that it could not go to before."""
         stored = self.instance
         if stored.is_for_any_server:
             return False
@@ -114,6 +114,7 @@ class SecretAdmin(RecordedAdmin[Secret]):
     form = SecretForm
     list_display = ("name", "sent_to", "uses", "state", "rotated_at", "changed_by")
     list_select_related = ("changed_by",)
+    fixed_fields = ("name",)
     search_fields = ("name", "description")
     search_help_text = "Name or description"
     readonly_fields = (
@@ -132,16 +133,9 @@ class SecretAdmin(RecordedAdmin[Secret]):
         ("History", {"fields": readonly_fields[1:], "classes": ("collapse",)}),
     )
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Secret | None = None) -> Any:
-        # Manifests refer to the name.
-        return (*self.readonly_fields, "name") if obj is not None else self.readonly_fields
-
-    def get_form(
-        self, request: HttpRequest, obj: Secret | None = None, change: bool = False, **kwargs: Any
-    ) -> Any:
-        form = super().get_form(request, obj, change=change, **kwargs)
+    def form_attributes(self, request: HttpRequest, obj: Secret | None) -> dict[str, Any]:
         may = request.user.has_perm(ANYWHERE)
-        return type(form.__name__, (form,), {"may_send_anywhere": may})
+        return {**super().form_attributes(request, obj), "may_send_anywhere": may}
 
     def save_model(self, request: HttpRequest, obj: Secret, form: Any, change: bool) -> None:
         obj.changed_by_id = request.user.pk

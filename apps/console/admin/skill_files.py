@@ -7,9 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from django import forms
-from django.template.loader import render_to_string
 from django.utils.datastructures import MultiValueDict
-from django.utils.safestring import SafeString
 
 from apps.catalog.content.texts import LARGEST_FILE
 from apps.catalog.json_text import unstorable
@@ -96,9 +94,6 @@ class FilesWidget(forms.Widget):
 
     def id_for_label(self, id_: str) -> str:
         return ""  # the label belongs to a group of inputs
-
-    def _render(self, template_name: str, context: Any, renderer: Any = None) -> SafeString:
-        return render_to_string(template_name, context)
 
 
 class FilesField(forms.Field):

@@ -76,15 +76,14 @@ class VersionedForm(forms.ModelForm[Row]):
         seen = self.cleaned_data.get("seen_version")
         if seen is None:
             return cleaned
-        if self.instance._state.adding:
-            self.refuse_gone(seen)
-            return cleaned
-        # The row stays locked until it is saved, or the request ends.
-        rows = self._meta.model._default_manager.select_for_update().filter(pk=self.instance.pk)
-        version = rows.values_list("version", flat=True).first()
+        version: int | None = None
+        if not self.instance._state.adding:
+            # The row stays locked until it is saved, or the request ends.
+            rows = self._meta.model._default_manager.select_for_update().filter(pk=self.instance.pk)
+            version = rows.values_list("version", flat=True).first()
         if version is None:
-            self.refuse_gone(seen)
-        if version is not None and version != seen:
+            self.refuse_deleted(seen)
+        elif version != seen:
             self.newer = version
             began = self.cleaned_data.get("base_version")
             self.change_data(seen_version=version, base_version=seen if began is None else began)
@@ -113,7 +112,7 @@ class VersionedForm(forms.ModelForm[Row]):
                 by_field[typed] = by_field.pop(column)
         super()._update_errors(errors)  # type: ignore[misc]
 
-    def refuse_gone(self, seen: int) -> None:
+    def refuse_deleted(self, seen: int) -> None:
         """Raises `ValidationError` for a deleted row, once; saving again adds it."""
         if not seen:
             return

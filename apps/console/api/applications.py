@@ -1,5 +1,3 @@
-"""Applications."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -37,7 +35,7 @@ class WarningSerializer(serializers.Serializer[Problem]):
 
 
 class ListedApplicationSerializer(RowSerializer[Application]):
-    """As it stands in a list: without the manifest, which may be large."""
+    """An application in a list, without its manifest, which may be large."""
 
     owner = serializers.SlugRelatedField(
         slug_field="username",
@@ -81,7 +79,7 @@ class ApplicationSerializer(ListedApplicationSerializer):
         row.manifest = extract(row.manifest, stored, user=user).document
 
     def problems(self, row: Application, error: ValidationError) -> Sequence[Problem]:
-        """Those of the manifest come from its review, where each has its path."""
+        # The review of the manifest knows the path of each problem.
         others = [found for found in problems_of_row(error) if found.path != "manifest"]
         reviewed = row.review().errors if "manifest" in getattr(error, "error_dict", {}) else ()
         return [*others, *(Problem(at_manifest(found.path), found.message) for found in reviewed)]
@@ -89,9 +87,9 @@ class ApplicationSerializer(ListedApplicationSerializer):
 
 @extend_schema_field(OpenApiTypes.OBJECT)
 class ManifestField(serializers.JSONField):
-    """Anything, also null: what is wrong with it is the review's to say.
+    """Any JSON, because the model's review reports what is wrong with it.
 
-    Its plain credentials are not handed out; one that comes back hidden is the stored one.
+    Plain credentials are sent out masked; a mask that comes back stands for the stored one.
     """
 
     def __init__(self, **options: Any) -> None:

@@ -38,12 +38,10 @@ class EditConflict(APIException):
 
 class ChangedMeanwhile(EditConflict):
     status_code = status.HTTP_409_CONFLICT
-    default_code = "changed_meanwhile"
 
 
 class PreconditionFailed(EditConflict):
     status_code = status.HTTP_412_PRECONDITION_FAILED
-    default_code = "precondition_failed"
 
 
 def error_response(error: Exception, context: Mapping[str, Any]) -> Response | None:

@@ -1,24 +1,38 @@
-"""What serializers and views of both kinds of rows share: the gate, the lock and the version."""
+"""Serializers and views for rows with a version: the model's checks, the lock, the ETag.
+
+An edit of an outdated version is refused: `If-Match` with the ETag of an answer gives 412, a
+`version` in the body 409, both with the changes since. Without either, the last edit wins.
+"""
 
 from __future__ import annotations
 
+import re
 from copy import copy
 from typing import Any, TypeVar, cast
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.decorators import method_decorator
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers, viewsets
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.console.api.problems import RowInvalid, problems_of_row
-from apps.console.api.versions import check_version, with_etag
+from apps.catalog.history.conflicts import as_json, since
+from apps.catalog.history.kinds import kind_of
+from apps.console.api.problems import (
+    ChangedMeanwhile,
+    PreconditionFailed,
+    RowInvalid,
+    problems_of_row,
+)
 from apps.workspace.versions import Versioned
 
 Row = TypeVar("Row", bound=Versioned)
+
+PLAIN_TAG = re.compile(r'"\d{1,9}"', re.ASCII)
 
 IF_MATCH = OpenApiParameter(
     "If-Match",
@@ -29,7 +43,7 @@ IF_MATCH = OpenApiParameter(
 
 
 class RowSerializer(serializers.ModelSerializer[Row]):
-    """Saves through the model's own checks, so that a script gets the errors of the admin."""
+    """Saves after the model's own checks, so that scripts get the errors of the admin."""
 
     def save_checked(self, row: Row, values: dict[str, Any]) -> Row:
         """Raises `RowInvalid`; `row` is then as it was."""
@@ -44,7 +58,7 @@ class RowSerializer(serializers.ModelSerializer[Row]):
         return row
 
     def before_save(self, row: Row, values: dict[str, Any]) -> None:
-        """What a valid row still needs. Raises `RowInvalid`."""
+        """Complete a valid row. Raises `RowInvalid`."""
 
     def problems(self, row: Row, error: ValidationError) -> Any:
         return problems_of_row(error)
@@ -57,36 +71,22 @@ class RowSerializer(serializers.ModelSerializer[Row]):
         return self.save_checked(copy(instance), validated_data)
 
 
+WITH_ETAG = ("create", "retrieve", "update", "partial_update")
+WITH_IF_MATCH = extend_schema(parameters=[IF_MATCH])
+
+
+@extend_schema_view(update=WITH_IF_MATCH, partial_update=WITH_IF_MATCH, destroy=WITH_IF_MATCH)
+@method_decorator(transaction.atomic, name="create")
+@method_decorator(transaction.atomic, name="update")
+@method_decorator(transaction.atomic, name="destroy")
 class RowViewSet(viewsets.ModelViewSet[Row]):
-    """Writing locks the row, so that nobody changes it between the check and the save."""
+    """Edits lock the row, so that it cannot change between the check of the version and the save."""
 
     def get_queryset(self) -> QuerySet[Row]:
         rows = super().get_queryset()
         if self.request.method in {"PUT", "PATCH", "DELETE"}:
             return rows.select_for_update(of=("self",))
         return rows
-
-    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        row = self.get_object()
-        return with_etag(Response(self.get_serializer(row).data), row)
-
-    @transaction.atomic
-    def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return self.tagged(super().create(request, *args, **kwargs))
-
-    @extend_schema(parameters=[IF_MATCH])
-    @transaction.atomic
-    def update(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return self.tagged(super().update(request, *args, **kwargs))
-
-    @extend_schema(parameters=[IF_MATCH])
-    def partial_update(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return super().partial_update(request, *args, **kwargs)
-
-    @extend_schema(parameters=[IF_MATCH])
-    @transaction.atomic
-    def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return super().destroy(request, *args, **kwargs)
 
     def perform_update(self, serializer: serializers.BaseSerializer[Row]) -> None:
         check_version(self.request, cast(Row, serializer.instance))
@@ -96,6 +96,39 @@ class RowViewSet(viewsets.ModelViewSet[Row]):
         check_version(self.request, instance)
         super().perform_destroy(instance)
 
-    def tagged(self, response: Response) -> Response:
-        response["ETag"] = f'"{response.data["version"]}"'
-        return response
+    def finalize_response(
+        self, request: Request, response: Response, *args: Any, **kwargs: Any
+    ) -> Response:
+        answer = super().finalize_response(request, response, *args, **kwargs)
+        if self.action in WITH_ETAG and response.status_code < 300:
+            answer["ETag"] = f'"{response.data["version"]}"'
+        return answer
+
+
+def check_version(request: Request, row: Versioned) -> None:
+    """Raises `PreconditionFailed`, `ChangedMeanwhile`."""
+    header = request.headers.get("If-Match", "")
+    wanted = [tag.strip().removeprefix("W/") for tag in header.split(",") if tag.strip()]
+    if wanted and "*" not in wanted and f'"{row.version}"' not in wanted:
+        numbers = [int(tag.strip('"')) for tag in wanted if PLAIN_TAG.fullmatch(tag)]
+        raise PreconditionFailed(
+            f"The row is at version {row.version}; read it again.",
+            changes_since(row, max(numbers, default=0)),
+        )
+    body: Any = request.data
+    if not isinstance(body, dict) or body.get("version") is None:
+        return
+    if body["version"] != row.version:
+        raise ChangedMeanwhile(
+            f"The row is at version {row.version}, you have changed version {body['version']!r}; "
+            "read it again.",
+            changes_since(row, body["version"]),
+        )
+
+
+def changes_since(row: Versioned, version: Any) -> dict[str, Any]:
+    """The changes by others since a version, as JSON; none for a version that never was."""
+    if not isinstance(version, int) or not 0 < version < row.version:
+        return {"version": row.version, "changes": [], "differences": None}
+    kind = kind_of(type(row))
+    return {"version": row.version, **as_json(kind, row, since(kind, row.pk, version))}

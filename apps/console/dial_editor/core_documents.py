@@ -5,6 +5,7 @@ A save replaces the whole document, on condition that nobody else changed it sin
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,8 +16,7 @@ from django.conf import settings
 from apps.accounts.caller import Caller
 from apps.catalog.json_text import parse
 from apps.catalog.review import review_text
-from apps.console.admin.application_form import refusal
-from apps.console.admin.manifest_editor import KeptManifestField, ManifestEditor
+from apps.console.admin.application_form import ManifestEditor, ManifestField, refusal
 from apps.console.dial_editor.edits import CONFLICT, Edit, Refused, Saved
 from apps.errors import ServiceFailed
 from apps.manifest.names import localized
@@ -68,12 +68,18 @@ class CoreDocument:
         return camel if camel in self.fields else name
 
 
-class ManifestEditorOfCore(ManifestEditor):
+class CoreManifestEditor(ManifestEditor):
     check = "dial-editor-check"
 
 
+class CoreManifestField(ManifestField):
+    def prepare_value(self, value: Any) -> str:
+        # Nothing is masked: a mask that comes back could not be told from a text of Core's.
+        return json.dumps(value, indent=2, ensure_ascii=False)
+
+
 class ManifestForm(forms.Form):
-    manifest = KeptManifestField(widget=ManifestEditorOfCore)
+    manifest = CoreManifestField(widget=CoreManifestEditor)
     seen_version = forms.CharField(widget=forms.HiddenInput)
 
     def __init__(self, document: CoreDocument) -> None:

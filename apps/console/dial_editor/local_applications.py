@@ -28,7 +28,7 @@ def save_application(request: HttpRequest, row: Application, edit: Edit) -> Save
     """Raises `Refused`."""
     with transaction.atomic():
         form: Any = LocalApplicationForm(form_data(row, edit), instance=row)
-        form.saver = request.user:apps/console/embedding/own.py
+        form.saver = request.user
         if not form.is_valid():
             raise Refused("\n".join(error_lines(form)), newer_version(form, edit))
         if not form.has_changed():

@@ -27,12 +27,12 @@ MOST_PREVIEW = 700_000
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 State = Literal["done", "failed", "not reached"]
-STEPS: tuple[tuple[Step, str], ...] = (
-    ("open", "Open the toolset"),
-    ("arguments", "Check the arguments"),
-    ("call", "Call the tool"),
-    ("result", "Pass on the result"),
-)
+STEPS: dict[Step, str] = {
+    "open": "Open the toolset",
+    "arguments": "Check the arguments",
+    "call": "Call the tool",
+    "result": "Pass on the result",
+}
 
 HINTS: dict[Step, str] = {
     "open": "Go back to the toolset: it is opened anew, and tells what is in it and what failed.",
@@ -101,15 +101,10 @@ def report_trial(trial: Trial) -> TrialReport:
 
 
 def steps_of(failed: Step | None) -> tuple[tuple[str, State], ...]:
-    found: list[tuple[str, State]] = [("Resolve the application", "done")]
-    state: State = "done"
-    for step, name in STEPS:
-        if state == "failed":
-            state = "not reached"
-        if step == failed:
-            state = "failed"
-        found.append((name, state))
-    return tuple(found)
+    reached = list(STEPS).index(failed) if failed is not None else len(STEPS)
+    names = ("Resolve the application", *STEPS.values())
+    states: list[State] = ["done", *["done"] * reached, "failed", *["not reached"] * len(STEPS)]
+    return tuple(zip(names, states, strict=False))
 
 
 def hint_of(outcome: ToolOutcome) -> str:

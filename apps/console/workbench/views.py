@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
@@ -35,21 +35,19 @@ ALL = "all"
 FRAGMENT = "X-Fragment"
 """Header of the script, which puts the outcome into the page that it is on."""
 
-P = ParamSpec("P")
+View = Callable[..., HttpResponse]
 
 
-def for_application(
-    view: Callable[Concatenate[HttpRequest, Application, P], HttpResponse],
-) -> Callable[Concatenate[HttpRequest, int, P], HttpResponse]:
+def for_application(view: View) -> View:
     """Give the view its row; show the problems of an application that cannot be resolved."""
 
     @wraps(view)
-    def wrapper(request: HttpRequest, pk: int, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def wrapper(request: HttpRequest, pk: int, **kwargs: str) -> HttpResponse:
         row = get_object_or_404(Application, pk=pk)
         if not admin.site.get_model_admin(Application).has_change_permission(request, row):
             raise PermissionDenied
         try:
-            return view(request, row, *args, **kwargs)
+            return view(request, row, **kwargs)
         except ApplicationBroken as error:
             context = {"problems": error.problems}
             return page(request, row, "toolsets", "Try a toolset", context)

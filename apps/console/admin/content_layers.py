@@ -1,14 +1,13 @@
-"""What the pages of predefined content show: all items by layers, and one of them in detail."""
+"""Data for the pages of predefined content: entries of the list, and the layers of one item."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.http import QueryDict
 
-from apps.catalog.content.items import Item, Kind
+from apps.catalog.content.items import Item
 from apps.catalog.content.layers import Content
 from apps.catalog.content.previews import difference
 from apps.catalog.content.review import problems_by_item
@@ -16,13 +15,15 @@ from apps.catalog.content.uses import NOBODY, Application, Reference, Uses, uses
 from apps.catalog.line_difference import Line
 from apps.catalog.models import Application as ApplicationRow
 
-PER_PAGE = 50
 STATES: Mapping[str, str] = {"broken": "Broken", "replaced": "In several layers", "row": "Edited"}
+
+Stack = tuple[Item, ...]
+"""An item in all its layers, the one in force last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One item in the list. `layer` says where what is in force is from."""
+    """`layer` is the title of the layer in force, `layers` their number."""
 
     item: Item
     layer: str
@@ -33,7 +34,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One layer of an item, and how it differs from the one below it, None for the lowest."""
+    """`lines` are the differences from the layer below, None for the lowest."""
 
     item: Item
     title: str
@@ -41,12 +42,12 @@ class Layer:
     lines: list[Line] | None
 
 
-def entries(content: Content, asked: QueryDict) -> list[tuple[Item, tuple[Item, ...]]]:
-    """The items that fit the filters `kind`, `state` and `q`, each with all its layers."""
-    kind, state, words = (asked.get(name, "").strip() for name in ("kind", "state", "q"))
+def filtered_stacks(content: Content, filters: QueryDict) -> list[Stack]:
+    """The items that match `kind`, `state` and `q`, a part of the name."""
+    kind, state, words = (filters.get(name, "").strip() for name in ("kind", "state", "q"))
     broken = problems_by_item(content)
     return [
-        (stack[-1], stack)
+        stack
         for of, named in content.stacks.items()
         if kind in ("", of)
         for name, stack in named.items()
@@ -54,7 +55,7 @@ def entries(content: Content, asked: QueryDict) -> list[tuple[Item, tuple[Item, 
     ]
 
 
-def has_state(stack: tuple[Item, ...], state: str, is_broken: bool) -> bool:
+def has_state(stack: Stack, state: str, is_broken: bool) -> bool:
     match state:
         case "broken":
             return is_broken
@@ -66,18 +67,18 @@ def has_state(stack: tuple[Item, ...], state: str, is_broken: bool) -> bool:
             return True
 
 
-def shown(
-    content: Content, page: list[tuple[Item, tuple[Item, ...]]], uses: Mapping[Reference, Uses]
-) -> Iterator[Entry]:
-    broken = problems_by_item(content)
-    for item, stack in page:
-        yield Entry(
-            item,
-            title_of(content, item),
-            len(stack),
-            broken.get((item.kind, item.name), ()),
-            uses.get(Reference(item.kind, item.name), NOBODY),
+def entries(content: Content, stacks: Iterable[Stack]) -> list[Entry]:
+    broken, uses = problems_by_item(content), all_uses(content)
+    return [
+        Entry(
+            item=stack[-1],
+            layer=title_of(content, stack[-1]),
+            layers=len(stack),
+            problems=broken.get((stack[-1].kind, stack[-1].name), ()),
+            uses=uses.get(Reference(stack[-1].kind, stack[-1].name), NOBODY),
         )
+        for stack in stacks
+    ]
 
 
 def all_uses(content: Content) -> dict[Reference, Uses]:
@@ -91,9 +92,8 @@ def title_of(content: Content, item: Item) -> str:
     return "built in" if item.layer == str(content.layers[0]) else item.layer
 
 
-def layers_of(content: Content, stack: tuple[Item, ...]) -> list[Layer]:
-    """The highest first."""
-    below: tuple[Item | None, ...] = (None, *stack)
+def layers_of(content: Content, stack: Stack) -> list[Layer]:
+    """The layer in force first."""
     found = [
         Layer(
             item,
@@ -101,11 +101,6 @@ def layers_of(content: Content, stack: tuple[Item, ...]) -> list[Layer]:
             item is stack[-1],
             difference(lower, item) if lower is not None else None,
         )
-        for lower, item in zip(below, stack, strict=False)
+        for lower, item in zip((None, *stack), stack, strict=False)
     ]
     return found[::-1]
-
-
-def deployments_of(kind: Kind, name: str) -> tuple[str, ...]:
-    """The deployments that a prompt is meant for."""
-    return settings.CONFIG_PROMPT_MAPPING.get(name, ()) if kind == "prompt" else ()
