@@ -25,6 +25,13 @@ class InstalledFirst(DialWorkspace):
         except DeploymentNotFound:
             return await super().deployment(deployment_id)
 
+    async def facts(self, deployment_id: str) -> DeploymentInfo:
+        """Raises `DeploymentNotFound`, `CallsItself`, `ServiceFailed`."""
+        try:
+            return (await find(deployment_id)).info
+        except DeploymentNotFound:
+            return await super().facts(deployment_id)
+
     async def assumed(self, deployment_id: str) -> DeploymentInfo:
         """Raises `CallsItself`."""
         try:

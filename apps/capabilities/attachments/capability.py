@@ -103,7 +103,7 @@ async def find_offer(
 ) -> Offer | Contribution:
     """A contribution where contents cannot be offered."""
     try:
-        info = await opening.workspace.deployment(deployment_id)
+        info = await opening.workspace.facts(deployment_id)
     except QuickAppError:
         return NOTHING  # the run tells why its model cannot be asked
     if not info.input_attachment_types:

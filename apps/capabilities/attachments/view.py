@@ -43,7 +43,7 @@ class View:
         """The very same object for a conversation without attachments."""
         if not any(message.attachments for message in messages):
             return messages
-        info = await self.opening.workspace.deployment(self.deployment_id)
+        info = await self.opening.workspace.facts(self.deployment_id)
         keeps = [policy(messages, info) for policy in self.policies]
         kept = await self.deliver(messages, keeps, info)
         if info.files == "none":

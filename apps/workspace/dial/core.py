@@ -24,10 +24,6 @@ class Core:
     metadata_seconds: float = 60.0
     sign_in_seconds: float = 120.0
 
-    def address(self, path: str, query: Mapping[str, str] | None = None) -> str:
-        """The address of an encoded path that begins with a slash."""
-        return f"{self.url}{path}?{urlencode(query)}" if query else f"{self.url}{path}"
-
     def path_of(self, url: str) -> str | None:
         """What an address in full names on this Core, without /v1/; None for any other address.
 
@@ -42,6 +38,11 @@ class Core:
         if not same or "@" in place.netloc or not place.path.startswith(f"{own.path}/"):
             return None
         return place.path.removeprefix(f"{own.path}/").removeprefix("v1/")
+
+
+def target(path: str, query: Mapping[str, str] | None = None) -> str:
+    """An encoded path that begins with a slash, with its query."""
+    return f"{path}?{urlencode(query)}" if query else path
 
 
 def configured_core() -> Core | None:
