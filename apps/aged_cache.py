@@ -17,23 +17,22 @@ class AgedCache(Generic[K, V]):
 
     def __init__(self, most: int = 1024) -> None:
         self.most = most
-        self.values: dict[K, tuple[V, float]] = {}
-        self.dropped_at = -math.inf
+        self.values: dict[K, tuple[V | None, float]] = {}
         self.lock = Lock()
 
     def get(self, key: K, seconds: float = math.inf) -> V | None:
         """The value, if it was asked for less than `seconds` ago."""
-        found = self.values.get(key)
-        return found[0] if found is not None and time.monotonic() - found[1] < seconds else None
+        value, asked_at = self.values.get(key, (None, 0.0))
+        return value if value is not None and time.monotonic() - asked_at < seconds else None
 
-    def put(self, key: K, value: V, asked_at: float | None = None) -> None:
+    def put(self, key: K, value: V | None, asked_at: float | None = None) -> None:
         """Keep a value that was asked for at a moment of `time.monotonic`, now if None.
 
-        Ignored when something was dropped since: the value may be what it was dropped for.
+        Ignored if the key was put or dropped with a later moment: this value may be an older one.
         """
         with self.lock:
             asked_at = time.monotonic() if asked_at is None else asked_at
-            if asked_at <= self.dropped_at:
+            if asked_at < self.values.get(key, (None, -math.inf))[1]:
                 return
             self.values.pop(key, None)
             self.values[key] = value, asked_at
@@ -41,11 +40,9 @@ class AgedCache(Generic[K, V]):
                 del self.values[next(iter(self.values))]
 
     def drop(self, key: K) -> None:
-        with self.lock:
-            self.dropped_at = time.monotonic()
-            self.values.pop(key, None)
+        """Forget the value, and whatever is being asked for it at this moment."""
+        self.put(key, None)
 
     def clear(self) -> None:
         with self.lock:
-            self.dropped_at = time.monotonic()
             self.values.clear()

@@ -25,6 +25,7 @@ from django.utils import timezone
 
 from apps.accounts.caller import Caller
 from apps.accounts.models import ApiKey
+from apps.aged_cache import AgedCache
 from apps.errors import NotAuthenticated
 
 logger = logging.getLogger(__name__)
@@ -54,12 +55,6 @@ class Holder:
     expires_at: datetime | None
 
 
-@dataclass(slots=True)
-class Kept:
-    holder: Holder | None
-    checked_at: float
-
-
 @dataclass(frozen=True, slots=True)
 class Sent:
     """What the headers of a request say about its sender."""
@@ -75,7 +70,7 @@ class Sent:
     trace: Mapping[str, str]
 
 
-_kept: dict[bytes, Kept] = {}
+_kept = AgedCache[bytes, Holder](MOST_KEPT_KEYS)
 _use_written: dict[str, float] = {}
 _writing: set[asyncio.Task[None]] = set()
 
@@ -217,32 +212,24 @@ async def find_holder(key: str) -> Holder | None:
         return None
     digest = hashlib.sha256(key.encode()).digest()
     now = time.monotonic()
-    kept = _kept.get(digest)
-    if kept is None or now - kept.checked_at >= KEY_MAX_AGE_SECONDS:
-        kept = await look_up(key, digest, kept, now)
-    holder = kept.holder
+    holder = _kept.get(digest, KEY_MAX_AGE_SECONDS) or await look_up(key, digest, now)
     if holder is None or (holder.expires_at is not None and holder.expires_at <= timezone.now()):
         return None
     note_use(holder.prefix, now)
     return holder
 
 
-async def look_up(key: str, digest: bytes, kept: Kept | None, now: float) -> Kept:
-    if kept is not None:
-        kept.checked_at = now  # the others of this moment need not ask as well
+async def look_up(key: str, digest: bytes, now: float) -> Holder | None:
+    known = _kept.get(digest)
+    if known is not None:
+        _kept.put(digest, known, now)  # the others of this moment need not ask as well
+    holder: Holder | None = None
     try:
         holder = await database_sync_to_async(read_holder)(key)
-    except BaseException:
-        _kept.pop(digest, None)
-        raise
-    if holder is None:
-        _kept.pop(digest, None)  # wrong keys must not push out the right ones
-        return Kept(None, now)
-    found = Kept(holder, now)
-    while len(_kept) >= MOST_KEPT_KEYS:
-        del _kept[next(iter(_kept))]
-    _kept[digest] = found
-    return found
+    finally:
+        if known is not None or holder is not None:  # wrong keys must not push out the right ones
+            _kept.put(digest, holder, now)
+    return holder
 
 
 def read_holder(key: str) -> Holder | None:
