@@ -1,4 +1,4 @@
-"""Who comes in through the gateway, and to which application.
+"""Admission at the gateway: who is asking, and for which application.
 
 Our own keys open our own door. Any other key may be DIAL Core's: Core signs nothing, so it is
 asked back. It knows no key but its own, and tells for which application a key was made; only for

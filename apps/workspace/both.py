@@ -1,4 +1,4 @@
-"""What an application of our own stands on when DIAL Core calls it.
+"""The workspace of an application of our own that DIAL Core calls.
 
 The operator wrote its manifest and knows both: the deployments of this installation, which come
 first, and Core's. Files, prompts, toolsets and everything else of the caller are Core's.

@@ -75,9 +75,9 @@ class Calls:
     locks: dict[Hashable, asyncio.Lock] = field(default_factory=dict, repr=False, compare=False)
 
     async def once(self, key: Hashable, fetch: Callable[[], Awaitable[T]]) -> T:
-        """What `fetch` brought for the first one of this caller who asked for `key`.
+        """Fetch a value once for this caller, and remember it under `key`.
 
-        Others of the same moment wait for it. Failures are not remembered.
+        Concurrent callers of one key wait for one fetch. Failures are not remembered.
         """
         async with self.locks.setdefault(key, asyncio.Lock()):
             if key not in self.known:

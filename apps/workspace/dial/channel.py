@@ -48,7 +48,7 @@ async def sign_in_to_service(calls: Calls, scope: str) -> SignIn:
 
 
 async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) -> list[SignIn]:
-    """What became of each question, in their order. Raises nothing."""
+    """The outcomes of the questions, in their order. Raises nothing."""
     if not questions:
         return []
     if not calls.caller.client_channel:

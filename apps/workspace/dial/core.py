@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 from django.conf import settings
 
 SAFE = "!$&'()*+,;=:@"
-"""What may stand in a segment of a path as it is, beside letters, digits and -._~ (RFC 3986)."""
+"""Characters that are not encoded in a segment of a path, beside letters, digits and -._~ (RFC 3986)."""
 PORTS = {"http": 80, "https": 443}
 
 
@@ -25,7 +25,7 @@ class Core:
     sign_in_seconds: float = 120.0
 
     def path_of(self, url: str) -> str | None:
-        """What an address in full names on this Core, without /v1/; None for any other address.
+        """The path, without /v1/, of an address in full on this Core; None for any other address.
 
         Scheme, host and port have to be the same, and the path has to go on after a slash:
         `http://core.example.evil` is not on `http://core.example`.

@@ -196,7 +196,6 @@ def is_taken(refusal: CoreRefused) -> bool:
 
 
 def info_of_content(place: str, answer: CoreResponse) -> FileInfo:
-    """What the answer with the content says of it."""
     return FileInfo(
         path=place,
         content_type=answer.headers.get("content-type") or UNKNOWN_TYPE,

@@ -37,7 +37,7 @@ def made_for(caller: Caller) -> str:
 
 
 async def find_own_application(calls: Calls) -> Mapping[str, Any] | None:
-    """What Core keeps of the application that the caller's key was made for; None if nothing.
+    """The document of the application that the caller's key was made for; None if there is none.
 
     As old as `metadata_seconds` at most, and the same for all keys of the application: they are
     told everything of it. Raises `ServiceFailed`.

@@ -1,4 +1,4 @@
-"""What Core tells of a deployment."""
+"""Descriptions of deployments: features, limits, defaults, names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ APPLICATION = "applications/"
 TOOLSET = "toolsets/"
 TECHNICAL = frozenset({"features", "defaults", "limits", "input_attachment_types"})
 READ = TECHNICAL | {"display_name", "description"}
-"""What is kept: an application tells itself much more, the secrets of its manifest among it."""
+"""Fields that are kept. An application is told much more of itself, secrets of its manifest included."""
 LIMITS = ("max_total_tokens", "max_prompt_tokens")
 NO_SCHEMA: Mapping[str, Any] = MappingProxyType({})
 
@@ -35,8 +35,6 @@ _facts = AgedCache[tuple[str, str, str], DeploymentInfo]()
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What was written of a deployment."""
-
     written: Mapping[str, Any]
     is_application: bool = False
 
@@ -66,7 +64,7 @@ async def find_info(calls: Calls, deployment_id: str) -> DeploymentInfo:
 
 
 async def find_facts(calls: Calls, deployment_id: str) -> DeploymentInfo:
-    """What is needed to ask a deployment, as Core told any caller of the same application.
+    """The technical facts of a deployment, as Core told any caller of the same application.
 
     Texts and the schema of its configuration are left out, and it says nothing about whether this
     caller may use the deployment. Raises `DeploymentNotFound`, `ServiceFailed`.

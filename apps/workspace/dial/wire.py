@@ -45,7 +45,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What all requests to one Core have in common."""
+    """The parts that all requests to one Core have in common."""
 
     origin: Origin
     path: bytes

@@ -99,7 +99,7 @@ def make_client(trust: Trust) -> AsyncClient:
 
 
 class NoCookies(CookieJar):
-    """One caller's session must not reach another's request."""
+    """Keeps nothing: one caller's session must not reach another's request."""
 
     def extract_cookies(self, response: HTTPResponse, request: CookieRequest) -> None:
         return None

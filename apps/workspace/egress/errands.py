@@ -49,7 +49,7 @@ UNANSWERED = -1
 
 @dataclass(slots=True)
 class Errand:
-    """One piece of work over HTTP: what is sent with it, how long it may take, how it failed.
+    """The headers, the time limit and the outcome of one piece of work over HTTP.
 
     `status` is the HTTP status of a refusal, `retry_after` the seconds that it asks to be left
     alone; `failure` is a sentence about a connection that failed. `first_status` is what its first

@@ -39,7 +39,7 @@ class Body(httpx2.AsyncByteStream):
         self.most = most
 
     async def read_piece(self) -> bytes:
-        """What one or more network reads brought; b"" at the end. Raises httpx2's errors."""
+        """The bytes of one or more network reads; b"" at the end. Raises httpx2's errors."""
         return b"" if self.connection is None else await self.connection.read_piece()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -49,7 +49,7 @@ class Body(httpx2.AsyncByteStream):
             yield piece
 
     def end_within(self, seconds: float) -> None:
-        """What is still to come is not waited for any longer than that."""
+        """Limit the wait for the rest of the answer."""
         if self.connection is not None:
             self.connection.end_within(seconds)
 
