@@ -22,6 +22,7 @@ from apps.agent.surrogates import Mender
 from apps.errors import EgressRefused, ToolError
 from apps.workspace.egress.clients import CONNECT_SECONDS
 from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.guarded_transports import Httpx2Transport
 from apps.workspace.egress.retry_after import retry_after
 from apps.workspace.egress.sdk_clients import make_sdk_client
 
@@ -35,6 +36,8 @@ __all__ = [
     "make_errand_client",
 ]
 
+LIMITS = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=5.0)
+"""Of the connections to one server for one caller's credentials."""
 STREAMED = 4
 """A body of many events may be so many times as large as one message."""
 MOST_HEARD_BYTES = 1 << 62
@@ -46,7 +49,7 @@ UNANSWERED = -1
 
 @dataclass(slots=True)
 class Errand:
-    """One piece of work over HTTP: what is sent with it, how long it may take, how it failed.
+    """The headers, the time limit and the outcome of one piece of work over HTTP.
 
     `status` is the HTTP status of a refusal, `retry_after` the seconds that it asks to be left
     alone; `failure` is a sentence about a connection that failed. `first_status` is what its first
@@ -259,8 +262,8 @@ def make_errand_client(
     trust: Trust, authorize: Authorize, most_bytes: int, broken: Broken | None = None
 ) -> Any:
     """An httpx2 client for an SDK with sessions; the caller closes it."""
-    plain = make_sdk_client(trust)
-    plain._transport = ErrandTransport(plain._transport, authorize, most_bytes, broken)
-    plain.headers["Accept-Encoding"] = "identity"
-    plain.headers["User-Agent"] = "QuickApps"
-    return plain
+    inner = Httpx2Transport(trust, LIMITS)
+    return make_sdk_client(
+        ErrandTransport(inner, authorize, most_bytes, broken),
+        {"Accept-Encoding": "identity", "User-Agent": "QuickApps"},
+    )

@@ -51,7 +51,7 @@ class Tokens:
     async def current(self, url: str, refused: str = "") -> str:
         """A token for that address that is good, and is not the `refused` one.
 
-        What a secret may not be sent to may not have its tokens either. Raises `ToolError`.
+        A secret's tokens go only where the secret itself may be sent. Raises `ToolError`.
         """
         async with self.lock:
             secret = await reveal(self.how.client_secret, self.how.token_url, url)
