@@ -39,7 +39,7 @@ from apps.workspace.egress.sdk_clients import (
     InvalidURL,
     TimeoutException,
 )
-from apps.workspace.egress.transport import Answer
+from apps.workspace.egress.transport import StreamedResponse
 
 logger = logging.getLogger(__name__)
 
@@ -137,9 +137,9 @@ class Calls:
         except TooLarge as error:
             raise AnswerTooLarge(f"DIAL Core: {error}", reason="answer") from error
         except (EgressRefused, HTTPError, InvalidURL) as error:
-            raise unreached(error, seconds) from error
+            raise connection_failure(error, seconds) from error
 
-    async def refusal(self, call: str, answer: Answer) -> CoreRefused:
+    async def refusal(self, call: str, answer: StreamedResponse) -> CoreRefused:
         try:
             body = await read_whole(answer, MOST_ERROR_BYTES)
         except (HTTPError, TooLarge):
@@ -161,7 +161,7 @@ async def repeated(
             async with asyncio.timeout_at(end):
                 return await call()
         except TimeoutError as error:
-            raise silent(seconds) from error
+            raise timed_out(seconds) from error
         except ServiceFailed as failure:
             asked = getattr(failure, "retry_after", None)
             pause = BACKOFF.pause(attempt, asked, end - loop.time())
@@ -177,7 +177,7 @@ def may_repeat(failure: ServiceFailed, *, is_safe: bool) -> bool:
     return is_safe and (failure.status in PASSING or isinstance(failure, CoreBroken))
 
 
-def unreached(error: Exception, seconds: float) -> ServiceFailed:
+def connection_failure(error: Exception, seconds: float) -> ServiceFailed:
     """Why there is no answer, or not all of it."""
     match error:
         case EgressRefused():
@@ -185,7 +185,7 @@ def unreached(error: Exception, seconds: float) -> ServiceFailed:
         case ConnectError() | ConnectTimeout():
             return CoreUnreachable("DIAL Core cannot be reached.", reason="connection")
         case TimeoutException():
-            return silent(seconds)
+            return timed_out(seconds)
         case DecodingError():
             return ServiceFailed("DIAL Core sent a packed answer.", reason="answer")
         case InvalidURL():
@@ -194,7 +194,7 @@ def unreached(error: Exception, seconds: float) -> ServiceFailed:
             return CoreBroken("DIAL Core broke off its answer.", reason="connection")
 
 
-def silent(seconds: float) -> ServiceFailed:
+def timed_out(seconds: float) -> ServiceFailed:
     return ServiceFailed(f"DIAL Core did not answer within {seconds:g} seconds.", reason="timeout")
 
 

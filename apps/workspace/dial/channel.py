@@ -18,7 +18,7 @@ from apps.workspace.dial.headers import CHANNEL, credentials
 from apps.workspace.dial.wire import TooLarge, encoded_body, read_pieces, send
 from apps.workspace.egress.clients import CONNECT_SECONDS
 from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL, TimeoutException
-from apps.workspace.egress.transport import Answer
+from apps.workspace.egress.transport import StreamedResponse
 from apps.workspace.openai.events import read_block, unify
 from apps.workspace.port import SignIn
 
@@ -92,7 +92,7 @@ async def interact(
         return read_answers(await first_event(answer))
 
 
-async def first_event(answer: Answer) -> bytes:
+async def first_event(answer: StreamedResponse) -> bytes:
     """The data of the first event that has some; b"" when there is none."""
     rest = b""
     async for piece in read_pieces(answer, MOST_BYTES):

@@ -41,7 +41,7 @@ def forwarded(caller: Caller, names: Collection[str] | None = None) -> dict[str,
     }
 
 
-def written(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+def encoded_headers(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
     """For HTTP clients, which would refuse text beyond ASCII; it came to us as Latin-1."""
     return [
         (name.encode("latin-1"), value.encode("latin-1", "replace"))
@@ -49,6 +49,6 @@ def written(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
     ]
 
 
-def plain(headers: Mapping[str, str]) -> dict[str, str]:
+def ascii_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers whose values are ASCII."""
     return {name: value for name, value in headers.items() if value.isascii()}

@@ -13,7 +13,7 @@ from apps.workspace.dial.core import Core, target
 from apps.workspace.dial.failures import MOST_ERROR_BYTES, details_of, read_error
 from apps.workspace.dial.wire import TooLarge, read_whole, send
 from apps.workspace.egress.sdk_clients import HTTPError
-from apps.workspace.egress.transport import Answer
+from apps.workspace.egress.transport import StreamedResponse
 from apps.workspace.openai.clients import ERROR_SECONDS, limits
 from apps.workspace.openai.failures import failure_of_answer
 
@@ -27,7 +27,7 @@ class Completions:
     headers: dict[str, str] = field(repr=False)
     caller: Caller = field(repr=False)
 
-    async def ask(self, content: bytes, idle_seconds: float) -> Answer:
+    async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
         """Raises `ModelFailed`, `HTTPError`, `InvalidURL`, `EgressRefused`."""
         path = f"/openai/deployments/{self.name}/chat/completions"
         answer = await send(
@@ -47,7 +47,7 @@ class Completions:
             return answer
         raise await self.refusal(answer)
 
-    async def refusal(self, answer: Answer) -> ModelFailed:
+    async def refusal(self, answer: StreamedResponse) -> ModelFailed:
         try:
             async with asyncio.timeout(ERROR_SECONDS), aclosing(answer.body):
                 body = await read_whole(answer, MOST_ERROR_BYTES)

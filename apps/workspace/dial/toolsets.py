@@ -8,7 +8,7 @@ from typing import Any
 
 from apps.errors import Unsupported
 from apps.workspace.dial.calls import Calls
-from apps.workspace.dial.headers import forwarded, plain
+from apps.workspace.dial.headers import ascii_headers, forwarded
 from apps.workspace.dial.metadata import (
     APPLICATION,
     find_metadata,
@@ -49,7 +49,7 @@ def endpoint(calls: Calls, name: str, written: Mapping[str, Any]) -> McpEndpoint
     is_sse = str(written.get("transport") or "").lower() == "sse"
     return McpEndpoint(
         url=f"{calls.core.url}/v1/toolset/{name}/mcp",
-        headers=plain(forwarded(calls.caller)),
+        headers=ascii_headers(forwarded(calls.caller)),
         protocol="sse" if is_sse else "streamable_http",
         display_name=localizable(written.get("display_name")),
         description=localizable(written.get("description")),

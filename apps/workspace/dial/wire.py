@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from apps.workspace.dial.core import Core
-from apps.workspace.dial.headers import written
+from apps.workspace.dial.headers import encoded_headers
 from apps.workspace.egress.guard import Trust
-from apps.workspace.egress.lifetimes import shared
+from apps.workspace.egress.per_loop import shared
 from apps.workspace.egress.pool import Origin
 from apps.workspace.egress.sdk_clients import URL, Request
 from apps.workspace.egress.transport import (
-    Answer,
     Limits,
+    StreamedResponse,
     StreamTransport,
     join_head,
     origin_of,
@@ -66,14 +66,14 @@ async def send(
     headers: Mapping[str, str],
     limits: Limits,
     content: bytes = b"",
-) -> Answer:
+) -> StreamedResponse:
     """The head of the answer; the caller closes its body. `target` is an encoded path with its query.
 
     Raises `HTTPError`, `InvalidURL`, `EgressRefused`.
     """
     base = base_of(core.url)
     size = ((b"Content-Length", b"%d" % len(content)),) if content else ()
-    pairs = (*base.headers, *written(headers), *size)
+    pairs = (*base.headers, *encoded_headers(headers), *size)
     head = join_head(method, base.path + target.encode("ascii"), pairs)
     return await find_transport().answer(base.origin, head + content, limits)
 
@@ -94,12 +94,12 @@ def encoded_body(value: Any, file: File | None) -> tuple[dict[str, str], bytes]:
     return {"Content-Type": "application/json"}, text.encode()
 
 
-async def read_whole(answer: Answer, limit: int) -> bytes:
+async def read_whole(answer: StreamedResponse, limit: int) -> bytes:
     """The body, of at most `limit` bytes. Raises `HTTPError`, `TooLarge`."""
     return b"".join([piece async for piece in read_pieces(answer, limit)])
 
 
-async def read_pieces(answer: Answer, limit: int) -> AsyncIterator[bytes]:
+async def read_pieces(answer: StreamedResponse, limit: int) -> AsyncIterator[bytes]:
     """The same as it comes."""
     announced = answer.header(b"content-length")
     if announced.isdigit() and int(announced) > limit:

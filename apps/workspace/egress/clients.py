@@ -29,7 +29,7 @@ from httpx import (
 
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.guarded_transports import HttpxTransport
-from apps.workspace.egress.lifetimes import shared
+from apps.workspace.egress.per_loop import shared
 
 __all__ = [
     "URL",

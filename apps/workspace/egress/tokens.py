@@ -16,7 +16,7 @@ from apps.manifest.authorizations import ClientIdSecretAuthorization
 from apps.workspace.egress.bodies import read_body
 from apps.workspace.egress.clients import HTTPError, InvalidURL, TimeoutException
 from apps.workspace.egress.headers import header_value_problem
-from apps.workspace.egress.lifetimes import shared
+from apps.workspace.egress.per_loop import shared
 from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local.stored_secrets import reveal
 

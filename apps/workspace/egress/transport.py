@@ -71,7 +71,7 @@ class Body(httpx2.AsyncByteStream):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StreamedResponse:
     """The head of an answer, and what is still to come of it."""
 
     status: int
@@ -128,15 +128,15 @@ class StreamTransport(httpx2.AsyncBaseTransport):
 
     async def post(
         self, template: Template, headers: Mapping[str, str], content: bytes, limits: Limits
-    ) -> Answer:
+    ) -> StreamedResponse:
         """The short way: no request and no response of the library. Raises as the long one."""
         return await self.answer(template.origin, template.written(headers, content), limits)
 
-    async def answer(self, origin: Origin, data: bytes, limits: Limits) -> Answer:
+    async def answer(self, origin: Origin, data: bytes, limits: Limits) -> StreamedResponse:
         connection, head = await self.exchange(origin, data, limits)
         most = MOST_ERROR_BYTES if head.status >= 300 else 1 << 62
         body = Body(self.pool, origin, connection, most)
-        return Answer(head.status, await without_packed_body(head, body), body)
+        return StreamedResponse(head.status, await without_packed_body(head, body), body)
 
     async def exchange(
         self, origin: Origin, data: bytes, limits: Limits

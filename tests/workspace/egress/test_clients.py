@@ -24,9 +24,9 @@ from apps.workspace.egress.clients import (
     operator_client,
     site_client,
 )
-from apps.workspace.egress.errands import LIMITS
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.guarded_transports import Httpx2Transport
+from apps.workspace.egress.request_context import LIMITS
 from apps.workspace.egress.sdk_clients import make_sdk_client
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nset-cookie: a=b\r\n\r\nok"
