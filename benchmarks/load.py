@@ -44,7 +44,7 @@ class Question:
 
 @dataclass
 class Outcome:
-    """What came of many questions. Times are in milliseconds; only answers without error count."""
+    """The outcome of many questions. Times are in milliseconds; only answers without error count."""
 
     answers: int = 0
     tokens: int = 0

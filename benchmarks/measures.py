@@ -1,4 +1,4 @@
-"""What is measured, on one system in one round."""
+"""The measurements of one system in one round."""
 
 from __future__ import annotations
 

@@ -11,7 +11,11 @@ CONTROL = "peer again"
 FLOOR = "floor"
 SITE = "site"
 BEHIND = "site behind DIAL Core"
-"""Asks Core who is calling, for which application, and what its model is, in every request."""
+"""Asks Core in every request for whom its key was made."""
+CAREFUL = "peer behind DIAL Core"
+"""Asks Core for its properties and what its model is, over connections that requests share."""
+DOCUMENTED = "peer behind DIAL Core, as documented"
+"""The same with the SDK's own method, which makes a client for each call. Measured by name alone."""
 BAND = (0.95, 1.05)
 CONTENT = "site, predefined content"
 """An application with a predefined prompt, patched predefined tools, a skill and a hook."""
@@ -28,6 +32,11 @@ GOALS: dict[str, dict[str, float]] = {
     CONTENT: {"request": 4},
 }
 """Times less than the peer; the median has to clear it."""
+GOALS_BEHIND: dict[str, dict[str, float]] = {
+    CAREFUL: {"request": 3, "tool": 4, "first": 2},
+    PEER: {"request": 1.5, "tool": 2.5, "first": 1.2},
+}
+"""Of the site behind DIAL Core, by what it is compared with."""
 
 Rounds = Mapping[str, Sequence[Mapping[str, float]]]
 """By system: its figures, round by round."""
@@ -35,7 +44,7 @@ Rounds = Mapping[str, Sequence[Mapping[str, float]]]
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times less than the peer, paired inside each round."""
+    """How many times less than another system, paired inside each round."""
 
     median: float
     least: float
@@ -45,23 +54,32 @@ class Ratio:
         return f"{self.median:.2f} [{self.least:.2f}-{self.most:.2f}]"
 
 
-def ratio(rounds: Rounds, system: str, measure: str) -> Ratio | None:
+def ratio(rounds: Rounds, system: str, measure: str, base: str = PEER) -> Ratio | None:
     """None where a system does not have the measure (the floor knows no tools)."""
     pairs = [
-        (peer[measure], own[measure])
-        for peer, own in zip(rounds[PEER], rounds[system], strict=True)
-        if measure in own and measure in peer
+        (other[measure], own[measure])
+        for other, own in zip(rounds[base], rounds[system], strict=True)
+        if measure in own and measure in other
     ]
     if not pairs:
         return None
-    ratios = [peer / max(own, 1e-9) for peer, own in pairs]
+    ratios = [other / max(own, 1e-9) for other, own in pairs]
     return Ratio(median(ratios), min(ratios), max(ratios))
 
 
 def table(rounds: Rounds) -> str:
-    """Markdown, one table for each measure, the control first."""
+    """Markdown, one table for each measure, the control first; then what is behind DIAL Core."""
     systems = sorted(rounds, key=lambda name: (name != PEER, name != CONTROL))
-    return "\n\n".join(one_table(rounds, systems, measure) for measure in MEASURES)
+    tables = [one_table(rounds, systems, measure) for measure in MEASURES]
+    return "\n\n".join([*tables, *behind_table(rounds)])
+
+
+def behind_table(rounds: Rounds) -> list[str]:
+    if not {BEHIND, CAREFUL} <= rounds.keys():
+        return []
+    lines = [f"| {BEHIND} | times less than the {CAREFUL} |", "|---|---|"]
+    compared = {measure: ratio(rounds, BEHIND, measure, CAREFUL) for measure in MEASURES}
+    return ["\n".join([*lines, *(f"| {MEASURES[m]} | {r} |" for m, r in compared.items() if r)])]
 
 
 def one_table(rounds: Rounds, systems: Sequence[str], measure: str) -> str:
@@ -85,10 +103,15 @@ def out_of_band(rounds: Rounds) -> list[str]:
 
 
 def missed(rounds: Rounds) -> list[str]:
+    wanted = [(system, PEER, goals) for system, goals in GOALS.items()]
+    wanted += [(BEHIND, base, goals) for base, goals in GOALS_BEHIND.items()]
     found = []
-    for system in GOALS.keys() & rounds.keys():
-        for measure, goal in GOALS[system].items():
-            reached = ratio(rounds, system, measure)
+    for system, base, goals in wanted:
+        if not {system, base} <= rounds.keys():
+            continue
+        for measure, goal in goals.items():
+            reached = ratio(rounds, system, measure, base)
             if reached is None or reached.median < goal:
-                found.append(f"missed: {system}, {measure} is {reached}, the goal is {goal:g}")
+                compared = f"{reached} against the {base}, the goal is {goal:g}"
+                found.append(f"missed: {system}, {measure} is {compared}")
     return found

@@ -77,9 +77,8 @@ async def measure_all(
         port = free_port()
         stack.enter_context(stopped(run_module("fake_llm", port, core=LOAD_CORE)))
         starts = starts_of(folder, port)
-        if only:
-            kept = {report.PEER, report.CONTROL, *only}
-            starts = {name: begin for name, begin in starts.items() if name in kept}
+        kept = {report.PEER, report.CONTROL, *only} if only else starts.keys() - {report.DOCUMENTED}
+        starts = {name: begin for name, begin in starts.items() if name in kept}
         systems = [begin() for begin in starts.values()]
         for system in systems:
             stack.enter_context(stopped(system.process))
@@ -117,7 +116,8 @@ def tool_of(system: System) -> str:
 
 def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
     """How each system is started. The database of the site is made here."""
-    upstream = f"http://127.0.0.1:{upstream_port}/v1"
+    core = f"http://127.0.0.1:{upstream_port}"
+    upstream = f"{core}/v1"
     key = shipped.prepare(shipped.environment(folder, upstream, 1))
 
     def peer(name: str) -> System:
@@ -130,6 +130,16 @@ def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
             environment=given,
         )
         return System(name, process, PATH.format(shipped.SLUG), "key")
+
+    def peer_behind(name: str, careful: str) -> System:
+        port = free_port()
+        process = start(
+            uvicorn("benchmarks.systems.peer_behind_core:app", port),
+            port=port,
+            core=SERVER_CORE,
+            environment={"BENCH_CORE": core, "BENCH_CAREFUL": careful, "BENCH_TOOL": TOOL},
+        )
+        return System(name, process, PATH.format("bench"), DIAL_KEY, application="kept")
 
     def floor() -> System:
         port = free_port()
@@ -160,7 +170,9 @@ def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
         report.CONTROL: lambda: peer(report.CONTROL),
         report.FLOOR: floor,
         report.SITE: lambda: site(report.SITE),
-        report.BEHIND: lambda: site(report.BEHIND, core=f"http://127.0.0.1:{upstream_port}"),
+        report.CAREFUL: lambda: peer_behind(report.CAREFUL, "1"),
+        report.DOCUMENTED: lambda: peer_behind(report.DOCUMENTED, ""),
+        report.BEHIND: lambda: site(report.BEHIND, core=core),
         report.CONTENT: lambda: site(report.CONTENT, slug=shipped.CONTENT_SLUG),
     }
 

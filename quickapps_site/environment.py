@@ -63,16 +63,17 @@ def integer(
     return parsed(name, default, parse, f"a whole number from {least} {end}{alternative}")
 
 
-def seconds(name: str, default: float, *, most: float) -> float:
-    """Seconds: above 0, at most `most`."""
+def seconds(name: str, default: float, *, most: float, zero: bool = False) -> float:
+    """Seconds: above 0, at most `most`; 0 too where `zero` says that it means never."""
 
     def parse(raw: str) -> float:
         number = float(raw)
-        if not 0 < number <= most:
+        if not (0 < number <= most or (zero and number == 0)):
             raise ValueError(raw)
         return number
 
-    return parsed(name, default, parse, f"a number of seconds above 0, at most {most:g}")
+    least = "from 0" if zero else "above 0"
+    return parsed(name, default, parse, f"a number of seconds {least}, at most {most:g}")
 
 
 def choice(name: str, default: str, accepted: Iterable[str]) -> str:

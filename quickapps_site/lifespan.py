@@ -36,6 +36,6 @@ async def end_answers(seconds: float) -> None:
 
 async def close_connections() -> None:
     """Say goodbye to MCP servers and end the programs among them; close what is pooled."""
-    from apps.workspace.egress import lifetimes
+    from apps.workspace.egress import per_loop
 
-    await lifetimes.close()
+    await per_loop.close()

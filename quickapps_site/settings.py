@@ -502,8 +502,10 @@ PRIVATE_NETWORK_ALLOWLIST = env.words(
 DIAL_URL = env.url("DIAL_URL", "", ("http", "https")).rstrip("/")
 """Where DIAL Core is; empty means that there is none."""
 DIAL_API_VERSION = env.text("DIAL_API_VERSION", "2025-01-01-preview")
-DIAL_METADATA_CACHE_SECONDS = env.seconds("DIAL_METADATA_CACHE_SECONDS", 60.0, most=86_400)
-"""How old what Core said of a deployment or a toolset may be."""
+DIAL_METADATA_CACHE_SECONDS = env.seconds(
+    "DIAL_METADATA_CACHE_SECONDS", 60.0, most=86_400, zero=True
+)
+"""How old the manifest that Core keeps, and what it said of a model, may be; 0: asked each time."""
 DIAL_INTERACTIVE_LOGIN_TIMEOUT_SECONDS = env.seconds(
     "DIAL_INTERACTIVE_LOGIN_TIMEOUT_SECONDS", 120.0, most=3600
 )

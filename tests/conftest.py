@@ -48,9 +48,12 @@ def nothing_is_kept_between_tests() -> Iterator[None]:
     """Rolled-back rows come again with the same ids and versions, so the process must forget."""
     yield
     from apps.catalog import resolve
+    from apps.workspace.dial import kept_applications, metadata
     from apps.workspace.local import deployments, mcp_servers
 
     resolve.forget()
+    kept_applications.forget()
+    metadata.forget()
     deployments.forget()
     mcp_servers.forget()
 

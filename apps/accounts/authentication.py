@@ -23,6 +23,7 @@ from django.utils import timezone
 
 from apps.accounts.caller import Caller
 from apps.accounts.models import ApiKey
+from apps.aged_cache import AgedCache
 from apps.errors import NotAuthenticated
 
 logger = logging.getLogger(__name__)
@@ -50,12 +51,6 @@ class KeyHolder:
     expires_at: datetime | None
 
 
-@dataclass(slots=True)
-class CachedHolder:
-    holder: KeyHolder | None
-    checked_at: float
-
-
 @dataclass(frozen=True, slots=True)
 class SenderHeaders:
     api_key: str
@@ -69,7 +64,7 @@ class SenderHeaders:
     trace: Mapping[str, str]
 
 
-_kept: dict[bytes, CachedHolder] = {}
+_kept = AgedCache[bytes, KeyHolder](MOST_KEPT_KEYS)
 _use_written: dict[str, float] = {}
 _writing: set[asyncio.Task[None]] = set()
 
@@ -209,32 +204,24 @@ async def find_holder(key: str) -> KeyHolder | None:
         return None
     digest = hashlib.sha256(key.encode()).digest()
     now = time.monotonic()
-    kept = _kept.get(digest)
-    if kept is None or now - kept.checked_at >= KEY_MAX_AGE_SECONDS:
-        kept = await look_up(key, digest, kept, now)
-    holder = kept.holder
+    holder = _kept.get(digest, KEY_MAX_AGE_SECONDS) or await look_up(key, digest, now)
     if holder is None or (holder.expires_at is not None and holder.expires_at <= timezone.now()):
         return None
     note_use(holder.prefix, now)
     return holder
 
 
-async def look_up(key: str, digest: bytes, kept: CachedHolder | None, now: float) -> CachedHolder:
-    if kept is not None:
-        kept.checked_at = now  # so that concurrent requests do not ask as well
+async def look_up(key: str, digest: bytes, now: float) -> KeyHolder | None:
+    known = _kept.get(digest)
+    if known is not None:
+        _kept.put(digest, known, now)  # the others of this moment need not ask as well
+    holder: KeyHolder | None = None
     try:
         holder = await database_sync_to_async(read_holder)(key)
-    except BaseException:
-        _kept.pop(digest, None)
-        raise
-    if holder is None:
-        _kept.pop(digest, None)  # wrong keys must not push out the right ones
-        return CachedHolder(None, now)
-    found = CachedHolder(holder, now)
-    while len(_kept) >= MOST_KEPT_KEYS:
-        del _kept[next(iter(_kept))]
-    _kept[digest] = found
-    return found
+    finally:
+        if known is not None or holder is not None:  # wrong keys must not push out the right ones
+            _kept.put(digest, holder, now)
+    return holder
 
 
 def read_holder(key: str) -> KeyHolder | None:

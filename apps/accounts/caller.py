@@ -27,6 +27,9 @@ class Caller:
     timezone: str = ""
     """The IANA name of the user's time zone, "" if it is not known."""
     client_channel: str = ""
+    appdata: str = ""
+    """`{bucket}/appdata/{application}`, as Core answered its key: whose bucket the application
+    writes to, and the application that the key was made for. "" where Core was not asked."""
     bearer: str = field(default="", repr=False)
     api_key: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)

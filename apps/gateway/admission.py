@@ -1,19 +1,17 @@
-"""Who comes in through the gateway, and to which application.
+"""Admission at the gateway: who is asking, and for which application.
 
 Our own keys open our own door. Any other key may be DIAL Core's: Core signs nothing, so it is
 asked back. It knows no key but its own, and tells for which application a key was made; only for
-that one it tells the manifest. Which application that is decides the address: a slug of ours
+that one is a manifest used. Which application that is decides the address: a slug of ours
 names ours, whatever headers come with it; any other name is that of the application type, and
 `X-DIAL-APPLICATION-ID` names the application, whose manifest Core keeps.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import unquote
 
 from apps.accounts.authentication import authenticate, claimed
 from apps.accounts.caller import Caller
@@ -27,25 +25,28 @@ from apps.errors import (
 )
 from apps.gateway.base import find, hidden
 from apps.manifest.names import localized
-from apps.workspace.dial.calls import Calls, mapping
-from apps.workspace.dial.core import Core, configured_core, encoded
+from apps.workspace.dial.calls import Calls
+from apps.workspace.dial.core import Core, configured_core
+from apps.workspace.dial.kept_applications import (
+    decoded,
+    encoded_name,
+    find_caller,
+    find_own_application,
+    made_for,
+)
 
 Attended = Callable[[Coroutine[Any, Any, "Visit"]], Awaitable["Visit"]]
-APPDATA = "/appdata/"
-UNKNOWN = frozenset({401, 403, 404})
-"""With these Core says that there is no such application for this key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
     """Somebody who was let in.
 
-    For those whom DIAL Core sends: `made_for` is the application (decoded) that the key is for,
-    `named` the one that the request names, and `kept` what Core keeps of it, None if nothing.
+    For those whom DIAL Core sends: `named` is the application (decoded) that the request names,
+    and `kept` what Core keeps of it, None if nothing, or if the key was made for another one.
     """
 
     caller: Caller
-    made_for: str = ""
     named: str = ""
     kept: Mapping[str, Any] | None = field(default=None, repr=False)
 
@@ -56,7 +57,7 @@ class Visit:
         own = await find_own(name)
         if own is None:
             return await self.kept_application(name)
-        if self.made_for != name:
+        if made_for(self.caller) != name:
             raise hidden(name, self.caller)
         if isinstance(own, ApplicationBroken):
             raise own
@@ -64,12 +65,12 @@ class Visit:
 
     async def kept_application(self, name: str) -> ResolvedApplication:
         """Raises `NotAuthenticated` for a key of another application, `ApplicationBroken`."""
-        if not self.named:
-            raise hidden(name, self.caller)
+        if not encoded_name(self.named):
+            raise hidden(self.named or name, self.caller)
+        if made_for(self.caller) != self.named:
+            raise NotAuthenticated
         if self.kept is None:
             raise hidden(self.named, self.caller)
-        if self.made_for != self.named:
-            raise NotAuthenticated
         document = self.kept.get("application_properties")
         if not isinstance(document, Mapping) or not document:
             problem = "application_properties: DIAL Core keeps none for this application."
@@ -96,46 +97,20 @@ async def visit(scope: Mapping[str, Any], attended: Attended) -> Visit:
 
 
 async def ask_core(core: Core, stranger: Caller, named: str) -> Visit:
-    """Anew for each request, as its key is: nothing that Core said of a key outlives its visit.
+    """Ask for whom the key was made, in every request: it is good for one.
 
-    Raises `NotAuthenticated`, `ServiceFailed`.
+    Only then, and only for that application, is what Core keeps of it looked up. Raises
+    `NotAuthenticated`, `ServiceFailed`.
     """
-    calls = Calls(core, stranger)
     try:
-        async with asyncio.TaskGroup() as group:
-            asked = group.create_task(calls.get_json("/v1/bucket"))
-            kept = group.create_task(fetch_application(calls, named)) if named else None
-        buckets = mapping(asked.result())
-    except ExceptionGroup as failures:
-        raise told(failures.exceptions) from failures
-    owner, _, made_for = str(buckets.get("appdata") or "").partition(APPDATA)
-    return Visit(
-        replace(stranger, bucket=f"dial-{owner or buckets.get('bucket') or ''}"),
-        made_for=decoded(made_for.strip("/")),
-        named=named,
-        kept=kept.result() if kept is not None else None,
-    )
-
-
-async def fetch_application(calls: Calls, named: str) -> Mapping[str, Any] | None:
-    """What Core keeps of an application, None if it knows none for this key."""
-    try:
-        name = encoded(named)
-    except ValueError:
-        return None
-    try:
-        return mapping(await calls.get_json(f"/openai/applications/{name}"))
+        caller = await find_caller(Calls(core, stranger))
+        if not named or made_for(caller) != named:
+            return Visit(caller, named=named)
+        return Visit(caller, named, await find_own_application(Calls(core, caller)))
     except ServiceFailed as failure:
-        if failure.status in UNKNOWN:
-            return None
+        if failure.status == 401:
+            raise NotAuthenticated from failure
         raise
-
-
-def told(failures: Sequence[Exception]) -> Exception:
-    """A key that Core does not know is the caller's mistake; anything else is Core's failure."""
-    if any(isinstance(one, ServiceFailed) and one.status == 401 for one in failures):
-        return NotAuthenticated()
-    return failures[0]
 
 
 def named_in(scope: Mapping[str, Any]) -> str:
@@ -144,16 +119,6 @@ def named_in(scope: Mapping[str, Any]) -> str:
         if name == b"x-dial-application-id":
             return decoded(value.decode("utf-8", "replace").strip())
     return ""
-
-
-def decoded(name: str) -> str:
-    """Segment by segment. One that hides a slash stays as it is written: it names something else."""
-    return "/".join(map(decoded_segment, name.split("/")))
-
-
-def decoded_segment(written: str) -> str:
-    plain = unquote(written)
-    return written if "/" in plain else plain
 
 
 # --- Applications -----------------------------------------------------------------------------

@@ -129,10 +129,12 @@ async def answer(
     request = without_own_tools(request, opened.toolbox)
     check_client_tools(request, opened.toolbox)
     deployment_id = application.manifest.orchestrator.deployment.id
-    info = await workspace.deployment(deployment_id)
+    info = await workspace.facts(deployment_id)
     wanted, issues = overlaid(
         application.parameters, info, request.response_format, request.parameters
     )
+    if issues:  # they show what the deployment can do: only to somebody who may see it
+        await workspace.deployment(deployment_id)
     prompt = await find_prompt(application, request, given, opening)
     missing = (prompt,) if isinstance(prompt, InitializationIssue) else ()
     endless = limit_issues(application.manifest.orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS)

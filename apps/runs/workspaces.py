@@ -5,9 +5,9 @@ from __future__ import annotations
 from apps.accounts.caller import Caller
 from apps.catalog.resolve import ResolvedApplication
 from apps.runs.nested import find_application, list_applications
-from apps.workspace.both import InstalledFirst
 from apps.workspace.dial.core import configured_core
 from apps.workspace.dial.workspace import DialWorkspace
+from apps.workspace.installed_first import InstalledFirst
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.port import Workspace
 

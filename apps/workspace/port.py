@@ -157,6 +157,12 @@ class Workspace(Protocol):
         """Raises `DeploymentNotFound`, `CallsItself`."""
         ...
 
+    async def facts(self, deployment_id: str) -> DeploymentInfo:
+        """What is needed to ask a deployment: features, limits, defaults. It may be as another caller
+        of the application learned it: it proves no access, and its texts and the schema of its
+        configuration may be missing. Raises as `deployment`."""
+        ...
+
     async def assumed(self, deployment_id: str) -> DeploymentInfo:
         """What is known of a deployment without asking a service. Raises as `deployment`."""
         ...

@@ -1,4 +1,4 @@
-"""Rows that count how often they were saved, so that others notice: what is kept, who edits too."""
+"""Rows that count how often they were saved, which caches and concurrent editors compare."""
 
 from __future__ import annotations
 

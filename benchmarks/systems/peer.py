@@ -21,42 +21,50 @@ TOOLS: list[Any] = [
         "function": {"name": TOOL, "description": "Tells the time.", "parameters": PARAMETERS},
     }
 ]
-client = AsyncOpenAI(base_url=os.environ["BENCH_UPSTREAM"], api_key="key", max_retries=0)
+client = AsyncOpenAI(
+    base_url=os.environ.get("BENCH_UPSTREAM", "http://none.invalid"), api_key="key", max_retries=0
+)
 
 
 class Peer(ChatCompletion):
     async def chat_completion(self, request: Request, response: Response) -> None:
-        messages: list[Any] = [message.dict(exclude_none=True) for message in request.messages]
-        with response.create_single_choice() as choice:
-            for _ in range(4):
-                calls = await self.turn(messages, choice, response)
-                if not calls:
-                    return
-                messages.append({"role": "assistant", "content": None, "tool_calls": calls})
-                for call in calls:
-                    with choice.create_stage("Current time") as stage:
-                        stage.append_content("12:00")
-                    result = {"role": "tool", "tool_call_id": call["id"], "content": "12:00"}
-                    messages.append(result)
+        await answer(client, "fake-model", request, response)
 
-    async def turn(self, messages: list[Any], choice: Choice, response: Response) -> list[Any]:
-        calls: dict[int, Any] = {}
-        stream = await client.chat.completions.create(
-            model="fake-model",
-            messages=messages,
-            tools=TOOLS,
-            stream=True,
-            stream_options={"include_usage": True},
-        )
-        async for chunk in stream:
-            if chunk.usage:
-                response.set_usage(chunk.usage.prompt_tokens, chunk.usage.completion_tokens)
-            for item in chunk.choices:
-                if item.delta.content:
-                    choice.append_content(item.delta.content)
-                for piece in item.delta.tool_calls or ():
-                    collect(calls, piece)
-        return list(calls.values())
+
+async def answer(client: AsyncOpenAI, model: str, request: Request, response: Response) -> None:
+    messages: list[Any] = [message.dict(exclude_none=True) for message in request.messages]
+    with response.create_single_choice() as choice:
+        for _ in range(4):
+            calls = await turn(client, model, messages, choice, response)
+            if not calls:
+                return
+            messages.append({"role": "assistant", "content": None, "tool_calls": calls})
+            for call in calls:
+                with choice.create_stage("Current time") as stage:
+                    stage.append_content("12:00")
+                messages.append({"role": "tool", "tool_call_id": call["id"], "content": "12:00"})
+
+
+async def turn(
+    client: AsyncOpenAI, model: str, messages: list[Any], choice: Choice, response: Response
+) -> list[Any]:
+    calls: dict[int, Any] = {}
+    stream = await client.chat.completions.create(
+        model=model,
+        messages=messages,
+        tools=TOOLS,
+        stream=True,
+        stream_options={"include_usage": True},
+    )
+    async for chunk in stream:
+        if chunk.usage:
+            response.set_usage(chunk.usage.prompt_tokens, chunk.usage.completion_tokens)
+        for item in chunk.choices:
+            if item.delta.content:
+                choice.append_content(item.delta.content)
+            for piece in item.delta.tool_calls or ():
+                collect(calls, piece)
+    return list(calls.values())
 
 
 def collect(calls: dict[int, Any], piece: Any) -> None:

@@ -61,11 +61,8 @@ def previewing(slug: str) -> dict[str, str]:
 
 
 def behind(core: str) -> dict[str, str]:
-    """Settings of a site that this Core calls.
-
-    Real keys are new for each request, so nothing that Core said before may be of use.
-    """
-    return {"DIAL_URL": core, "DIAL_METADATA_CACHE_SECONDS": "0.000001"}
+    """Settings of a site that this Core calls."""
+    return {"DIAL_URL": core}
 
 
 def prepare(settings: dict[str, str]) -> str:

@@ -16,6 +16,7 @@ from apps.accounts.authentication import (
     settle,
 )
 from apps.accounts.models import ApiKey
+from apps.aged_cache import AgedCache
 from apps.catalog.models import Application
 from apps.errors import NotAuthenticated
 
@@ -45,7 +46,7 @@ def scope(client=("10.0.0.1", 1), **headers):
 
 @pytest.fixture(autouse=True)
 def _forget_keys(monkeypatch):
-    monkeypatch.setattr(authentication, "_kept", {})
+    monkeypatch.setattr(authentication, "_kept", AgedCache(authentication.MOST_KEPT_KEYS))
     monkeypatch.setattr(authentication, "_use_written", {})
 
 
@@ -204,13 +205,14 @@ async def test_the_last_use_is_written_beside_the_request_and_once_a_minute(time
 
 async def test_a_flood_of_keys_does_not_fill_the_memory(monkeypatch):
     monkeypatch.setattr(authentication, "MOST_KEPT_KEYS", 2)
+    monkeypatch.setattr(authentication, "_kept", AgedCache(2))
     keys = [(await create_key())[1] for _ in range(4)]
 
     for key in keys:
         assert await find_holder(key) is not None
         assert await find_holder(f"{key[:8]}.{'x' * 32}") is None
 
-    assert len(authentication._kept) == 2
+    assert len(authentication._kept.values) == 2
     await settle()
     assert len(authentication._use_written) == 2
 

@@ -80,6 +80,8 @@ class ScriptedWorkspace:
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
         return DeploymentInfo(deployment_id, deployment_id)
 
+    facts = deployment
+
     async def model(self, deployment_id: str, **wishes: object) -> ScriptedModel:
         return self.scripted
 

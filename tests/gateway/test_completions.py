@@ -68,7 +68,8 @@ async def test_core_gets_the_last_event_in_a_write_of_its_own(monkeypatch):
     model = ScriptedModel([says("Hello"), ends()])
 
     async def from_core(scope, attended):
-        return Visit(Caller("dial-somebody", kind="dial"), made_for=application.slug)
+        appdata = f"somebody/appdata/{application.slug}"
+        return Visit(Caller("dial-somebody", kind="dial", appdata=appdata))
 
     monkeypatch.setattr(completions, "visit", from_core)
     answer = await ask(application, model, question(stream=True))

@@ -300,7 +300,8 @@ async def test_a_manifest_that_cannot_be_read_is_an_error_of_the_application(cor
     assert "has a manifest that cannot be used" in reply.json()["error"]["message"]
 
 
-async def test_a_changed_manifest_is_used_at_once(core: Core):
+async def test_a_manifest_that_is_changed_in_core_is_used_when_the_kept_one_is_too_old(core: Core):
+    """Far sooner than here: `tests/workspace/dial` lets what is kept grow old."""
     model = core.add_model("gpt", [[{"text": "One."}], [{"text": "Two."}]])
     core.add_application("changing", None, manifest(prompt="First."), TYPE)
     await core.call_application("changing", HELLO)
@@ -308,7 +309,39 @@ async def test_a_changed_manifest_is_used_at_once(core: Core):
 
     await core.call_application("changing", HELLO)
 
-    assert prompts(model) == ["First.", "Second."]
+    assert prompts(model) == ["First.", "First."]
+
+
+async def test_a_kept_manifest_opens_nothing_to_other_keys(core: Core, installation: Installation):
+    core.add_model("gpt", [[{"text": "Hello."}]])
+    await core.call_application("kept", HELLO)
+    core.requests.clear()
+    caller = core.keys.holder(KEY)
+    assert caller is not None
+    with core.keys.minted("other", caller, "trace") as stranger:
+        statuses = [
+            (
+                await installation.ask(
+                    "quick_apps2", **{"Api-Key": key, "X-DIAL-APPLICATION-ID": "kept"}
+                )
+            ).status_code
+            for key in (stranger.value, KEY, "0" * 32)
+        ]
+
+    assert statuses == [401, 401, 401]
+    assert {hop.path for hop in core.requests} == {"/v1/bucket"}
+
+
+async def test_who_may_not_use_the_model_is_refused_whatever_others_were_told(core: Core):
+    core.keys.add_project("guest-key", {"project": "Guests", "roles": ["guest"]})
+    model = core.add_model("closed", [[{"text": "Hello."}]] * 2, userRoles=["default"])
+    core.add_application("open", None, manifest("closed"), TYPE)
+    first = await core.call_application("open", HELLO, stream=False)
+
+    refused = await core.call_application("open", HELLO, key="guest-key", stream=False)
+
+    assert (first.status, refused.status) == (200, 403)
+    assert len(model.asked) == 1
 
 
 async def test_the_starters_of_an_application_that_core_keeps_are_its_configuration(core: Core):
@@ -324,17 +357,24 @@ async def test_the_starters_of_an_application_that_core_keeps_are_its_configurat
     assert form["properties"]["starter"]["oneOf"][0]["title"] == "Plan"
 
 
-async def test_core_is_asked_once_for_each_thing_that_has_to_be_known(core: Core):
-    core.add_model("gpt", [[{"text": "Hello."}]])
+async def test_core_is_asked_one_question_before_each_answer(core: Core):
+    core.add_model("asking", [[{"text": "Hello."}]] * 2)
+    core.add_application("asked", None, manifest("asking"), TYPE)
 
-    await core.call_application("kept", HELLO)
+    await core.call_application("asked", HELLO)
+    first = [hop.path for hop in core.requests[1:]]
+    core.requests.clear()
+    await core.call_application("asked", HELLO)
 
-    asked = [hop.path for hop in core.requests[1:]]
-    assert sorted(asked) == [
-        "/openai/applications/kept",
-        "/openai/deployments/gpt/chat/completions",
-        "/openai/models/gpt",
+    assert first == [
         "/v1/bucket",
+        "/openai/applications/asked",
+        "/openai/models/asking",
+        "/openai/deployments/asking/chat/completions",
+    ]
+    assert [hop.path for hop in core.requests[1:]] == [
+        "/v1/bucket",
+        "/openai/deployments/asking/chat/completions",
     ]
 
 

@@ -35,6 +35,11 @@ ROOT = Path(__file__).parent.parent.parent
             "X is '0'; write a number of seconds above 0, at most 3600.",
         ),
         (
+            "-1",
+            partial(env.seconds, "X", 5.0, most=3600, zero=True),
+            "X is '-1'; write a number of seconds from 0, at most 3600.",
+        ),
+        (
             "nan",
             partial(env.seconds, "X", 5.0, most=3600),
             "X is 'nan'; write a number of seconds above 0, at most 3600.",

@@ -10,14 +10,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = {"twisted", "autobahn", "daphne", "uvicorn", "openai", "httpx", "httpx2", "mcp"}
-KNOWN = {
-    "apps/capabilities/mcp/processes.py: mcp.client._transport",
-    "apps/capabilities/mcp/streams.py: mcp.client._transport",
-    "apps/workspace/openai/clients.py: ServiceClient._build_request",
-    "apps/workspace/openai/clients.py: ServiceClient._make_status_error_from_response",
-    "apps/workspace/openai/clients.py: openai._models",
-}
-"""What is still to be removed."""
 
 
 def test_no_private_name_of_a_library_is_used() -> None:
@@ -28,7 +20,7 @@ def test_no_private_name_of_a_library_is_used() -> None:
         for name in private_names(path.read_text())
     }
 
-    assert found - KNOWN == set()
+    assert found == set()
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from apps.runs.failures import failure
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.dial.models import Completions
-from apps.workspace.egress.errands import Errand
+from apps.workspace.egress.request_context import RequestContext
 from apps.workspace.egress.tokens import Token
 from apps.workspace.local.mcp_servers import RegisteredServer
 from apps.workspace.local.models import Deployment, Secret
@@ -147,7 +147,7 @@ HELD = frozenset(
         "SessionSlot",
         "Credential",
         "Endpoint",
-        "Errand",
+        "RequestContext",
         "ToolsetBinding",
         "Manifest",
         "OpenAIModel",
@@ -194,7 +194,7 @@ def test_no_object_that_holds_a_credential_shows_it():
         Service("https://a.example.org", mark("key"), (("X-Key", mark("header")),)),
         Completions(None, "model", headers, CALLER),  # type: ignore[arg-type]
         Endpoint("streamable_http", "https://a.example.org", authorization=how),
-        Errand(headers),
+        RequestContext(headers),
         Token(mark("token"), 1.0),
         RegisteredServer(1, 1, "desk", "desk", environment=(("KEY", mark("variable")),)),
         McpEndpoint(

@@ -89,7 +89,7 @@ async def content_offer(
 ) -> ContentOffer | Contribution:
     """The contribution to make instead, where contents cannot be offered."""
     try:
-        info = await opening.workspace.deployment(deployment_id)
+        info = await opening.workspace.facts(deployment_id)
     except QuickAppError:
         return NOTHING  # the run tells why its model cannot be asked
     if not info.input_attachment_types:

@@ -67,7 +67,7 @@ async def promote_all(opening: Opening, deployment_id: str) -> Promotion:
     foreign = {url: a for url, a in given.items() if place_of(url).kind in {"external", "data"}}
     if not foreign:
         return Promotion()
-    info = await opening.workspace.deployment(deployment_id)
+    info = await opening.workspace.facts(deployment_id)
     wanted = [a for a in foreign.values() if not goes_as_it_is(a, info)]
     outcomes = await asyncio.gather(*(promote(a, opening) for a in wanted[:MOST]))
     files: dict[str, Attachment] = {}

@@ -44,7 +44,7 @@ class AttachmentView:
         """The same object for a conversation without attachments."""
         if not any(message.attachments for message in messages):
             return messages
-        info = await self.opening.workspace.deployment(self.deployment_id)
+        info = await self.opening.workspace.facts(self.deployment_id)
         kept = await self.deliver(messages, keep_policy(self.strategy, messages, info), info)
         if info.files == "none":
             return in_parts(messages, kept, self.problems)

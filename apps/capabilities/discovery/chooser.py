@@ -52,7 +52,7 @@ async def choose(
     """The tools that the deployment would take for a query; only names of `specs` count."""
     try:
         async with asyncio.timeout(settings.TOOL_DISCOVERY_SECONDS):
-            info = await workspace.deployment(deployment_id)
+            info = await workspace.facts(deployment_id)
             model = await workspace.model(deployment_id)
             asked = ModelRequest(messages_of(query, specs), parameters=info.defaults)
             reply = await ask(model, asked, silent, name=deployment_id)

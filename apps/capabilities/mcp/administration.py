@@ -20,7 +20,7 @@ from apps.capabilities.mcp.pool import current_pool
 from apps.capabilities.mcp.session_slots import SessionSlot, State
 from apps.errors import ToolError
 from apps.manifest.toolsets import McpServer
-from apps.workspace.egress.errands import Errand
+from apps.workspace.egress.request_context import RequestContext
 from apps.workspace.egress.urls import read_url
 
 
@@ -103,7 +103,9 @@ async def list_tools(
         slot = leases.take(endpoint, bucket)
         slot.forget_lists()
         try:
-            return (await slot.cached("listing", Errand(seconds=seconds), read_listing)).tools
+            return (
+                await slot.cached("listing", RequestContext(seconds=seconds), read_listing)
+            ).tools
         except ConnectionFailed as failure:
             raise ToolError(failure.message(endpoint.title)) from failure
 
@@ -119,5 +121,5 @@ async def reconnect(session_id: int, seconds: float = 30.0) -> Session | None:
         return None
     await slot.reset()
     with suppress(ConnectionFailed):
-        await slot.cached("listing", Errand(seconds=seconds), read_listing)
+        await slot.cached("listing", RequestContext(seconds=seconds), read_listing)
     return session_of(slot)

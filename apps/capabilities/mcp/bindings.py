@@ -16,8 +16,8 @@ from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Key, Opening
 from apps.manifest.names import Localized
 from apps.manifest.toolsets import McpToolSet
-from apps.workspace.egress.errands import Errand
 from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.request_context import RequestContext
 from apps.workspace.egress.urls import read_url
 
 
@@ -39,8 +39,8 @@ class ToolsetBinding:
         """Raises `ConnectionFailed` when too many servers are in use."""
         return current_pool().slot(self.endpoint, self.bucket)
 
-    def errand(self) -> Errand:
-        return Errand(self.headers, self.toolset.seconds)
+    def request_context(self) -> RequestContext:
+        return RequestContext(self.headers, self.toolset.seconds)
 
 
 BINDINGS = Key[dict[str, ToolsetBinding]]("mcp_bindings")

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from apps.capabilities.wrappers.texts import one_line, shortened
 from apps.errors import EgressRefused, InitializationIssue, ToolError, Unsupported
-from apps.workspace.egress.errands import Errand, SSEError
+from apps.workspace.egress.request_context import RequestContext, SSEError
 
 MESSAGE_CHARACTERS = 500
 DETAIL_CHARACTERS = 4_000
@@ -23,7 +23,7 @@ TERMINATED = "Session terminated"
 SERVER_CODES = range(-32099, -31999)
 """Of JSON-RPC; a server decides what they mean."""
 STAND_INS = frozenset({"Server returned an error response", "Not Found"})
-"""What the SDK says for an HTTP status; the errand knows which it was."""
+"""What the SDK says for an HTTP status; the request context knows which it was."""
 
 
 @dataclass(eq=False)
@@ -56,27 +56,27 @@ class ConnectionFailed(Exception):
         return InitializationIssue(self.message(label), details=self.details)
 
 
-def read_failure(error: BaseException, errand: Errand) -> ConnectionFailed:
+def read_failure(error: BaseException, context: RequestContext) -> ConnectionFailed:
     found = list(leaves(error))
     details = shortened("\n".join(map(describe, found)), DETAIL_CHARACTERS)
     known = next((leaf for leaf in found if isinstance(leaf, ConnectionFailed)), None)
     if known is not None:
         return known
-    if errand.status == HTTPStatus.UNAUTHORIZED:
+    if context.status == HTTPStatus.UNAUTHORIZED:
         return ConnectionFailed(
             "it asks for a sign-in.", kind="http", details=details, needs_sign_in=True
         )
     first = found[0]
-    if errand.failure:
-        return ConnectionFailed(errand.failure, details=details, timed_out=errand.timed_out)
+    if context.failure:
+        return ConnectionFailed(context.failure, details=details, timed_out=context.timed_out)
     says_more = isinstance(first, MCPError) and first.message not in STAND_INS
-    if errand.status and not says_more:
+    if context.status and not says_more:
         return ConnectionFailed(
-            errand.status_line,
+            context.status_line,
             kind="http",
             details=details,
-            status=errand.status,
-            retry_after=errand.retry_after,
+            status=context.status,
+            retry_after=context.retry_after,
         )
     return read_leaf(first, details)
 
@@ -113,15 +113,15 @@ def read_leaf(error: BaseException, details: str) -> ConnectionFailed:
             return ConnectionFailed("the connection failed.", details=details)
 
 
-def has_lost_session(errand: Errand) -> bool:
+def has_lost_session(context: RequestContext) -> bool:
     """Whether the server did nothing because it does not know the session any more.
 
     A 404 always says so, a 400 in words. Only the first answer counts: a later one may refuse an
     answer of ours to what the server asked meanwhile.
     """
-    if errand.first_status == HTTPStatus.BAD_REQUEST:
-        return is_about_session(errand.refusal)
-    return errand.first_status == HTTPStatus.NOT_FOUND
+    if context.first_status == HTTPStatus.BAD_REQUEST:
+        return is_about_session(context.refusal)
+    return context.first_status == HTTPStatus.NOT_FOUND
 
 
 def is_about_session(refusal: bytes) -> bool:

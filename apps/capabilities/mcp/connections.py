@@ -24,7 +24,7 @@ from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.processes import StderrTail
 from apps.capabilities.mcp.redaction import SentCredentials
 from apps.capabilities.mcp.streams import open_streams
-from apps.workspace.egress.errands import CURRENT, Errand
+from apps.workspace.egress.request_context import CURRENT, RequestContext
 
 CLOSE_SECONDS = 8.0
 """For a program that has to be killed (three times a second), and telling a service (five)."""
@@ -60,26 +60,26 @@ class Connection:
     def is_over(self) -> bool:
         return self.task is not None and self.task.done()
 
-    async def open(self, errand: Errand, seconds: float) -> None:
+    async def open(self, context: RequestContext, seconds: float) -> None:
         """Raises `ConnectionFailed`."""
-        self.sent.add_named(errand.headers.items())
+        self.sent.add_named(context.headers.items())
         if self.endpoint.program is not None:
             self.sent.add_named(self.endpoint.program.environment)
-        work = self.run(errand, seconds)
+        work = self.run(context, seconds)
         # Later runs must not see anything of the run that happens to be first.
         self.task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
         await self.settled.wait()
         if self.failure is not None:
             raise copy(self.failure)
 
-    async def run(self, errand: Errand, seconds: float) -> None:
-        CURRENT.set(errand)
+    async def run(self, context: RequestContext, seconds: float) -> None:
+        CURRENT.set(context)
         try:
             error = await self.serve("legacy", seconds)
             if error is not None and is_modern_only(error):
                 error = await self.serve("auto", seconds)
             if error is not None and (self.failure is None or self.failure.text == ENDED):
-                self.failure = self.with_last_words(read_failure(error, errand))
+                self.failure = self.with_last_words(read_failure(error, context))
         finally:
             self.client = None
             self.stopping.set()
@@ -115,11 +115,11 @@ class Connection:
         self.failure = self.failure or self.with_last_words(failure)
         self.stopping.set()
 
-    def abort(self, errand: Errand) -> None:
+    def abort(self, context: RequestContext) -> None:
         """A message was lost, so there will be no answer to it."""
         if self.stopping.is_set():
             return
-        self.failure = self.failure or read_failure(ConnectionError("not delivered"), errand)
+        self.failure = self.failure or read_failure(ConnectionError("not delivered"), context)
         self.stopping.set()
         if self.client is None and self.task is not None:
             self.task.cancel()  # the handshake is what waits
@@ -132,20 +132,20 @@ class Connection:
         if isinstance(message, LIST_CHANGES):
             self.changed()
 
-    async def ask(self, errand: Errand, question: Callable[[Client], Awaitable[T]]) -> T:
+    async def ask(self, context: RequestContext, question: Callable[[Client], Awaitable[T]]) -> T:
         """Raises `ConnectionFailed`, `TimeoutError`."""
         client = self.client
         if client is None:
             raise copy(self.failure or ConnectionFailed("the connection was closed."))
-        self.sent.add_named(errand.headers.items())
-        token = CURRENT.set(errand)
+        self.sent.add_named(context.headers.items())
+        token = CURRENT.set(context)
         self.asked += 1
         try:
             return await question(client)
         except TimeoutError:
             raise
         except Exception as error:
-            raise await self.explain(error, errand) from error
+            raise await self.explain(error, context) from error
         finally:
             CURRENT.reset(token)
             self.asked -= 1
@@ -158,12 +158,12 @@ class Connection:
         if not self.asked:
             self.stopping.set()
 
-    async def explain(self, error: Exception, errand: Errand) -> ConnectionFailed:
-        if is_closed(error) and not errand.failure and self.task is not None:
+    async def explain(self, error: Exception, context: RequestContext) -> ConnectionFailed:
+        if is_closed(error) and not context.failure and self.task is not None:
             await asyncio.wait([self.task], timeout=LAST_WORDS_SECONDS)
             if self.failure is not None:
                 return copy(self.failure)
-        return read_failure(error, errand)
+        return read_failure(error, context)
 
     async def close(self) -> None:
         self.stopping.set()

@@ -17,9 +17,9 @@ from apps.manifest.authorizations import (
     credentials_in,
 )
 from apps.manifest.toolsets import McpServer
-from apps.workspace.egress.errands import Authorize
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.headers import basic, header_name_problem, header_value_problem
+from apps.workspace.egress.request_context import Authorize
 from apps.workspace.egress.tokens import find_tokens
 from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local import mcp_servers

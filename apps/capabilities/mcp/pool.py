@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.session_slots import SessionSlot
-from apps.workspace.egress.lifetimes import shared
+from apps.workspace.egress.per_loop import shared
 
 IDLE_SECONDS = 300.0
 SWEEP_SECONDS = 30.0

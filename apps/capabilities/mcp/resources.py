@@ -79,7 +79,7 @@ async def list_resources(binding: ToolsetBinding) -> ToolsetResources | None:
     wanted = binding.toolset.resources
     if wanted is None or not wanted.enabled:
         return None
-    listed = await binding.slot.cached("resources", binding.errand(), read_resources)
+    listed = await binding.slot.cached("resources", binding.request_context(), read_resources)
     if wanted.items is None:
         return ToolsetResources(binding, listed)
     only = frozenset(item.uri for item in wanted.items)
@@ -198,7 +198,7 @@ async def eager_text(uri: str, binding: ToolsetBinding) -> str:
             logger.warning("Resource %s: only text can be read ahead", uri)
         return "\n\n".join(found)
 
-    return await binding.slot.cached(("resource", uri), binding.errand(), question)
+    return await binding.slot.cached(("resource", uri), binding.request_context(), question)
 
 
 def injection(texts: Sequence[EagerText]) -> HistoryStep:

@@ -16,7 +16,7 @@ from apps.capabilities.mcp.connection_failures import ConnectionFailed, has_lost
 from apps.capabilities.mcp.connections import Connection
 from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.sign_in_results import SignInResults
-from apps.workspace.egress.errands import Errand
+from apps.workspace.egress.request_context import RequestContext
 
 KEPT_SECONDS = 300.0
 """How long a list is believed of a server that does not say that it changed."""
@@ -67,7 +67,7 @@ class SessionSlot:
         self.notice_end()
         return self.failure
 
-    async def connected(self, errand: Errand) -> Connection:
+    async def connected(self, context: RequestContext) -> Connection:
         """The open session, or a new one, which callers at the same time share.
 
         Raises `ConnectionFailed`, at once while a server that failed is left in peace.
@@ -79,17 +79,17 @@ class SessionSlot:
         if self.starting is None:
             if self.failure is not None and time.monotonic() < self.retry_at:
                 raise copy(self.failure)
-            self.starting = asyncio.get_running_loop().create_task(self.connect(errand.fresh()))
+            self.starting = asyncio.get_running_loop().create_task(self.connect(context.fresh()))
             self.starting.add_done_callback(retrieve_exception)
         starting = self.starting
         await asyncio.wait([starting])  # a caller that leaves takes nobody else along
         return starting.result()
 
-    async def connect(self, errand: Errand) -> Connection:
+    async def connect(self, context: RequestContext) -> Connection:
         connection = Connection(self.endpoint, self.forget_lists)
         self.opened += 1
         try:
-            await connection.open(errand, min(CONNECT_SECONDS, errand.seconds))
+            await connection.open(context, min(CONNECT_SECONDS, context.seconds))
         except ConnectionFailed as failure:
             self.note_failure(failure)
             raise
@@ -140,17 +140,17 @@ class SessionSlot:
         self.failure, self.failed_at = None, None
         self.failures, self.retry_at = 0, 0.0
 
-    async def ask(self, errand: Errand, question: Callable[[Client], Awaitable[T]]) -> T:
+    async def ask(self, context: RequestContext, question: Callable[[Client], Awaitable[T]]) -> T:
         """Raises `ConnectionFailed`. A server that no longer knows the session gets a new one."""
-        connection = await self.connected(errand)
+        connection = await self.connected(context)
         try:
-            return await connection.ask(errand, question)
+            return await connection.ask(context, question)
         except ConnectionFailed:
-            if not has_lost_session(errand):
+            if not has_lost_session(context):
                 raise
         # It was refused before anything was done, so asking again does nothing twice.
         self.abandon(connection)
-        again = errand.fresh()
+        again = context.fresh()
         return await (await self.connected(again)).ask(again, question)
 
     def abandon(self, connection: Connection) -> None:
@@ -162,7 +162,7 @@ class SessionSlot:
             connection.end_unused()
 
     async def cached(
-        self, key: Hashable, errand: Errand, question: Callable[[Client], Awaitable[T]]
+        self, key: Hashable, context: RequestContext, question: Callable[[Client], Awaitable[T]]
     ) -> T:
         """The answer to a question, kept until it may have changed."""
         found: tuple[T] | None
@@ -172,7 +172,7 @@ class SessionSlot:
             if (found := self.find(key)) is not None:
                 return found[0]
             changes = self.changes
-            answer = await self.ask(errand, question)
+            answer = await self.ask(context, question)
             if self.changes == changes:
                 self.kept[key] = (answer, time.monotonic() + KEPT_SECONDS)
             return answer

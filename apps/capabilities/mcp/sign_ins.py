@@ -65,14 +65,14 @@ async def ask(binding: ToolsetBinding, opening: Opening, question: Question[T]) 
         return (await opening.workspace.sign_in([toolset_id])).get(toolset_id) == "success"
 
     try:
-        return await slot.ask(binding.errand(), question)
+        return await slot.ask(binding.request_context(), question)
     except ConnectionFailed as failure:
         if not failure.needs_sign_in or not toolset_id:
             raise
         if not await slot.sign_ins.since(began, toolset_id, sign_in):
             raise
     slot.forget_failures()
-    return await slot.ask(binding.errand(), question)
+    return await slot.ask(binding.request_context(), question)
 
 
 async def call(

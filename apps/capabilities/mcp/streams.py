@@ -20,7 +20,7 @@ from apps.capabilities.mcp.connection_failures import ENDED, ConnectionFailed
 from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.processes import StderrTail, process_streams
 from apps.capabilities.mcp.redaction import SentCredentials
-from apps.workspace.egress.errands import Broken, make_errand_client
+from apps.workspace.egress.request_context import Broken, make_session_client
 
 MOST_MESSAGE_BYTES = 16 * 1024 * 1024
 """A file of the usual limit (10 MiB) in base64, and something around it."""
@@ -76,7 +76,7 @@ async def transport(
     if endpoint.program is not None:
         return process_streams(endpoint.program, errors, MOST_MESSAGE_BYTES)
     is_sse = endpoint.protocol == "sse"
-    client = make_errand_client(
+    client = make_session_client(
         endpoint.trust, endpoint.authorizing(sent), MOST_MESSAGE_BYTES, broken if is_sse else None
     )
     if is_sse:

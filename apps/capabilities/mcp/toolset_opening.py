@@ -96,7 +96,7 @@ class PreparableToolset:
     async def fill(self, opened: OpenedToolset, opening: Opening, leases: Leases) -> None:
         opened.binding = binding = await bind_toolset(self.toolset, opening)
         slot = leases.take(binding.endpoint, binding.bucket, alone=binding.is_private)
-        listing = await slot.cached("listing", binding.errand(), read_listing)
+        listing = await slot.cached("listing", binding.request_context(), read_listing)
         opened.tools = await self.tools(binding.toolset, listing)
         if binding.toolset.tells_instructions and listing.instructions.strip():
             opened.instructions = introduced(binding.toolset.label, listing.instructions)

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 
 from django.conf import settings
 
-from apps.workspace.egress.lifetimes import shared
+from apps.workspace.egress.per_loop import shared
 
 
 class Turns:

@@ -23,6 +23,7 @@ from apps.manifest.names import localized
 from apps.workspace.dial.calls import Calls, decoded, mapping
 from apps.workspace.dial.core import configured_core, encoded
 from apps.workspace.dial.failures import CoreRefused
+from apps.workspace.dial.kept_applications import forget_application
 from apps.workspace.dial.resources import plain_etag
 
 KIND = "applications/"
@@ -144,6 +145,8 @@ async def save(calls: Calls, name: str, edit: Edit) -> Saved:
         raise Refused(
             f"{failure} Whether the application was saved is not known; try again."
         ) from failure
+    finally:
+        forget_application(calls.core, name)
     etag = plain_etag(answer.headers.get("etag", ""))
     return Saved(etag or (await load(calls, name)).etag, has_changes=True)
 

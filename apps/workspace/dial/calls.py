@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -15,7 +17,7 @@ from apps import tracing
 from apps.accounts.caller import Caller
 from apps.agent.backoff import Backoff
 from apps.errors import EgressRefused, ServiceFailed
-from apps.workspace.dial.core import Core
+from apps.workspace.dial.core import Core, target
 from apps.workspace.dial.failures import (
     MOST_ERROR_BYTES,
     PASSING,
@@ -26,7 +28,7 @@ from apps.workspace.dial.failures import (
     details_of,
 )
 from apps.workspace.dial.headers import credentials
-from apps.workspace.dial.wire import TooLarge, read_whole, send
+from apps.workspace.dial.wire import File, TooLarge, encoded_body, read_whole, send
 from apps.workspace.egress.clients import CONNECT_SECONDS
 from apps.workspace.egress.retry_after import retry_after
 from apps.workspace.egress.sdk_clients import (
@@ -35,10 +37,9 @@ from apps.workspace.egress.sdk_clients import (
     DecodingError,
     HTTPError,
     InvalidURL,
-    Response,
-    Timeout,
     TimeoutException,
 )
+from apps.workspace.egress.transport import StreamedResponse
 
 logger = logging.getLogger(__name__)
 
@@ -47,10 +48,15 @@ SECONDS = 30.0
 BACKOFF = Backoff(attempts=3, initial_delay=0.2, max_delay=2.0)
 """Passes the restart of one of several Cores behind a proxy; a person is waiting meanwhile."""
 MOST_BYTES = 16 * 1024 * 1024
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CoreResponse:
+    """`headers` are by their names in lower case."""
+
     status: int
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
@@ -65,6 +71,18 @@ class Calls:
 
     core: Core
     caller: Caller = field(repr=False)
+    known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+    locks: dict[Hashable, asyncio.Lock] = field(default_factory=dict, repr=False, compare=False)
+
+    async def once(self, key: Hashable, fetch: Callable[[], Awaitable[T]]) -> T:
+        """Fetch a value once for this caller, and remember it under `key`.
+
+        Concurrent callers of one key wait for one fetch. Failures are not remembered.
+        """
+        async with self.locks.setdefault(key, asyncio.Lock()):
+            if key not in self.known:
+                self.known[key] = await fetch()
+            return cast(T, self.known[key])
 
     async def get_json(self, path: str, query: Mapping[str, str] | None = None) -> Any:
         """None for an empty answer."""
@@ -77,89 +95,80 @@ class Calls:
         *,
         most_bytes: int = MOST_BYTES,
         seconds: float = SECONDS,
-    ) -> Answer:
+    ) -> CoreResponse:
         """Asked again when it may do better: reading twice does no harm."""
-        return await self.repeated("GET", path, query, most_bytes, seconds, {}, is_safe=True)
+        call = partial(self.attempt, "GET", target(path, query), {}, b"", most_bytes, seconds)
+        return await repeated(call, seconds, is_safe=True)
 
     async def send(
         self,
         method: str,
         path: str,
         *,
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] = NOTHING,
         seconds: float = SECONDS,
-        **content: Any,
-    ) -> Answer:
-        """Asked again only when nothing can have been done. `content` is the client's: json, files."""
-        content["headers"] = headers or {}
-        return await self.repeated(method, path, None, MOST_BYTES, seconds, content, is_safe=False)
+        json: Any = None,
+        file: File | None = None,
+    ) -> CoreResponse:
+        """Send JSON, a file, or nothing. Asked again only when nothing can have been done."""
+        more, content = encoded_body(json, file)
+        headers = {**headers, **more}
+        call = partial(self.attempt, method, path, headers, content, MOST_BYTES, seconds)
+        return await repeated(call, seconds, is_safe=False)
 
-    async def repeated(
+    async def attempt(
         self,
         method: str,
-        path: str,
-        query: Mapping[str, str] | None,
+        place: str,
+        headers: Mapping[str, str],
+        content: bytes,
         most_bytes: int,
         seconds: float,
-        content: Mapping[str, Any],
-        *,
-        is_safe: bool,
-    ) -> Answer:
-        loop = asyncio.get_running_loop()
-        end = loop.time() + seconds
-        attempt = 0
-        while True:
-            attempt += 1
-            try:
-                async with asyncio.timeout_at(end):
-                    return await self.once(method, path, query, most_bytes, seconds, content)
-            except TimeoutError as error:
-                raise silent(seconds) from error
-            except ServiceFailed as failure:
-                asked = getattr(failure, "retry_after", None)
-                pause = BACKOFF.pause(attempt, asked, end - loop.time())
-                if pause is None or not may_repeat(failure, is_safe=is_safe):
-                    raise
-                logger.warning("DIAL Core is asked again in %.2f seconds: %s", pause, failure)
-            await asyncio.sleep(pause)
-
-    async def once(
-        self,
-        method: str,
-        path: str,
-        query: Mapping[str, str] | None,
-        most_bytes: int,
-        seconds: float,
-        content: Mapping[str, Any],
-    ) -> Answer:
-        given = dict(content)
-        own = {**credentials(self.caller), **tracing.headers()}
-        headers = {**given.pop("headers", {}), **own}
-        limits = Timeout(seconds, connect=min(CONNECT_SECONDS, seconds)).as_dict()
+    ) -> CoreResponse:
+        limits = {"connect": min(CONNECT_SECONDS, seconds), "read": seconds, "write": seconds}
+        own = {**headers, **credentials(self.caller), **tracing.headers()}
         try:
-            url = self.core.address(path, query)
-            response = await send(method, url, headers, limits, **given)
-            async with aclosing(response):
-                if not response.is_success:
-                    raise await self.refusal(f"{method} {path}", response)
-                body = await read_whole(response, most_bytes)
-                return Answer(response.status_code, response.headers, body)
+            answer = await send(self.core, method, place, own, limits, content)
+            async with aclosing(answer.body):
+                if not answer.is_success:
+                    raise await self.refusal(f"{method} {place.partition('?')[0]}", answer)
+                body = await read_whole(answer, most_bytes)
+                return CoreResponse(answer.status, answer.texts(), body)
         except TooLarge as error:
             raise AnswerTooLarge(f"DIAL Core: {error}", reason="answer") from error
         except (EgressRefused, HTTPError, InvalidURL) as error:
-            raise unreached(error, seconds) from error
+            raise connection_failure(error, seconds) from error
 
-    async def refusal(self, call: str, response: Response) -> CoreRefused:
+    async def refusal(self, call: str, answer: StreamedResponse) -> CoreRefused:
         try:
-            body = await read_whole(response, MOST_ERROR_BYTES)
+            body = await read_whole(answer, MOST_ERROR_BYTES)
         except (HTTPError, TooLarge):
             body = b""  # the status says enough
-        return CoreRefused(
-            call,
-            response.status_code,
-            details_of(body, self.caller),
-            retry_after(response.headers),
-        )
+        said = details_of(body, self.caller)
+        return CoreRefused(call, answer.status, said, retry_after(answer.texts()))
+
+
+async def repeated(
+    call: Callable[[], Awaitable[CoreResponse]], seconds: float, *, is_safe: bool
+) -> CoreResponse:
+    """The first answer that is none of a passing trouble, within `seconds` for all attempts."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    attempt = 0
+    while True:
+        attempt += 1
+        try:
+            async with asyncio.timeout_at(end):
+                return await call()
+        except TimeoutError as error:
+            raise timed_out(seconds) from error
+        except ServiceFailed as failure:
+            asked = getattr(failure, "retry_after", None)
+            pause = BACKOFF.pause(attempt, asked, end - loop.time())
+            if pause is None or not may_repeat(failure, is_safe=is_safe):
+                raise
+            logger.warning("DIAL Core is asked again in %.2f seconds: %s", pause, failure)
+        await asyncio.sleep(pause)
 
 
 def may_repeat(failure: ServiceFailed, *, is_safe: bool) -> bool:
@@ -168,7 +177,7 @@ def may_repeat(failure: ServiceFailed, *, is_safe: bool) -> bool:
     return is_safe and (failure.status in PASSING or isinstance(failure, CoreBroken))
 
 
-def unreached(error: Exception, seconds: float) -> ServiceFailed:
+def connection_failure(error: Exception, seconds: float) -> ServiceFailed:
     """Why there is no answer, or not all of it."""
     match error:
         case EgressRefused():
@@ -176,7 +185,7 @@ def unreached(error: Exception, seconds: float) -> ServiceFailed:
         case ConnectError() | ConnectTimeout():
             return CoreUnreachable("DIAL Core cannot be reached.", reason="connection")
         case TimeoutException():
-            return silent(seconds)
+            return timed_out(seconds)
         case DecodingError():
             return ServiceFailed("DIAL Core sent a packed answer.", reason="answer")
         case InvalidURL():
@@ -185,7 +194,7 @@ def unreached(error: Exception, seconds: float) -> ServiceFailed:
             return CoreBroken("DIAL Core broke off its answer.", reason="connection")
 
 
-def silent(seconds: float) -> ServiceFailed:
+def timed_out(seconds: float) -> ServiceFailed:
     return ServiceFailed(f"DIAL Core did not answer within {seconds:g} seconds.", reason="timeout")
 
 

@@ -15,15 +15,10 @@ from apps import tracing
 from apps.errors import EgressRefused
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.headers import CHANNEL, credentials
-from apps.workspace.dial.wire import TooLarge, read_pieces, send
+from apps.workspace.dial.wire import TooLarge, encoded_body, read_pieces, send
 from apps.workspace.egress.clients import CONNECT_SECONDS
-from apps.workspace.egress.sdk_clients import (
-    HTTPError,
-    InvalidURL,
-    Response,
-    Timeout,
-    TimeoutException,
-)
+from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL, TimeoutException
+from apps.workspace.egress.transport import StreamedResponse
 from apps.workspace.openai.events import read_block, unify
 from apps.workspace.port import SignIn
 
@@ -53,7 +48,7 @@ async def sign_in_to_service(calls: Calls, scope: str) -> SignIn:
 
 
 async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) -> list[SignIn]:
-    """What became of each question, in their order. Raises nothing."""
+    """The outcomes of the questions, in their order. Raises nothing."""
     if not questions:
         return []
     if not calls.caller.client_channel:
@@ -86,20 +81,21 @@ async def interact(
         CHANNEL: calls.caller.client_channel,
         "Accept": "text/event-stream",
     }
-    limits = Timeout(seconds, connect=min(CONNECT_SECONDS, seconds)).as_dict()
+    limits = {"connect": min(CONNECT_SECONDS, seconds), "read": seconds, "write": seconds}
+    more, content = encoded_body(batch, None)
     # However many people think at once, nobody waits for another one's connection.
-    response = await send("POST", calls.core.address(PATH), headers, limits, json=batch)
-    async with aclosing(response):
-        if not response.is_success:
-            logger.warning("DIAL Core refused to ask for a sign-in: %d", response.status_code)
+    answer = await send(calls.core, "POST", PATH, {**headers, **more}, limits, content)
+    async with aclosing(answer.body):
+        if not answer.is_success:
+            logger.warning("DIAL Core refused to ask for a sign-in: %d", answer.status)
             return {}
-        return read_answers(await first_event(response))
+        return read_answers(await first_event(answer))
 
 
-async def first_event(response: Response) -> bytes:
+async def first_event(answer: StreamedResponse) -> bytes:
     """The data of the first event that has some; b"" when there is none."""
     rest = b""
-    async for piece in read_pieces(response, MOST_BYTES):
+    async for piece in read_pieces(answer, MOST_BYTES):
         *blocks, rest = unify(rest + piece).split(b"\n\n")
         for block in blocks:
             data, _ = read_block(block)

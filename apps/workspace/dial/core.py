@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 from django.conf import settings
 
 SAFE = "!$&'()*+,;=:@"
-"""What may stand in a segment of a path as it is, beside letters, digits and -._~ (RFC 3986)."""
+"""Characters that are not encoded in a segment of a path, beside letters, digits and -._~ (RFC 3986)."""
 PORTS = {"http": 80, "https": 443}
 
 
@@ -24,12 +24,8 @@ class Core:
     metadata_seconds: float = 60.0
     sign_in_seconds: float = 120.0
 
-    def address(self, path: str, query: Mapping[str, str] | None = None) -> str:
-        """The address of an encoded path that begins with a slash."""
-        return f"{self.url}{path}?{urlencode(query)}" if query else f"{self.url}{path}"
-
     def path_of(self, url: str) -> str | None:
-        """What an address in full names on this Core, without /v1/; None for any other address.
+        """The path, without /v1/, of an address in full on this Core; None for any other address.
 
         Scheme, host and port have to be the same, and the path has to go on after a slash:
         `http://core.example.evil` is not on `http://core.example`.
@@ -42,6 +38,11 @@ class Core:
         if not same or "@" in place.netloc or not place.path.startswith(f"{own.path}/"):
             return None
         return place.path.removeprefix(f"{own.path}/").removeprefix("v1/")
+
+
+def target(path: str, query: Mapping[str, str] | None = None) -> str:
+    """An encoded path that begins with a slash, with its query."""
+    return f"{path}?{urlencode(query)}" if query else path
 
 
 def configured_core() -> Core | None:

@@ -1,4 +1,4 @@
-"""What Core says when it refuses: often a line of plain text, sometimes DIAL's JSON, or nothing."""
+"""Core's refusals: often a line of plain text, sometimes DIAL's JSON, or nothing."""
 
 from __future__ import annotations
 

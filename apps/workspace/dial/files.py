@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import NoReturn
 
 from django.conf import settings
 
 from apps.errors import FileChanged, FileRefused, ServiceFailed
-from apps.workspace.dial.calls import Answer, Calls, decoded, mapping
+from apps.workspace.dial.calls import Calls, CoreResponse, decoded, mapping
 from apps.workspace.dial.core import encoded
 from apps.workspace.dial.failures import AnswerTooLarge, CoreRefused
 from apps.workspace.dial.resources import (
@@ -26,36 +26,24 @@ from apps.workspace.dial.resources import (
     resource_path,
     shown,
 )
+from apps.workspace.dial.wire import File
 from apps.workspace.port import FileContent, FileInfo, FolderInfo
 
 MOST_PAGES = 20
 """Of a listing: a folder of more than twenty thousand entries is of no use to a model."""
 
 
-@dataclass(slots=True)
-class Home:
-    """Where an application writes for its caller; Core is asked once for each request."""
-
-    calls: Calls
-    path: str = ""
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    async def find(self) -> str:
-        async with self.lock:
-            if not self.path:
-                self.path = await fetch_home(self.calls)
-            return self.path
-
-
-async def fetch_home(calls: Calls) -> str:
+async def find_home(calls: Calls) -> str:
     """`appdata` is in the bucket of the person behind the request, who can so read what is written.
 
     It is there for per-request keys only. Raises `ServiceFailed`.
     """
-    buckets = mapping(await calls.get_json("/v1/bucket"))
-    place = buckets.get("appdata") or buckets.get("bucket")
+    place = calls.caller.appdata
+    if not place:
+        buckets = mapping(await calls.get_json("/v1/bucket"))
+        place = str(buckets.get("appdata") or buckets.get("bucket") or "").strip("/")
     try:
-        return f"{FILES}/{encoded(str(place or '').strip('/'))}/"
+        return f"{FILES}/{encoded(place)}/"
     except ValueError as error:
         raise ServiceFailed("DIAL Core names no bucket.", reason="answer") from error
 
@@ -68,10 +56,9 @@ class DialFiles:
     """
 
     calls: Calls
-    kept_home: Home
 
     async def home(self) -> str:
-        return await self.kept_home.find()
+        return await self.calls.once("home", partial(find_home, self.calls))
 
     async def info(self, path: str) -> FileInfo:
         place = self.file_path(path)
@@ -123,7 +110,7 @@ class DialFiles:
                 f"/v1/{place}",
                 headers=condition,
                 seconds=seconds(),
-                files={"file": ("file", content, content_type or UNKNOWN_TYPE)},
+                file=File(content, content_type or UNKNOWN_TYPE),
             )
         except CoreRefused as refusal:
             refuse_writing(refusal, path, is_new=is_new)
@@ -208,8 +195,7 @@ def is_taken(refusal: CoreRefused) -> bool:
     return refusal.status in (409, 412) or "already exists" in refusal.details
 
 
-def info_of_content(place: str, answer: Answer) -> FileInfo:
-    """What the answer with the content says of it."""
+def info_of_content(place: str, answer: CoreResponse) -> FileInfo:
     return FileInfo(
         path=place,
         content_type=answer.headers.get("content-type") or UNKNOWN_TYPE,
@@ -219,7 +205,7 @@ def info_of_content(place: str, answer: Answer) -> FileInfo:
     )
 
 
-def written_info(place: str, answer: Answer, size: int, content_type: str) -> FileInfo:
+def written_info(place: str, answer: CoreResponse, size: int, content_type: str) -> FileInfo:
     """Core tells what it has stored; what it leaves out is what was sent."""
     told = decoded(answer.body)
     sent = {"contentLength": size, "contentType": content_type, "etag": answer.headers.get("etag")}

@@ -1,4 +1,4 @@
-"""What Core is told of the caller: who it is, and what goes along on the way to others."""
+"""The headers that tell Core of the caller, and those that go along to deployments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def bearer(caller: Caller) -> dict[str, str]:
 
 
 def forwarded(caller: Caller, names: Collection[str] | None = None) -> dict[str, str]:
-    """What a deployment is told: credentials, language, and the headers of these names (or all)."""
+    """The headers for a deployment: credentials, language, and the headers of these names (or all)."""
     wanted = None if names is None else KEPT.union(name.lower() for name in names)
     headers = {
         name: value
@@ -41,7 +41,7 @@ def forwarded(caller: Caller, names: Collection[str] | None = None) -> dict[str,
     }
 
 
-def written(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+def encoded_headers(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
     """For HTTP clients, which would refuse text beyond ASCII; it came to us as Latin-1."""
     return [
         (name.encode("latin-1"), value.encode("latin-1", "replace"))
@@ -49,6 +49,6 @@ def written(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
     ]
 
 
-def plain(headers: Mapping[str, str]) -> dict[str, str]:
-    """Those that can be written in ASCII."""
+def ascii_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers whose values are ASCII."""
     return {name: value for name, value in headers.items() if value.isascii()}

@@ -1,36 +1,41 @@
-"""What Core tells of a deployment."""
+"""Descriptions of deployments: features, limits, defaults, names."""
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
+from apps.aged_cache import AgedCache
 from apps.errors import DeploymentNotFound, ServiceFailed
 from apps.manifest.names import localized
-from apps.workspace.dial.cache import find_cache, identity
 from apps.workspace.dial.calls import Calls, mapping
 from apps.workspace.dial.core import encoded
 from apps.workspace.dial.failures import CoreRefused
+from apps.workspace.dial.kept_applications import made_for
 from apps.workspace.port import DeploymentInfo
 
 logger = logging.getLogger(__name__)
 
 APPLICATION = "applications/"
 TOOLSET = "toolsets/"
-READ = frozenset({"display_name", "description", "features", "defaults", "limits"})
-READ |= {"input_attachment_types"}
-"""What is kept: an application tells itself much more, the secrets of its manifest among it."""
+TECHNICAL = frozenset({"features", "defaults", "limits", "input_attachment_types"})
+READ = TECHNICAL | {"display_name", "description"}
+"""Fields that are kept. An application is told much more of itself, secrets of its manifest included."""
 LIMITS = ("max_total_tokens", "max_prompt_tokens")
+NO_SCHEMA: Mapping[str, Any] = MappingProxyType({})
+
+_facts = AgedCache[tuple[str, str, str], DeploymentInfo]()
+"""By Core, the application that the key was made for, and deployment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What was written of a deployment, and the JSON Schema of its configuration."""
-
     written: Mapping[str, Any]
-    configuration_schema: Mapping[str, Any] = field(default_factory=dict)
     is_application: bool = False
 
     @property
@@ -47,29 +52,58 @@ def path_segment(deployment_id: str) -> str:
         raise DeploymentNotFound(deployment_id) from None
 
 
-async def find_metadata(calls: Calls, deployment_id: str) -> Metadata:
-    """Of a model or an application. Raises `DeploymentNotFound`, `ServiceFailed`."""
+async def find_info(calls: Calls, deployment_id: str) -> DeploymentInfo:
+    """Of a model or an application, as Core tells this caller.
+
+    Raises `DeploymentNotFound`, `ServiceFailed`.
+    """
+    metadata = await find_metadata(calls, deployment_id)
     name = path_segment(deployment_id)
-    who = identity(calls.caller)
+    schema = await calls.once(("schema", name), partial(fetch_schema, calls, name, metadata))
+    return info_of(deployment_id, metadata, calls.caller.locale, schema)
 
-    async def fetch() -> Metadata:
-        return await fetch_metadata(calls, deployment_id, name)
 
-    key = ("deployment", calls.core.url, who, name)
-    found: Metadata = await find_cache().find(key, who, fetch, calls.core.metadata_seconds)
+async def find_facts(calls: Calls, deployment_id: str) -> DeploymentInfo:
+    """The technical facts of a deployment, as Core told any caller of the same application.
+
+    Texts and the schema of its configuration are left out, and it says nothing about whether this
+    caller may use the deployment. Raises `DeploymentNotFound`, `ServiceFailed`.
+    """
+    core, application = calls.core, made_for(calls.caller)
+    key = core.url, application, deployment_id
+    facts = _facts.get(key, core.metadata_seconds) if application else None
+    if facts is None:
+        asked_at = time.monotonic()
+        metadata = await find_metadata(calls, deployment_id)
+        written = {name: value for name, value in metadata.written.items() if name in TECHNICAL}
+        facts = info_of(deployment_id, replace(metadata, written=written), "en")
+        if application and core.metadata_seconds:
+            _facts.put(key, facts, asked_at)
+    return facts
+
+
+def forget() -> None:
+    _facts.clear()
+
+
+async def find_metadata(calls: Calls, deployment_id: str) -> Metadata:
+    """Raises `DeploymentNotFound`, `ServiceFailed`."""
+    name = path_segment(deployment_id)
+    found = await calls.once(("deployment", name), partial(fetch_metadata, calls, name))
+    if found is None:
+        raise DeploymentNotFound(deployment_id)
     return found
 
 
-async def fetch_metadata(calls: Calls, deployment_id: str, name: str) -> Metadata:
+async def fetch_metadata(calls: Calls, name: str) -> Metadata | None:
     """A name without a folder is a model's or an application's that Core's settings declare."""
     is_application = name.startswith(APPLICATION)
     for kind in ("applications",) if is_application else ("models", "applications"):
         written = await get_entity(calls, kind, name)
         if written is not None:
             kept = {key: value for key, value in written.items() if key in READ}
-            schema = await fetch_schema(calls, name, kept)
-            return Metadata(kept, schema, is_application=kind == "applications")
-    raise DeploymentNotFound(deployment_id)
+            return Metadata(kept, is_application=kind == "applications")
+    return None
 
 
 async def get_entity(calls: Calls, kind: str, name: str) -> Mapping[str, Any] | None:
@@ -82,10 +116,9 @@ async def get_entity(calls: Calls, kind: str, name: str) -> Mapping[str, Any] | 
         raise
 
 
-async def fetch_schema(calls: Calls, name: str, written: Mapping[str, Any]) -> Mapping[str, Any]:
+async def fetch_schema(calls: Calls, name: str, metadata: Metadata) -> Mapping[str, Any]:
     """A deployment whose configuration cannot be told is called without one."""
-    features = written.get("features")
-    if not isinstance(features, Mapping) or features.get("configuration") is not True:
+    if metadata.features.get("configuration") is not True:
         return {}
     try:
         schema = await calls.get_json(f"/v1/deployments/{name}/configuration")
@@ -95,7 +128,9 @@ async def fetch_schema(calls: Calls, name: str, written: Mapping[str, Any]) -> M
     return schema if isinstance(schema, Mapping) else {}
 
 
-def info_of(deployment_id: str, metadata: Metadata, locale: str) -> DeploymentInfo:
+def info_of(
+    deployment_id: str, metadata: Metadata, locale: str, schema: Mapping[str, Any] = NO_SCHEMA
+) -> DeploymentInfo:
     """Lenient: what is missing or odd is as if nothing was said of it."""
     written = metadata.written
     defaults = written.get("defaults")
@@ -109,7 +144,7 @@ def info_of(deployment_id: str, metadata: Metadata, locale: str) -> DeploymentIn
         context_window=context_window(written.get("limits")),
         defaults=defaults if isinstance(defaults, Mapping) else {},
         files="path",
-        configuration_schema=metadata.configuration_schema,
+        configuration_schema=schema,
         is_application=metadata.is_application,
     )
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import cast
 
 from apps import tracing
 from apps.accounts.caller import Caller
 from apps.errors import ModelFailed
-from apps.workspace.dial.core import Core
+from apps.workspace.dial.core import Core, target
 from apps.workspace.dial.failures import MOST_ERROR_BYTES, details_of, read_error
 from apps.workspace.dial.wire import TooLarge, read_whole, send
-from apps.workspace.egress.sdk_clients import Body, HTTPError, Response
-from apps.workspace.egress.transport import Answer
+from apps.workspace.egress.sdk_clients import HTTPError
+from apps.workspace.egress.transport import StreamedResponse
 from apps.workspace.openai.clients import ERROR_SECONDS, limits
 from apps.workspace.openai.failures import failure_of_answer
 
@@ -27,12 +27,13 @@ class Completions:
     headers: dict[str, str] = field(repr=False)
     caller: Caller = field(repr=False)
 
-    async def ask(self, content: bytes, idle_seconds: float) -> Answer:
+    async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
         """Raises `ModelFailed`, `HTTPError`, `InvalidURL`, `EgressRefused`."""
         path = f"/openai/deployments/{self.name}/chat/completions"
-        response = await send(
+        answer = await send(
+            self.core,
             "POST",
-            self.core.address(path, {"api-version": self.core.api_version}),
+            target(path, {"api-version": self.core.api_version}),
             {
                 **self.headers,
                 **tracing.headers(),
@@ -40,24 +41,18 @@ class Completions:
                 "Content-Type": "application/json",
             },
             limits(idle_seconds),
-            content=content,
+            content,
         )
-        if response.is_success:
-            body = cast(Body, response.stream)
-            return Answer(response.status_code, response.headers.raw, body)
-        raise await self.refusal(response)
+        if answer.is_success:
+            return answer
+        raise await self.refusal(answer)
 
-    async def refusal(self, response: Response) -> ModelFailed:
+    async def refusal(self, answer: StreamedResponse) -> ModelFailed:
         try:
-            async with asyncio.timeout(ERROR_SECONDS):
-                body = await read_whole(response, MOST_ERROR_BYTES)
+            async with asyncio.timeout(ERROR_SECONDS), aclosing(answer.body):
+                body = await read_whole(answer, MOST_ERROR_BYTES)
         except (HTTPError, TooLarge, TimeoutError):
             body = b""  # the status says enough
-        finally:
-            await response.aclose()
         return failure_of_answer(
-            response.status_code,
-            response.headers,
-            read_error(body),
-            details_of(body, self.caller),
+            answer.status, answer.texts(), read_error(body), details_of(body, self.caller)
         )

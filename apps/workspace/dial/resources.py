@@ -17,7 +17,7 @@ UNKNOWN_TYPE = "application/octet-stream"
 PAGE = 1000
 """Entries of a page: the most that Core gives."""
 NOT_YOURS = frozenset({400, 403, 404})
-"""What is not the caller's is as if missing; 400 is for a path that can be none."""
+"""Statuses for a file that the caller may not see, told as a missing one; 400 is for an impossible path."""
 
 
 def resource_path(core: Core, path: str, kind: str = FILES) -> str:
@@ -48,7 +48,7 @@ def shown(path: str) -> str:
 
 
 def refusal_of(refusal: CoreRefused, path: str) -> Exception:
-    """What a refused path means where it is read."""
+    """The error to raise for a path that Core refused to read."""
     return missing(path) if refusal.status in NOT_YOURS else refusal
 
 

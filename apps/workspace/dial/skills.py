@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 class Skills:
-    """Those of one request: what was listed is not listed again, and nothing else is read."""
+    """The skills of one request; each is listed once, and only listed files are read."""
 
     def __init__(self, calls: Calls) -> None:
         self.calls = calls

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from apps.errors import DeploymentNotFound, Unsupported
-from apps.workspace.dial.cache import find_cache, identity
+from apps.errors import Unsupported
 from apps.workspace.dial.calls import Calls
-from apps.workspace.dial.headers import forwarded, plain
+from apps.workspace.dial.headers import ascii_headers, forwarded
 from apps.workspace.dial.metadata import (
     APPLICATION,
     find_metadata,
@@ -23,33 +23,18 @@ async def find_endpoint(calls: Calls, deployment_id: str) -> McpEndpoint:
     name = path_segment(deployment_id)
     written: Mapping[str, Any] | None = None
     if not name.startswith(APPLICATION):
-        written = await find_toolset(calls, name)
+        written = await calls.once(("toolset", name), partial(fetch_toolset, calls, name))
     if written is None:
         written = await application(calls, deployment_id)
     return endpoint(calls, name, written)
 
 
-async def find_toolset(calls: Calls, name: str) -> Mapping[str, Any] | None:
-    """How a toolset is spoken with and what it is called; None when there is none of that name.
-
-    Shared by all callers: Core authorizes each of them at the toolset itself.
-    """
-
-    async def fetch() -> Mapping[str, Any] | None:
-        found = await get_entity(calls, "toolsets", name)
-        if found is None:
-            raise DeploymentNotFound(name)
-        return {key: found.get(key) for key in ("transport", "display_name", "description")}
-
-    key = ("toolset", calls.core.url, name)
-    who = identity(calls.caller)
-    try:
-        toolset: Mapping[str, Any] = await find_cache().find(
-            key, who, fetch, calls.core.metadata_seconds
-        )
-    except DeploymentNotFound:
+async def fetch_toolset(calls: Calls, name: str) -> Mapping[str, Any] | None:
+    """How a toolset is spoken with and what it is called; None when there is none of that name."""
+    found = await get_entity(calls, "toolsets", name)
+    if found is None:
         return None
-    return toolset
+    return {key: found.get(key) for key in ("transport", "display_name", "description")}
 
 
 async def application(calls: Calls, deployment_id: str) -> Mapping[str, Any]:
@@ -63,8 +48,8 @@ async def application(calls: Calls, deployment_id: str) -> Mapping[str, Any]:
 def endpoint(calls: Calls, name: str, written: Mapping[str, Any]) -> McpEndpoint:
     is_sse = str(written.get("transport") or "").lower() == "sse"
     return McpEndpoint(
-        url=calls.core.address(f"/v1/toolset/{name}/mcp"),
-        headers=plain(forwarded(calls.caller)),
+        url=f"{calls.core.url}/v1/toolset/{name}/mcp",
+        headers=ascii_headers(forwarded(calls.caller)),
         protocol="sse" if is_sse else "streamable_http",
         display_name=localizable(written.get("display_name")),
         description=localizable(written.get("description")),

@@ -5,20 +5,25 @@ Who asks is told in the headers of each request, so nothing is kept for a key on
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import AsyncIterator, Mapping
-from typing import Any, cast
+from dataclasses import dataclass, field
+from typing import Any
 
-from apps.workspace.dial.headers import written
+from apps.workspace.dial.core import Core
+from apps.workspace.dial.headers import encoded_headers
 from apps.workspace.egress.guard import Trust
-from apps.workspace.egress.lifetimes import shared
-from apps.workspace.egress.sdk_clients import (
-    Body,
-    Request,
-    Response,
-    StreamClient,
-    make_stream_client,
+from apps.workspace.egress.per_loop import shared
+from apps.workspace.egress.pool import Origin
+from apps.workspace.egress.sdk_clients import URL, Request
+from apps.workspace.egress.transport import (
+    Limits,
+    StreamedResponse,
+    StreamTransport,
+    join_head,
+    origin_of,
 )
-from apps.workspace.egress.transport import Limits
 
 OURS = ((b"Accept-Encoding", b"identity"), (b"User-Agent", b"QuickApps"))
 
@@ -30,40 +35,77 @@ class TooLarge(Exception):
         super().__init__(f"The answer is larger than {limit} bytes.")
 
 
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file to send as a form, which is how Core takes them."""
+
+    content: bytes = field(repr=False)
+    content_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The parts that all requests to one Core have in common."""
+
+    origin: Origin
+    path: bytes
+    headers: tuple[tuple[bytes, bytes], ...]
+
+
+@functools.lru_cache(maxsize=8)
+def base_of(url: str) -> Base:
+    """Raises `InvalidURL`, `UnsupportedProtocol`."""
+    place = URL(url)
+    return Base(origin_of(place), place.raw_path.rstrip(b"/"), ((b"Host", place.netloc), *OURS))
+
+
 async def send(
-    method: str, url: str, headers: Mapping[str, str], limits: Limits, **content: Any
-) -> Response:
-    """The head of the answer; the caller closes its stream. `content` is the client's.
+    core: Core,
+    method: str,
+    target: str,
+    headers: Mapping[str, str],
+    limits: Limits,
+    content: bytes = b"",
+) -> StreamedResponse:
+    """The head of the answer; the caller closes its body. `target` is an encoded path with its query.
 
     Raises `HTTPError`, `InvalidURL`, `EgressRefused`.
     """
-    request = Request(
-        method,
-        url,
-        headers=[*written(headers), *OURS],
-        extensions={"timeout": limits},
-        **content,
-    )
-    return await find_client().send(request, stream=True)
+    base = base_of(core.url)
+    size = ((b"Content-Length", b"%d" % len(content)),) if content else ()
+    pairs = (*base.headers, *encoded_headers(headers), *size)
+    head = join_head(method, base.path + target.encode("ascii"), pairs)
+    return await find_transport().answer(base.origin, head + content, limits)
 
 
-def find_client() -> StreamClient:
-    return shared((StreamClient, Trust.DIAL), lambda: make_stream_client(Trust.DIAL))
+def find_transport() -> StreamTransport:
+    return shared((StreamTransport, Trust.DIAL), lambda: StreamTransport(Trust.DIAL))
 
 
-async def read_whole(response: Response, limit: int) -> bytes:
+def encoded_body(value: Any, file: File | None) -> tuple[dict[str, str], bytes]:
+    """The headers and the content that send a JSON value (None for none) or a file."""
+    if file is not None:
+        form = {"file": ("file", file.content, file.content_type)}
+        request = Request("PUT", "http://any", files=form)
+        return {"Content-Type": request.headers["content-type"]}, request.read()
+    if value is None:
+        return {}, b""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return {"Content-Type": "application/json"}, text.encode()
+
+
+async def read_whole(answer: StreamedResponse, limit: int) -> bytes:
     """The body, of at most `limit` bytes. Raises `HTTPError`, `TooLarge`."""
-    return b"".join([piece async for piece in read_pieces(response, limit)])
+    return b"".join([piece async for piece in read_pieces(answer, limit)])
 
 
-async def read_pieces(response: Response, limit: int) -> AsyncIterator[bytes]:
+async def read_pieces(answer: StreamedResponse, limit: int) -> AsyncIterator[bytes]:
     """The same as it comes."""
-    announced = response.headers.get("content-length", "")
-    if announced.isdecimal() and int(announced) > limit:
+    announced = answer.header(b"content-length")
+    if announced.isdigit() and int(announced) > limit:
         raise TooLarge(limit)
-    body = cast(Body, response.stream)
     size = 0
-    while piece := await body.read_piece():
+    while piece := await answer.body.read_piece():
         size += len(piece)
         if size > limit:
             raise TooLarge(limit)

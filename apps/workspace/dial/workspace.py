@@ -16,9 +16,9 @@ from apps.workspace.dial import channel, grants
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.chain import check_chain, read_chain, write_chain
 from apps.workspace.dial.core import Core
-from apps.workspace.dial.files import DialFiles, Home
+from apps.workspace.dial.files import DialFiles
 from apps.workspace.dial.headers import forwarded
-from apps.workspace.dial.metadata import find_metadata, info_of, path_segment
+from apps.workspace.dial.metadata import find_facts, find_info, path_segment
 from apps.workspace.dial.models import Completions
 from apps.workspace.dial.prompts import read_prompt
 from apps.workspace.dial.skills import Skills
@@ -42,7 +42,6 @@ class DialWorkspace:
         self.caller = caller
         self.core = core
         self.calls = Calls(core, caller)
-        self.home = Home(self.calls)
         self.skills = Skills(self.calls)
         self.chain = read_chain(caller.headers)
 
@@ -54,8 +53,12 @@ class DialWorkspace:
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
         """Raises `DeploymentNotFound`, `CallsItself`."""
         check_chain(self.chain, deployment_id)
-        metadata = await find_metadata(self.calls, deployment_id)
-        return info_of(deployment_id, metadata, self.caller.locale)
+        return await find_info(self.calls, deployment_id)
+
+    async def facts(self, deployment_id: str) -> DeploymentInfo:
+        """Raises `DeploymentNotFound`, `CallsItself`."""
+        check_chain(self.chain, deployment_id)
+        return await find_facts(self.calls, deployment_id)
 
     async def assumed(self, deployment_id: str) -> DeploymentInfo:
         """Raises `CallsItself`."""
@@ -109,7 +112,7 @@ class DialWorkspace:
 
     @property
     def files(self) -> DialFiles:
-        return DialFiles(self.calls, self.home)
+        return DialFiles(self.calls)
 
     async def mcp_endpoint(self, deployment_id: str) -> McpEndpoint:
         """Raises `DeploymentNotFound`, `CallsItself`, `Unsupported`."""

@@ -7,13 +7,11 @@ library's names that a caller needs are here too, because nothing else may impor
 from __future__ import annotations
 
 import functools
-import ssl
 from http.client import HTTPResponse
 from http.cookiejar import CookieJar
-from typing import Any, cast
+from typing import Any
 from urllib.request import Request as CookieRequest
 
-import httpcore
 import httpx
 from django.conf import settings
 from httpx import (
@@ -29,8 +27,9 @@ from httpx import (
     TimeoutException,
 )
 
-from apps.workspace.egress.guard import GuardedBackend, Trust
-from apps.workspace.egress.lifetimes import shared
+from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.guarded_transports import HttpxTransport
+from apps.workspace.egress.per_loop import shared
 
 __all__ = [
     "URL",
@@ -88,11 +87,8 @@ def core_client() -> AsyncClient:
 
 
 def make_client(trust: Trust) -> AsyncClient:
-    transport = httpx.AsyncHTTPTransport(verify=tls_context(), trust_env=False, limits=LIMITS)
-    pool = cast(Any, transport)._pool
-    pool._network_backend = GuardedBackend(pool._network_backend, trust, httpcore.ConnectError)
     return AsyncClient(
-        transport=transport,
+        transport=HttpxTransport(trust, LIMITS),
         timeout=httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
         follow_redirects=False,
         cookies=NoCookies(),
@@ -102,16 +98,8 @@ def make_client(trust: Trust) -> AsyncClient:
     )
 
 
-@functools.cache
-def tls_context() -> ssl.SSLContext:
-    """The operating system's certificates, or those that SSL_CERT_FILE names."""
-    context = ssl.create_default_context()
-    context.set_alpn_protocols(["http/1.1"])
-    return context
-
-
 class NoCookies(CookieJar):
-    """One caller's session must not reach another's request."""
+    """Keeps nothing: one caller's session must not reach another's request."""
 
     def extract_cookies(self, response: HTTPResponse, request: CookieRequest) -> None:
         return None

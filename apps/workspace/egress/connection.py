@@ -95,7 +95,7 @@ class Connection(asyncio.Protocol):
         return self.head
 
     async def read_piece(self) -> bytes:
-        """What has arrived of the body since the last call; b"" at its end. Raises as `send`."""
+        """The part of the body that arrived since the last call; b"" at its end. Raises as `send`."""
         while not self.pieces:
             if self.is_complete:
                 return b""
@@ -189,7 +189,7 @@ class Connection(asyncio.Protocol):
             self.watch = None
 
     def look(self) -> None:
-        """One timer for the whole exchange; while nobody waits, nobody is kept waiting."""
+        """The one timer of an exchange fired: end what is silent or too long, else look again later."""
         now = self.loop.time()
         waits = self.waiter is not None
         left = self.heard_at + self.idle_seconds - now if waits else self.idle_seconds

@@ -1,4 +1,4 @@
-"""What an external URL is called in messages, and a file that was fetched from one."""
+"""Names of external URLs in messages, and of the files fetched from them."""
 
 from __future__ import annotations
 

@@ -14,24 +14,24 @@ from django.conf import settings
 from apps.workspace.egress.clients import URL, InvalidURL
 
 Wish = Literal["admin", "builder", "admin_allowlist", "builder_allowlist"]
-"""Whose wish it is that something is not fetched, and whether that is about its host."""
+"""The reason not to fetch: the installation's or the application's setting, or its list of hosts."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchPolicy:
-    """What an application says; None leaves it to the installation, () allows no host at all."""
+    """An application's settings; None leaves it to the installation, () allows no host at all."""
 
     enabled: bool | None = None
     hosts: tuple[str, ...] | None = None
 
     def judge_switches(self) -> Wish | None:
-        """Whose wish it is that nothing is fetched at all; None when there is none."""
+        """The setting that switches fetching off; None when it is on."""
         if not settings.EXTERNAL_URL_FETCH_ENABLED:
             return "admin"
         return "builder" if self.enabled is False else None
 
     def judge(self, host: str) -> Wish | None:
-        """Whose wish it is that this host is not contacted; None when there is none."""
+        """The reason not to contact this host; None when it may be contacted."""
         if switched := self.judge_switches():
             return switched
         ours: list[str] = settings.EXTERNAL_URL_FETCH_HOST_ALLOWLIST

@@ -1,4 +1,4 @@
-"""Who may be contacted, decided on the addresses that are really dialled.
+"""Which hosts may be contacted, judged by the addresses that are really dialled.
 
 A name is resolved here, every address is judged, and the judged address is what is dialled: a
 redirect, a second answer of the name service or another spelling of an address changes nothing.
@@ -21,7 +21,7 @@ from apps.workspace.egress.addresses import Reach, reach
 
 
 class Trust(Enum):
-    """Who chose the address."""
+    """By whom an address was chosen, and so how far it may lead."""
 
     GUARDED = "guarded"
     """A model or a user: the public Internet only."""

@@ -1,4 +1,4 @@
-"""What may stand in the headers of a request."""
+"""Checks of the names and values of request headers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TRANSPORT_HEADERS = frozenset(
     {"connection", "content-length", "expect", "host", "te", "trailer", "transfer-encoding"}
     | {"upgrade", "keep-alive", "proxy-authorization", "proxy-connection"}
 )
-"""What only the HTTP client itself may say."""
+"""Set by the HTTP client alone."""
 
 _name = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _control = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")

@@ -6,9 +6,9 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass
 
-from apps.workspace.egress.clients import tls_context
 from apps.workspace.egress.connection import Connection
 from apps.workspace.egress.guard import Address, Trust, find_addresses
+from apps.workspace.egress.guarded_transports import tls_context
 
 KEPT_SECONDS = 15.0
 """Below the idle limit of usual proxies; a connection that they closed earlier is noticed."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
-import httpcore2
 import httpx2
 from httpx2 import (
     URL,
@@ -23,13 +22,8 @@ from httpx2 import (
     UnsupportedProtocol,
 )
 
-from apps.workspace.egress.clients import (
-    CONNECT_SECONDS,
-    READ_SECONDS,
-    NoCookies,
-    tls_context,
-)
-from apps.workspace.egress.guard import GuardedBackend, Trust
+from apps.workspace.egress.clients import CONNECT_SECONDS, READ_SECONDS, NoCookies
+from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.transport import Body, StreamTransport
 
 __all__ = [
@@ -86,11 +80,10 @@ def make_stream_client(trust: Trust) -> StreamClient:
     return StreamClient(StreamTransport(trust))
 
 
-def make_sdk_client(trust: Trust, *, headers: dict[str, str] | None = None) -> AsyncClient:
+def make_sdk_client(
+    transport: httpx2.AsyncBaseTransport, headers: dict[str, str] | None = None
+) -> AsyncClient:
     """A complete client, for SDKs that need all of the library; the caller closes it."""
-    transport = httpx2.AsyncHTTPTransport(verify=tls_context(), trust_env=False)
-    pool = cast(Any, transport)._pool
-    pool._network_backend = GuardedBackend(pool._network_backend, trust, httpcore2.ConnectError)
     return AsyncClient(
         transport=transport,
         timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),

@@ -16,7 +16,7 @@ from apps.manifest.authorizations import ClientIdSecretAuthorization
 from apps.workspace.egress.bodies import read_body
 from apps.workspace.egress.clients import HTTPError, InvalidURL, TimeoutException
 from apps.workspace.egress.headers import header_value_problem
-from apps.workspace.egress.lifetimes import shared
+from apps.workspace.egress.per_loop import shared
 from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local.stored_secrets import reveal
 
@@ -51,7 +51,7 @@ class Tokens:
     async def current(self, url: str, refused: str = "") -> str:
         """A token for that address that is good, and is not the `refused` one.
 
-        What a secret may not be sent to may not have its tokens either. Raises `ToolError`.
+        A secret's tokens go only where the secret itself may be sent. Raises `ToolError`.
         """
         async with self.lock:
             secret = await reveal(self.how.client_secret, self.how.token_url, url)

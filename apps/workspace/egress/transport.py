@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import httpx2
@@ -39,7 +39,7 @@ class Body(httpx2.AsyncByteStream):
         self.most = most
 
     async def read_piece(self) -> bytes:
-        """What one or more network reads brought; b"" at the end. Raises httpx2's errors."""
+        """The bytes of one or more network reads; b"" at the end. Raises httpx2's errors."""
         return b"" if self.connection is None else await self.connection.read_piece()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -49,7 +49,7 @@ class Body(httpx2.AsyncByteStream):
             yield piece
 
     def end_within(self, seconds: float) -> None:
-        """What is still to come is not waited for any longer than that."""
+        """Limit the wait for the rest of the answer."""
         if self.connection is not None:
             self.connection.end_within(seconds)
 
@@ -71,16 +71,24 @@ class Body(httpx2.AsyncByteStream):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StreamedResponse:
     """The head of an answer, and what is still to come of it."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
     body: Body
 
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status < 300
+
     def header(self, name: bytes) -> bytes:
         """The first of that name (in lower case), or b""."""
         return next((value for key, value in self.headers if key.lower() == name), b"")
+
+    def texts(self) -> dict[str, str]:
+        """The headers by name in lower case; the last of several of one name."""
+        return {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in self.headers}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +128,15 @@ class StreamTransport(httpx2.AsyncBaseTransport):
 
     async def post(
         self, template: Template, headers: Mapping[str, str], content: bytes, limits: Limits
-    ) -> Answer:
+    ) -> StreamedResponse:
         """The short way: no request and no response of the library. Raises as the long one."""
         return await self.answer(template.origin, template.written(headers, content), limits)
 
-    async def answer(self, origin: Origin, data: bytes, limits: Limits) -> Answer:
+    async def answer(self, origin: Origin, data: bytes, limits: Limits) -> StreamedResponse:
         connection, head = await self.exchange(origin, data, limits)
         most = MOST_ERROR_BYTES if head.status >= 300 else 1 << 62
         body = Body(self.pool, origin, connection, most)
-        return Answer(head.status, await without_packed_body(head, body), body)
+        return StreamedResponse(head.status, await without_packed_body(head, body), body)
 
     async def exchange(
         self, origin: Origin, data: bytes, limits: Limits
@@ -183,9 +191,14 @@ def origin_of(url: httpx2.URL) -> Origin:
 
 
 def write_head(request: httpx2.Request) -> bytes:
+    """Raises `httpx2.LocalProtocolError`."""
+    return join_head(request.method, request.url.raw_path, request.headers.raw)
+
+
+def join_head(method: str, target: bytes, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     """Raises `httpx2.LocalProtocolError` when a header would run into the next line."""
-    lines = [b"%b %b HTTP/1.1" % (request.method.encode("ascii"), request.url.raw_path)]
-    lines += [b"%b: %b" % pair for pair in request.headers.raw]
+    lines = [b"%b %b HTTP/1.1" % (method.encode("ascii"), target)]
+    lines += [b"%b: %b" % pair for pair in headers]
     head = b"\r\n".join(lines)
     if head.count(b"\n") != len(lines) - 1 or head.count(b"\r") != len(lines) - 1:
         raise httpx2.LocalProtocolError("A header contains a line break; check the API key.")

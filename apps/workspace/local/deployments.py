@@ -12,6 +12,7 @@ from typing import Any
 from channels.db import database_sync_to_async
 from django.conf import settings
 
+from apps.aged_cache import AgedCache
 from apps.agent.model import Model
 from apps.demo.model import SUPPORTED_PARAMETERS as DEMO_PARAMETERS
 from apps.demo.model import DemoModel
@@ -40,13 +41,7 @@ class FoundDeployment:
     api_key_env: str = ""
 
 
-@dataclass(slots=True)
-class Kept:
-    deployment: FoundDeployment
-    checked_at: float
-
-
-_kept: dict[str, Kept] = {}
+_kept = AgedCache[str, FoundDeployment]()
 
 
 def forget() -> None:
@@ -59,23 +54,20 @@ async def find(deployment_id: str) -> FoundDeployment:
 
     Raises `DeploymentNotFound`.
     """
-    kept = _kept.get(deployment_id)
-    now = time.monotonic()
-    if kept is not None and now - kept.checked_at < settings.CATALOG_MAX_AGE_SECONDS:
-        return kept.deployment
-    known = None
+    kept = _kept.get(deployment_id, settings.CATALOG_MAX_AGE_SECONDS)
     if kept is not None:
-        known, kept.checked_at = kept.deployment, now  # a burst asks the database once
-    search = database_sync_to_async(look_up)
+        return kept
+    now, known = time.monotonic(), _kept.get(deployment_id)
+    if known is not None:
+        _kept.put(deployment_id, known, now)  # a burst asks the database once
+    found: FoundDeployment | None = None
     try:
-        found: FoundDeployment | None = await search(deployment_id, known)
-    except BaseException:
-        _kept.pop(deployment_id, None)
-        raise
+        found = await database_sync_to_async(look_up)(deployment_id, known)
+    finally:
+        if known is not None or found is not None:
+            _kept.put(deployment_id, found, now)
     if found is None:
-        _kept.pop(deployment_id, None)
         raise DeploymentNotFound(deployment_id)
-    _kept[deployment_id] = Kept(found, now)
     return found
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from channels.db import database_sync_to_async
 from django.conf import settings
 
+from apps.aged_cache import AgedCache
 from apps.errors import Unsupported
 from apps.workspace.local.models import McpServer
 
@@ -25,7 +26,7 @@ class RegisteredServer:
     working_directory: str = ""
 
 
-_kept: dict[str, tuple[RegisteredServer, float]] = {}
+_kept = AgedCache[str, RegisteredServer]()
 
 
 def forget() -> None:
@@ -35,18 +36,17 @@ def forget() -> None:
 
 async def find(name: str) -> RegisteredServer:
     """An enabled server, no older than `CATALOG_MAX_AGE_SECONDS`. Raises `Unsupported`."""
-    kept, asked_at = _kept.get(name, (None, 0.0))
-    if kept is not None and time.monotonic() - asked_at < settings.CATALOG_MAX_AGE_SECONDS:
+    kept = _kept.get(name, settings.CATALOG_MAX_AGE_SECONDS)
+    if kept is not None:
         return kept
-    started = time.monotonic()
+    asked_at = time.monotonic()
     found: RegisteredServer | None = await database_sync_to_async(look_up)(name)
     if found is None:
-        _kept.pop(name, None)
         raise Unsupported(
             f"There is no MCP server named {name[:100]!r}, or it is not enabled. "
             "An administrator registers it."
         )
-    _kept[name] = (found, started)
+    _kept.put(name, found, asked_at)
     return found
 
 

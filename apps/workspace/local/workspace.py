@@ -82,8 +82,12 @@ class LocalWorkspace:
         except DeploymentNotFound:
             return (await self.find_application(deployment_id, self)).info
 
-    async def assumed(self, deployment_id: str) -> DeploymentInfo:
+    async def facts(self, deployment_id: str) -> DeploymentInfo:
         """All that there is: no service has to be asked. Raises as `deployment`."""
+        return await self.deployment(deployment_id)
+
+    async def assumed(self, deployment_id: str) -> DeploymentInfo:
+        """Likewise."""
         return await self.deployment(deployment_id)
 
     async def model(

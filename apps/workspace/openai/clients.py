@@ -13,7 +13,7 @@ from django.conf import settings
 
 from apps import tracing
 from apps.workspace.egress.guard import Trust
-from apps.workspace.egress.lifetimes import shared
+from apps.workspace.egress.per_loop import shared
 from apps.workspace.egress.sdk_clients import (
     URL,
     HTTPError,
@@ -22,7 +22,7 @@ from apps.workspace.egress.sdk_clients import (
     Timeout,
     make_stream_client,
 )
-from apps.workspace.egress.transport import Answer, Limits, Template
+from apps.workspace.egress.transport import Limits, StreamedResponse, Template
 
 COMPLETIONS = "chat/completions"
 CONNECT_SECONDS = 5.0
@@ -39,7 +39,7 @@ class Service:
     api_key: str = field(default="", repr=False)
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
-    async def ask(self, content: bytes, idle_seconds: float) -> Answer:
+    async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
         """Raises as `ServiceClient.ask`, and `InvalidURL`."""
         return await find_client(self).ask(content, idle_seconds)
 
@@ -79,7 +79,7 @@ class ServiceClient(openai.AsyncOpenAI):
     def default_headers(self) -> dict[str, str | openai.Omit]:
         return {**self.plain_headers}
 
-    async def ask(self, content: bytes, idle_seconds: float) -> Answer:
+    async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
         """Ask for a completion; `idle_seconds` may pass between two reads of the answer.
 
         Raises `openai.APIStatusError` for an answer that is not 2xx, what the client below the SDK
@@ -102,7 +102,7 @@ class ServiceClient(openai.AsyncOpenAI):
             "POST", url, params=self.query, headers=headers, content=b""
         )
 
-    async def refusal(self, answer: Answer) -> openai.APIStatusError:
+    async def refusal(self, answer: StreamedResponse) -> openai.APIStatusError:
         """The SDK's error, with the answer or as much of it as could be read."""
         body = b""
         try:

@@ -19,7 +19,7 @@ from apps import tracing
 from apps.agent.model import Delta, ModelRequest
 from apps.errors import EgressRefused
 from apps.workspace.egress.sdk_clients import Body, HTTPError, InvalidURL
-from apps.workspace.egress.transport import Answer
+from apps.workspace.egress.transport import StreamedResponse
 from apps.workspace.openai.clients import Service, pairs
 from apps.workspace.openai.completions import read_completion
 from apps.workspace.openai.events import EventDecoder
@@ -34,7 +34,7 @@ from apps.workspace.openai.requests import write
 class Asked(Protocol):
     """Who is asked for a completion; `idle_seconds` may pass between two reads of the answer."""
 
-    async def ask(self, content: bytes, idle_seconds: float) -> Answer:
+    async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
         """An answer that is 2xx. Raises what the SDK and its client raise, and `ModelFailed`."""
         ...
 

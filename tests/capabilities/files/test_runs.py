@@ -37,6 +37,8 @@ class Scripted:
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
         return DeploymentInfo(deployment_id, deployment_id)
 
+    facts = deployment
+
     async def model(
         self,
         deployment_id: str,

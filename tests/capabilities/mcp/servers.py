@@ -15,7 +15,7 @@ from channels.db import database_sync_to_async
 
 from apps.capabilities.mcp import processes
 from apps.capabilities.mcp.pool import Pool, current_pool
-from apps.workspace.egress.lifetimes import forget
+from apps.workspace.egress.per_loop import forget
 from apps.workspace.local import mcp_servers
 from apps.workspace.local.models import McpServer
 

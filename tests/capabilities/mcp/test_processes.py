@@ -18,13 +18,13 @@ django.setup()
 from apps.capabilities.mcp.connections import Connection
 from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.processes import _groups
-from apps.workspace.egress.errands import Errand
+from apps.workspace.egress.request_context import RequestContext
 from apps.workspace.local.mcp_servers import RegisteredServer
 
 async def main():
     program = RegisteredServer(1, 1, "local", sys.executable, ({script!r}, "hangs"))
     connection = Connection(Endpoint("stdio", program=program), lambda: None)
-    await connection.open(Errand(), 20)
+    await connection.open(RequestContext(), 20)
     print(*_groups, flush=True)
     {leave}
 

@@ -5,10 +5,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.test import Client
 
+from apps.accounts.caller import Caller
 from apps.console.dial_editor.edits import CONFLICT
+from apps.workspace.dial.calls import Calls
+from apps.workspace.dial.core import configured_core
+from apps.workspace.dial.kept_applications import find_caller, find_own_application
 from tests.catalog.rows import make_operator
 from tests.dial_core import Core, serve_core
 from tests.dial_core.core import KEY
@@ -97,6 +102,25 @@ def test_the_whole_document_goes_back_with_the_edit(operator, core, name):
         key: value for key, value in before.items() if key != "applicationProperties"
     }
     assert (put.method, put.headers["api-key"]) == ("PUT", KEY)
+
+
+def test_what_is_kept_of_the_application_is_dropped_when_it_is_saved(operator, core, name):
+    caller = core.keys.holder(KEY)
+    assert caller is not None
+
+    async def kept() -> Any:
+        place = configured_core()
+        assert place is not None
+        with core.keys.minted(name, caller, "trace") as key:
+            asking = Caller("", "dial", api_key=key.value)
+            told = await find_caller(Calls(place, asking))
+            found = await find_own_application(Calls(place, told))
+        return found and found["application_properties"]
+
+    before = async_to_sync(kept)()
+
+    assert operator.post(address(name), edit(core, name)).status_code == 200
+    assert (before, async_to_sync(kept)()) == (MANIFEST, BRIEF)
 
 
 def test_what_the_chat_edits_goes_along(operator, core, name):

@@ -8,10 +8,12 @@ from typing import Any
 
 from apps.accounts.caller import Caller
 from apps.workspace.dial.core import Core
+from apps.workspace.dial.kept_applications import find_caller
 from apps.workspace.dial.workspace import DialWorkspace
 from tests.capabilities.service import Answer, Reply, Service, serving
 from tests.dial_core import Core as FakeCore
 from tests.dial_core.core import KEY
+from tests.dial_core.urls import canonical
 
 APPLICATION = "travel"
 
@@ -27,13 +29,22 @@ def workspace(url: str, *, key: str = KEY, **fields: Any) -> DialWorkspace:
 
 @contextmanager
 def called(
-    fake: FakeCore, application: str = APPLICATION, **fields: Any
+    fake: FakeCore, application: str = APPLICATION, *, key: str = KEY, **fields: Any
 ) -> Iterator[DialWorkspace]:
-    """While Core calls that application for the demo project."""
-    user = fake.keys.holder(KEY)
+    """While Core calls that application for the project with that key."""
+    user = fake.keys.holder(key)
     assert user is not None
-    with fake.keys.minted(application, user, "trace") as key:
-        yield workspace(fake.url, key=key.value, **fields)
+    with fake.keys.minted(canonical(application), user, "trace") as made:
+        yield workspace(fake.url, key=made.value, **fields)
+
+
+@asynccontextmanager
+async def vouched(
+    fake: FakeCore, application: str = APPLICATION, key: str = KEY, **fields: Any
+) -> AsyncIterator[DialWorkspace]:
+    """While Core calls that application for the project with that key, and told us so."""
+    with called(fake, application, key=key, **fields) as own:
+        yield DialWorkspace(await find_caller(own.calls), own.core)
 
 
 @asynccontextmanager

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +17,20 @@ def fake(settings) -> Iterator[Core]:
         settings.DIAL_URL = served.url
         settings.PRIVATE_NETWORK_ALLOWLIST = []
         yield served
+
+
+@pytest.fixture
+def wait(monkeypatch) -> Callable[[float], None]:
+    """Let what is kept get older by some seconds."""
+    waited = 0.0
+
+    def wait(seconds: float) -> None:
+        nonlocal waited
+        waited += seconds
+        clock = SimpleNamespace(monotonic=lambda: time.monotonic() + waited)
+        monkeypatch.setattr("apps.aged_cache.time", clock)
+
+    return wait
 
 
 @pytest.fixture

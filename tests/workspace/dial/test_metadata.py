@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
-from apps.errors import DeploymentNotFound, ServiceFailed
-from apps.workspace.dial.cache import find_cache
+from apps.agent.model import ModelRequest
+from apps.agent.replies import ask
+from apps.agent.stages import silent
+from apps.errors import DeploymentNotFound, ModelFailed, ServiceFailed
 from apps.workspace.dial.metadata import Metadata
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.service import Reply, json_reply
-from tests.workspace.dial.callers import called, scripted, workspace
+from tests.workspace.dial.callers import called, scripted, vouched, workspace
 
 MODEL: dict[str, Any] = {
     "id": "gpt-4o",
@@ -125,20 +127,16 @@ async def test_a_deployment_that_the_caller_may_not_use_is_refused(fake):
     )
 
 
-async def test_what_core_told_is_kept_for_the_same_credentials_alone(fake):
+async def test_a_caller_asks_for_a_deployment_once_and_each_caller_for_itself(fake):
     fake.add_model("m")
 
-    with called(fake) as first:
-        for own in (first, first.inside("x"), workspace(fake.url, key=first.caller.api_key)):
+    with called(fake) as first, called(fake) as second:
+        for own in (first, first.inside("x")):
             await own.deployment("m")
         assert len(fake.requests) == 1
-        await workspace(fake.url).deployment("m")
-        assert len(fake.requests) == 2
-        fake.keys.expire(first.caller.api_key)
-    with called(fake) as second:
         await second.deployment("m")
 
-    assert len(fake.requests) == 3
+    assert len(fake.requests) == 2
 
 
 async def test_a_caller_who_lost_the_right_learns_nothing_of_what_another_was_told(fake):
@@ -150,14 +148,100 @@ async def test_a_caller_who_lost_the_right_learns_nothing_of_what_another_was_to
         await workspace(fake.url, key="other").deployment("m")
 
 
-async def test_what_is_too_old_is_asked_for_again(fake):
+# --- What the keys of one application share -----------------------------------------------------
+
+
+async def test_what_is_needed_to_ask_a_model_is_asked_for_once_by_all_keys_of_an_application(fake):
+    fake.add_model(
+        "m",
+        displayName="Big",
+        description="Thinks",
+        features={"toolsSupported": True, "configurationEndpoint": f"{fake.url}/health"},
+        limits={"max_total_tokens": 9},
+    )
+    found = []
+    for _ in range(2):
+        async with vouched(fake) as own:
+            found.append(await own.facts("m"))
+
+    assert found[0] is found[1]
+    assert (found[0].display_name, found[0].description) == ("m", "")
+    assert (found[0].features["tools"], found[0].context_window) == (True, 9)
+    assert paths(fake) == ["/v1/bucket", "/openai/models/m", "/v1/bucket"]
+
+
+async def test_keys_of_another_application_and_other_keys_share_nothing(fake):
     fake.add_model("m")
-    own = workspace(fake.url, metadata_seconds=0.0)
+    async with vouched(fake) as own:
+        await own.facts("m")
+    fake.requests.clear()
 
-    await own.deployment("m")
-    await own.deployment("m")
+    async with vouched(fake, "other") as another:
+        await another.facts("m")
+    await workspace(fake.url).facts("m")
+    await workspace(fake.url).facts("m")
 
-    assert len(fake.requests) == 2
+    assert paths(fake) == ["/v1/bucket", *["/openai/models/m"] * 3]
+
+
+async def test_a_key_without_the_role_for_a_model_is_shown_nothing_and_refused_there(fake):
+    fake.add_model("m", displayName="Secret name", userRoles=["default"])
+    fake.keys.add_project("guest", {"project": "Guests", "roles": ["guest"]})
+    async with vouched(fake) as own:
+        await own.facts("m")
+
+    async with vouched(fake, key="guest") as guest:
+        facts = await guest.facts("m")
+        with pytest.raises(ServiceFailed, match="status 403"):
+            await guest.deployment("m")
+        with pytest.raises(ModelFailed, match="status 403"):
+            await ask(await guest.model("m"), ModelRequest([]), silent, name="m")
+
+    assert "Secret name" not in repr(facts)
+
+
+async def test_what_a_key_without_the_role_is_refused_is_not_kept(fake):
+    fake.add_model("m", userRoles=["default"])
+    fake.keys.add_project("guest", {"project": "Guests", "roles": ["guest"]})
+    async with vouched(fake, key="guest") as guest:
+        with pytest.raises(ServiceFailed, match="status 403"):
+            await guest.facts("m")
+
+    async with vouched(fake) as own:
+        assert (await own.facts("m")).id == "m"
+
+
+@pytest.mark.parametrize(("seconds", "questions"), [(60.0, 1), (5.0, 2), (0.0, 2)])
+async def test_what_is_too_old_is_asked_for_again(fake, wait, seconds, questions):
+    fake.add_model("m")
+    for _ in range(2):
+        async with vouched(fake, metadata_seconds=seconds) as own:
+            await own.facts("m")
+        wait(10)
+
+    assert paths(fake).count("/openai/models/m") == questions
+
+
+async def test_a_failure_is_shared_with_nobody(fake):
+    async with vouched(fake) as own:
+        with pytest.raises(DeploymentNotFound):
+            await own.facts("late")
+    fake.add_model("late")
+
+    async with vouched(fake) as own:
+        assert (await own.facts("late")).id == "late"
+
+
+async def test_a_deployment_that_is_known_is_not_asked_for_again_to_ask_it(fake):
+    fake.add_model("m")
+    async with vouched(fake) as own:
+        await own.deployment("m")
+        await own.facts("m")
+
+    assert paths(fake).count("/openai/models/m") == 1
+
+
+# --- At the same time ---------------------------------------------------------------------------
 
 
 async def test_those_who_ask_at_the_same_time_wait_for_one_answer(fake):
@@ -187,7 +271,6 @@ async def test_one_who_leaves_does_not_take_the_answer_from_the_others(settings)
         assert (await second).id == "m"
         with pytest.raises(asyncio.CancelledError):
             await first
-        assert len(service.seen) == 1
 
 
 async def test_nothing_of_a_manifest_is_kept(settings):
@@ -195,8 +278,10 @@ async def test_nothing_of_a_manifest_is_kept(settings):
     async with scripted(settings, reply(written)) as (_, own):
         await own.deployment("applications/b7/app")
 
-        (kept,) = find_cache().kept.values()
-        assert kept.value == Metadata({"display_name": "App"}, is_application=True)
+        assert list(own.calls.known.values()) == [
+            Metadata({"display_name": "App"}, is_application=True),
+            {},
+        ]
 
 
 async def test_a_failure_is_not_kept(settings):

@@ -11,7 +11,7 @@ from apps.agent.messages import Attachment, Message
 from apps.agent.model import ModelRequest
 from apps.errors import CallsItself, DeploymentNotFound, ModelFailed
 from apps.runs.failures import failure
-from apps.workspace.egress import lifetimes
+from apps.workspace.egress import per_loop
 from tests.capabilities.service import Reply
 from tests.dial_core.core import KEY
 from tests.dial_core.faults import Faults
@@ -222,7 +222,7 @@ async def test_the_key_goes_to_core_alone(settings, fake):
 
 def things():
     """The names of all that the running loop keeps."""
-    return set(lifetimes._stores[asyncio.get_running_loop()][0])
+    return set(per_loop._stores[asyncio.get_running_loop()][0])
 
 
 async def test_nothing_is_kept_for_a_key_after_its_request(fake):

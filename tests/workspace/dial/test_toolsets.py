@@ -47,7 +47,7 @@ async def test_core_says_how_a_toolset_is_spoken_with(settings):
         assert (await own.mcp_endpoint("desk")).protocol == "sse"
 
 
-async def test_what_a_toolset_is_called_is_kept_for_all_and_each_has_a_key_of_its_own(fake):
+async def test_each_caller_asks_what_a_toolset_is_called_and_has_a_key_of_its_own(fake):
     fake.configuration.add(fake.configuration.deployment("desk", "toolset", {"transport": "HTTP"}))
 
     with called(fake) as first, called(fake) as second:
@@ -56,7 +56,8 @@ async def test_what_a_toolset_is_called_is_kept_for_all_and_each_has_a_key_of_it
         assert [e.headers["Api-Key"] for e in endpoints] == [
             own.caller.api_key for own in (first, second)
         ]
-    assert [request.path for request in fake.requests] == ["/openai/toolsets/desk"]
+        await first.mcp_endpoint("desk")
+    assert [request.path for request in fake.requests] == ["/openai/toolsets/desk"] * 2
 
 
 async def test_one_who_is_refused_does_not_speak_for_others(fake):

@@ -1,7 +1,7 @@
 """HTTP under an SDK that keeps a session: what one request may take, and what became of it.
 
 An SDK with a session of its own sends requests in its own tasks and tells little of their
-failures; one that cannot be sent may even end the session. Here whoever asks hands an `Errand` on
+failures; one that cannot be sent may even end the session. Here whoever asks hands an `RequestContext` on
 in a context variable, which follows into the SDK's tasks; a failure is noted in it and the SDK
 gets an answer that it takes as the failure of that one request.
 """
@@ -22,6 +22,7 @@ from apps.agent.surrogates import Mender
 from apps.errors import EgressRefused, ToolError
 from apps.workspace.egress.clients import CONNECT_SECONDS
 from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.guarded_transports import Httpx2Transport
 from apps.workspace.egress.retry_after import retry_after
 from apps.workspace.egress.sdk_clients import make_sdk_client
 
@@ -29,12 +30,14 @@ __all__ = [
     "CURRENT",
     "Authorize",
     "Broken",
-    "Errand",
-    "ErrandTransport",
+    "RequestContext",
+    "RequestContextTransport",
     "SSEError",
-    "make_errand_client",
+    "make_session_client",
 ]
 
+LIMITS = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=5.0)
+"""Of the connections to one server for one caller's credentials."""
 STREAMED = 4
 """A body of many events may be so many times as large as one message."""
 MOST_HEARD_BYTES = 1 << 62
@@ -45,8 +48,8 @@ UNANSWERED = -1
 
 
 @dataclass(slots=True)
-class Errand:
-    """One piece of work over HTTP: what is sent with it, how long it may take, how it failed.
+class RequestContext:
+    """The headers, the time limit and the outcome of one piece of work over HTTP.
 
     `status` is the HTTP status of a refusal, `retry_after` the seconds that it asks to be left
     alone; `failure` is a sentence about a connection that failed. `first_status` is what its first
@@ -63,9 +66,9 @@ class Errand:
     first_status: int = 0
     refusal: bytes = field(default=b"", repr=False)
 
-    def fresh(self) -> Errand:
+    def fresh(self) -> RequestContext:
         """The same, of which nothing is known yet."""
-        return Errand(self.headers, self.seconds)
+        return RequestContext(self.headers, self.seconds)
 
     def fail(self, text: str, *, timed_out: bool = False) -> None:
         self.status, self.failure, self.timed_out = 0, text, timed_out
@@ -80,16 +83,16 @@ class Errand:
             return str(self.status)
 
 
-CURRENT: ContextVar[Errand | None] = ContextVar("errand", default=None)
+CURRENT: ContextVar[RequestContext | None] = ContextVar("request_context", default=None)
 
 Authorize = Callable[[str], Awaitable[tuple[dict[str, str], str]]]
 """A refused token ("" at first) → headers, and the token in them if another can be fetched."""
-Broken = Callable[[Errand], None]
+Broken = Callable[[RequestContext], None]
 """A message could not be delivered, and the SDK will tell nobody."""
 
 
-class ErrandTransport(httpx2.AsyncBaseTransport):
-    """Sends what an SDK sends, under the rules of the errand that it belongs to.
+class RequestContextTransport(httpx2.AsyncBaseTransport):
+    """Sends what an SDK sends, under the rules of the context that it belongs to.
 
     With `broken`, answers come over one listening GET; without, each POST has its own.
     """
@@ -107,36 +110,36 @@ class ErrandTransport(httpx2.AsyncBaseTransport):
         self.broken = broken
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Never raises for what happens on the way; the errand knows."""
-        errand = CURRENT.get() or Errand()
+        """Never raises for what happens on the way; the context knows."""
+        context = CURRENT.get() or RequestContext()
         if request.method != "POST" and self.broken is None:
-            errand = errand.fresh()  # an SDK listens and says goodbye where it can; nobody asked
-        seconds = CLOSE_SECONDS if request.method == "DELETE" else errand.seconds
+            context = context.fresh()  # an SDK listens and says goodbye where it can; nobody asked
+        seconds = CLOSE_SECONDS if request.method == "DELETE" else context.seconds
         ends_at = asyncio.get_running_loop().time() + seconds
         try:
             async with asyncio.timeout_at(ends_at):
-                response = await self.send(request, errand)
+                response = await self.send(request, context)
         except (EgressRefused, ToolError, httpx2.HTTPError, TimeoutError) as error:
             timed_out = isinstance(error, httpx2.TimeoutException | TimeoutError)
-            errand.fail(reason(error), timed_out=timed_out)
-            self.tell(request, errand)
+            context.fail(reason(error), timed_out=timed_out)
+            self.tell(request, context)
             return httpx2.Response(HTTPStatus.BAD_GATEWAY, request=request)
         if request.method == "POST":
-            errand.first_status = errand.first_status or response.status_code
+            context.first_status = context.first_status or response.status_code
         if response.is_error:
-            errand.status = response.status_code
-            errand.retry_after = retry_after(response.headers)
-            self.tell(request, errand)
-        return self.limited(request, response, errand, ends_at)
+            context.status = response.status_code
+            context.retry_after = retry_after(response.headers)
+            self.tell(request, context)
+        return self.limited(request, response, context, ends_at)
 
-    def tell(self, request: httpx2.Request, errand: Errand) -> None:
+    def tell(self, request: httpx2.Request, context: RequestContext) -> None:
         if self.broken is not None and request.method == "POST":
-            self.broken(errand)
+            self.broken(context)
 
-    async def send(self, request: httpx2.Request, errand: Errand) -> httpx2.Response:
-        given = [name for name in errand.headers if name.lower() not in request.headers]
-        request.headers.update({name: errand.headers[name] for name in given})
-        request.extensions["timeout"] = limits(request.method, errand.seconds)
+    async def send(self, request: httpx2.Request, context: RequestContext) -> httpx2.Response:
+        given = [name for name in context.headers if name.lower() not in request.headers]
+        request.headers.update({name: context.headers[name] for name in given})
+        request.extensions["timeout"] = limits(request.method, context.seconds)
         headers, token = await self.authorize("")
         request.headers.update(headers)
         response = await self.inner.handle_async_request(request)
@@ -152,7 +155,7 @@ class ErrandTransport(httpx2.AsyncBaseTransport):
         self,
         request: httpx2.Request,
         response: httpx2.Response,
-        errand: Errand,
+        context: RequestContext,
         ends_at: float | None,
     ) -> httpx2.Response:
         """The answer with a body that ends in time and before it gets too large.
@@ -163,7 +166,7 @@ class ErrandTransport(httpx2.AsyncBaseTransport):
         most = self.most_bytes * STREAMED if is_stream else self.most_bytes
         if request.method == "GET":
             most, ends_at = MOST_HEARD_BYTES, None
-        body = LimitedBody(response, most, errand, ends_at)
+        body = LimitedBody(response, most, context, ends_at)
         return httpx2.Response(
             response.status_code,
             headers=response.headers,
@@ -184,12 +187,12 @@ class LimitedBody(httpx2.AsyncByteStream):
     """
 
     def __init__(
-        self, response: httpx2.Response, most: int, errand: Errand, ends_at: float | None
+        self, response: httpx2.Response, most: int, context: RequestContext, ends_at: float | None
     ) -> None:
         self.response = response
         self.most = most
         self.size = 0
-        self.errand = errand
+        self.context = context
         self.ends_at = ends_at
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -218,14 +221,14 @@ class LimitedBody(httpx2.AsyncByteStream):
         """Raises `httpx2.StreamError` for a body that is too large."""
         self.size += len(piece)
         if self.response.is_error:
-            self.errand.refusal += piece[: REFUSAL_BYTES - len(self.errand.refusal)]
+            self.context.refusal += piece[: REFUSAL_BYTES - len(self.context.refusal)]
         if self.size > self.most:
             raise self.stopped(
                 f"the server's answer is larger than {self.most:,} bytes. Ask for less at once."
             )
 
     def stopped(self, text: str, *, timed_out: bool = False) -> httpx2.StreamError:
-        self.errand.fail(text, timed_out=timed_out)
+        self.context.fail(text, timed_out=timed_out)
         return httpx2.StreamError(text)
 
     async def aclose(self) -> None:
@@ -255,12 +258,12 @@ def limits(method: str, seconds: float) -> dict[str, float | None]:
     return {"connect": connect, "read": read, "write": seconds, "pool": seconds}
 
 
-def make_errand_client(
+def make_session_client(
     trust: Trust, authorize: Authorize, most_bytes: int, broken: Broken | None = None
 ) -> Any:
     """An httpx2 client for an SDK with sessions; the caller closes it."""
-    plain = make_sdk_client(trust)
-    plain._transport = ErrandTransport(plain._transport, authorize, most_bytes, broken)
-    plain.headers["Accept-Encoding"] = "identity"
-    plain.headers["User-Agent"] = "QuickApps"
-    return plain
+    inner = Httpx2Transport(trust, LIMITS)
+    return make_sdk_client(
+        RequestContextTransport(inner, authorize, most_bytes, broken),
+        {"Accept-Encoding": "identity", "User-Agent": "QuickApps"},
+    )

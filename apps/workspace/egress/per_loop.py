@@ -1,4 +1,4 @@
-"""What lives as long as its event loop: made at first use, closed when the loop ends.
+"""Objects that live as long as their event loop: made at first use, closed when the loop ends.
 
 Connections belong to the loop that opened them, and a loop tells nobody that it ends, except its
 open asynchronous generators: each store is kept by one.

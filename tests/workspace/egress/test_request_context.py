@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from httpx2 import StreamError
 
-from apps.workspace.egress.errands import CURRENT, Errand, make_errand_client
 from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.request_context import CURRENT, RequestContext, make_session_client
 from tests.workspace.openai.service import CHUNKED, ENDLESS, HEAD, LAST, answer, frame, service
 
 MOST_BYTES = 100_000
@@ -24,11 +24,11 @@ async def no_credentials(refused: str) -> tuple[dict[str, str], str]:
     return {}, ""
 
 
-async def send(url: str, errand: Errand, method: str = "POST") -> tuple[int, bytes]:
-    CURRENT.set(errand)
+async def send(url: str, context: RequestContext, method: str = "POST") -> tuple[int, bytes]:
+    CURRENT.set(context)
     async with (
         asyncio.timeout(60),
-        make_errand_client(Trust.OPERATOR, no_credentials, MOST_BYTES) as client,
+        make_session_client(Trust.OPERATOR, no_credentials, MOST_BYTES) as client,
         client.stream(method, url) as response,
     ):
         try:
@@ -49,17 +49,17 @@ async def send(url: str, errand: Errand, method: str = "POST") -> tuple[int, byt
         ([CHUNKED, frame(b"x"), b"0\r\na:", b"b", ENDLESS], 200),
     ],
 )
-async def test_what_drips_does_not_outlive_its_errand(pieces, status):
-    errand = Errand(seconds=0.4)
+async def test_what_drips_does_not_outlive_its_request(pieces, status):
+    context = RequestContext(seconds=0.4)
 
     async with service(pieces) as running:
         running.pause = 0.02
-        assert await send(running.url, errand) == (status, b"")
+        assert await send(running.url, context) == (status, b"")
         async with asyncio.timeout(10):
             await running.left.wait()
 
-    assert errand.timed_out
-    assert "in time" in errand.failure
+    assert context.timed_out
+    assert "in time" in context.failure
 
 
 @pytest.mark.parametrize(
@@ -74,15 +74,15 @@ async def test_what_drips_does_not_outlive_its_errand(pieces, status):
     ],
 )
 async def test_what_never_ends_is_cut_off_by_its_size(pieces):
-    errand = Errand(seconds=30.0)
+    context = RequestContext(seconds=30.0)
 
     async with service(pieces) as running:
-        await send(running.url, errand)
+        await send(running.url, context)
         async with asyncio.timeout(10):
             await running.left.wait()
 
-    assert errand.failure
-    assert not errand.timed_out
+    assert context.failure
+    assert not context.timed_out
     assert running.repeated < 20 * MOST_BYTES
 
 
@@ -92,13 +92,13 @@ async def test_a_packed_answer_is_not_unpacked(method):
     packed[0] = packed[0].replace(b"\r\n", b"\r\ncontent-encoding: gzip\r\n", 1)
 
     async with service(packed) as running:
-        assert await send(running.url, Errand(), method) == (200, b"")
+        assert await send(running.url, RequestContext(), method) == (200, b"")
 
 
 async def test_half_of_a_character_is_mended_wherever_it_is_cut():
     pieces = [frame(piece) for piece in (b'{"a": "\\', b"ud8", b'3d", "b": "\\ud83d\\ude00"}')]
 
     async with service([JSON, *pieces, LAST]) as running:
-        _, body = await send(running.url, Errand())
+        _, body = await send(running.url, RequestContext())
 
     assert body == rb'{"a": "\ufffd", "b": "\ud83d\ude00"}'

@@ -1,4 +1,4 @@
-"""What an application of our own stands on when DIAL Core calls it.
+"""The workspace of an application of our own that DIAL Core calls.
 
 The operator wrote its manifest and knows both: the deployments of this installation, which come
 first, and Core's. Files, prompts, toolsets and everything else of the caller are Core's.
@@ -24,6 +24,13 @@ class InstalledFirst(DialWorkspace):
             return (await find(deployment_id)).info
         except DeploymentNotFound:
             return await super().deployment(deployment_id)
+
+    async def facts(self, deployment_id: str) -> DeploymentInfo:
+        """Raises `DeploymentNotFound`, `CallsItself`, `ServiceFailed`."""
+        try:
+            return (await find(deployment_id)).info
+        except DeploymentNotFound:
+            return await super().facts(deployment_id)
 
     async def assumed(self, deployment_id: str) -> DeploymentInfo:
         """Raises `CallsItself`."""
