@@ -8,8 +8,8 @@ import pytest
 
 from apps.catalog import documents
 from apps.catalog.content.installed import look_again
-from apps.catalog.documents import forget_documents, resolve_document
 from apps.catalog.models import ContentItem
+from apps.catalog.resolve import forget, resolve_document
 from apps.errors import ApplicationBroken
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -17,10 +17,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    forget_documents()
+    forget()
     look_again()
     yield
-    forget_documents()
+    forget()
     look_again()
 
 

@@ -12,9 +12,9 @@ from apps.catalog.content.items import Item, Kind
 from apps.catalog.content.layers import Content
 from apps.catalog.content.previews import difference
 from apps.catalog.content.review import problems_by_item
-from apps.catalog.content.uses import NOBODY, Application, Reference, Uses, uses_of
-from apps.catalog.line_difference import Line
+from apps.catalog.history.differences import Line
 from apps.catalog.models import Application as ApplicationRow
+from apps.catalog.uses import NOBODY, Reference, ReferringApplication, Uses, uses_of
 
 PER_PAGE = 50
 STATES: Mapping[str, str] = {"broken": "Broken", "replaced": "In several layers", "row": "Edited"}
@@ -82,7 +82,7 @@ def shown(
 
 def all_uses(content: Content) -> dict[Reference, Uses]:
     rows = ApplicationRow.objects.values_list("pk", "title", "manifest")
-    return uses_of(content, (Application(*row) for row in rows.iterator()))
+    return uses_of(content, (ReferringApplication(*row) for row in rows.iterator()))
 
 
 def title_of(content: Content, item: Item) -> str:

@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.utils.datastructures import MultiValueDict
 from django.utils.safestring import SafeString
 
-from apps.catalog.content.texts import LARGEST_FILE
+from apps.catalog.content.items import LARGEST_FILE
 from apps.catalog.json_text import unstorable
 from apps.manifest.skill_document import (
     MOST_BYTES,

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.catalog.secret_uses import User
+from apps.catalog.uses import User
 from apps.console.admin.index import may_see_applications, may_see_content
 
 LINK = (
