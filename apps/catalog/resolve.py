@@ -20,7 +20,7 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 
 from apps.capabilities.registry import Prepared, prepare
-from apps.catalog.content.installed import installed, installed_now, look_again, looked_at
+from apps.catalog.content.installed import installed, installed_now, look_again, refreshed_at
 from apps.catalog.content.layers import Content
 from apps.catalog.content.references import resolve_references
 from apps.catalog.content.skills import installed_skills
@@ -103,7 +103,7 @@ async def resolve(slug: str) -> ResolvedApplication:
     if resolved is None:
         _kept.pop(slug, None)
         raise ApplicationNotFound(slug)
-    _kept[slug] = CachedApplication(resolved, content, min(now, looked_at()))
+    _kept[slug] = CachedApplication(resolved, content, min(now, refreshed_at()))
     return resolved
 
 

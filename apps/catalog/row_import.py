@@ -138,17 +138,17 @@ def validation_problems(item: ContentFile, error: ValidationError) -> Iterator[s
     for column, messages in error.message_dict.items():
         name = "" if column == "__all__" else item.kind.written(column)
         for message in messages:
-            yield line(item, name, message)
+            yield problem_line(item, name, message)
 
 
 def row_warnings(item: ContentFile, row: models.Model) -> Iterator[str]:
     if isinstance(row, Application):
         row.secrets_may_be_missing = True
         for problem in row.review().warnings:
-            yield line(item, "manifest", f"{problem.path}: {problem.message}")
+            yield problem_line(item, "manifest", f"{problem.path}: {problem.message}")
 
 
-def line(item: ContentFile, name: str, message: str) -> str:
+def problem_line(item: ContentFile, name: str, message: str) -> str:
     """`application/demo.json: manifest.contexts[0]: …`. Messages on manifests begin with a path."""
     if name == "manifest" and ": " in message:
         path, _, rest = message.partition(": ")

@@ -36,9 +36,7 @@ def default_configuration(content: Content) -> dict[str, Any]:
     except ValidationError:
         return configuration
     resolver = Resolver(content)
-    resolved = [
-        resolver.toolset(toolset, f"tool_sets[{index}]") for index, toolset in enumerate(found)
-    ]
+    resolved = resolver.toolsets(found)
     for problem in resolver.problems:
         logger.error("%s: %s: %s", CONFIGURATION, problem.path, problem.sentence)
     return {**configuration, "tool_sets": [*public_toolsets(found, resolved)]}

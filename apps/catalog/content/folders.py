@@ -24,7 +24,7 @@ Mark = tuple[int, int, int]
 
 
 def paths_of(kind: Kind, directory: Path) -> list[Path]:
-    """The file of each item of a kind (of a skill its directory), by name."""
+    """The file (of a skill the directory) of each item of a kind, by name."""
     folder = directory / FOLDERS[kind]
     if kind == "skill":
         found = (path for path in folder.glob("*") if path.is_dir())

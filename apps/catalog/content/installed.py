@@ -26,8 +26,7 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class Refresh:
     content: Content
-    at: float
-    """By the monotonic clock."""
+    at: float  # by the monotonic clock
 
 
 _last: Refresh | None = None
@@ -68,7 +67,7 @@ def recent() -> Content | None:
     return _last.content if is_recent else None
 
 
-def looked_at() -> float:
+def refreshed_at() -> float:
     """The time of the last refresh, by the monotonic clock."""
     return _last.at if _last is not None else float("-inf")
 

@@ -85,9 +85,8 @@ def read_layers(
     marks = marks_of(directories)  # taken first: files that change meanwhile are read next time
     rows = rows or Rows()
     known = known_items(before, marks)
-    missing = tuple(path for path in directories if not path.is_dir())
     stacks: dict[Kind, dict[str, tuple[Item, ...]]] = {kind: {} for kind in FOLDERS}
-    for item in (*(i for path in directories for i in read_directory(path, known)), *rows.items):
+    for item in (*(i for path in directories for i in directory_items(path, known)), *rows.items):
         named = stacks[item.kind]
         named[item.name] = (*named.get(item.name, ()), item)
     configuration, problems = read_configuration(directories)
@@ -96,7 +95,7 @@ def read_layers(
         {kind: dict(sorted(named.items())) for kind, named in stacks.items()},
         configuration,
         tuple(problems),
-        missing,
+        tuple(path for path in directories if not path.is_dir()),
         marks,
         rows,
     )
@@ -116,7 +115,7 @@ def known_items(before: Content | None, marks: Mapping[str, Mark]) -> Mapping[st
     }
 
 
-def read_directory(directory: Path, known: Mapping[str, Item]) -> Iterator[Item]:
+def directory_items(directory: Path, known: Mapping[str, Item]) -> Iterator[Item]:
     for kind in FOLDERS:
         for path in paths_of(kind, directory):
             yield known.get(str(path)) or read_item(kind, path, directory)

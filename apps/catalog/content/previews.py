@@ -13,7 +13,7 @@ from apps.catalog.content.layers import Content
 from apps.catalog.content.prompts import template_variables
 from apps.catalog.content.references import Resolver, Unresolved
 from apps.catalog.content.review import item_problems
-from apps.catalog.content.skills import installed
+from apps.catalog.content.skills import usable_skill
 from apps.catalog.history.differences import Line, line_difference
 from apps.catalog.masking import masked_text
 from apps.manifest.prompts import fill
@@ -42,7 +42,7 @@ def preview(content: Content, item: Item, locale: str = "en") -> list[Block]:
 
 
 def skill_blocks(item: Item) -> Iterator[Block]:
-    found = installed(item)
+    found = usable_skill(item)
     if found is None:
         return
     skill = predefined_skill(found)

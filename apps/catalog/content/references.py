@@ -6,7 +6,7 @@ capabilities skip it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -94,10 +94,7 @@ def resolve_references(
     resolver = Resolver(content, is_foreign=is_foreign)
     changes = {
         "orchestrator": resolver.orchestrator(manifest.orchestrator),
-        "tool_sets": tuple(
-            resolver.toolset(toolset, f"tool_sets[{index}]")
-            for index, toolset in enumerate(manifest.tool_sets)
-        ),
+        "tool_sets": resolver.toolsets(manifest.tool_sets),
     }
     resolved = manifest.model_copy(update=changes)
     resolved = resolved if preview else without_preview(resolved)
@@ -124,6 +121,9 @@ class Resolver:
             return orchestrator
         filled = prompt.model_copy(update={"content": text})
         return orchestrator.model_copy(update={"system_prompt": filled})
+
+    def toolsets(self, toolsets: Sequence[ToolSet]) -> tuple[ToolSet, ...]:
+        return tuple(self.toolset(one, f"tool_sets[{index}]") for index, one in enumerate(toolsets))
 
     def toolset(self, toolset: ToolSet, path: str) -> ToolSet:
         origin = ""

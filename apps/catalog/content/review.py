@@ -70,14 +70,14 @@ def item_problems(content: Content, item: Item) -> Iterator[str]:
         resolver = Resolver(content)
         resolver.toolset(PredefinedToolSet(template_name=item.name), "")
         for problem in resolver.problems:
-            yield from lines(problem)
+            yield from problem_lines(problem)
     elif item.kind == "tool":
         try:
             Resolver(content).tool_alone(item.name)
         except Unresolved as error:
-            yield from lines(ReferenceProblem("", error.message, error.details))
+            yield from problem_lines(ReferenceProblem("", error.message, error.details))
 
 
-def lines(problem: ReferenceProblem) -> Iterator[str]:
+def problem_lines(problem: ReferenceProblem) -> Iterator[str]:
     place = f"{problem.path.removeprefix('.')}: " if problem.path else ""
     yield f"{place}{problem.sentence}"

@@ -19,10 +19,10 @@ from apps.manifest.skill_document import (
 @lru_cache(maxsize=2)
 def installed_skills(content: Content) -> tuple[InstalledSkill, ...]:
     """The usable skills in force, by name. Cached, because content never changes."""
-    return tuple(found for item in content.items["skill"].values() if (found := installed(item)))
+    return tuple(found for item in content.items["skill"].values() if (found := usable_skill(item)))
 
 
-def installed(item: Item) -> InstalledSkill | None:
+def usable_skill(item: Item) -> InstalledSkill | None:
     """None for a skill that cannot be used, as `skill_problems` explains."""
     if item.problem:
         return None
