@@ -86,7 +86,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "apps.catalog.policies.PolicyOfThePath",
+    "apps.catalog.policies.PathPolicyMiddleware",
     "quickapps_site.encodings.read_forms_as_utf8",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

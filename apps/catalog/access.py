@@ -1,7 +1,6 @@
-"""Who may use which application.
+"""Access to applications.
 
-Everybody may use public ones, people who are signed in may use all of them, a key those of its
-scope.
+Visitors may use public ones, signed-in people all of them, keys the ones in their scope.
 """
 
 from __future__ import annotations
@@ -15,11 +14,7 @@ from apps.errors import ApplicationBroken, ApplicationNotFound
 
 
 async def find(slug: str, caller: Caller) -> ResolvedApplication:
-    """The application, if the caller may use it.
-
-    Raises `ApplicationNotFound`, also for one that the caller may not use, whether it is broken or
-    not; `ApplicationBroken` for those who may.
-    """
+    """Raises `ApplicationNotFound`, also if the caller may not use it, and `ApplicationBroken`."""
     try:
         application = await resolve(slug)
     except ApplicationBroken:

@@ -9,8 +9,7 @@ class CatalogConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from apps.catalog import checks  # noqa: F401 registers itself
-        from apps.catalog.content import checks as content_checks  # noqa: F401 as above
+        from apps.catalog import checks  # noqa: F401 its functions register themselves
         from apps.catalog.history import recorder
 
         recorder.connect()

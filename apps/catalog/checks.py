@@ -1,4 +1,4 @@
-"""What `manage.py check` says about this installation's configuration."""
+"""System checks of this installation's configuration and predefined content."""
 
 from __future__ import annotations
 
@@ -6,33 +6,36 @@ from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import DatabaseError
 from django.utils.module_loading import import_string
 
 from apps.capabilities.registry import Capability
+from apps.catalog.content.installed import directories
+from apps.catalog.content.layers import Content, read_layers
+from apps.catalog.content.models import read_rows
+from apps.catalog.content.review import content_problems, mapping_problems, missing_problems
+
+LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
 
 
 @register(Tags.compatibility)
 def capabilities_exist(**options: Any) -> list[CheckMessage]:
-    return [found for path in settings.CAPABILITIES if (found := check_capability(path))]
-
-
-def check_capability(path: str) -> CheckMessage | None:
     hint = "settings.CAPABILITIES lists dotted paths of Capability values."
+    return [
+        Error(f"CAPABILITIES names {path!r}{problem}.", hint=hint, id="quickapps.E001")
+        for path in settings.CAPABILITIES
+        if (problem := capability_problem(path))
+    ]
+
+
+def capability_problem(path: str) -> str:
     try:
         found = import_string(path)
     except ImportError as error:
-        return Error(f"CAPABILITIES names {path!r}: {error}.", hint=hint, id="quickapps.E001")
+        return f": {error}"
     if isinstance(found, Capability):
-        return None
-    kind = type(found).__name__
-    return Error(
-        f"CAPABILITIES names {path!r}, which is not a Capability but {kind}.",
-        hint=hint,
-        id="quickapps.E001",
-    )
-
-
-LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
+        return ""
+    return f", which is not a Capability but {type(found).__name__}"
 
 
 @register(Tags.security, deploy=True)
@@ -49,3 +52,40 @@ def traffic_is_encrypted(**options: Any) -> list[CheckMessage]:
         return []
     hint = "Put a proxy with TLS in front and set HTTPS=true."
     return [Warning("HTTPS is off: passwords travel in the clear.", hint=hint, id="quickapps.W002")]
+
+
+@register(Tags.files)
+def content_is_usable(**options: Any) -> list[CheckMessage]:
+    """A warning for each mistake: one broken file must not keep the others from starting.
+
+    A missing layer is an error: applications would run on the items that it should replace.
+    """
+    content = read_layers(directories())
+    hint = "Create the directory, or take it out of PREDEFINED_EXTRA_PATHS."
+    return [
+        *(Error(problem, hint=hint, id="quickapps.E002") for problem in missing_problems(content)),
+        *content_warnings(content),
+    ]
+
+
+@register(Tags.files, Tags.database)
+def rows_are_usable(databases: Any = None, **options: Any) -> list[CheckMessage]:
+    """The warnings that come with the rows; databases are read only when that is asked for."""
+    if not databases:
+        return []
+    try:
+        rows = read_rows()
+    except DatabaseError:
+        return []  # not migrated yet
+    if not rows.known:
+        return []
+    known = {warning.msg for warning in content_warnings(read_layers(directories()))}
+    found = content_warnings(read_layers(directories(), rows))
+    return [warning for warning in found if warning.msg not in known]
+
+
+def content_warnings(content: Content) -> list[CheckMessage]:
+    hint = "Applications that use it go on without it, or stop if it is their prompt. Mend it."
+    problems = (*content_problems(content), *mapping_problems(content))
+    missing = set(missing_problems(content))
+    return [Warning(p, hint=hint, id="quickapps.W003") for p in problems if p not in missing]

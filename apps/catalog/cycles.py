@@ -1,59 +1,47 @@
-"""Applications that would call themselves, over any number of steps."""
+"""Applications that would call themselves, directly or through others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from django.apps import apps
-from django.conf import settings
 
-from apps.catalog.content.installed import installed
-from apps.catalog.content.references import resolve_references
-from apps.catalog.review import deployment_names
+from apps.catalog.review import deployment_names, with_content
 from apps.manifest.problems import Problem
-from apps.manifest.validation import ManifestInvalid, read
+from apps.manifest.validation import ManifestInvalid
 from apps.workspace.local.models import Deployment
 
 Calls = Mapping[str, tuple[str, ...]]
-"""Application → the names that its manifest calls."""
+"""The names that each application calls."""
 
 
 def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Problem]:
-    """One for each place of the manifest that leads back to the application itself.
+    """A problem for each place of the manifest that leads back to the application itself.
 
-    Whether the others are enabled does not matter: they can be at any time.
+    Disabled applications count, for they can be enabled at any time.
     """
     if models_named([slug]):
-        return []  # that name is a model's, so nothing leads here
-    places = list(called(manifest))
+        return []  # calls of that name reach the model
+    places = list(calls_in(manifest))
     calls = reachable({name for _, name in places}, slug, pk)
     return [
         Problem(path, f"an application cannot call itself: {' → '.join((slug, *chain))}.")
         for path, name in places
-        if (chain := way(name, slug, calls))
+        if (chain := chain_of_calls(name, slug, calls))
     ]
 
 
-def called(manifest: Any) -> Iterator[tuple[str, str]]:
-    return deployment_names(without_disabled(with_predefined(manifest)))
-
-
-def with_predefined(manifest: Any) -> Any:
-    """The manifest with what its references stand for; one that is none as it is."""
-    try:
-        checked = read(
-            manifest,
-            preview=settings.ENABLE_PREVIEW_FEATURES,
-            default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
-        )
-    except ManifestInvalid:
-        return manifest
-    return resolve_references(checked, installed()).manifest.model_dump(mode="json")
+def calls_in(manifest: Any) -> Iterator[tuple[str, str]]:
+    """Path and name of each call, also in predefined content; disabled parts call nothing."""
+    with suppress(ManifestInvalid):
+        manifest = with_content(manifest).manifest.model_dump(mode="json")
+    return deployment_names(without_disabled(manifest))
 
 
 def without_disabled(item: Any) -> Any:
-    """The manifest with null for what is switched off; everything else keeps its place."""
+    """The manifest with null in the place of each disabled object, so that paths stay."""
     if isinstance(item, list):
         return [without_disabled(member) for member in item]
     if not isinstance(item, dict):
@@ -64,9 +52,9 @@ def without_disabled(item: Any) -> Any:
 
 
 def reachable(names: set[str], slug: str, pk: int | None) -> Calls:
-    """What each application calls that these names lead to; one query for each step.
+    """The calls of each application that these names lead to; one query for each step.
 
-    A model of the same name comes first, so it ends the way.
+    Names of enabled models lead no further: models come before applications of the same name.
     """
     application = apps.get_model("catalog", "Application")  # it checks itself with this module
     calls: dict[str, tuple[str, ...]] = {slug: ()}
@@ -75,7 +63,7 @@ def reachable(names: set[str], slug: str, pk: int | None) -> Calls:
         rows = application.objects.filter(slug__in=waiting)
         others = rows if pk is None else rows.exclude(pk=pk)
         found = dict(others.values_list("slug", "manifest"))
-        calls |= {name: tuple({n for _, n in called(found.get(name))}) for name in waiting}
+        calls |= {name: tuple({n for _, n in calls_in(found.get(name))}) for name in waiting}
         waiting = {name for known in waiting for name in calls[known]}
     return calls
 
@@ -85,16 +73,16 @@ def models_named(names: Iterable[str]) -> set[str]:
     return set(enabled.values_list("deployment_id", flat=True))
 
 
-def way(start: str, end: str, calls: Calls) -> tuple[str, ...]:
-    """The shortest way from one name to another, both included; () when there is none."""
-    ways: dict[str, tuple[str, ...]] = {start: (start,)}
+def chain_of_calls(start: str, end: str, calls: Calls) -> tuple[str, ...]:
+    """The shortest chain of calls from one name to another, both included, or ()."""
+    chains: dict[str, tuple[str, ...]] = {start: (start,)}
     waiting = [start]
     while waiting:
         name = waiting.pop(0)
         if name == end:
-            return ways[name]
+            return chains[name]
         for next_name in calls.get(name, ()):
-            if next_name not in ways:
-                ways[next_name] = (*ways[name], next_name)
+            if next_name not in chains:
+                chains[next_name] = (*chains[name], next_name)
                 waiting.append(next_name)
     return ()

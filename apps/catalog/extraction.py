@@ -1,4 +1,4 @@
-"""Secrets are made of the plain credentials in what is saved, and the document then names them."""
+"""Saving moves the plain credentials of a document into secrets, which it then names."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from apps.catalog.content.installed import installed
-from apps.catalog.models import Application
-from apps.catalog.plain_credentials import (
+from apps.catalog.credentials import (
     ELSEWHERE,
     PlainCredential,
     free_name,
@@ -18,7 +17,8 @@ from apps.catalog.plain_credentials import (
     plain_credentials,
     with_secrets,
 )
-from apps.catalog.secret_uses import documents
+from apps.catalog.models import Application
+from apps.catalog.uses import documents
 from apps.manifest.credentials import Keys, credential_places, replaced
 from apps.manifest.problems import Problem
 from apps.workspace.local.models import Secret
@@ -34,14 +34,14 @@ MOST_ATTEMPTS = 100
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """`document` names secrets, of which the `made` ones are new."""
+    """`made` are the new ones of the secrets that `document` names."""
 
     document: Any = field(repr=False)
     made: tuple[Secret, ...] = ()
 
 
 def refusals(document: Any, user: Any, *, item: str = "") -> list[Problem]:
-    """The credentials that keep an account from saving, because it may not add secrets."""
+    """A problem for each plain credential, if the account may not add secrets."""
     found = movable(document, item)
     if not found or (user is not None and user.has_perm(ADD)):
         return []
@@ -53,14 +53,14 @@ def extract(
 ) -> Extraction:
     """Make a secret of each plain credential, for the servers that it is sent to and no others.
 
-    Equal credentials for the same servers make one secret. One that the `stored` documents name is
-    named again if it has the value and may be sent there. `item` is the name of a predefined item.
-    The caller has a transaction, in which the document is saved too.
+    Equal credentials for the same servers share a secret. A secret that the `stored` documents name
+    is used if it has the value and may be sent there. `item` is the name of a predefined item. Call
+    it in the transaction that saves the document.
     """
     known = named_secrets(stored)
     made: list[Secret] = []
     names: dict[Keys, str] = {}
-    # Sorted, so that two who save at once do not wait for each other's names in a circle.
+    # Sorted, so that two transactions lock names in the same order.
     for credential in sorted(movable(document, item), key=lambda found: found.stem):
         fitting = [secret for secret in known if secret.value == credential.value]
         secret = next((s for s in fitting if not server_problem(s, credential.servers)), None)
@@ -73,7 +73,7 @@ def extract(
 
 
 def revealed(document: Any) -> Any:
-    """The document with the values of the secrets that it names. It must not be shown or kept."""
+    """The document with the values of its secrets. It must be neither shown nor stored."""
     known = {secret.name: secret.value for secret in named_secrets([document])}
     places = [place for place in credential_places(document) if known.get(place.secret)]
     return replaced(document, {place.keys: known[place.secret] for place in places})
@@ -84,7 +84,7 @@ def movable(document: Any, item: str = "") -> list[PlainCredential]:
 
 
 def found_credentials(document: Any, item: str = "") -> list[PlainCredential]:
-    """Also those that cannot be secrets, each with the reason."""
+    """All plain credentials; those that cannot be secrets have a `problem`."""
     found = plain_credentials(document, item)
     if item and found and is_sent_elsewhere(item):
         return [replace(c, problem=c.problem or ELSEWHERE) for c in found]
@@ -92,14 +92,13 @@ def found_credentials(document: Any, item: str = "") -> list[PlainCredential]:
 
 
 def is_sent_elsewhere(item: str) -> bool:
-    """Whether anything that refers to a predefined item gives it another address."""
+    """Whether a reference to the predefined item overrides its address."""
     rows = Application.objects.values_list("manifest", flat=True)
     items = (found.value for found in documents(installed()))
     return any(gives_address(document, item) for each in (rows, items) for document in each)
 
 
 def named_secrets(stored: Iterable[Any]) -> list[Secret]:
-    """The secrets that documents name."""
     places = [place for document in stored for place in credential_places(document)]
     names = {place.secret for place in places if place.kind == "reference"}
     return sorted(find_all(names).values(), key=lambda secret: secret.name)
@@ -125,6 +124,6 @@ def make_secret(credential: PlainCredential, user: Any) -> Secret:
             with transaction.atomic():
                 secret.save()
         except IntegrityError:
-            continue  # somebody took the name since it was looked for
+            continue  # another transaction took the name meanwhile
         return secret
     raise IntegrityError(f"There is no free name for a secret {credential.stem!r}.")

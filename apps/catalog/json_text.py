@@ -1,7 +1,7 @@
-"""JSON that people write: read with the place of a mistake, and found again by its path.
+"""JSON that people write: strictly parsed, with the line and column of each mistake.
 
-Python's reader accepts more than JSON (NaN), keeps the last of two equal keys, and gives up on deep
-nesting with a RecursionError; a database refuses some of what is left.
+`json.loads` accepts more than JSON (NaN), keeps the last of two equal keys and raises
+RecursionError for deep nesting; a database refuses some of what it reads.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from math import isfinite
 from typing import Any, NoReturn
 
@@ -64,7 +65,7 @@ def _refuse_equal_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def unstorable(value: Any) -> Iterator[tuple[str, str]]:
-    """Path and reason of what no database column takes, at any depth."""
+    """Path and reason of each value that no database column takes."""
     waiting: list[tuple[str, Any, int]] = [("", value, 0)]
     while waiting:
         path, item, depth = waiting.pop()
@@ -84,81 +85,61 @@ def unstorable(value: Any) -> Iterator[tuple[str, str]]:
 _unstorable_character = re.compile("[\x00\ud800-\udfff]").search
 
 
+def objects_in(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Path and value of every JSON object in a document."""
+    waiting = [("", document)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, list):
+            waiting += [(join(path, index), member) for index, member in enumerate(value)]
+        elif isinstance(value, dict):
+            waiting += [(join(path, str(key)), member) for key, member in value.items()]
+            yield path, value
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands in a text; both count from 1."""
+    """Both numbers count from 1."""
 
     line: int
     column: int
 
 
-_token = re.compile(r'[ \t\r\n]*("(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+)')
+_token = re.compile(
+    r"""("(?:[^"\\]|\\.)*")[ \t\r\n]*:  # a key
+      | "(?:[^"\\]|\\.)*"
+      | [{}\[\]]
+      | [^\s{}\[\]:,"]+""",
+    re.VERBOSE,
+)
 
 
 def places(text: str) -> dict[str, Place]:
-    """Where each value of a valid JSON text stands, by path: its key, or the value in a list."""
-    reader = _PlaceReader()
-    line, line_start = 1, 0
+    """The place of each key and list item of a valid JSON text, by path."""
+    found: dict[str, Place] = {}
+    # Path of each open object or list, and for a list the numbers of its next items.
+    holders: list[tuple[str, Iterator[int] | None]] = []
+    path, line, line_start = "", 1, 0
     for match in _token.finditer(text):
-        start = match.start(1)
+        mark, start = match[0], match.start()
+        if mark in "}]":
+            holders.pop()
+            continue
+        parent, numbers = holders[-1] if holders else ("", None)
+        if match[1]:
+            path = join(parent, json.loads(match[1]))
+        elif numbers is not None:
+            path = join(parent, next(numbers))
         line += text.count("\n", line_start, start)
         line_start = text.rfind("\n", 0, start) + 1
-        reader.read(match[1], Place(line, start - line_start + 1))
-    return reader.found
-
-
-@dataclass(slots=True)
-class _Holder:
-    """An open list with the number of its next item, or an open object with its last key."""
-
-    path: str
-    index: int | None = None
-    key: str | None = None
-
-
-class _PlaceReader:
-    def __init__(self) -> None:
-        self.found: dict[str, Place] = {}
-        self.holders: list[_Holder] = []
-
-    def read(self, mark: str, place: Place) -> None:
-        if mark in "}]":
-            self.holders.pop()
-        elif mark == ",":
-            self.holders[-1].key = None
-        elif mark != ":":
-            self.read_value(mark, place)
-
-    def read_value(self, mark: str, place: Place) -> None:
-        holder = self.holders[-1] if self.holders else None
-        if holder is None:
-            path = ""
-        elif holder.index is not None:
-            path = join(holder.path, holder.index)
-            holder.index += 1
-        elif holder.key is None:
-            holder.key = json.loads(mark)
-            self.found[join(holder.path, holder.key)] = place
-            return
-        else:
-            path = join(holder.path, holder.key)
-        self.found.setdefault(path, place)
+        found.setdefault(path, Place(line, start - line_start + 1))
         if mark in "{[":
-            self.holders.append(_Holder(path, index=0 if mark == "[" else None))
+            holders.append((path, count() if mark == "[" else None))
+    return found
 
 
 def locate(text: str, path: str) -> Place:
-    """Where the path stands, or the nearest thing above it that is there."""
+    """The place of the path in a valid JSON text, or of its nearest ancestor that is there."""
     known = places(text)
-    while path and path != ROOT:
-        if path in known:
-            return known[path]
-        path = parent(path)
-    return known.get("", Place(1, 1))
-
-
-_last_part = re.compile(r'(\.[^.\[\]"]+|\[\d+\]|\["(?:[^"\\]|\\.)*"\]|^[^.\[\]"]+)$')
-
-
-def parent(path: str) -> str:
-    return _last_part.sub("", path) if _last_part.search(path) else ""
+    above = (one for one in known if path == one or path.startswith((f"{one}.", f"{one}[")))
+    return known.get(max(above, key=len, default=""), Place(1, 1))

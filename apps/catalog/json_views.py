@@ -1,7 +1,4 @@
-"""JSON for what is asked at a wrong address or with a wrong method, whatever `DEBUG` says.
-
-The shape is that of Django REST framework, whose views answer so by themselves.
-"""
+"""JSON answers for unknown addresses and wrong methods, in the shape of Django REST framework."""
 
 from __future__ import annotations
 
@@ -20,9 +17,9 @@ View = Callable[..., Any]
 
 @csrf_exempt
 def nowhere(request: HttpRequest) -> HttpResponse:
-    """404, or the way to an address that ends in a slash.
+    """404, or a redirect to the address with a slash at its end.
 
-    Django itself shows that way only where nothing answers, and breaks on what is sent there.
+    `APPEND_SLASH` cannot do that: this view matches every path, and a POST would raise an error.
     """
     mended = f"{request.path_info}/"
     if request.path_info.endswith("/") or resolve(mended).func is nowhere:
@@ -34,10 +31,7 @@ def nowhere(request: HttpRequest) -> HttpResponse:
 
 
 def only(*methods: str) -> Callable[[View], View]:
-    """Answer other methods with 405.
-
-    No token against forged requests is asked for, so the view must not trust cookies.
-    """
+    """Answer other methods with 405. The view is exempt from CSRF checks: it must not trust cookies."""
 
     def refusal(request: HttpRequest) -> JsonResponse | None:
         if request.method in methods:

@@ -1,6 +1,6 @@
-"""Documents as they may be shown, kept beside the row or handed out: without plain credentials.
+"""Documents that may be shown: each plain credential is masked, and put back when saved.
 
-See `apps.manifest.credentials` for what is found and what is put back.
+`apps.manifest.credentials` finds the credentials and decides which ones may be put back.
 """
 
 from __future__ import annotations
@@ -27,24 +27,21 @@ SHOWN = 8
 
 def masked(document: Any) -> Any:
     """The document with `{"$hidden": "…"}` for each plain credential; equal ones look equal."""
-    return credentials.masked(document, sealing(settings.SECRET_KEY))
+    return credentials.masked(document, partial(seal, key=settings.SECRET_KEY))
 
 
 def unmasked(document: Any, current: Any) -> Unmasked:
-    """The document with what `current` has for each hidden credential.
-
-    Problems have the paths of those that cannot be put back; the document is then not complete.
-    """
+    """The document with the hidden credentials of `current`; a problem for each that it lacks."""
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    seals = [sealing(key) for key in keys]
+    seals = [partial(seal, key=key) for key in keys]
     return credentials.unmasked(with_names(document, current, seals), current, seals)
 
 
 def with_names(document: Any, current: Any, seals: Sequence[Seal]) -> Any:
-    """The document with the name of a secret for each mark that was made before it was one.
+    """The document with the name of a secret for each mark of the same value.
 
-    Such marks are in pages that were opened earlier and in what scripts have read. The secret is one
-    that `current` names.
+    Pages and scripts may hold marks from before the credential became a secret. Only secrets that
+    `current` names are looked at.
     """
     hidden = [place for place in credential_places(document) if place.kind == "hidden"]
     places = credential_places(current) if hidden else ()
@@ -55,7 +52,7 @@ def with_names(document: Any, current: Any, seals: Sequence[Seal]) -> Any:
 
 
 def put_back(document: Any, sources: Iterable[Any]) -> Unmasked:
-    """The document with what any of the sources has; problems are told once none has it."""
+    """The document with the hidden credentials of all sources; problems if no source has one."""
     found = unmasked(document, None)
     for source in sources:
         if found.problems:
@@ -64,21 +61,16 @@ def put_back(document: Any, sources: Iterable[Any]) -> Unmasked:
 
 
 def masked_text(text: str) -> str:
-    """A document as it was written, unless there is a credential in it."""
-    try:
-        document = parse(text)
-    except JSONTextInvalid:
-        return text
+    """A JSON text with its credentials masked; the text itself if there are none."""
+    document = readable(text)
     safe = masked(document)
     return text if safe is document else json.dumps(safe, indent=2, ensure_ascii=False)
 
 
 def unmasked_text(text: str, sources: Iterable[str]) -> tuple[str, tuple[Problem, ...]]:
-    """A document that was typed, with what the texts of the `sources` have; and what none has."""
-    try:
-        document = parse(text)
-    except JSONTextInvalid:
-        return text, ()  # it is refused for that
+    """A typed JSON text with the hidden credentials of the `sources`; problems as `put_back`."""
+    if (document := readable(text)) is None:
+        return text, ()  # the form refuses it
     known = {written: found for written in sources if (found := readable(written)) is not None}
     found = put_back(document, known.values())
     if found.document is document:
@@ -88,14 +80,11 @@ def unmasked_text(text: str, sources: Iterable[str]) -> tuple[str, tuple[Problem
 
 
 def readable(text: str) -> Any:
+    """None for a text that is not JSON."""
     try:
         return parse(text)
     except JSONTextInvalid:
         return None
-
-
-def sealing(key: str) -> Seal:
-    return partial(seal, key=key)
 
 
 def seal(text: str, key: str) -> str:

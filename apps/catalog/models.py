@@ -1,4 +1,4 @@
-"""What operators edit."""
+"""The models that operators edit."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Application(Versioned):
     updated_at = models.DateTimeField(auto_now=True)
 
     secrets_may_be_missing = False
-    """Whether it is saved although it names secrets that there are not yet, as files are."""
+    """True while a file is imported: its secrets may be added later."""
 
     class Meta:
         ordering = ("title",)
@@ -73,12 +73,11 @@ class Application(Versioned):
             raise ValidationError({"manifest": lines})
 
     def review(self) -> Review:
-        """What is wrong with the manifest, and what is worth a warning."""
         return review_manifest(self.manifest, secrets_may_be_missing=self.secrets_may_be_missing)
 
 
 class OperatorKey(AbstractAPIKey):
-    """A key for the scripts of one operator: it may do under `/api/` what that person may do."""
+    """A key for scripts under `/api/`, with the permissions of one operator."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL,

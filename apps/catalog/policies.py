@@ -1,7 +1,6 @@
-"""Which content security policy a page gets: the strict one, and exceptions below a few addresses.
+"""The content security policy of a page: the strict one, with exceptions below some addresses.
 
-The exceptions stand in `settings.CONTENT_SECURITY_POLICIES`, under the name of the URL where they
-begin; all other directives stay as they are everywhere.
+`settings.CONTENT_SECURITY_POLICIES` has the replaced directives, by the name of a URL.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 
 
-class PolicyOfThePath(CSPMiddleware):
+class PathPolicyMiddleware(CSPMiddleware):
     def get_policy_parts(
         self, request: HttpRequest, response: HttpResponseBase, report_only: bool = False
     ) -> PolicyParts:

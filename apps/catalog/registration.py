@@ -1,7 +1,6 @@
-"""What DIAL Core's configuration says of this server: our application type, our applications.
+"""The entries of DIAL Core's configuration file for this server.
 
-Core calls applications of the type with a manifest that it keeps itself, and those of our own
-database under their slugs.
+They are the application type, whose manifests Core keeps itself, and our own applications.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from apps.catalog.models import Application
 from apps.manifest.schema import CORE_SCHEMA, TYPE_NAME
 
 TYPE_ID = "quick_apps2"
-"""The name in the type's addresses; any that is no slug of ours would do."""
+"""The name in the type's addresses. It must not be the slug of an application."""
 SUPPORT = "/v1/configuration-support"
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where Core's server reaches us (`service`), and where people's browsers do (`site`)."""
+    """The base URLs for Core's server (`service`) and for people's browsers (`site`)."""
 
     service: str
     site: str
@@ -35,7 +34,7 @@ class Addresses:
 
 
 def address(option: str, written: str) -> str:
-    """Raises `CommandError` for what is no address of the web."""
+    """The URL without its last slash. Raises `CommandError`."""
     if not written.startswith(("http://", "https://")):
         raise CommandError(f"{option} must begin with http:// or https://.")
     return written.rstrip("/")
@@ -55,7 +54,7 @@ def registration(
 
 
 def type_entry(schema_id: str, addresses: Addresses) -> dict[str, Any]:
-    """Core fetches the properties of the schema from us, so they are not in its file."""
+    """Without the properties of the schema, which Core fetches from this server."""
     return {
         "$schema": CORE_SCHEMA,
         "$id": schema_id,
@@ -64,7 +63,7 @@ def type_entry(schema_id: str, addresses: Addresses) -> dict[str, Any]:
         "dial:applicationTypeConfigurationEndpoint": addresses.configuration(TYPE_ID),
         "dial:applicationTypeSchemaEndpoint": f"{addresses.service}{SUPPORT}/application-schema",
         "dial:applicationTypeEditorUrl": f"{addresses.site}/dial/editor/",
-        # A manifest does not fit into a header; it is fetched, which tells us who calls.
+        # A manifest does not fit into a header; fetching it also proves the caller.
         "dial:appendApplicationPropertiesHeader": False,
         "dial:applicationTypeAssistantAttachmentsInRequestSupported": True,
         "dial:applicationTypeBucketCopy": "ENABLED",

@@ -1,26 +1,28 @@
-"""From a name to an application that can run: looked up, checked, prepared, and kept.
+"""From a slug or manifest to an application that can run: looked up, checked, prepared, and cached.
 
-A resolved application is kept in the process with the version of its row and the predefined
-content that it was made of; whether both are still the newest is asked at most once in
-`CATALOG_MAX_AGE_SECONDS`.
+The cache keeps the version of the row and the predefined content; once in
+`CATALOG_MAX_AGE_SECONDS` the database is asked whether both are still the newest.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import time
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import msgspec
 from channels.db import database_sync_to_async
 from django.conf import settings
 
 from apps.capabilities.registry import Prepared, prepare
-from apps.catalog.content.installed import installed, look_again, looked_at
+from apps.catalog.content.installed import installed, installed_now, look_again, refreshed_at
 from apps.catalog.content.layers import Content
-from apps.catalog.content.references import Resolved, resolve_references
+from apps.catalog.content.references import resolve_references
 from apps.catalog.content.skills import installed_skills
 from apps.catalog.models import Application
 from apps.errors import ApplicationBroken, ApplicationNotFound, InitializationIssue
@@ -33,14 +35,15 @@ from apps.manifest.warnings import preview_problems
 logger = logging.getLogger(__name__)
 
 CONFIGURATION = "Application configuration"
-"""The section of a report that tells of a manifest as a whole."""
+"""The section of a report for issues of the manifest as a whole."""
 
 
 @dataclass(frozen=True)
 class ResolvedApplication:
     """An application that can be opened. `version` changes whenever its row is saved.
 
-    One that DIAL Core keeps has no row: its `id` and `version` are 0, its `slug` is Core's name.
+    Applications of DIAL Core have no row: `id` and `version` are 0, `slug` is Core's name.
+    `skills` are the predefined ones.
     """
 
     id: int
@@ -52,11 +55,9 @@ class ResolvedApplication:
     manifest: Manifest
     prepared: Prepared
     skills: tuple[InstalledSkill, ...] = ()
-    """The predefined ones."""
 
     @property
     def is_ours(self) -> bool:
-        """Whether an operator of this installation wrote it."""
         return bool(self.id)
 
     @cached_property
@@ -66,18 +67,19 @@ class ResolvedApplication:
 
 
 @dataclass(slots=True)
-class Kept:
+class CachedApplication:
     application: ResolvedApplication
     content: Content
     checked_at: float
 
 
-_kept: dict[str, Kept] = {}
+_kept: dict[str, CachedApplication] = {}
 
 
 def forget() -> None:
     """Ask the database again for everything."""
     _kept.clear()
+    _documents.clear()
     look_again()
 
 
@@ -93,7 +95,7 @@ async def resolve(slug: str) -> ResolvedApplication:
     if kept is not None:
         kept.checked_at = now  # a burst asks the database once
     try:
-        found, content = await database_sync_to_async(look)(slug, kept)
+        found, content = await database_sync_to_async(newest)(slug, kept)
         resolved = prepare_application(found, content) if isinstance(found, Application) else found
     except BaseException:
         _kept.pop(slug, None)
@@ -101,38 +103,38 @@ async def resolve(slug: str) -> ResolvedApplication:
     if resolved is None:
         _kept.pop(slug, None)
         raise ApplicationNotFound(slug)
-    _kept[slug] = Kept(resolved, content, min(now, looked_at()))
+    _kept[slug] = CachedApplication(resolved, content, min(now, refreshed_at()))
     return resolved
 
 
-def look(slug: str, kept: Kept | None) -> tuple[Application | ResolvedApplication | None, Content]:
-    """What the name stands for now, and the content that is installed now."""
+def newest(
+    slug: str, kept: CachedApplication | None
+) -> tuple[Application | ResolvedApplication | None, Content]:
+    """The enabled row and the installed content; the cached application if both are unchanged."""
     content = installed()
-    known = kept.application if kept is not None and kept.content is content else None
-    return look_up(slug, known), content
-
-
-def look_up(
-    slug: str, known: ResolvedApplication | None
-) -> Application | ResolvedApplication | None:
-    """The row as it is now; `known` itself when it still is the newest.
-
-    A name that was deleted and made anew is another application, whatever its version.
-    """
     if "\0" in slug:  # PostgreSQL refuses to look for it
-        return None
+        return None, content
     enabled = Application.objects.filter(slug=slug, is_enabled=True)
-    newest = enabled.values_list("pk", "version").first() if known is not None else None
-    if known is not None and newest == (known.id, known.version):
-        return known
-    return enabled.first()
+    if kept is not None and kept.content is content:
+        # A row that was deleted and made anew has another id, whatever its version.
+        known = kept.application
+        if enabled.values_list("pk", "version").first() == (known.id, known.version):
+            return known, content
+    return enabled.first(), content
 
 
-def prepare_application(application: Application, content: Content) -> ResolvedApplication:
-    """Raises `ApplicationBroken`."""
-    manifest, prepared = prepare_document(application.slug, application.manifest, content)
+def prepare_application(
+    application: Application, content: Content, *, is_foreign: bool = False
+) -> ResolvedApplication:
+    """`is_foreign`: DIAL Core keeps the application, which is not saved here.
+
+    Raises `ApplicationBroken`.
+    """
+    manifest, prepared = prepare_document(
+        application.slug, application.manifest, content, is_foreign=is_foreign
+    )
     return ResolvedApplication(
-        id=application.pk,
+        id=application.pk or 0,
         slug=application.slug,
         title=application.title,
         description=application.description,
@@ -145,13 +147,12 @@ def prepare_application(application: Application, content: Content) -> ResolvedA
 
 
 def prepare_document(
-    name: str, document: Any, content: Content, *, is_foreign: bool = False
+    name: str, document: Any, content: Content, *, is_foreign: bool
 ) -> tuple[Manifest, Prepared]:
-    """Read a manifest, resolve its references and prepare its capabilities. One that others keep
-    (`is_foreign`) cannot name or turn round secrets of ours.
+    """Read a manifest, resolve its references and prepare its capabilities.
 
-    Raises `ApplicationBroken`, also without a prompt that it refers to: an agent that has lost
-    its instructions must not answer.
+    A foreign manifest can neither name our secrets nor change where they are sent. Raises
+    `ApplicationBroken`.
     """
     try:
         manifest = read(
@@ -166,18 +167,21 @@ def prepare_document(
     resolved = resolve_references(
         manifest, content, preview=settings.ENABLE_PREVIEW_FEATURES, is_foreign=is_foreign
     )
+    # An agent without its instructions must not answer.
     fatal = tuple(f"{p.path}: {p.sentence}" for p in resolved.problems if p.is_fatal)
     if fatal:
         raise ApplicationBroken(name, fatal)
-    prepared = prepare_resolved(resolved)
+    prepared = prepare(resolved.manifest)
+    issues = (*(problem.issue for problem in resolved.problems), *prepared.issues)
     ignored = tuple(ignored_previews(name, document))
-    # Who edits a manifest here was told; what others keep is told to those who use it.
-    issues = (*prepared.issues, *ignored) if is_foreign else prepared.issues
+    # The admin shows ignored features to the editors of our own manifests; foreign ones have no
+    # other place for them than the chat.
+    issues = (*issues, *ignored) if is_foreign else issues
     return resolved.manifest, replace(prepared, issues=issues)
 
 
 def ignored_previews(name: str, document: dict[str, Any]) -> Iterator[InitializationIssue]:
-    """What a manifest asks for in vain while preview features are off, told in the log too."""
+    """An issue and a log line for each preview feature in a manifest while they are off."""
     for problem in () if settings.ENABLE_PREVIEW_FEATURES else cut(preview_problems(document)):
         logger.warning("Application %s: %s %s", name, problem.path, problem.message)
         yield InitializationIssue(
@@ -185,8 +189,27 @@ def ignored_previews(name: str, document: dict[str, Any]) -> Iterator[Initializa
         )
 
 
-def prepare_resolved(resolved: Resolved) -> Prepared:
-    """The capabilities of a manifest; what could not be resolved is told before their issues."""
-    prepared = prepare(resolved.manifest)
-    issues = (*(problem.issue for problem in resolved.problems), *prepared.issues)
-    return replace(prepared, issues=issues)
+MOST_DOCUMENTS = 256
+
+_documents: OrderedDict[tuple[str, bytes], tuple[Content, ResolvedApplication]] = OrderedDict()
+
+
+async def resolve_document(name: str, title: str, document: Any) -> ResolvedApplication:
+    """An application of DIAL Core, which hands its manifest over with each request.
+
+    There is no check of access: Core does that first. `document` is decoded JSON. Raises
+    `ApplicationBroken`.
+    """
+    # A hash, so that no manifest with its secrets is kept twice.
+    key = name, hashlib.sha256(msgspec.json.encode(document, order="deterministic")).digest()
+    content = await installed_now()
+    kept = _documents.get(key)
+    if kept is not None and kept[0] is content:
+        _documents.move_to_end(key)
+        return kept[1]
+    application = Application(slug=name, title=title, manifest=document)
+    resolved = prepare_application(application, content, is_foreign=True)
+    _documents[key] = content, resolved
+    while len(_documents) > MOST_DOCUMENTS:
+        _documents.popitem(last=False)
+    return resolved

@@ -1,7 +1,6 @@
-"""Everything that can be said about a manifest before it runs.
+"""Errors and warnings of a manifest before it runs.
 
-The schema's own review knows the document alone; this adds what only the catalog knows, which is
-what the names in it stand for.
+The schema's own review knows the document alone; this one also looks up the names in it.
 """
 
 from __future__ import annotations
@@ -16,17 +15,20 @@ from django.apps import apps
 from django.conf import settings
 
 from apps.catalog.content.installed import installed
-from apps.catalog.content.mapping import other_prompts
+from apps.catalog.content.prompts import other_prompts
 from apps.catalog.content.references import Resolved, resolve_references
 from apps.catalog.credentials import review_credentials
-from apps.catalog.hosts import host_problems
-from apps.catalog.json_text import JSONTextInvalid, locate, parse, unstorable
+from apps.catalog.json_text import JSONTextInvalid, locate, objects_in, parse, unstorable
 from apps.catalog.masking import put_back
 from apps.manifest.problems import Problem, join
 from apps.manifest.validation import Review, duplicate_problems, read, review
+from apps.workspace.egress.urls import NO_HOST, has_usable_host
 from apps.workspace.local.models import Deployment
 
 MOST_UNSTORABLE = 20
+ADDRESSES = frozenset({"base_url", "method_url", "token_url", "url"})
+"""Fields whose text is an address; one without a scheme is on this server or no address."""
+SCHEMES = ("http://", "https://")
 
 
 def review_manifest(
@@ -34,8 +36,8 @@ def review_manifest(
 ) -> Review:
     """Errors keep it from being saved, warnings do not.
 
-    What DIAL Core keeps (not `is_ours`) names deployments of Core, which are not known here, and
-    cannot name secrets. Where `secrets_may_be_missing`, they come after what names them.
+    A manifest of DIAL Core (not `is_ours`) names Core's deployments, which are not known here, and
+    no secrets. `secrets_may_be_missing`: unknown secrets are warnings, for they may be added later.
     """
     if refused := [Problem(*found) for found in islice(unstorable(manifest), MOST_UNSTORABLE)]:
         return Review(errors=tuple(refused), warnings=())
@@ -56,7 +58,7 @@ def review_manifest(
     resolved = with_content(manifest, is_foreign=not is_ours)
     unresolved = (Problem(problem.path, problem.sentence) for problem in resolved.problems)
     return Review(
-        # Of two tools that have one name, predefined content may have brought one.
+        # Predefined content may bring a second tool of one name.
         errors=(*duplicate_problems(resolved.manifest), *missing),
         warnings=(*warnings, *unresolved, *other_prompts(resolved.manifest)),
     )
@@ -64,7 +66,7 @@ def review_manifest(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem with its place in the text that was reviewed; `path` is "" when it has none."""
+    """A problem with its place in the reviewed text; `path` is "" for the text as a whole."""
 
     severity: Literal["error", "warning"]
     path: str
@@ -74,9 +76,9 @@ class Finding:
 
 
 def review_text(text: str, *, is_ours: bool = True, sources: Sequence[Any] = ()) -> list[Finding]:
-    """The review of a manifest as it was typed; errors come first.
+    """The review of a typed manifest, errors first.
 
-    What is hidden in it is looked for in the `sources`.
+    Hidden credentials in it are looked up in the `sources`.
     """
     try:
         manifest = parse(text)
@@ -88,18 +90,21 @@ def review_text(text: str, *, is_ours: bool = True, sources: Sequence[Any] = ())
     hidden = {problem.path for problem in found.problems}
     errors = (*found.problems, *(p for p in reviewed.errors if p.path not in hidden))
     return [
-        *(find("error", problem, text) for problem in errors),
-        *(find("warning", problem, text) for problem in reviewed.warnings),
+        *(finding("error", problem, text) for problem in errors),
+        *(finding("warning", problem, text) for problem in reviewed.warnings),
     ]
 
 
-def find(severity: Literal["error", "warning"], problem: Problem, text: str) -> Finding:
+def finding(severity: Literal["error", "warning"], problem: Problem, text: str) -> Finding:
     place = locate(text, problem.path)
     return Finding(severity, problem.path, problem.message, place.line, place.column)
 
 
 def with_content(manifest: Any, *, is_foreign: bool = False) -> Resolved:
-    """A valid manifest with predefined content in the place of what refers to it."""
+    """A valid manifest with its references to predefined content resolved.
+
+    Raises `ManifestInvalid`.
+    """
     checked = read(
         manifest,
         preview=settings.ENABLE_PREVIEW_FEATURES,
@@ -109,7 +114,7 @@ def with_content(manifest: Any, *, is_foreign: bool = False) -> Resolved:
 
 
 def unknown_deployments(manifest: Any) -> Iterator[Problem]:
-    """A warning for each name of a deployment that this installation does not know.
+    """A warning for each unknown or disabled deployment.
 
     Names with a slash are resources of a DIAL Core, which are not known before a run.
     """
@@ -138,17 +143,20 @@ def unknown_name(name: str, known: dict[str, bool]) -> str:
 
 def deployment_names(manifest: Any) -> Iterator[tuple[str, str]]:
     """Path and name of each deployment that is called; toolsets of DIAL are none."""
-    waiting: list[tuple[str, Any]] = [("", manifest)]
-    while waiting:
-        path, item = waiting.pop()
-        if isinstance(item, list):
-            waiting += [(join(path, index), member) for index, member in enumerate(item)]
-        elif isinstance(item, dict):
-            waiting += [(join(path, str(key)), member) for key, member in item.items()]
-            name = item.get("deployment_id")
-            if isinstance(name, str) and name and item.get("type") != "dial-mcp":
-                yield join(path, "deployment_id"), name
-            elif path.endswith("deployment") and isinstance(item.get("name"), str):
-                yield join(path, "name"), item["name"]
-            elif path.endswith("tool_discovery") and isinstance(item.get("service_model"), str):
-                yield join(path, "service_model"), item["service_model"]
+    for path, item in objects_in(manifest):
+        name = item.get("deployment_id")
+        if isinstance(name, str) and name and item.get("type") != "dial-mcp":
+            yield join(path, "deployment_id"), name
+        elif path.endswith("deployment") and isinstance(item.get("name"), str):
+            yield join(path, "name"), item["name"]
+        elif path.endswith("tool_discovery") and isinstance(item.get("service_model"), str):
+            yield join(path, "service_model"), item["service_model"]
+
+
+def host_problems(manifest: Any) -> Iterator[Problem]:
+    """A problem for each address whose host no name service can look up."""
+    for path, item in objects_in(manifest):
+        for key, url in item.items():
+            is_address = key in ADDRESSES and isinstance(url, str) and url.startswith(SCHEMES)
+            if is_address and not has_usable_host(url):
+                yield Problem(join(path, key), NO_HOST)

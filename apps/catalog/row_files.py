@@ -1,6 +1,6 @@
-"""Content that comes as files: `application/*.json` and `deployment/*.json` of a directory.
+"""Reads `application/*.json` and `deployment/*.json` of directories, for import into rows.
 
-Reading finds everything that is wrong with all files at once; what rows make of it comes after.
+All mistakes of all files are reported together.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Literal
 from django.db import models
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from apps.catalog.content.texts import read_text
+from apps.catalog.content.items import read_text
 from apps.catalog.json_text import JSONTextInvalid, parse
 from apps.catalog.models import Application
 from apps.manifest.validation_errors import failure_problems
@@ -23,7 +23,7 @@ from apps.workspace.local.models import Deployment
 
 
 class ContentInvalid(Exception):
-    """`problems` has one line for each mistake: file, place, what is wrong."""
+    """Each problem is a line: `file: place: mistake`."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__("\n".join(problems))
@@ -57,8 +57,8 @@ class ApplicationFile(FileShape):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """`key` names a row in files and in the table; `columns` are keys that the table calls else."""
+class FileKind:
+    """`key` is the member and column that names a row; `columns` are differing names of columns."""
 
     name: str
     shape: type[FileShape]
@@ -67,34 +67,34 @@ class Kind:
     columns: Mapping[str, str]
 
     def written(self, column: str) -> str:
-        """What files call a column."""
+        """The key in files for a column."""
         return next((name for name, known in self.columns.items() if known == column), column)
 
 
 KINDS = (
     # Deployments come first, because applications name them.
-    Kind("deployment", DeploymentFile, Deployment, "deployment_id", {"model": "model_name"}),
-    Kind("application", ApplicationFile, Application, "slug", {"public": "is_public"}),
+    FileKind("deployment", DeploymentFile, Deployment, "deployment_id", {"model": "model_name"}),
+    FileKind("application", ApplicationFile, Application, "slug", {"public": "is_public"}),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One file, read. `file` is its path in the directory, `fields` are columns with values."""
+class ContentFile:
+    """`file` is its path in the directory, `key` names its row, `fields` are values by columns."""
 
-    kind: Kind
+    kind: FileKind
     file: str
     key: str
     fields: Mapping[str, Any]
 
 
-def read_directory(directory: Path) -> list[Item]:
-    """Every item, deployments first. Raises `ContentInvalid`."""
+def read_directory(directory: Path) -> list[ContentFile]:
+    """Deployments first. Raises `ContentInvalid`."""
     folders = [(kind, directory / kind.name) for kind in KINDS]
     if not any(folder.is_dir() for _, folder in folders):
         names = " or ".join(f"{kind.name}/" for kind in KINDS)
         raise ContentInvalid((f"{directory}: there is no {names} in this directory.",))
-    items: list[Item] = []
+    items: list[ContentFile] = []
     problems: list[str] = []
     for kind, folder in folders:
         for path in sorted(folder.glob("*.json")):
@@ -108,10 +108,10 @@ def read_directory(directory: Path) -> list[Item]:
     return items
 
 
-def read_directories(directories: Sequence[Path]) -> list[Item]:
-    """Every item of several layers, deployments first. Raises `ContentInvalid`.
+def read_directories(directories: Sequence[Path]) -> list[ContentFile]:
+    """The files of several layers, later ones winning, deployments first.
 
-    Later ones win; all but the first may have nothing of the kind.
+    Only the first layer must have any. Raises `ContentInvalid`.
     """
     first, *further = directories
     found = read_directory(first)
@@ -122,7 +122,7 @@ def read_directories(directories: Sequence[Path]) -> list[Item]:
     return sorted(winners.values(), key=lambda item: KINDS.index(item.kind))
 
 
-def read_file(kind: Kind, path: Path) -> Item:
+def read_file(kind: FileKind, path: Path) -> ContentFile:
     """Raises `ContentInvalid`."""
     file = f"{kind.name}/{path.name}"
     try:
@@ -138,16 +138,20 @@ def read_file(kind: Kind, path: Path) -> Item:
         lines = tuple(f"{file}: {line}" for line in shape_problems(kind, document, error))
         raise ContentInvalid(lines) from None
     key = read.pop(kind.key) or path.stem
-    return Item(kind, file, key, {kind.columns.get(k, k): value for k, value in read.items()})
+    return ContentFile(
+        kind, file, key, {kind.columns.get(k, k): value for k, value in read.items()}
+    )
 
 
-def shape_problems(kind: Kind, document: dict[str, Any], error: ValidationError) -> Iterator[str]:
+def shape_problems(
+    kind: FileKind, document: dict[str, Any], error: ValidationError
+) -> Iterator[str]:
     known = list(kind.shape.model_fields)
     for name in document:
         if name not in known:
             yield f"{name!r}: {unknown_key(name, known)}"
     for problem in failure_problems(error, document, kind.shape):
-        if re.split(r"[.\[]", problem.path)[0] in known:  # the others are told above
+        if re.split(r"[.\[]", problem.path)[0] in known:  # unknown keys are reported above
             yield f"{problem.path}: {problem.message}."
 
 
@@ -160,7 +164,7 @@ def unknown_key(name: str, known: list[str]) -> str:
     return f"there is no such key; possible are {', '.join(known)}."
 
 
-def duplicates(items: list[Item]) -> Iterator[str]:
+def duplicates(items: list[ContentFile]) -> Iterator[str]:
     first: dict[tuple[str, str], str] = {}
     for item in items:
         other = first.setdefault((item.kind.name, item.key), item.file)

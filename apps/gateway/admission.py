@@ -15,8 +15,7 @@ from typing import Any
 
 from apps.accounts.authentication import authenticate, claimed
 from apps.accounts.caller import Caller
-from apps.catalog.documents import resolve_document
-from apps.catalog.resolve import ResolvedApplication, resolve
+from apps.catalog.resolve import ResolvedApplication, resolve, resolve_document
 from apps.errors import (
     ApplicationBroken,
     ApplicationNotFound,

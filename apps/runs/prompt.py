@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from apps.agent.messages import Message
-from apps.catalog.content.variables import template_variables
+from apps.catalog.content.prompts import template_variables
 from apps.manifest.contexts import UserDefinedContext
 from apps.manifest.manifest import Manifest
 from apps.manifest.prompts import (

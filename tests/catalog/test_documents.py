@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from apps.catalog import documents
+from apps.catalog import resolve as catalog
 from apps.catalog.content.installed import look_again
-from apps.catalog.documents import forget_documents, resolve_document
 from apps.catalog.models import ContentItem
+from apps.catalog.resolve import forget, resolve_document
 from apps.errors import ApplicationBroken
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -17,10 +17,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    forget_documents()
+    forget()
     look_again()
     yield
-    forget_documents()
+    forget()
     look_again()
 
 
@@ -73,7 +73,7 @@ async def test_changed_predefined_content_makes_it_anew(monkeypatch, settings, t
 
 
 async def test_only_the_newest_documents_are_kept(monkeypatch):
-    monkeypatch.setattr(documents, "MOST_KEPT", 2)
+    monkeypatch.setattr(catalog, "MOST_DOCUMENTS", 2)
     first = await resolve_document("a", "A", document())
     second = await resolve_document("b", "B", document())
     await resolve_document("a", "A", document())

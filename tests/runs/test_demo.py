@@ -23,8 +23,8 @@ from apps.agent.events import (
 from apps.agent.messages import Message
 from apps.agent.streams import stream
 from apps.catalog.models import ContentItem
-from apps.catalog.predefined import import_directory
 from apps.catalog.resolve import forget, resolve
+from apps.catalog.row_import import import_directories
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.local.workspace import LocalWorkspace
@@ -40,7 +40,7 @@ def site(settings, live_server):
     settings.SITE_URL = live_server.url
     settings.DEMO_MODEL_DELAY_SECONDS = 0
     settings.ALLOWED_HOSTS = ["localhost"]
-    import_directory(settings.PREDEFINED_DIR)
+    import_directories(settings.PREDEFINED_DIR)
 
 
 async def ask(*messages: Message) -> list[Event]:

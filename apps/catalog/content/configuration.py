@@ -1,4 +1,4 @@
-"""What a new application begins with, its references replaced so that editors can show it."""
+"""The default configuration of new applications, with its references resolved for editors."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class ToolSets(Node):
 
 
 def default_configuration(content: Content) -> dict[str, Any]:
-    """The configuration with its toolsets written out; what cannot be is left out and logged.
+    """The configuration with its toolsets resolved; unresolvable ones are left out and logged.
 
-    Toolsets that are not a list of toolsets are given as they were found. Everybody may read it, so
-    it has no credentials: predefined toolsets and tools that have any stay references.
+    Invalid toolsets are returned unchanged. Everybody may read the configuration, so predefined
+    toolsets and tools with credentials stay references.
     """
     configuration: dict[str, Any] = masked(dict(content.configuration))
     try:
@@ -36,16 +36,16 @@ def default_configuration(content: Content) -> dict[str, Any]:
     except ValidationError:
         return configuration
     resolver = Resolver(content)
-    resolved = [
-        resolver.toolset(toolset, f"tool_sets[{index}]") for index, toolset in enumerate(found)
-    ]
+    resolved = resolver.toolsets(found)
     for problem in resolver.problems:
         logger.error("%s: %s: %s", CONFIGURATION, problem.path, problem.sentence)
-    return {**configuration, "tool_sets": [*written(found, resolved)]}
+    return {**configuration, "tool_sets": [*public_toolsets(found, resolved)]}
 
 
-def written(found: Sequence[ToolSet], resolved: Sequence[ToolSet]) -> Iterator[dict[str, Any]]:
-    """What the toolsets of the configuration come to; `found` has them as they were."""
+def public_toolsets(
+    found: Sequence[ToolSet], resolved: Sequence[ToolSet]
+) -> Iterator[dict[str, Any]]:
+    """The resolved toolsets as JSON, or the `found` reference where that hides a credential."""
     for before, toolset in zip(found, resolved, strict=True):
         if isinstance(toolset, PredefinedToolSet):
             continue
@@ -53,12 +53,7 @@ def written(found: Sequence[ToolSet], resolved: Sequence[ToolSet]) -> Iterator[d
         if tools is not None:
             kept = (t for t in tools if not isinstance(t, PredefinedTool) or not t.enabled)
             toolset = toolset.model_copy(update={"tools": tuple(kept)})
-        whole = dumped(toolset)
+        whole = toolset.model_dump(mode="json", exclude_unset=True)
         if isinstance(before, PredefinedToolSet) and credential_places(whole):
-            whole = dumped(before)
+            whole = before.model_dump(mode="json", exclude_unset=True)
         yield whole
-
-
-def dumped(toolset: ToolSet) -> dict[str, Any]:
-    found: dict[str, Any] = toolset.model_dump(mode="json", exclude_unset=True)
-    return found

@@ -1,14 +1,14 @@
-"""One layer as it lies in a directory: `prompt/x.md`, `tool/x.json`, `skills/x/SKILL.md`, …"""
+"""A layer in a directory: `prompt/x.md`, `tool/x.json`, `toolset/x.json`, `skills/x/SKILL.md`."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
-from apps.catalog.content.items import CONFIGURATION, Item, Kind, item_of, reason
-from apps.catalog.content.texts import read_text
+from apps.catalog.content.items import CONFIGURATION, Item, Kind, item_of, read_text, reason
 from apps.manifest.skill_document import MOST_FILES, SKILL_FILE, is_offered
 
 FOLDERS: Mapping[Kind, str] = {
@@ -20,26 +20,17 @@ FOLDERS: Mapping[Kind, str] = {
 SUFFIXES: Mapping[Kind, str] = {"prompt": ".md", "tool": ".json", "toolset": ".json"}
 
 Mark = tuple[int, int, int]
-"""Time of change, size and inode of a file: what differs when it has changed."""
+"""Modification time, size and inode of a file; any change of the file changes one of them."""
 
 
 def paths_of(kind: Kind, directory: Path) -> list[Path]:
-    """The file of each item of a kind, or its directory, by name."""
+    """The file (of a skill the directory) of each item of a kind, by name."""
     folder = directory / FOLDERS[kind]
     if kind == "skill":
         found = (path for path in folder.glob("*") if path.is_dir())
     else:
         found = folder.glob(f"*{SUFFIXES[kind]}")
     return sorted(path for path in found if not path.name.startswith("."))
-
-
-def files_of(skill: Path) -> list[Path]:
-    """Of the files of a skill those that a model may read."""
-    return sorted(
-        path
-        for path in skill.rglob("*")
-        if is_offered(path.relative_to(skill).as_posix()) and path.is_file()
-    )
 
 
 def read_item(kind: Kind, path: Path, directory: Path) -> Item:
@@ -64,40 +55,26 @@ def read_skill(directory: Path, layer: str) -> Item:
 
 
 def texts_beside(skill: Path) -> Iterator[tuple[str, str]]:
-    """The texts of a skill by their paths in it, one more than there may be at most."""
-    for _, path in zip(range(MOST_FILES + 1), files_of(skill), strict=False):
-        try:
-            yield path.relative_to(skill).as_posix(), read_text(path)
-        except (OSError, ValueError):
-            continue
+    """Path and text of each file that a model may read; one more than allowed at most."""
+    found = ((path.relative_to(skill).as_posix(), path) for path in sorted(skill.rglob("*")))
+    offered = ((name, path) for name, path in found if is_offered(name) and path.is_file())
+    for name, path in islice(offered, MOST_FILES + 1):
+        with suppress(OSError, ValueError):
+            yield name, read_text(path)
 
 
 def marks_of(directories: Iterable[Path]) -> dict[str, Mark]:
-    """By path, of every file of the layers. Taken every second, so without a `Path` for each."""
+    """The mark of every file and folder of the layers, by path."""
     marks: dict[str, Mark] = {}
     for directory in directories:
-        for kind in FOLDERS:
-            folder = str(directory / FOLDERS[kind])
-            marks.update(marks_below(folder) if kind == "skill" else marks_in(folder))
-        configuration = directory / CONFIGURATION
-        with suppress(OSError):
-            marks[str(configuration)] = mark_of(configuration.stat())
+        paths = [str(directory / CONFIGURATION)]
+        for folder in FOLDERS.values():
+            for parent, folders, files in os.walk(directory / folder):
+                names = (name for name in (*folders, *files) if not name.startswith("."))
+                paths += [f"{parent}/{name}" for name in names]
+        for path in paths:
+            # A file that disappears meanwhile is noticed the next time.
+            with suppress(OSError):
+                found = os.stat(path)  # noqa: PTH116 it runs every second, a Path costs more
+                marks[path] = found.st_mtime_ns, found.st_size, found.st_ino
     return marks
-
-
-def marks_in(folder: str) -> Iterator[tuple[str, Mark]]:
-    """Of the files of one folder; what is gone meanwhile is seen by the next look."""
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if not entry.name.startswith("."):
-                with suppress(OSError):
-                    yield entry.path, mark_of(entry.stat())
-
-
-def marks_below(folder: str) -> Iterator[tuple[str, Mark]]:
-    for parent, _, _ in os.walk(folder):
-        yield from marks_in(parent)
-
-
-def mark_of(found: os.stat_result) -> Mark:
-    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -1,7 +1,6 @@
-"""The predefined content of this installation, looked at again once in a while.
+"""The predefined content of this installation.
 
-A look is a stat of each file and one query; it is taken at most once in `CATALOG_MAX_AGE_SECONDS`,
-so that a change is seen by every process about a second later.
+It is refreshed at most once in `CATALOG_MAX_AGE_SECONDS`, by a stat of each file and one query.
 """
 
 from __future__ import annotations
@@ -18,20 +17,20 @@ from django.conf import settings
 
 from apps.catalog.content.folders import marks_of
 from apps.catalog.content.layers import Content, read_layers
+from apps.catalog.content.models import read_rows
 from apps.catalog.content.review import content_problems
-from apps.catalog.content.rows import read_rows
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class Refresh:
     content: Content
-    at: float
+    at: float  # by the monotonic clock
 
 
-_last: Looked | None = None
-_looking = Lock()
+_last: Refresh | None = None
+_refreshing = Lock()
 
 
 def directories() -> tuple[Path, ...]:
@@ -40,41 +39,41 @@ def directories() -> tuple[Path, ...]:
 
 
 def installed() -> Content:
-    """The same object for as long as nothing changes. Asks the database."""
+    """The same object for as long as nothing changes. Queries the database."""
     global _last
     before = None
-    with _looking:
+    with _refreshing:
         if (found := recent()) is not None:
             return found
         at, layers = time.monotonic(), directories()
         before = _last.content if _last is not None and _last.content.layers == layers else None
-        content = look(layers, before)
-        _last = Looked(content, at)
+        content = refreshed(layers, before)
+        _last = Refresh(content, at)
     if content is not before:
-        tell(content)
+        log_content(content)
     return content
 
 
 async def installed_now() -> Content:
-    """The same without blocking; nothing is waited for while the last look is recent."""
+    """`installed` without blocking; at once while the last refresh is recent."""
     return recent() or await database_sync_to_async(installed)()
 
 
 def recent() -> Content | None:
-    """What the last look found, if it was taken just now."""
+    """The content of the last refresh, None if that is too long ago."""
     if _last is None or _last.content.layers != directories():
         return None
     is_recent = time.monotonic() - _last.at < settings.CATALOG_MAX_AGE_SECONDS
     return _last.content if is_recent else None
 
 
-def looked_at() -> float:
-    """When the last look was taken, by the monotonic clock."""
+def refreshed_at() -> float:
+    """The time of the last refresh, by the monotonic clock."""
     return _last.at if _last is not None else float("-inf")
 
 
-def look(layers: tuple[Path, ...], before: Content | None) -> Content:
-    """Read what has changed; `before` itself if nothing has."""
+def refreshed(layers: tuple[Path, ...], before: Content | None) -> Content:
+    """The content with all changes; `before` itself if there are none."""
     rows = read_rows(before.rows if before is not None else None)
     if before is not None and rows is before.rows and marks_of(layers) == before.marks:
         return before
@@ -82,14 +81,13 @@ def look(layers: tuple[Path, ...], before: Content | None) -> Content:
 
 
 def look_again() -> None:
-    """The next one who asks looks, however recent the last look was."""
+    """Make the next call of `installed` refresh, however recent the last refresh is."""
     global _last
     if _last is not None:
-        _last = Looked(_last.content, float("-inf"))
+        _last = Refresh(_last.content, float("-inf"))
 
 
-def tell(content: Content) -> None:
-    """Write into the log what was read, and what of it is of no use."""
+def log_content(content: Content) -> None:
     for layer in content.layers:
         logger.info("Predefined content: %s: %s", layer, counts_of(content, str(layer)))
     for stacks in content.stacks.values():
@@ -101,7 +99,7 @@ def tell(content: Content) -> None:
 
 
 def counts_of(content: Content, layer: str) -> str:
-    """`3 prompts, 1 tool, …`: what a layer brings."""
+    """The number of items of a layer by kind: `3 prompts, 1 tool`."""
     counts = {
         kind: sum(item.layer == layer for stack in stacks.values() for item in stack)
         for kind, stacks in content.stacks.items()

@@ -1,9 +1,10 @@
-"""What predefined content consists of: a text each, and for skills the files that lie beside it."""
+"""Predefined items: a prompt, tool, toolset or skill, each made of a text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from apps.catalog.json_text import parse
@@ -18,11 +19,11 @@ DATABASE = "database"
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One item of one layer. Where it cannot be used, `problem` says why.
+    """One item of one layer; `problem` says why it cannot be used.
 
-    `place` is its file or row, `layer` the directory that it is from, or `database`. `text` is as
-    it was written; `value` is what it means: a text for prompts, a JSON object for tools and
-    toolsets, for skills all texts by their paths in the skill, `SKILL.md` among them.
+    `place` is its file or row, `layer` its directory or `database`, `text` its source. `value` is a
+    text for prompts, a JSON object for tools and toolsets, and for skills all texts by their paths,
+    `SKILL.md` among them.
     """
 
     kind: Kind
@@ -46,7 +47,6 @@ def item_of(
     text: str,
     files: Mapping[str, str] | None = None,
 ) -> Item:
-    """The item of a text; one that means nothing gets a problem."""
     try:
         return Item(kind, name, layer, place, text, value_of(kind, text, files or {}))
     except ValueError as error:
@@ -54,7 +54,7 @@ def item_of(
 
 
 def value_of(kind: Kind, text: str, files: Mapping[str, str]) -> Any:
-    """Raises ValueError, with what is wrong in words for an operator."""
+    """Raises ValueError with a message for an operator."""
     if kind in ("tool", "toolset"):
         return object_of(text)
     if not text.strip():
@@ -72,5 +72,22 @@ def object_of(text: str) -> dict[str, Any]:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """What is wrong with a file, without its path."""
+    """The message of an error without the path of the file."""
     return f"{error.strerror}." if isinstance(error, OSError) else str(error)
+
+
+LARGEST_FILE = 2 * 1024 * 1024
+"""Bytes. The largest manifests in use have some 100,000."""
+
+
+def read_text(path: Path) -> str:
+    """Raises `OSError`, and `ValueError` for a file that is too large or not UTF-8."""
+    size = path.stat().st_size
+    if size > LARGEST_FILE:
+        raise ValueError(f"the file has {size:,} bytes; at most {LARGEST_FILE:,} are possible.")
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"Line {line}: not UTF-8; save the file in this encoding.") from error

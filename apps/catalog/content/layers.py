@@ -1,7 +1,7 @@
 """Predefined content by layers: directories of files, and the rows of the database above them.
 
-A layer replaces items of the ones below it as a whole, by kind and name. Nothing of the ones below
-is forgotten: whoever edits content wants to see what theirs replaces.
+An item replaces the whole item of its kind and name in the layers below. The lower ones are kept
+too, because editors show them.
 """
 
 from __future__ import annotations
@@ -14,30 +14,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from apps.catalog.content.folders import (
-    FOLDERS,
-    Mark,
-    marks_of,
-    paths_of,
-    read_item,
-)
-from apps.catalog.content.items import CONFIGURATION, Item, Kind, object_of, reason
-from apps.catalog.content.texts import read_text
+from apps.catalog.content.folders import FOLDERS, Mark, marks_of, paths_of, read_item
+from apps.catalog.content.items import CONFIGURATION, Item, Kind, object_of, read_text, reason
 
 logger = logging.getLogger(__name__)
 
 MOST_LISTED = 12
-"""Names that are told when none is like the one that was looked for."""
+"""Names in the message about an unknown one, if none is similar."""
 
 RowStamp = tuple[int, int, int]
-"""How many rows, the sum of their versions, the newest id: what differs when any row has changed."""
+"""Number of rows, sum of their versions, newest id; any change of a row changes one of them."""
 
 NO_ROWS: RowStamp = (0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The items of the database, and by the id of its row the version that each was read from."""
+    """The items of the database, by id of the row, each with the version that was read."""
 
     known: Mapping[int, tuple[int, Item]] = field(default_factory=dict)
     stamp: RowStamp = NO_ROWS
@@ -51,8 +44,8 @@ class Rows:
 class Content:
     """`stacks` has each item in all its layers, the lowest first; the last one is in force.
 
-    `configuration` is what a new application begins with; `problems` are of no single item;
-    `missing` are directories that are not there. `marks` tells of files when they last changed.
+    `configuration` is the start of new applications, `problems` are its mistakes, `missing` are
+    layers without a directory.
     """
 
     layers: tuple[Path, ...]
@@ -65,14 +58,14 @@ class Content:
 
     @cached_property
     def items(self) -> Mapping[Kind, Mapping[str, Item]]:
-        """What is in force."""
+        """The items in force, by kind and name."""
         return {
             kind: {name: stack[-1] for name, stack in named.items()}
             for kind, named in self.stacks.items()
         }
 
     def near(self, kind: Kind, name: str) -> str:
-        """The end of a sentence about an unknown name: what is there instead."""
+        """The end of a sentence about an unknown name: similar ones, else the first ones."""
         names = self.items[kind]
         if close := get_close_matches(name[:100], names, n=3, cutoff=0.5):
             return f"; did you mean {' or '.join(map(repr, close))}?"
@@ -85,16 +78,15 @@ class Content:
 def read_layers(
     directories: Sequence[Path], rows: Rows | None = None, before: Content | None = None
 ) -> Content:
-    """Everything in the directories and rows, later ones winning; nothing makes this fail.
+    """The content of the directories and rows, later ones winning; never fails.
 
     Files that have not changed since `before` are not read again.
     """
-    marks = marks_of(directories)  # taken first: what changes meanwhile is read again
+    marks = marks_of(directories)  # taken first: files that change meanwhile are read next time
     rows = rows or Rows()
     known = known_items(before, marks)
-    missing = tuple(path for path in directories if not path.is_dir())
     stacks: dict[Kind, dict[str, tuple[Item, ...]]] = {kind: {} for kind in FOLDERS}
-    for item in (*(i for path in directories for i in read_directory(path, known)), *rows.items):
+    for item in (*(i for path in directories for i in directory_items(path, known)), *rows.items):
         named = stacks[item.kind]
         named[item.name] = (*named.get(item.name, ()), item)
     configuration, problems = read_configuration(directories)
@@ -103,14 +95,14 @@ def read_layers(
         {kind: dict(sorted(named.items())) for kind, named in stacks.items()},
         configuration,
         tuple(problems),
-        missing,
+        tuple(path for path in directories if not path.is_dir()),
         marks,
         rows,
     )
 
 
 def known_items(before: Content | None, marks: Mapping[str, Mark]) -> Mapping[str, Item]:
-    """By their places, the items of single files that are as they were."""
+    """The items of unchanged single files, by their places."""
     if before is None:
         return {}
     items = (item for named in before.stacks.values() for stack in named.values() for item in stack)
@@ -123,14 +115,14 @@ def known_items(before: Content | None, marks: Mapping[str, Mark]) -> Mapping[st
     }
 
 
-def read_directory(directory: Path, known: Mapping[str, Item]) -> Iterator[Item]:
+def directory_items(directory: Path, known: Mapping[str, Item]) -> Iterator[Item]:
     for kind in FOLDERS:
         for path in paths_of(kind, directory):
             yield known.get(str(path)) or read_item(kind, path, directory)
 
 
 def read_configuration(directories: Iterable[Path]) -> tuple[dict[str, Any], list[str]]:
-    """The configuration of all layers, joined key by key, and what of it cannot be used."""
+    """The configuration of all layers, joined key by key, and the problems of unusable files."""
     configuration: dict[str, Any] = {}
     problems = []
     for directory in directories:

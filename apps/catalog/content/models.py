@@ -1,4 +1,4 @@
-"""Predefined content that operators edit: the last layer, above all directories."""
+"""Predefined content in the database: the last layer, above all directories."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any, cast
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
+from django.db.models import Count, Max, Sum
 
 from apps.catalog.content.items import DATABASE, Item, Kind, item_of
+from apps.catalog.content.layers import Rows, RowStamp
 from apps.catalog.json_text import unstorable
 from apps.manifest.skill_document import bundled
 from apps.workspace.versions import Versioned
@@ -64,7 +66,6 @@ class ContentItem(Versioned):
 
     @property
     def item(self) -> Item:
-        """What it means, or why it means nothing."""
         place = f"{DATABASE}: {self.kind}/{self.name}"
         kind = cast(Kind, self.kind)
         return item_of(kind, self.name, DATABASE, place, self.text, self.files)
@@ -78,7 +79,7 @@ class ContentItem(Versioned):
 
 
 def files_problem(kind: str, files: Any) -> str:
-    """Why these cannot be the files of a skill, "" if they can."""
+    """The reason why these cannot be the files of a skill, or ""."""
     if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
         return "Write an object of texts by their paths."
     if files and kind != "skill":
@@ -86,3 +87,25 @@ def files_problem(kind: str, files: Any) -> str:
     if found := next(unstorable(files), None):
         return f"{found[0]}: {found[1]}"
     return "; ".join(f"{p.path}: {p.message}" for p in bundled(files).problems)
+
+
+def row_stamp() -> RowStamp:
+    """One query. Every change differs: versions only grow, and no id is given twice."""
+    found = ContentItem.objects.aggregate(
+        count=Count("pk"), versions=Sum("version", default=0), newest=Max("pk", default=0)
+    )
+    return found["count"], found["versions"], found["newest"]
+
+
+def read_rows(before: Rows | None = None) -> Rows:
+    """The rows, or `before` itself while nothing has changed. Only changed rows are read again."""
+    stamp = row_stamp()  # taken first: a change from now on is found by the next call
+    if before is not None and before.stamp == stamp:
+        return before
+    known = before.known if before is not None else {}
+    versions = dict(ContentItem.objects.values_list("pk", "version")) if stamp[0] else {}
+    kept = {pk: known[pk] for pk, v in versions.items() if pk in known and known[pk][0] == v}
+    changed = versions.keys() - kept.keys()
+    rows = ContentItem.objects.filter(pk__in=changed) if kept else ContentItem.objects.all()
+    fresh = {row.pk: (row.version, row.item) for row in rows.iterator()} if changed else {}
+    return Rows({**kept, **fresh}, stamp)

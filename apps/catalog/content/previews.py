@@ -1,24 +1,23 @@
-"""What an item comes to, as an operator wants to see it before anybody uses it."""
+"""Previews of a predefined item for its editors."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from apps.capabilities.skills.collection import merged, predefined_skill
 from apps.catalog.content.items import Item
 from apps.catalog.content.layers import Content
+from apps.catalog.content.prompts import template_variables
 from apps.catalog.content.references import Resolver, Unresolved
 from apps.catalog.content.review import item_problems
-from apps.catalog.content.skills import installed
-from apps.catalog.content.slots import slot_of_tool
-from apps.catalog.content.variables import template_variables
-from apps.catalog.line_difference import Line, line_difference
+from apps.catalog.content.skills import usable_skill
+from apps.catalog.history.differences import Line, line_difference
 from apps.catalog.masking import masked_text
 from apps.manifest.prompts import fill
 from apps.manifest.skill_document import SKILL_FILE
-from apps.manifest.tools import PredefinedTool
 from apps.manifest.toolsets import PredefinedToolSet
 
 
@@ -28,7 +27,7 @@ class Block(NamedTuple):
 
 
 def preview(content: Content, item: Item, locale: str = "en") -> list[Block]:
-    """Texts with titles; none for an item that cannot be used. `content` has the item in force."""
+    """None for an item that cannot be used. The item must be the one in force in `content`."""
     if any(item_problems(content, item)):
         return []
     match item.kind:
@@ -43,7 +42,7 @@ def preview(content: Content, item: Item, locale: str = "en") -> list[Block]:
 
 
 def skill_blocks(item: Item) -> Iterator[Block]:
-    found = installed(item)
+    found = usable_skill(item)
     if found is None:
         return
     skill = predefined_skill(found)
@@ -57,29 +56,23 @@ def skill_blocks(item: Item) -> Iterator[Block]:
 
 
 def tool_blocks(content: Content, item: Item) -> Iterator[Block]:
-    resolver, reference = Resolver(content), PredefinedTool(template_name=item.name)
-    try:
-        slot = slot_of_tool(resolver.document("tool", reference, ()))
-        tool = resolver.expand("tool", reference, slot)
-    except Unresolved:
-        return
-    yield from blocks_of(tool)
+    with suppress(Unresolved):
+        yield tool_block(Resolver(content).tool_alone(item.name))
 
 
 def toolset_blocks(content: Content, item: Item) -> Iterator[Block]:
     toolset: Any = Resolver(content).toolset(PredefinedToolSet(template_name=item.name), "")
     written = toolset.model_dump(mode="json", exclude_unset=True, exclude={"tools"})
     yield Block(f"Toolset of the kind {toolset.type}", as_json(written))
-    for tool in getattr(toolset, "tools", ()):
-        yield from blocks_of(tool)
+    yield from map(tool_block, getattr(toolset, "tools", ()))
 
 
-def blocks_of(tool: Any) -> Iterator[Block]:
+def tool_block(tool: Any) -> Block:
     function = getattr(getattr(tool, "open_ai_tool", None), "function", None)
     name = function.name if function is not None else tool.type
     written = tool.model_dump(mode="json", exclude_unset=True)
     state = "" if tool.enabled else ", switched off"
-    yield Block(f"Tool {name}{state}", as_json(written))
+    return Block(f"Tool {name}{state}", as_json(written))
 
 
 def as_json(value: Any) -> str:
@@ -87,18 +80,15 @@ def as_json(value: Any) -> str:
 
 
 def difference(below: Item, above: Item) -> list[Line]:
-    """From the item of one layer to the one that replaces it; empty if they are the same."""
+    """Empty if both items have the same text and files."""
     return line_difference(lines_of(below), lines_of(above))
 
 
 def lines_of(item: Item) -> list[str]:
-    """The text as it was written, without credentials, and of a skill all its files."""
-    lines = shown_text(item).splitlines()
+    """The text with credentials masked, then the other files of a skill."""
+    has_credentials = item.kind in ("tool", "toolset")
+    lines = (masked_text(item.text) if has_credentials else item.text).splitlines()
     if item.kind == "skill" and item.value:
         for name in sorted(item.value.keys() - {SKILL_FILE}):
             lines += ["", f"{name}:", *item.value[name].splitlines()]
     return lines
-
-
-def shown_text(item: Item) -> str:
-    return masked_text(item.text) if item.kind in ("tool", "toolset") else item.text

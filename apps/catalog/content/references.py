@@ -1,12 +1,12 @@
-"""References to predefined content become what they stand for, once for each application.
+"""Replaces references to predefined content by the content, once for each application.
 
-What cannot be resolved stays where it is, so that places in the manifest keep their numbers; the
-capabilities pass it over, and its problem says why.
+An unresolvable reference stays in the manifest, so that the paths of others do not change;
+capabilities skip it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,13 @@ from pydantic import ValidationError
 
 from apps.catalog.content.items import Item, Kind
 from apps.catalog.content.layers import Content
-from apps.catalog.content.slots import Slot, ToolSetSlot, is_reference, slot_of_toolset
+from apps.catalog.content.slots import (
+    Slot,
+    ToolSetSlot,
+    is_reference,
+    slot_of_tool,
+    slot_of_toolset,
+)
 from apps.errors import InitializationIssue
 from apps.manifest.credentials import credential_places
 from apps.manifest.manifest import Manifest
@@ -34,19 +40,19 @@ from apps.manifest.toolsets import (
 )
 from apps.manifest.validation_errors import failure_problems
 
-Reference = PredefinedToolSet | PredefinedTool
-REFERENCES: Mapping[Kind, type[Reference]] = {
+TemplateReference = PredefinedToolSet | PredefinedTool
+REFERENCES: Mapping[Kind, type[TemplateReference]] = {
     "toolset": PredefinedToolSet,
     "tool": PredefinedTool,
 }
 
 MOST_DETAILS = 20
 HARMLESS = frozenset({"name", "description", "enabled", "deferred", "display"})
-"""What may be said of a template with credentials by those who must not have them."""
+"""Members that foreign manifests may override in templates with credentials."""
 
 
 class Unresolved(Exception):
-    """A reference leads to nothing usable; `details` has a line for each mistake."""
+    """The template of a reference cannot be used; `details` has a line for each mistake."""
 
     def __init__(self, message: str, details: tuple[str, ...] = ()) -> None:
         super().__init__(message)
@@ -56,7 +62,7 @@ class Unresolved(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ReferenceProblem:
-    """`path` is the place in the manifest; without its prompt an application must not answer."""
+    """`path` is the place in the manifest; `is_fatal` for the prompt, without which no run starts."""
 
     path: str
     message: str
@@ -69,7 +75,6 @@ class ReferenceProblem:
 
     @property
     def sentence(self) -> str:
-        """The message and its details in one line."""
         return " ".join((self.message, "; ".join(self.details))).strip()
 
 
@@ -82,17 +87,14 @@ class Resolved:
 def resolve_references(
     manifest: Manifest, content: Content, *, preview: bool = True, is_foreign: bool = False
 ) -> Resolved:
-    """The manifest with its references replaced. Without `preview`, templates have none either.
+    """The manifest with its references replaced. Without `preview`, preview features are removed.
 
-    One that others keep (`is_foreign`) cannot change where credentials of templates go.
+    A foreign manifest cannot change where the credentials of templates are sent.
     """
     resolver = Resolver(content, is_foreign=is_foreign)
     changes = {
         "orchestrator": resolver.orchestrator(manifest.orchestrator),
-        "tool_sets": tuple(
-            resolver.toolset(toolset, f"tool_sets[{index}]")
-            for index, toolset in enumerate(manifest.tool_sets)
-        ),
+        "tool_sets": resolver.toolsets(manifest.tool_sets),
     }
     resolved = manifest.model_copy(update=changes)
     resolved = resolved if preview else without_preview(resolved)
@@ -100,7 +102,7 @@ def resolve_references(
 
 
 class Resolver:
-    """Replaces references by what `content` has for them; collects the problems."""
+    """Replaces references by the templates of `content`, and collects the problems."""
 
     def __init__(self, content: Content, *, is_foreign: bool = False) -> None:
         self.content = content
@@ -119,6 +121,9 @@ class Resolver:
             return orchestrator
         filled = prompt.model_copy(update={"content": text})
         return orchestrator.model_copy(update={"system_prompt": filled})
+
+    def toolsets(self, toolsets: Sequence[ToolSet]) -> tuple[ToolSet, ...]:
+        return tuple(self.toolset(one, f"tool_sets[{index}]") for index, one in enumerate(toolsets))
 
     def toolset(self, toolset: ToolSet, path: str) -> ToolSet:
         origin = ""
@@ -141,46 +146,48 @@ class Resolver:
         return toolset.model_copy(update={"tools": tools})
 
     def tool(self, tool: AnyTool, slot: type[Slot], path: str, origin: str) -> AnyTool:
-        """`origin` says that the tool does not stand in the manifest itself."""
+        """`origin` begins the message of a problem if a predefined toolset brings the tool."""
         if not isinstance(tool, PredefinedTool) or not tool.enabled:
             return tool
         try:
             expanded: AnyTool = self.expand("tool", tool, slot)
         except Unresolved as error:
-            problem = ReferenceProblem(path, f"{origin}{error.message}", error.details)
-            self.problems.append(problem)
+            message = f"{origin}{error.message}"
+            self.problems.append(ReferenceProblem(path, message, error.details))
             return tool
         return expanded
 
-    def expand(self, kind: Kind, reference: Reference, slot: type[Slot]) -> Any:
-        """What a reference stands for, validated. Raises `Unresolved`."""
+    def tool_alone(self, name: str) -> Any:
+        """A predefined tool outside of any toolset, validated. Raises `Unresolved`."""
+        reference = PredefinedTool(template_name=name)
+        return self.expand("tool", reference, slot_of_tool(self.document("tool", reference, ())))
+
+    def expand(self, kind: Kind, reference: TemplateReference, slot: type[Slot]) -> Any:
+        """The template of a reference with its patch, validated. Raises `Unresolved`."""
         name = reference.template_name
-        document = self.document(kind, reference, ())
-        found = self.validated(kind, name, document, slot)
-        if isinstance(found, Reference):
+        written = {"items": [self.document(kind, reference, ())]}
+        try:
+            found = slot.model_validate(written).items[0]
+        except ValidationError as error:
+            details = tuple(
+                f"{inside(problem.path)}: {problem.message}"
+                for problem in failure_problems(error, written, slot)
+            )
+            message = f"The predefined {kind} '{name}' is not valid."
+            raise Unresolved(message, details[:MOST_DETAILS]) from None
+        if isinstance(found, TemplateReference):
             raise Unresolved(
                 f"The {kind} '{name}' becomes a reference by its patch; "
                 "refer to that template instead."
             )
         return found
 
-    def validated(
-        self, kind: Kind, name: str, document: Mapping[str, Any], slot: type[Slot]
-    ) -> Any:
-        written = {"items": [document]}
-        try:
-            return slot.model_validate(written).items[0]
-        except ValidationError as error:
-            details = tuple(
-                f"{inside(problem.path)}: {problem.message}"
-                for problem in failure_problems(error, written, slot)
-            )
-        raise Unresolved(f"The predefined {kind} '{name}' is not valid.", details[:MOST_DETAILS])
-
-    def document(self, kind: Kind, reference: Reference, passed: tuple[str, ...]) -> dict[str, Any]:
+    def document(
+        self, kind: Kind, reference: TemplateReference, passed: tuple[str, ...]
+    ) -> dict[str, Any]:
         """The template with the patch of its reference; a template may refer to another one.
 
-        Raises `Unresolved`, also where references lead back to where they began.
+        `passed` are the templates on the way here. Raises `Unresolved`, also for a circle.
         """
         name = reference.template_name
         if name in passed:
@@ -198,10 +205,10 @@ class Resolver:
         return patched
 
     def keep_credentials(self, kind: Kind, name: str, document: dict[str, Any]) -> None:
-        """Raises `Unresolved` for a template that has any, its tools included."""
+        """Raises `Unresolved` for a template with credentials in it or in its tools."""
         documents = [document]
         for tool in tools_in(document):
-            with suppress(Unresolved, ValidationError):  # told when it is expanded
+            with suppress(Unresolved, ValidationError):  # reported when it is expanded
                 documents.append(self.document("tool", PredefinedTool.model_validate(tool), ("",)))
         if any(credential_places(one) for one in documents):
             raise Unresolved(
@@ -212,7 +219,7 @@ class Resolver:
     def inner(
         self, kind: Kind, name: str, document: dict[str, Any], passed: tuple[str, ...]
     ) -> dict[str, Any]:
-        """What a template that is itself a reference stands for."""
+        """The template that another template refers to."""
         model = REFERENCES[kind]
         try:
             reference = model.model_validate(document)
@@ -237,12 +244,12 @@ class Resolver:
 
 
 def tools_in(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The tools of a toolset that are references themselves."""
+    """The tools of a toolset that are references."""
     tools = document.get("tools")
     found = tools if isinstance(tools, list) else []
     return [tool for tool in found if isinstance(tool, dict) and "template_name" in tool]
 
 
 def inside(path: str) -> str:
-    """A path in the item of a slot, as a path in the item."""
+    """A path in a slot as a path in its item."""
     return path.removeprefix("items[0]").removeprefix(".") or ROOT

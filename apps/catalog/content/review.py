@@ -1,4 +1,4 @@
-"""Everything that is wrong with predefined content, whether or not an application uses it."""
+"""Mistakes in predefined content, whether or not an application uses it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from apps.catalog.content.items import Item, Kind
 from apps.catalog.content.layers import Content
 from apps.catalog.content.references import ReferenceProblem, Resolver, Unresolved
 from apps.catalog.content.skills import skill_problems
-from apps.catalog.content.slots import slot_of_tool
-from apps.manifest.tools import PredefinedTool
 from apps.manifest.toolsets import PredefinedToolSet
 
 
 def content_problems(content: Content) -> list[str]:
-    """One line for each mistake: file or row, place in it, what is wrong."""
+    """`file or row: place: mistake`"""
     return [
         *missing_problems(content),
         *content.problems,
@@ -32,7 +30,7 @@ def content_problems(content: Content) -> list[str]:
 
 @lru_cache(maxsize=2)
 def problems_by_item(content: Content) -> Mapping[tuple[Kind, str], tuple[str, ...]]:
-    """Of the items in force, those with mistakes; worked out once, because content never changes."""
+    """The items in force that have mistakes. Cached, because content never changes."""
     return {
         (kind, name): found
         for kind, items in content.items.items()
@@ -42,7 +40,7 @@ def problems_by_item(content: Content) -> Mapping[tuple[Kind, str], tuple[str, .
 
 
 def with_item(content: Content, item: Item) -> Content:
-    """The content as it would be with this item in the place of the row of its kind and name."""
+    """A copy of the content with this item in the place of the row of its kind and name."""
     named = content.stacks[item.kind]
     below = tuple(other for other in named.get(item.name, ()) if not other.is_row)
     stacks = {**content.stacks, item.kind: {**named, item.name: (*below, item)}}
@@ -54,7 +52,7 @@ def missing_problems(content: Content) -> list[str]:
 
 
 def mapping_problems(content: Content) -> list[str]:
-    """What of CONFIG_PROMPT_MAPPING leads nowhere."""
+    """A problem for each unknown prompt in CONFIG_PROMPT_MAPPING."""
     return [
         f"CONFIG_PROMPT_MAPPING: There is no predefined prompt '{name}'"
         f"{content.near('prompt', name)}"
@@ -72,16 +70,14 @@ def item_problems(content: Content, item: Item) -> Iterator[str]:
         resolver = Resolver(content)
         resolver.toolset(PredefinedToolSet(template_name=item.name), "")
         for problem in resolver.problems:
-            yield from lines(problem)
+            yield from problem_lines(problem)
     elif item.kind == "tool":
-        resolver, reference = Resolver(content), PredefinedTool(template_name=item.name)
         try:
-            slot = slot_of_tool(resolver.document("tool", reference, ()))
-            resolver.expand("tool", reference, slot)
+            Resolver(content).tool_alone(item.name)
         except Unresolved as error:
-            yield from lines(ReferenceProblem("", error.message, error.details))
+            yield from problem_lines(ReferenceProblem("", error.message, error.details))
 
 
-def lines(problem: ReferenceProblem) -> Iterator[str]:
+def problem_lines(problem: ReferenceProblem) -> Iterator[str]:
     place = f"{problem.path.removeprefix('.')}: " if problem.path else ""
     yield f"{place}{problem.sentence}"

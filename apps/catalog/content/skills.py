@@ -1,4 +1,4 @@
-"""Predefined skills: what is wrong with them, and which ones every application is offered."""
+"""Predefined skills: the usable ones, which every application is offered, and mistakes in them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from apps.manifest.skill_document import (
 
 @lru_cache(maxsize=2)
 def installed_skills(content: Content) -> tuple[InstalledSkill, ...]:
-    """Those in force that can be used, by name; read once, because content never changes."""
-    return tuple(found for item in content.items["skill"].values() if (found := installed(item)))
+    """The usable skills in force, by name. Cached, because content never changes."""
+    return tuple(found for item in content.items["skill"].values() if (found := usable_skill(item)))
 
 
-def installed(item: Item) -> InstalledSkill | None:
-    """None for a skill that cannot be used; what is wrong with it was told when it was read."""
+def usable_skill(item: Item) -> InstalledSkill | None:
+    """None for a skill that cannot be used, as `skill_problems` explains."""
     if item.problem:
         return None
     try:
@@ -36,7 +36,7 @@ def installed(item: Item) -> InstalledSkill | None:
 
 
 def skill_problems(item: Item) -> Iterator[str]:
-    """One line for each mistake: the file, the key in it, what is wrong."""
+    """`file: key: mistake`"""
     try:
         document = read_skill_document(item.text)
     except SkillInvalid as error:

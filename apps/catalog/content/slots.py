@@ -1,4 +1,4 @@
-"""What a template has to be, by the place that it is put into."""
+"""The models that a template is validated with, by the place of its reference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from apps.manifest.toolsets import DeploymentToolSet, InternalToolSet, RestToolS
 
 
 class Slot(Node):
-    """A model around an item, so that failures are told as those of a manifest."""
+    """A model around an item, so that its failures are worded like those of a manifest."""
 
     items: tuple[Any, ...]
 
@@ -34,14 +34,13 @@ class InternalToolSlot(Slot):
 
 
 def slot_of_toolset(toolset: RestToolSet | DeploymentToolSet | InternalToolSet) -> type[Slot]:
-    """What the tools of a toolset have to be."""
     if isinstance(toolset, RestToolSet):
         return RestToolSlot
     return DeploymentToolSlot if isinstance(toolset, DeploymentToolSet) else InternalToolSlot
 
 
 def slot_of_tool(document: Mapping[str, Any]) -> type[Slot]:
-    """What a tool means to be that stands alone: by its type, else by what it has."""
+    """The slot of a tool outside of any toolset: by its type, else by its members."""
     kind = document.get("type")
     if kind == "restapi-tool" or "rest_api_method_info" in document:
         return RestToolSlot
@@ -51,7 +50,7 @@ def slot_of_tool(document: Mapping[str, Any]) -> type[Slot]:
 
 
 def is_reference(kind: Kind, document: Mapping[str, Any]) -> bool:
-    """Whether a template only refers to another one."""
+    """Whether a template refers to another one."""
     if kind == "toolset":
         return document.get("type") == "predefined"
     return document.get("type", "predefined-tool") == "predefined-tool" and (

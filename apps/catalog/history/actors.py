@@ -1,4 +1,4 @@
-"""The person, key or command that changes something just now, known to every save."""
+"""The person, key or command behind the current change, and the reason that they gave."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from apps.catalog.history.models import Change
 from apps.catalog.models import OperatorKey
 
 WAYS = {"admin": Change.Via.ADMIN, "api": Change.Via.API, "dial": Change.Via.EDITOR}
-"""By the first part of the address."""
+"""By the first part of the URL's path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """`through` names the key or the command, where one acts."""
+    """`through` names the key or command, if one acts."""
 
     user: User | None
     via: Change.Via
@@ -33,7 +33,7 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Why something is changed. `restored_from` is the number of the change whose state comes back."""
+    """The reason of a change. `restored_from` is the id of the change whose state is restored."""
 
     reason: str = ""
     restored_from: int | None = None
@@ -46,7 +46,7 @@ _note: ContextVar[Note] = ContextVar("history_note", default=Note())  # noqa: B0
 
 @sync_and_async_middleware
 def remember_request(get_response: Any) -> Any:
-    """Middleware. Keep the request; its user is only read if something changes."""
+    """Middleware. The user of the request is read (a query) only if something changes."""
     if iscoroutinefunction(get_response):
 
         async def asynchronous(request: HttpRequest) -> Any:
@@ -84,10 +84,8 @@ def present_note() -> Note:
 
 
 def present_actor() -> Actor:
-    if (actor := _actor.get()) is not None:
-        return actor
     request = _request.get()
-    return program() if request is None else actor_of(request)
+    return _actor.get() or (program() if request is None else actor_of(request))
 
 
 def actor_of(request: HttpRequest) -> Actor:
@@ -99,7 +97,7 @@ def actor_of(request: HttpRequest) -> Actor:
 
 
 def program() -> Actor:
-    """A command, or the server by itself: no request asked for the change."""
+    """The actor without a request: a command, or the server itself."""
     name = PurePath(sys.argv[0]).name
     if name in {"manage.py", "django-admin", "__main__.py"} and len(sys.argv) > 1:
         return Actor(None, Change.Via.COMMAND, f"{name} {sys.argv[1]}"[:300])

@@ -1,4 +1,4 @@
-"""Changes of a row since somebody read it, and how they go together with their own edit."""
+"""Conflicts of an edit with later changes of the same row by others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class LaterChanges:
-    """`changes` the oldest first. `base` is what was read, None if that was not recorded."""
+    """`changes`, the oldest first, since the state `base` (None if that was not recorded)."""
 
     changes: Sequence[Change]
     base: Snapshot | None
@@ -41,10 +41,9 @@ class LaterChanges:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """`incoming` is what a merge brings into the edit, `own` what the edit brings to the row.
+    """A merge adds `incoming` to the edit and `own` to the row, both without the `clashes`.
 
-    Both are without the `clashes`. `incomparable` are columns in which something is typed that
-    cannot be read.
+    `incomparable` are columns whose typed text cannot be parsed.
     """
 
     changes: Sequence[Change]
@@ -67,16 +66,19 @@ class Conflict:
 
 
 def since(kind: Kind, number: Any, version: int) -> LaterChanges:
-    rows = Change.objects.filter(kind=kind.label, object_id=number, version__gt=version)
-    rows = rows.order_by("pk")
-    changes = list(rows.defer("before", "after"))
-    base = rows.values_list("before", flat=True).first() if changes else None
+    later = changes_of(kind, number).filter(version__gt=version).order_by("pk")
+    changes = list(later)
+    base = later.values_list("before", flat=True).first() if changes else None
     return LaterChanges(changes, base)
 
 
+def changes_of(kind: Kind, number: Any) -> models.QuerySet[Change]:
+    """The changes of a row without its states, the newest first."""
+    return Change.objects.filter(kind=kind.label, object_id=number).defer("before", "after")
+
+
 def last_deletion(kind: Kind, number: Any) -> Change | None:
-    deleted = Change.objects.filter(kind=kind.label, object_id=number, what=Change.What.DELETED)
-    return deleted.defer("before", "after").first()
+    return changes_of(kind, number).filter(what=Change.What.DELETED).first()
 
 
 def merge(
@@ -86,7 +88,7 @@ def merge(
     theirs: Snapshot,
     choices: Mapping[str, str] = {},
 ) -> tuple[Snapshot, Merge]:
-    """The two as one, both read as documents. Without a base, whatever differs is a clash."""
+    """The merged edits, and the merge with its clashes. Without a base, all differences clash."""
     merging = Merge(choices)
     began = MISSING if base is None else kind.readable(base)
     merged: Snapshot = merging.merged(began, kind.readable(mine), kind.readable(theirs))
@@ -114,14 +116,13 @@ def conflict(
 
 
 def last_sentence(kind: Kind, number: Any) -> str:
-    """Of the last change, "" if there is none."""
-    changes = Change.objects.filter(kind=kind.label, object_id=number)
-    last = changes.defer("before", "after").first()
+    """The sentence about the last change, or ""."""
+    last = changes_of(kind, number).first()
     return "" if last is None else sentence(last)
 
 
 def as_json(kind: Kind, row: models.Model, later: LaterChanges) -> dict[str, Any]:
-    """`changes`, the oldest first, and the `differences` that they come to, None if not recorded."""
+    """`changes`, the oldest first, and their `differences` together, None if not recorded."""
     changes = [
         {
             "by": change.who,
@@ -140,7 +141,7 @@ def as_json(kind: Kind, row: models.Model, later: LaterChanges) -> dict[str, Any
 
 
 def difference_as_json(difference: Difference) -> dict[str, Any]:
-    """Without the member of a side on which there is nothing."""
+    """Without `before` or `after` where that is MISSING."""
     sides = {"before": difference.before, "after": difference.after}
     there = {side: value for side, value in sides.items() if value is not MISSING}
     return {"path": difference.path, "kind": difference.kind, **there}

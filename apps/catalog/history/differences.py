@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from difflib import unified_diff
+from typing import Any, Final, Literal, NamedTuple
 
-from apps.catalog.history.alignment import pairs, same
 from apps.manifest.problems import join
 from apps.manifest.secrets import is_hidden
 
 
 class Missing:
-    """The value of what is not there, which null is."""
+    """The value where there is none; null is a value."""
 
     def __repr__(self) -> str:
         return "MISSING"
@@ -23,31 +25,29 @@ class Missing:
 
 MISSING: Final = Missing()
 
-Kind = Literal["added", "removed", "changed", "moved"]
-
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One place. `before` and `after` are JSON values, MISSING where there is none.
 
-    An item that is gone stands under the number that it had, all others under the one they have.
-    For items in another order (`moved`) both are the numbers that they had, in either order.
+    The path of a removed list item has its old index, all other paths have new ones. For items in
+    another order (`moved`) both values are lists of old indices, in the old and the new order.
     """
 
     path: str
-    kind: Kind
+    kind: Literal["added", "removed", "changed", "moved"]
     before: Any
     after: Any
 
 
 def differences(before: Any, after: Any, path: str = "") -> Iterator[Difference]:
-    """From one JSON document to another, as deep as they can be told apart."""
+    """The differences of two JSON documents, as deep in them as possible."""
     if isinstance(before, Mapping) and isinstance(after, Mapping) and not is_leaf(before, after):
         for key in [*before, *(key for key in after if key not in before)]:
             found = before.get(key, MISSING), after.get(key, MISSING)
             yield from differences(*found, join(path, str(key)))
     elif isinstance(before, list) and isinstance(after, list):
-        yield from between_lists(before, after, path)
+        yield from list_differences(before, after, path)
     elif before is MISSING or after is MISSING:
         if before is not after:
             yield Difference(path, "added" if before is MISSING else "removed", before, after)
@@ -55,7 +55,7 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[Difference]
         yield Difference(path, "changed", before, after)
 
 
-def between_lists(before: list[Any], after: list[Any], path: str) -> Iterator[Difference]:
+def list_differences(before: list[Any], after: list[Any], path: str) -> Iterator[Difference]:
     paired = pairs(before, after)
     kept = [old for old, new in paired if old is not None and new is not None]
     if kept != sorted(kept):
@@ -67,5 +67,101 @@ def between_lists(before: list[Any], after: list[Any], path: str) -> Iterator[Di
 
 
 def is_leaf(*values: Any) -> bool:
-    """Whether one of them stands for a credential, which has no parts."""
+    """Whether any of them stands for a credential, which has no parts."""
     return any(map(is_hidden, values))
+
+
+# --- Items of two lists that belong together ----------------------------------------------------
+
+NAMES = (
+    "name",
+    "template_name",
+    "deployment_id",
+    "dial_id",
+    "toolset_name",
+    "tool_name",
+    "url",
+    "title",
+)
+"""Members that name an object of a manifest, the surest first."""
+
+
+def canonical(value: Any) -> str:
+    """Equal for equal JSON: unlike Python's equality it tells true from 1."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def same(one: Any, other: Any) -> bool:
+    return one is other or canonical(one) == canonical(other)
+
+
+def identity(item: Any) -> str:
+    """A text that stays the same when an item of a list is changed: its type and name."""
+    if not isinstance(item, dict):
+        return canonical(item)
+    function = item.get("open_ai_tool")
+    function = function.get("function") if isinstance(function, dict) else None
+    named = function if isinstance(function, dict) and "name" in function else item
+    for name in NAMES:
+        if isinstance(named.get(name), (str, dict)):
+            return canonical([item.get("type"), name, named[name]])
+    return canonical(item)
+
+
+def pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int | None, int | None]]:
+    """Old and new index of each item: in the order of `after`, then the removed items.
+
+    Items that lost or changed their name are paired by their position among the others.
+    """
+    waiting: dict[str, deque[int]] = defaultdict(deque)
+    for index, item in enumerate(before):
+        waiting[identity(item)].append(index)
+    found: list[int | None] = []
+    for item in after:
+        same_name = waiting[identity(item)]
+        found.append(same_name.popleft() if same_name else None)
+    gone = deque(sorted(index for left in waiting.values() for index in left))
+    paired: list[tuple[int | None, int | None]] = []
+    for new, old in enumerate(found):
+        if old is None and gone and alike(before[gone[0]], after[new]):
+            old = gone.popleft()
+        paired.append((old, new))
+    return [*paired, *((old, None) for old in gone)]
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether one can be a changed version of the other."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.get("type") == other.get("type")
+    return type(one) is type(other)
+
+
+# --- Two texts, line by line --------------------------------------------------------------------
+
+MOST_LINES = 5_000
+"""Of one difference; more would take minutes, and nobody reads them."""
+
+
+class Line(NamedTuple):
+    kind: Literal["same", "added", "removed", "place"]
+    text: str
+
+
+def line_difference(before: Sequence[str], after: Sequence[str]) -> list[Line]:
+    """The lines of a unified diff; empty if the texts are the same."""
+    if max(len(before), len(after)) > MOST_LINES:
+        return [Line("place", f"More than {MOST_LINES} lines: not compared.")]
+    found = list(unified_diff(before, after, lineterm=""))
+    return [line_of(text) for text in found[2:]]  # the first two name the files
+
+
+def line_of(text: str) -> Line:
+    match text[:1]:
+        case "@":
+            return Line("place", text)
+        case "+":
+            return Line("added", text[1:])
+        case "-":
+            return Line("removed", text[1:])
+        case _:
+            return Line("same", text[1:])

@@ -1,4 +1,4 @@
-"""Differences, clashes and values as text, for pages."""
+"""Differences, clashes and values rendered as text, for pages."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 
 from django.utils.text import Truncator
 
-from apps.catalog.history.differences import MISSING, Difference
+from apps.catalog.history.differences import MISSING, Difference, Line, line_difference
 from apps.catalog.history.merge import Clash
-from apps.catalog.line_difference import Line, line_difference
 from apps.manifest.secrets import is_hidden
 
 LONG_TEXT = 120
@@ -24,7 +23,7 @@ MOST_SHOWN = 500
 
 @dataclass(frozen=True, slots=True)
 class RenderedDifference:
-    """`lines` instead of `before` and `after`, where both are long texts."""
+    """Long texts have `lines` instead of `before` and `after`."""
 
     path: str
     kind: str
@@ -55,7 +54,7 @@ def rendered_difference(difference: Difference) -> RenderedDifference:
     are_texts = all(value is MISSING or isinstance(value, str) for value in (before, after))
     if are_texts and (is_long(before) or is_long(after)):
         lines = line_difference(lines_of(before), lines_of(after))
-        if lines:  # else they differ in how their lines end
+        if lines:  # else only the line ends differ
             return RenderedDifference(path, kind, "", "", lines)
     return RenderedDifference(path, kind, rendered_value(before), rendered_value(after), [])
 

@@ -1,7 +1,7 @@
-"""Which rows are recorded, and what a snapshot has of them.
+"""The models whose changes are recorded, and their snapshots.
 
-A snapshot is JSON, by columns: `{"title": "Travel", "manifest": {…}, "owner": "anna"}`. It never
-holds a credential: where one is, it has `{"$hidden": "…"}`, which differs when the credential does.
+A snapshot is JSON, by columns: `{"title": "Travel", "manifest": {…}, "owner": "anna"}`. Credentials
+are replaced by `{"$hidden": "…"}`, which differs when the credential does.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ Snapshot = dict[str, Any]
 class Kind:
     """`documents` are columns of JSON with credentials, `secrets` encrypted ones, `people` users.
 
-    `json_text` is a column of text that is JSON where the snapshot's `kind` is one of DOCUMENTS.
-    `senders` are the models whose signals tell of it. Not `restorable`: there is more than the row.
+    `json_text` is a text column that is JSON if the row's `kind` is one of DOCUMENTS. `senders` are
+    the models whose signals are connected (default: `model`), `is_meant` selects the rows.
     """
 
     model: type[models.Model]
@@ -65,11 +65,11 @@ class Kind:
             return None if value is None else value.get_username()
         if column == self.json_text and has_document(row.__dict__):
             return masked_text(value)
-        # A form sends other line ends than a program or a file.
+        # Forms send \r\n, programs and files \n.
         return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
     def readable(self, snapshot: Snapshot) -> Snapshot:
-        """In the order of the columns, which PostgreSQL does not keep; JSON text is decoded."""
+        """The snapshot in the order of the columns, as PostgreSQL sorts keys, with JSON decoded."""
         snapshot = {name: snapshot[name] for name in self.columns if name in snapshot} | snapshot
         if not self.json_text or not has_document(snapshot):
             return snapshot
@@ -89,10 +89,6 @@ def has_document(columns: Mapping[str, Any]) -> bool:
 def hidden(secret: str) -> Any:
     text = secret.encrypted if isinstance(secret, UnreadableSecret) else secret
     return {HIDDEN: seal(text, settings.SECRET_KEY)} if text else ""
-
-
-def is_shared(file: StoredFile) -> bool:
-    return file.bucket == PUBLIC
 
 
 KINDS = (
@@ -136,9 +132,9 @@ KINDS = (
     Kind(
         SharedFile,
         ("name", "content_type", "size", "etag"),
-        restorable=False,  # the bytes are gone
+        restorable=False,  # the bytes of the file are gone
         senders=(SharedFile, StoredFile),
-        is_meant=is_shared,
+        is_meant=lambda file: file.bucket == PUBLIC,
     ),
 )
 

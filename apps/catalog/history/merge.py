@@ -1,7 +1,6 @@
-"""Two edits of one document, merged.
+"""Three-way merge of two edits of a document.
 
-A place that only one edit changed is as that edit left it. A place that both changed differently is
-a clash: somebody has to choose.
+A place that both edits changed differently is a clash, for which a person has to choose a side.
 """
 
 from __future__ import annotations
@@ -9,18 +8,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from apps.catalog.history.alignment import identity, same
-from apps.catalog.history.differences import MISSING, is_leaf
+from apps.catalog.history.differences import MISSING, identity, is_leaf, same
 from apps.manifest.problems import join
-
-Choice = Literal["mine", "theirs"]
 
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """A place that both changed. All three are JSON values, MISSING where there is none."""
+    """All three are JSON values, MISSING where there is none."""
 
     path: str
     base: Any
@@ -30,13 +26,13 @@ class Clash:
 
 @dataclass(slots=True)
 class Merge:
-    """`choices` says whose value stands at the path of a clash; mine, where it says nothing."""
+    """`choices` has "mine" or "theirs" by paths of clashes; the default is "mine"."""
 
     choices: Mapping[str, str] = field(default_factory=dict)
     clashes: list[Clash] = field(default_factory=list)
 
     def merged(self, base: Any, mine: Any, theirs: Any, path: str = "") -> Any:
-        """The value of both edits together, MISSING for none. Collects the clashes."""
+        """The merged value, or MISSING. Collects the clashes."""
         if equal(mine, theirs) or equal(base, theirs):
             return mine
         if equal(base, mine):
@@ -62,7 +58,7 @@ class Merge:
         places: Mapping[str, int],
         path: str,
     ) -> dict[str, Any]:
-        """`places` are the numbers of the members of a list, whose paths they make."""
+        """`places` has the index of each member of a list, for its path."""
         found = {}
         for name in names:
             base, mine, theirs = (version.get(name, MISSING) for version in versions)
@@ -72,7 +68,7 @@ class Merge:
     def named_items(
         self, base: list[Any], mine: list[Any], theirs: list[Any], path: str
     ) -> dict[str, Any]:
-        """Of lists whose items are told apart by their names, wherever they stand."""
+        """Merged lists whose items are matched by their identities, by identity."""
         versions = [{identity(item): item for item in one} for one in (base, mine, theirs)]
         places: dict[str, int] = {}
         for version in (versions[0], versions[2], versions[1]):
@@ -91,10 +87,7 @@ def has_identities(items: Sequence[Any]) -> bool:
 def merged_order(
     base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> list[str]:
-    """All names, in the order of mine if it moved any, else of theirs.
-
-    New names of the other one follow their neighbours.
-    """
+    """All names in my order if I moved any, else in theirs; new names follow their neighbours."""
     i_moved = [name for name in mine if name in base] != [name for name in base if name in mine]
     first, second = (mine, theirs) if i_moved else (theirs, mine)
     after: dict[str | None, list[str]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""One change of one row, kept beside it and after it."""
+"""The changes of rows, kept when the row is deleted."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from django.utils.timezone import now
 
 
 class Change(models.Model):
-    """`before` and `after` are snapshots as `apps.catalog.history.kinds` takes them, None for no row.
+    """`before` and `after` are snapshots (`apps.catalog.history.kinds`), None for no row.
 
-    Both are kept, so that each change tells everything by itself: also the first one that was
-    recorded of an older row, and one whose neighbours were cleaned up.
+    Both are stored, because the change before may be unrecorded or cleaned up.
     """
 
     class What(models.TextChoices):
@@ -69,13 +68,13 @@ class Change(models.Model):
 
     @property
     def how(self) -> str:
-        """By which way it came, in words: "the API (operator key nightly)"."""
+        """The way of the change, such as "the API (operator key nightly)"."""
         way = str(self.get_via_display())
         return f"{way} ({self.through})" if self.through else way
 
     @property
     def way(self) -> str:
-        """The way of the change, or the key or command where `who` tells the way already."""
+        """`how` without what `who` says already."""
         return self.how if self.actor else self.through
 
     @property

@@ -1,7 +1,7 @@
-"""A change becomes a row, whichever way the row was saved.
+"""Records every change of the models in `kinds`, whichever way it is saved.
 
-By signals, because Django deletes rows in ways that call no method of theirs. A queryset's `update`
-sends no signal: use `update_rows`.
+It uses signals, because cascades and querysets delete rows without calling `delete`. A queryset's
+`update` sends none: use `update_rows`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from apps.catalog.history.models import Change
 MOST_PLACES = 20
 LONGEST_PLACE = 200
 BEFORE = "_state_before"
-"""The attribute in which a row that is being saved keeps its earlier snapshot."""
+"""The attribute for the earlier snapshot of a row that is being saved."""
 
 
 def connect() -> None:
@@ -37,9 +37,9 @@ def connect() -> None:
 
 def before_save(sender: type[models.Model], instance: models.Model, raw: bool, **also: Any) -> None:
     kind = kind_of(sender)
-    if raw or not kind.is_meant(instance):
-        return
-    setattr(instance, BEFORE, None if instance._state.adding else stored(kind, instance.pk))
+    if not raw and kind.is_meant(instance):
+        row = None if instance._state.adding else find(kind, instance.pk)
+        setattr(instance, BEFORE, None if row is None else kind.snapshot(row))
 
 
 def after_save(sender: type[models.Model], instance: models.Model, raw: bool, **also: Any) -> None:
@@ -60,7 +60,7 @@ def before_delete(sender: type[models.Model], instance: models.Model, **also: An
 
 
 def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) -> None:
-    """Record that the rows of an account lose their owner: Django clears it without a signal."""
+    """Record that rows lose their owner, which Django clears without a signal."""
     actor = present_actor()
     if actor.user == instance:  # nothing can refer to the account any more
         actor = Actor(None, actor.via, f"{instance.get_username()}, whose account went then")
@@ -73,7 +73,7 @@ def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) 
 
 
 def update_rows(rows: models.QuerySet[Any], **values: Any) -> int:
-    """The same values for all of them, with a new version for those that this changes."""
+    """Give all rows the same values, and a new version to each row that this changes."""
     kind = kind_of(rows.model)
     changes: list[Change] = []
     with transaction.atomic():
@@ -92,13 +92,8 @@ def update_rows(rows: models.QuerySet[Any], **values: Any) -> int:
     return len(changes)
 
 
-def stored(kind: Kind, number: Any) -> Snapshot | None:
-    row = find(kind, number)
-    return None if row is None else kind.snapshot(row)
-
-
 def find(kind: Kind, number: Any) -> models.Model | None:
-    """The row as it is in the database. Inside a transaction it stays so until its end."""
+    """The row as it is in the database, locked inside a transaction."""
     rows = kind.model._default_manager.filter(pk=number)
     if connections[router.db_for_write(kind.model)].in_atomic_block:
         rows = rows.select_for_update(of=("self",))
@@ -108,7 +103,7 @@ def find(kind: Kind, number: Any) -> models.Model | None:
 def change_of(
     kind: Kind, row: models.Model, before: Snapshot | None, after: Snapshot | None
 ) -> Change | None:
-    """Not saved yet; None if nothing differs."""
+    """An unsaved change, or None if nothing differs."""
     found = list(between(kind, before, after))
     if not found and before is not None and after is not None:
         return None
@@ -144,7 +139,7 @@ def what_of(
 
 
 def between(kind: Kind, before: Snapshot | None, after: Snapshot | None) -> Iterator[Difference]:
-    """Of a new or a deleted row, each column that says something is a place."""
+    """The differences of two snapshots; of a new or deleted row one for each column in use."""
     if before is None or after is None:
         states = ({}, filled(after or {})) if before is None else (filled(before), {})
     else:

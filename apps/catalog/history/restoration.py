@@ -1,7 +1,4 @@
-"""An earlier state of a row, as values of the form that people type into.
-
-It is saved through that form, so that it is checked as everything else is.
-"""
+"""An earlier state of a row, as values for the row's form, which checks and saves them."""
 
 from __future__ import annotations
 
@@ -20,14 +17,14 @@ from apps.manifest.secrets import is_hidden
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """`values` by columns, without encrypted ones; `notes` say what cannot come back."""
+    """`values` by columns, without encrypted ones; a note for each value that cannot come back."""
 
     values: Mapping[str, Any]
     notes: tuple[str, ...]
 
 
 def earlier(kind: Kind, state: Snapshot, *sources: models.Model | None) -> Earlier:
-    """A state with the credentials of those of the `sources` that have them for the same servers.
+    """A state with the credentials that a source has for the same servers.
 
     A credential that no source has stays hidden in the value; the form refuses it with its path.
     """
@@ -36,7 +33,7 @@ def earlier(kind: Kind, state: Snapshot, *sources: models.Model | None) -> Earli
     notes: list[str] = []
     for column, value in state.items():
         if column not in kind.columns:
-            continue  # of an older version of this program
+            continue  # the column was removed since
         if column in kind.secrets:
             notes += secret_notes(kind, column, value, rows)
         elif column in kind.people:
@@ -46,7 +43,7 @@ def earlier(kind: Kind, state: Snapshot, *sources: models.Model | None) -> Earli
         elif column in kind.documents:
             values[column] = put_back(value, [getattr(row, column) for row in rows]).document
         elif column == kind.json_text and has_document(state):
-            # A merge has read it already.
+            # A merge has parsed it already.
             is_text = isinstance(value, str)
             text = value if is_text else json.dumps(value, indent=2, ensure_ascii=False)
             values[column], _ = unmasked_text(text, [getattr(row, column) for row in rows])
@@ -66,6 +63,6 @@ def secret_notes(kind: Kind, column: str, value: Any, rows: list[models.Model]) 
 
 
 def account(name: Any) -> Any:
-    """The number of the account of that name, None if there is none."""
+    """The id of the account of that name, or None."""
     users = get_user_model()._default_manager.filter(**{get_user_model().USERNAME_FIELD: name})
     return users.values_list("pk", flat=True).first()

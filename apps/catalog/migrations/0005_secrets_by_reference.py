@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from apps.catalog.json_text import JSONTextInvalid, parse
 from apps.catalog.masking import seal
-from apps.catalog.plain_credentials import (
+from apps.catalog.credentials import (
     ELSEWHERE,
     free_name,
     gives_address,

@@ -20,13 +20,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.catalog.content.folders import FOLDERS
 from apps.catalog.content.installed import installed, look_again
-from apps.catalog.content.items import Item
+from apps.catalog.content.items import LARGEST_FILE, Item
 from apps.catalog.content.models import ContentItem
 from apps.catalog.content.previews import preview
 from apps.catalog.content.review import item_problems, with_item
-from apps.catalog.content.texts import LARGEST_FILE
-from apps.catalog.content.uses import NOBODY, Reference
 from apps.catalog.masking import unmasked_text
+from apps.catalog.uses import NOBODY, Reference
 from apps.console.admin.content_form import DOCUMENTS, ContentForm, doubts_of, sources_of, stack_of
 from apps.console.admin.content_layers import STATES, all_uses, entries, filtered_stacks, layers_of
 from apps.console.admin.document_form import DocumentAdmin

@@ -9,10 +9,9 @@ from typing import Any, cast
 from django import forms
 
 from apps.catalog.content.installed import installed
-from apps.catalog.content.items import Item, Kind
+from apps.catalog.content.items import LARGEST_FILE, Item, Kind
 from apps.catalog.content.models import ContentItem
 from apps.catalog.content.review import item_problems, with_item
-from apps.catalog.content.texts import LARGEST_FILE
 from apps.catalog.credentials import review_credentials
 from apps.catalog.extraction import found_credentials
 from apps.catalog.masking import masked_text, put_back, readable, unmasked_text

@@ -11,9 +11,9 @@ from apps.catalog.content.items import Item
 from apps.catalog.content.layers import Content
 from apps.catalog.content.previews import difference
 from apps.catalog.content.review import problems_by_item
-from apps.catalog.content.uses import NOBODY, Application, Reference, Uses, uses_of
-from apps.catalog.line_difference import Line
+from apps.catalog.history.differences import Line
 from apps.catalog.models import Application as ApplicationRow
+from apps.catalog.uses import NOBODY, Reference, ReferringApplication, Uses, uses_of
 
 STATES: Mapping[str, str] = {"broken": "Broken", "replaced": "In several layers", "row": "Edited"}
 
@@ -83,7 +83,7 @@ def entries(content: Content, stacks: Iterable[Stack]) -> list[Entry]:
 
 def all_uses(content: Content) -> dict[Reference, Uses]:
     rows = ApplicationRow.objects.values_list("pk", "title", "manifest")
-    return uses_of(content, (Application(*row) for row in rows.iterator()))
+    return uses_of(content, (ReferringApplication(*row) for row in rows.iterator()))
 
 
 def title_of(content: Content, item: Item) -> str:

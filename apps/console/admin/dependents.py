@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.catalog.secret_uses import User
+from apps.catalog.uses import User
 
 LINK = (
     '<a href="{}" class="text-primary-700 underline dark:text-primary-400">{}</a> <code>{}</code>'

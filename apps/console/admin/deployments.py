@@ -18,8 +18,7 @@ from django.utils.safestring import SafeString
 
 from apps.catalog.content.installed import installed
 from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
-from apps.catalog.deployment_uses import deployment_uses
-from apps.catalog.secret_uses import User
+from apps.catalog.uses import User, deployment_uses
 from apps.console.admin.dependents import dependent_lines
 from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.theme import PasswordInput, Switch

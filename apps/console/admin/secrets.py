@@ -13,7 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from apps.catalog.content.installed import installed
-from apps.catalog.secret_uses import User, secret_uses
+from apps.catalog.uses import User, secret_uses
 from apps.console.admin.dependents import dependent_lines, link_to
 from apps.console.admin.recorded import RecordedAdmin
 from apps.console.admin.theme import LowTextarea, PasswordInput

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django import forms
 from django.utils.datastructures import MultiValueDict
 
-from apps.catalog.content.texts import LARGEST_FILE
+from apps.catalog.content.items import LARGEST_FILE
 from apps.catalog.json_text import unstorable
 from apps.manifest.skill_document import (
     MOST_BYTES,

@@ -103,8 +103,9 @@ def report_trial(trial: Trial) -> TrialReport:
 def steps_of(failed: Step | None) -> tuple[tuple[str, State], ...]:
     reached = list(STEPS).index(failed) if failed is not None else len(STEPS)
     names = ("Resolve the application", *STEPS.values())
-    states: list[State] = ["done", *["done"] * reached, "failed", *["not reached"] * len(STEPS)]
-    return tuple(zip(names, states, strict=False))
+    done: list[State] = ["done"] * (1 + reached)
+    missed: list[State] = ["not reached"] * len(STEPS)
+    return tuple(zip(names, [*done, "failed", *missed], strict=False))
 
 
 def hint_of(outcome: ToolOutcome) -> str:

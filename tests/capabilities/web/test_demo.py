@@ -10,8 +10,8 @@ import pytest
 from apps.agent.events import AttachmentAdded, Event, StageClosed, StageOpened, TextDelta
 from apps.agent.messages import Attachment, Message
 from apps.catalog.models import Application
-from apps.catalog.predefined import import_directory
 from apps.catalog.resolve import resolve
+from apps.catalog.row_import import import_directories
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from tests.capabilities.manifests import CALLER
@@ -34,7 +34,7 @@ def _switched_on(settings: Any, db: None) -> None:
     settings.EXTERNAL_URL_FETCH_ENABLED = True
     settings.EXTERNAL_URL_FETCH_HOST_ALLOWLIST = ["*.example", "files.example"]
     settings.DEMO_MODEL_DELAY_SECONDS = 0
-    import_directory(settings.PREDEFINED_DIR)
+    import_directories(settings.PREDEFINED_DIR)
 
 
 async def ask(question: str) -> tuple[list[Event], Internet]:

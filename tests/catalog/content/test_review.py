@@ -4,7 +4,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from apps.catalog.content.checks import content_is_usable
+from apps.catalog.checks import content_is_usable
 from apps.catalog.content.installed import installed
 from apps.catalog.content.review import content_problems
 from tests.catalog.content.files import content, write

@@ -12,11 +12,10 @@ from django.core.management.base import CommandError
 from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
-from apps.catalog.content.checks import content_is_usable, rows_are_usable
+from apps.catalog.checks import content_is_usable, rows_are_usable
 from apps.catalog.content.installed import installed, installed_now, look_again
 from apps.catalog.content.layers import Rows
-from apps.catalog.content.models import ContentItem
-from apps.catalog.content.rows import row_stamp
+from apps.catalog.content.models import ContentItem, row_stamp
 from apps.catalog.management.commands import check_content
 from tests.catalog.content.files import write
 from tests.manifest.documents import rest_tool

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from apps.catalog.content.checks import content_is_usable
+from apps.catalog.checks import content_is_usable
 from apps.catalog.content.installed import directories, installed
 from apps.catalog.content.layers import read_layers
 from apps.catalog.content.review import content_problems

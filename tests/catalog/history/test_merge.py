@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.catalog.history.alignment import same
-from apps.catalog.history.differences import MISSING
+from apps.catalog.history.differences import MISSING, same
 from apps.catalog.history.merge import Clash, Merge
 
 

@@ -1,5 +1,3 @@
-"""Say what is wrong with predefined prompts, tools, toolsets and skills."""
-
 from __future__ import annotations
 
 from argparse import ArgumentParser
@@ -11,8 +9,8 @@ from django.db import DatabaseError
 
 from apps.catalog.content.installed import directories
 from apps.catalog.content.layers import read_layers
+from apps.catalog.content.models import read_rows
 from apps.catalog.content.review import content_problems, mapping_problems
-from apps.catalog.content.rows import read_rows
 
 
 class Command(BaseCommand):

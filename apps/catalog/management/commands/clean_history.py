@@ -1,4 +1,4 @@
-"""Forget changes that are older than HISTORY_DAYS. For a timer, once a day."""
+"""To be run by a timer once a day."""
 
 from __future__ import annotations
 

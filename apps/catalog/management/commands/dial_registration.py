@@ -1,5 +1,3 @@
-"""Print what DIAL Core's configuration file needs, to call the applications of this server."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Import applications and deployments from files."""
-
 from __future__ import annotations
 
 from argparse import ArgumentParser
@@ -11,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import IntegrityError
 
 from apps.catalog.content.installed import directories
-from apps.catalog.predefined import Outcome, import_directory, import_layers
 from apps.catalog.row_files import ContentInvalid
+from apps.catalog.row_import import ImportedFile, import_directories
 
 OVERWRITE = "--overwrite"
 
@@ -36,10 +34,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, directory: Path | None, overwrite: bool, **options: Any) -> None:
         try:
-            if directory is None:
-                report = import_layers(directories(), overwrite=overwrite)
-            else:
-                report = import_directory(directory, overwrite=overwrite)
+            layers = directories() if directory is None else (directory,)
+            report = import_directories(*layers, overwrite=overwrite)
         except ContentInvalid as error:
             lines = "\n".join(error.problems)
             raise CommandError(f"Nothing was imported.\n{lines}") from error
@@ -52,7 +48,7 @@ class Command(BaseCommand):
         self.stdout.write("\n".join(lines_of(report.outcomes)))
 
 
-def lines_of(outcomes: Iterable[Outcome]) -> list[str]:
+def lines_of(outcomes: Iterable[ImportedFile]) -> list[str]:
     lines = []
     for outcome in outcomes:
         line = f"{outcome.action:<9} {outcome.item.kind.name} {outcome.item.key}"

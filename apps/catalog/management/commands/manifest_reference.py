@@ -1,4 +1,4 @@
-"""Write the tables of docs/manifest.md anew, after a field of manifests has changed."""
+"""To be run after a field of manifests has changed."""
 
 from __future__ import annotations
 

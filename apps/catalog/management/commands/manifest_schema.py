@@ -1,5 +1,3 @@
-"""Print the JSON schema of manifests, for registering the application type in DIAL Core."""
-
 from __future__ import annotations
 
 import json

@@ -1,7 +1,4 @@
-"""Write every stored secret anew, under the first SECRET_KEY and SALT_KEY.
-
-Afterwards the older values can leave SECRET_KEY_FALLBACKS and SALT_KEY.
-"""
+"""After this command the older values can leave SECRET_KEY_FALLBACKS and SALT_KEY."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ def secret_columns() -> Iterator[tuple[type[models.Model], str]]:
 
 @transaction.atomic
 def reencrypt(model: type[models.Model], field: str, number: Any) -> bool | None:
-    """True when it was written, False when there is nothing to write, None when it is unreadable."""
+    """Whether there was a secret to write; None if it is unreadable."""
     rows = model._default_manager.select_for_update().filter(pk=number)
     secret = rows.values_list(field, flat=True).first()
     if isinstance(secret, UnreadableSecret):

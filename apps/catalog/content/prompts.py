@@ -1,8 +1,9 @@
-"""Which predefined prompt is meant for which deployments (`CONFIG_PROMPT_MAPPING`)."""
+"""Predefined prompts: the variables in them, and the deployments that each is meant for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from django.conf import settings
 
@@ -11,16 +12,22 @@ from apps.manifest.problems import Problem
 from apps.manifest.prompts import PredefinedSystemPrompt
 
 
+def template_variables(locale: str) -> dict[str, str]:
+    """The values for names in braces."""
+    today = datetime.now(UTC).date().isoformat()
+    return {**settings.PROMPT_VARIABLES, "today": today, "locale": locale}
+
+
 def prompt_of(deployment_id: str) -> str:
-    """The name of the prompt that is meant for a deployment, "" if none is."""
+    """The name of the prompt that CONFIG_PROMPT_MAPPING has for a deployment, or ""."""
     groups = settings.CONFIG_PROMPT_MAPPING.items()
     return next((name for name, members in groups if deployment_id in members), "")
 
 
 def other_prompts(manifest: Manifest) -> Iterator[Problem]:
-    """A warning where an application takes a prompt that is meant for other deployments.
+    """A warning if an application takes a prompt that is meant for other deployments.
 
-    One that the mapping does not name is the operator's own, and fits what they think it fits.
+    Prompts outside the mapping are the operator's own and fit any deployment.
     """
     prompt = manifest.orchestrator.system_prompt
     if not isinstance(prompt, PredefinedSystemPrompt):

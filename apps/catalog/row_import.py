@@ -1,7 +1,7 @@
-"""Content from files becomes rows: all or nothing, as often as you like, never over an operator.
+"""Imports files into rows of applications and deployments: all or nothing, repeatable.
 
-Each row remembers what was last imported into it. A row that differs from that was edited since,
-and stays as it is.
+Each row keeps a hash of its last import. A row that differs from it was edited by an operator and
+is not overwritten.
 """
 
 from __future__ import annotations
@@ -19,66 +19,51 @@ from django.db import models, transaction
 from apps.catalog.extraction import extract, revealed
 from apps.catalog.history.actors import Actor, acting
 from apps.catalog.models import Application, Change
-from apps.catalog.row_files import (
-    ContentInvalid,
-    Item,
-    read_directories,
-    read_directory,
-)
+from apps.catalog.row_files import ContentFile, ContentInvalid, read_directories
 from apps.manifest.problems import ROOT
 
 Action = Literal["created", "updated", "unchanged", "kept"]
-"""`kept`: an operator has changed it, so it was left alone."""
+"""`kept`: an operator has changed the row."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    item: Item
+class ImportedFile:
+    item: ContentFile
     action: Action
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    outcomes: tuple[Outcome, ...]
+class ImportReport:
+    outcomes: tuple[ImportedFile, ...]
     warnings: tuple[str, ...]
 
 
-def import_directory(directory: Path, *, overwrite: bool = False) -> Report:
-    """Import every file; nothing is saved unless everything is valid. Raises `ContentInvalid`.
+def import_directories(*directories: Path, overwrite: bool = False) -> ImportReport:
+    """Import every file, or none if any is invalid; of one row the last directory's.
 
-    `overwrite` also replaces what an operator has changed.
+    `overwrite` also replaces rows that an operator has changed. Raises `ContentInvalid`.
     """
-    return import_items(read_directory(directory), overwrite=overwrite)
-
-
-def import_layers(directories: Sequence[Path], *, overwrite: bool = False) -> Report:
-    """The same for several directories; of one row a later one brings what counts."""
-    return import_items(read_directories(directories), overwrite=overwrite)
-
-
-def import_items(items: Sequence[Item], *, overwrite: bool) -> Report:
-    """Raises `ContentInvalid`."""
     problems: list[str] = []
-    outcomes: list[Outcome] = []
+    outcomes: list[ImportedFile] = []
     warnings: list[str] = []
     with transaction.atomic():
-        for item in items:
+        for item in read_directories(directories):
             try:
                 with acting(Actor(None, Change.Via.IMPORT, item.file)):
                     row, action = import_item(item, overwrite=overwrite)
             except ValidationError as error:
                 problems += validation_problems(item, error)
             else:
-                outcomes.append(Outcome(item, action))
+                outcomes.append(ImportedFile(item, action))
                 if action != "kept":
                     warnings += row_warnings(item, row)
         if problems:
             raise ContentInvalid(tuple(problems))
-    return Report(tuple(outcomes), tuple(warnings))
+    return ImportReport(tuple(outcomes), tuple(warnings))
 
 
-def import_item(item: Item, *, overwrite: bool) -> tuple[models.Model, Action]:
-    """Raises `ValidationError`, also for a row that would not be touched."""
+def import_item(item: ContentFile, *, overwrite: bool) -> tuple[models.Model, Action]:
+    """Raises `ValidationError`, also for a row that would be kept."""
     rows = item.kind.model._default_manager
     row: Any = rows.select_for_update().filter(**{item.kind.key: item.key}).first()
     offered = item.kind.model(**{item.kind.key: item.key}, **item.fields)
@@ -91,7 +76,7 @@ def import_item(item: Item, *, overwrite: bool) -> tuple[models.Model, Action]:
     if row is None:
         row = offered
     else:
-        action = change(row, item, overwrite=overwrite)
+        action = action_on(row, item, overwrite=overwrite)
     if action in ("created", "updated"):
         stored = [row.manifest] if action == "updated" and isinstance(row, Application) else []
         for column, value in item.fields.items():
@@ -105,7 +90,7 @@ def import_item(item: Item, *, overwrite: bool) -> tuple[models.Model, Action]:
     return row, action
 
 
-def change(row: Any, item: Item, *, overwrite: bool) -> Action:
+def action_on(row: Any, item: ContentFile, *, overwrite: bool) -> Action:
     columns = columns_of(row, item)
     present = digest(revealed_columns(columns))
     if row.imported_hash == stamp(row, item) or present == digest(revealed_columns(item.fields)):
@@ -115,14 +100,14 @@ def change(row: Any, item: Item, *, overwrite: bool) -> Action:
     return "updated" if overwrite or is_untouched else "kept"
 
 
-def columns_of(row: Any, item: Item) -> dict[str, Any]:
+def columns_of(row: Any, item: ContentFile) -> dict[str, Any]:
     return {column: getattr(row, column) for column in item.fields}
 
 
-def stamp(row: Any, item: Item) -> str:
-    """What was imported: the row that it made and the file, which may hold credentials as text.
+def stamp(row: Any, item: ContentFile) -> str:
+    """A hash of the row and one of the file, whose credentials may be secrets in the row.
 
-    A secret that was made of one may be rotated since; that changes neither.
+    Rotating a secret changes neither.
     """
     return half(columns_of(row, item)) + half(item.fields)
 
@@ -136,35 +121,35 @@ def half(fields: Mapping[str, Any]) -> str:
 
 
 HALF = 32
-"""Of the 64 characters of a stamp, those that are about the row."""
+"""Characters of a stamp about the row; as many are about the file."""
 
 
 def digest(fields: Mapping[str, Any]) -> str:
-    """A hash of the columns; empty ones do not count, so that a new column changes nothing."""
-    said = {column: value for column, value in fields.items() if value not in EMPTY}
-    written = json.dumps(said, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(written.encode()).hexdigest()
+    """A hash of the non-empty columns, so that adding a column to the model changes nothing."""
+    used = {column: value for column, value in fields.items() if value not in EMPTY}
+    text = json.dumps(used, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 EMPTY: Sequence[object] = ("", None, False, [], {})
 
 
-def validation_problems(item: Item, error: ValidationError) -> Iterator[str]:
+def validation_problems(item: ContentFile, error: ValidationError) -> Iterator[str]:
     for column, messages in error.message_dict.items():
         name = "" if column == "__all__" else item.kind.written(column)
         for message in messages:
-            yield line(item, name, message)
+            yield problem_line(item, name, message)
 
 
-def row_warnings(item: Item, row: models.Model) -> Iterator[str]:
+def row_warnings(item: ContentFile, row: models.Model) -> Iterator[str]:
     if isinstance(row, Application):
         row.secrets_may_be_missing = True
         for problem in row.review().warnings:
-            yield line(item, "manifest", f"{problem.path}: {problem.message}")
+            yield problem_line(item, "manifest", f"{problem.path}: {problem.message}")
 
 
-def line(item: Item, name: str, message: str) -> str:
-    """`application/demo.json: manifest.contexts[0]: …`; a message may begin with its own path."""
+def problem_line(item: ContentFile, name: str, message: str) -> str:
+    """`application/demo.json: manifest.contexts[0]: …`. Messages on manifests begin with a path."""
     if name == "manifest" and ": " in message:
         path, _, rest = message.partition(": ")
         separator = "" if path.startswith("[") else "."

@@ -9,8 +9,8 @@ from django.core.management import CommandError, call_command
 
 from apps.catalog.extraction import extract
 from apps.catalog.models import Application, Change
-from apps.catalog.predefined import digest, import_directory
 from apps.catalog.row_files import ContentInvalid
+from apps.catalog.row_import import digest, import_directories
 from apps.workspace.local.models import Deployment, Secret
 from tests.console.admin.test_document_form import tracking
 
@@ -40,13 +40,13 @@ def write(directory: Path, file: str, content: object) -> None:
 
 
 def actions(directory: Path, **options) -> list[tuple[str, str]]:
-    report = import_directory(directory, **options)
+    report = import_directories(directory, **options)
     return [(outcome.item.key, outcome.action) for outcome in report.outcomes]
 
 
 def problems_of(directory: Path) -> list[str]:
     with pytest.raises(ContentInvalid) as caught:
-        import_directory(directory)
+        import_directories(directory)
     assert (Deployment.objects.count(), Application.objects.count()) == (0, 0)
     return list(caught.value.problems)
 
@@ -56,7 +56,7 @@ def versions() -> tuple[int, int]:
 
 
 def test_the_built_in_content_is_imported_without_a_warning(settings):
-    report = import_directory(settings.PREDEFINED_DIR)
+    report = import_directories(settings.PREDEFINED_DIR)
 
     assert report.warnings == ()
     assert {outcome.action for outcome in report.outcomes} == {"created"}
@@ -90,7 +90,7 @@ def test_every_key_of_a_file_becomes_a_column(tmp_path):
     write(tmp_path, "deployment/a.json", deployment)
     write(tmp_path, "application/b.json", application)
 
-    import_directory(tmp_path)
+    import_directories(tmp_path)
 
     renamed = {"model": "model_name", "public": "is_public"}
     for row, written in (
@@ -105,7 +105,7 @@ def test_a_file_that_names_no_row_is_called_as_the_row_is(directory):
 
 
 def test_importing_again_changes_nothing(directory):
-    import_directory(directory)
+    import_directories(directory)
     before = versions()
 
     assert actions(directory) == [("gpt", "unchanged"), ("app", "unchanged")]
@@ -113,7 +113,7 @@ def test_importing_again_changes_nothing(directory):
 
 
 def test_a_new_file_updates_the_row(directory):
-    import_directory(directory)
+    import_directories(directory)
     write(directory, "application/app.json", {**APP, "title": "New"})
 
     assert actions(directory) == [("gpt", "unchanged"), ("app", "updated")]
@@ -121,7 +121,7 @@ def test_a_new_file_updates_the_row(directory):
 
 
 def test_what_an_operator_has_changed_stays(directory):
-    import_directory(directory)
+    import_directories(directory)
     Application.objects.update(title="Mine")
     write(directory, "application/app.json", {**APP, "title": "New"})
 
@@ -131,7 +131,7 @@ def test_what_an_operator_has_changed_stays(directory):
 
 
 def test_what_an_operator_has_changed_can_be_replaced(directory):
-    import_directory(directory)
+    import_directories(directory)
     Application.objects.update(title="Mine")
 
     assert actions(directory, overwrite=True) == [("gpt", "unchanged"), ("app", "updated")]
@@ -155,7 +155,7 @@ def test_a_row_that_is_the_same_as_its_file_is_taken_over(directory):
 
 
 def test_what_files_do_not_say_is_left_to_the_operator(directory):
-    import_directory(directory)
+    import_directories(directory)
     Application.objects.update(is_enabled=False)
     Deployment.objects.update(api_key="a secret")
     write(directory, "application/app.json", {**APP, "title": "New"})
@@ -245,7 +245,7 @@ def test_an_unknown_deployment_is_worth_a_warning(directory):
     unknown = {**MANIFEST, "orchestrator": {"deployment": {"deployment_id": "gtp"}}}
     write(directory, "application/app.json", {**APP, "manifest": unknown})
 
-    report = import_directory(directory)
+    report = import_directories(directory)
 
     assert report.warnings == (
         "application/app.json: manifest.orchestrator.deployment.deployment_id: there is no "
@@ -265,7 +265,7 @@ def test_a_secret_that_is_still_to_come_is_worth_a_warning(directory):
     manifest = {**MANIFEST, "tool_sets": [toolset]}
     write(directory, "application/app.json", {**APP, "manifest": manifest})
 
-    report = import_directory(directory)
+    report = import_directories(directory)
 
     assert report.warnings == (
         "application/app.json: manifest.tool_sets[0].mcp_server_info.authorization.token: there is "
@@ -275,13 +275,13 @@ def test_a_secret_that_is_still_to_come_is_worth_a_warning(directory):
 
 
 def test_a_deployment_of_the_same_directory_is_known(directory):
-    assert import_directory(directory).warnings == ()
+    assert import_directories(directory).warnings == ()
 
 
 @pytest.mark.parametrize("name", ["missing", "."])
 def test_a_directory_without_content_is_refused(tmp_path, name):
     with pytest.raises(ContentInvalid, match=r"there is no deployment/ or application/"):
-        import_directory(tmp_path / name)
+        import_directories(tmp_path / name)
 
 
 def test_a_directory_that_is_named_as_a_file_is_a_problem(directory):
