@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from apps.agent.assembly import Assembly, Reply, show_once
+from apps.agent.assembly import Allowance, Assembly, Reply, show_once
 from apps.agent.calls import (
     UNEXPECTED,
     ToolOutcome,
@@ -21,20 +21,14 @@ from apps.agent.calls import (
     refusal,
     result_message,
     static_names,
-    tell_of,
-    tell_refused,
-    unanswered,
 )
-from apps.agent.deferred import DeferredStages
-from apps.agent.early import Announcement, EarlyStages
 from apps.agent.events import AnnotationAdded, Emit, ModelUsage, ToolCallsRequested
-from apps.agent.messages import Message, ToolCall, as_json
+from apps.agent.messages import Message, ToolCall, as_json, unanswered
 from apps.agent.model import Model, ModelRequest
 from apps.agent.model_stages import ModelStages
-from apps.agent.records import payload
-from apps.agent.replies import ids_of
-from apps.agent.retries import Persistence
-from apps.agent.room import Room
+from apps.agent.records import log_payload, log_refused_calls, log_reply
+from apps.agent.replies import RetryPolicy, call_ids
+from apps.agent.stages import Announcement, DeferredStages, EarlyStages
 from apps.agent.tools import Invocation, ResultStep, Tool, ToolSpec
 from apps.errors import ModelFailed, StepLimitReached
 
@@ -71,8 +65,7 @@ class Progress:
     tool_calls: int = 0
     said_text: bool = False
     has_recovered: bool = False
-    room: Room = field(default_factory=Room)
-    """What the model may still say, in all its answers together."""
+    allowance: Allowance = field(default_factory=Allowance)
     shown: set[str] = field(default_factory=set)
     """URLs of the attachments that the answer already has."""
     timings: list[Timing] = field(default_factory=list)
@@ -123,7 +116,7 @@ class AgentLoop:
     max_iterations: int = 15
     show_stages: bool = True
     shows_logprobs: bool = False
-    persistence: Persistence = field(default_factory=Persistence)
+    retries: RetryPolicy = field(default_factory=RetryPolicy)
 
     async def run(self, messages: Sequence[Message], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, adding every new message to `progress`; return the finish reason.
@@ -178,7 +171,7 @@ class AgentLoop:
                 progress.has_recovered = True
                 progress.base = tuple(rewritten)
                 progress.added.clear()
-                turn.deferred.tell(turn.conversation, progress.base)
+                turn.deferred.show_changes(turn.conversation, progress.base)
                 logger.warning("Model call failed and is asked again with other messages")
                 return True
         return False
@@ -190,22 +183,22 @@ class AgentLoop:
         assembly = self.assembly(turn)
         started = time.monotonic()
         try:
-            await self.persistence.receive(self.model, request, assembly, self.name)
+            await self.retries.receive(self.model, request, assembly, self.name)
         finally:
             seconds = time.monotonic() - started
             progress.timings.append(Timing(self.name, seconds))
             progress.usage += assembly.spent(self.name)
             progress.said_text = progress.said_text or bool(assembly.text)
         turn.deferred.close()
-        reply = assembly.reply(self.name, ids_of(request.messages))
-        tell_of(reply, self.name, progress.iterations, seconds)
+        reply = assembly.reply(self.name, call_ids(request.messages))
+        log_reply(reply, self.name, progress.iterations, seconds)
         return reply
 
     async def request(self, turn: Turn) -> ModelRequest:
         messages = turn.conversation
         for step in self.view:
             messages = await step(messages)
-        payload("messages for the model", lambda: as_json(messages))
+        log_payload("messages for the model", lambda: as_json(messages))
         is_first = turn.progress.iterations == 1
         first = self.first_parameters if is_first or self.requires_external else {}
         parameters = {**self.parameters, **first}
@@ -225,7 +218,7 @@ class AgentLoop:
             stages=ModelStages(turn.emit, prefix) if self.show_stages else None,
             shown=progress.shown,
             early=turn.early,
-            room=progress.room,
+            allowance=progress.allowance,
             shows_logprobs=self.shows_logprobs,
         )
 
@@ -269,7 +262,7 @@ class AgentLoop:
         """Run the calls at the same time; their outcomes, in the order of the calls."""
         turn.progress.tool_calls += len(calls)
         known = self.tools.keys() | self.unlisted.keys()
-        tell_refused(calls, known, self.hidden.keys(), static_names(self.static_tools))
+        log_refused_calls(calls, known, self.hidden.keys(), static_names(self.static_tools))
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self.call(turn, call, conversation)) for call in calls]
         # A tool that cancels itself has failed; the run was not cancelled.
@@ -294,7 +287,7 @@ class AgentLoop:
         self, turn: Turn, call: ToolCall, conversation: Sequence[Message]
     ) -> ToolOutcome:
         """Run one tool call. Whatever goes wrong, its siblings go on and the model gets a reply."""
-        payload(f"arguments of {call.name}", lambda: call.arguments)
+        log_payload(f"arguments of {call.name}", lambda: call.arguments)
         with turn.early.taken(call) as early:
             tool = self.known(call.name)
             if tool is None:
@@ -312,7 +305,7 @@ class AgentLoop:
         if outcome.seconds is not None:
             timing = Timing(tool.spec.name, outcome.seconds, is_tool=True)
             turn.progress.timings.append(timing)
-        payload(f"result of {call.name}", lambda: outcome.result.content)
+        log_payload(f"result of {call.name}", lambda: outcome.result.content)
         return outcome
 
     def known(self, name: str) -> Tool | None:

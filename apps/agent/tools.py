@@ -10,10 +10,9 @@ from typing import Any
 
 import msgspec
 
-from apps.agent.early import Announcement, EarlyStage
 from apps.agent.events import Emit, ModelUsage
 from apps.agent.messages import Attachment, Message, ToolCall
-from apps.agent.stages import SILENT, Stage, silent
+from apps.agent.stages import SILENT, Announcement, EarlyStage, Stage, silent
 
 
 @dataclass(frozen=True)
@@ -67,8 +66,8 @@ Spend = Callable[[Iterable[ModelUsage]], object]
 """Takes what an answer cost that broke off, and that no result can tell."""
 
 
-def unpaid(usage: Iterable[ModelUsage]) -> None:
-    """Nobody asks what it cost."""
+def ignore_usage(usage: Iterable[ModelUsage]) -> None:
+    """The `Spend` of a call whose cost nobody asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ class Invocation:
     """The stage of the call, if it is open already."""
     defer: Defer | None = None
     """Keeps a stage open until the model has answered the result of the call."""
-    spend: Spend = unpaid
+    spend: Spend = ignore_usage
 
 
 CallTool = Callable[[Invocation], Coroutine[Any, Any, ToolResult]]

@@ -24,7 +24,7 @@ from apps.catalog.content.installed import installed
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication, prepare_application
 from apps.errors import InitializationIssue
-from apps.runs.opening import Opened, open_capabilities
+from apps.runs.capabilities import OpenCapabilities, open_capabilities
 from apps.runs.run import delegated
 from apps.runs.workspaces import open_workspace
 from apps.workspace.loading.loader import Loading
@@ -82,7 +82,7 @@ def resolve_saved(application: Application, index: int | None = None) -> Resolve
 @asynccontextmanager
 async def opened(
     application: ResolvedApplication, caller: Caller, emit: Emit
-) -> AsyncIterator[Opened]:
+) -> AsyncIterator[OpenCapabilities]:
     outside = open_workspace(caller)
     workspace = outside.inside(application.slug)
     loading = Loading(rules_of(application.manifest))
@@ -99,7 +99,9 @@ async def offer(application: ResolvedApplication, caller: Caller, index: int | N
         return read_offer(application, found, index)
 
 
-def read_offer(application: ResolvedApplication, found: Opened, index: int | None) -> Offer:
+def read_offer(
+    application: ResolvedApplication, found: OpenCapabilities, index: int | None
+) -> Offer:
     box = found.toolbox
     every = [*box.listed.values(), *box.unlisted.values(), *box.hidden.values()]
     own = [tool for tool in every if index is None or is_of(tool, application, index)]
