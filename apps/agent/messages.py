@@ -1,4 +1,4 @@
-"""What is said in a conversation: values, and their one written form.
+"""The messages of a conversation: values, and their one written form.
 
 The written form is the OpenAI message with DIAL's `custom_content`. It is what clients send,
 what models are asked with, and what is kept in a conversation's state.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from apps.errors import ModelFailed
@@ -95,14 +95,7 @@ class Message:
 
 
 def attachment_to_dict(attachment: Attachment) -> dict[str, str]:
-    fields = {
-        "type": attachment.type,
-        "title": attachment.title or None,
-        "data": attachment.data,
-        "url": attachment.url,
-        "reference_type": attachment.reference_type,
-        "reference_url": attachment.reference_url,
-    }
+    fields = {**asdict(attachment), "title": attachment.title or None}
     return {key: value for key, value in fields.items() if value is not None}
 
 

@@ -14,7 +14,7 @@ from apps.agent.messages import ToolCall, as_json
 logger = logging.getLogger(__name__)
 
 payloads = logging.getLogger("apps.payloads")
-"""What was said; silent unless the operator switches it on."""
+"""The messages themselves; silent unless the operator switches it on."""
 
 
 def record(

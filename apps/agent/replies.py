@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, replace
+from itertools import count
 
 from apps.agent.assembly import Allowance, Assembly, Reply
 from apps.agent.backoff import Backoff
@@ -93,9 +94,7 @@ class RetryPolicy:
         self, model: Model, request: ModelRequest, assembly: Assembly, name: str
     ) -> None:
         """Feed the assembly everything that the model answers. Raises the last `ModelFailed`."""
-        attempt = 0
-        while True:
-            attempt += 1
+        for attempt in count(1):
             try:
                 await receive(model, request, assembly)
                 return

@@ -72,6 +72,6 @@ class Mender:
         return REPLACEMENT
 
     def end(self) -> bytes:
-        """What is left at the end of the text."""
+        """The rest, at the end of the text."""
         rest, self.rest = self.rest, b""
         return _half.sub(lambda _: REPLACEMENT, rest)

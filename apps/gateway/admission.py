@@ -1,4 +1,4 @@
-"""Who comes in through the gateway, and to which application.
+"""The callers of the gateway, and the application that each may use.
 
 Our own keys open our own door. Any other key may be DIAL Core's: Core signs nothing, so it is
 asked back. It knows no key but its own, and tells for which application a key was made; only for
@@ -30,7 +30,7 @@ from apps.manifest.names import localized
 from apps.workspace.dial.calls import Calls, mapping
 from apps.workspace.dial.core import Core, configured_core, encoded
 
-Attended = Callable[[Coroutine[Any, Any, "Visit"]], Awaitable["Visit"]]
+WhileConnected = Callable[[Coroutine[Any, Any, "Visit"]], Awaitable["Visit"]]
 APPDATA = "/appdata/"
 UNKNOWN = frozenset({401, 403, 404})
 """With these Core says that there is no such application for this key."""
@@ -77,10 +77,10 @@ class Visit:
         return await resolve_document(self.named, title_of(self.kept) or self.named, document)
 
 
-async def visit(scope: Mapping[str, Any], attended: Attended) -> Visit:
-    """Let in whoever sent an ASGI request.
+async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Visit:
+    """Authenticate the sender of an ASGI request.
 
-    `attended` waits for Core's answer as long as the client does. Raises `NotAuthenticated`,
+    `while_connected` waits for Core's answer as long as the client does. Raises `NotAuthenticated`,
     `ServiceFailed`.
     """
     try:
@@ -89,7 +89,7 @@ async def visit(scope: Mapping[str, Any], attended: Attended) -> Visit:
         core, stranger = configured_core(), claimed(scope)
         if core is None or stranger is None:
             raise
-    return await attended(ask_core(core, stranger, named_in(scope)))
+    return await while_connected(ask_core(core, stranger, named_in(scope)))
 
 
 # --- Asking Core ------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ async def ask_core(core: Core, stranger: Caller, named: str) -> Visit:
 
 
 async def fetch_application(calls: Calls, named: str) -> Mapping[str, Any] | None:
-    """What Core keeps of an application, None if it knows none for this key."""
+    """Core's document of an application, None if it knows none for this key."""
     try:
         name = encoded(named)
     except ValueError:

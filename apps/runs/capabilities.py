@@ -74,7 +74,7 @@ async def open_one(
 async def attempt(
     name: str, work: Awaitable[Contribution], issues: list[InitializationIssue]
 ) -> Contribution:
-    """What a capability contributes; nothing, and a new issue, if it fails."""
+    """The contribution of a capability; an empty one, and a new issue, if it fails."""
     try:
         return await work
     except InitializationIssue as issue:

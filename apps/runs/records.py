@@ -1,4 +1,4 @@
-"""What a run cost and how long it took: in the log, in a span, and in a stage."""
+"""The cost and duration of a run: in the log, in a span, and in a stage."""
 
 from __future__ import annotations
 

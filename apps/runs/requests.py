@@ -1,4 +1,4 @@
-"""What is asked of a run, its check against the application, and the model's parameters."""
+"""The request of a run, its check against the application, and the model's parameters."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """One run: a resolved application, some messages, one answer.
 
-This is the only module that knows the model, the capabilities and the loop all at once.
+No other module knows the model, the capabilities and the loop all at once.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ async def run(
     caller: Caller,
     emit: Emit,
 ) -> str:
-    """Answer `request`, emitting everything there is to tell; `Finished` is the last event.
+    """Answer `request`; return the text that the answer ends with, "" if it has none.
 
-    Returns the text that the answer ends with, "" if it has none. The state and the costs are
-    emitted however the run ends, a cancellation included. Raises `QuickAppError`.
+    `Finished` is the last event. The state and the usage are emitted however the run ends, even
+    by a cancellation. Raises `QuickAppError`.
     """
     started = time.monotonic()
     delegate = partial(delegated, application, workspace, caller)
@@ -97,7 +97,7 @@ async def run(
             show_timings(progress.timings, time.monotonic() - started, emit)
         emit(Finished(reason or "stop", total(progress.usage)))
         outcome.finish(reason)
-    return last_words(progress)
+    return final_text(progress)
 
 
 async def delegated(
@@ -114,7 +114,7 @@ async def delegated(
     return await run(helper, RunRequest((Message("user", question),)), workspace, caller, emit)
 
 
-def last_words(progress: Progress) -> str:
+def final_text(progress: Progress) -> str:
     last = progress.added[-1] if progress.added else Message("tool")
     return last.text.strip() if last.role == "assistant" and not last.tool_calls else ""
 
@@ -159,7 +159,7 @@ async def answer(
 
 
 async def complete(completions: Sequence[Completion], progress: Progress) -> None:
-    """What is to be done after an answer, one after the other; the answer stands whatever it does."""
+    """Run the completions one after the other; their failures do not change the answer."""
     completed = Completed(progress.conversation, progress.iterations, progress.tool_calls)
     for completion in completions:
         try:
@@ -194,7 +194,7 @@ def make_loop(
         recoveries=(*opened.contribution.recoveries, without_thoughts),
         max_iterations=limit_of(orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS),
         show_stages=orchestrator.propagate_stages,
-        # The tools of an application would work twice.
+        # Asked twice, an application would run its tools twice.
         retries=RetryPolicy(ONCE) if info.is_application else RetryPolicy(),
         requires_external=request.requires_client_tool,
         shows_logprobs=bool(request.parameters.get("logprobs")),
@@ -224,7 +224,7 @@ async def prepare_messages(
     prompt: str,
     opened: OpenCapabilities,
 ) -> Sequence[Message]:
-    """The conversation as it is kept: system prompt in front, history steps applied in order."""
+    """The conversation with the system prompt in front, after the history steps in their order."""
     instructions = opened.contribution.instructions
     added = "" if settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE else request.instructions
     parts = (prompt, *inline_contexts(application.manifest), *instructions, added)
@@ -237,7 +237,7 @@ async def prepare_messages(
 def state_of(
     given: Sequence[Message], progress: Progress, tidying: Sequence[Tidy]
 ) -> dict[str, Any]:
-    """What the next request has to bring back."""
+    """The state that the next request has to bring back."""
     conversation: Sequence[Message] = progress.conversation
     for tidy in tidying:
         conversation = tidy(conversation)
