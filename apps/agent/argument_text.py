@@ -14,9 +14,9 @@ _pair = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 
 
 class ArgumentText:
-    """Finds the string with that name on the top level of an object, and decodes it in pieces.
+    """Decodes the top-level string argument of that name, piece by piece.
 
-    It judges nothing: of what is no JSON it returns less, and whoever needs the value parses all.
+    It is lenient: of invalid JSON it returns less. Parse the complete text to validate it.
     """
 
     def __init__(self, name: str) -> None:
@@ -29,7 +29,7 @@ class ArgumentText:
         self.is_over = False
 
     def feed(self, piece: str) -> str:
-        """The text that the piece adds to the argument; mostly "" for other arguments."""
+        """The text that the piece adds to the argument."""
         if self.is_over:
             return ""
         text, self.rest = self.rest + piece, ""
@@ -97,4 +97,4 @@ class ArgumentText:
 
 
 PREFIXES = ("", "\\", "\\u")
-"""What may follow half of a pair while the other half is on its way."""
+"""The beginnings of the other half of a surrogate pair."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, assert_never
 
-from apps.agent.early import EarlyStages
+import msgspec
+
 from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
@@ -34,20 +34,22 @@ from apps.agent.events import (
 from apps.agent.messages import Attachment, Message, Thoughts, ToolCall
 from apps.agent.model import Delta, Finish, ReasoningDelta, StagePart, ToolCallDelta
 from apps.agent.model_stages import ModelStages
-from apps.agent.room import Room
+from apps.agent.stages import EarlyStages, GrowingCall
 
 logger = logging.getLogger(__name__)
 
 CUT = "length"
 """The finish reason of an answer that is not complete because it is too long."""
+MOST_CHARACTERS = 4_000_000
+"""Some million tokens. The most that a model is known to answer with are 128,000, about half a
+million characters, and a run asks a model some fifteen times."""
+MOST_DATA = 32 * 1024 * 1024
+"""Characters of files and state beside the text: as much as an answer in one piece may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A complete answer; `usage` is empty when the model did not report any.
-
-    `annotations` tell of the anchors in its text.
-    """
+    """A complete answer; `usage` is empty when the model did not report any."""
 
     message: Message
     finish_reason: str
@@ -56,21 +58,44 @@ class Reply:
 
 
 @dataclass(slots=True)
-class GrowingCall:
-    """`index` is the number that the service gave it, not always to it alone."""
+class Allowance:
+    """How much the models of one run may still say: an endless answer must not fill the memory.
 
-    index: int
-    id: str = ""
-    name: str = ""
-    arguments: list[str] = field(default_factory=list)
+    Text, reasoning and tool calls share the `most` characters, of which `left` are left; below
+    zero, the answer had more. Attachments and state have `data` characters of JSON.
+    """
+
+    most: int = MOST_CHARACTERS
+    left: int = 0
+    data: int = MOST_DATA
+
+    def __post_init__(self) -> None:
+        self.left = self.most
+
+    @property
+    def is_exceeded(self) -> bool:
+        return self.left < 0 or self.data < 0
+
+    @property
+    def notice(self) -> str:
+        if self.left < 0:
+            return f"[The answer was cut here: it may have {self.most:,} characters at most.]"
+        return "[The answer was cut here: too much data came with it.]"
+
+    def fitting(self, text: str) -> str:
+        """The part of a text, already counted, that was still allowed."""
+        return text[: max(len(text) + self.left, 0)]
+
+    def take_data(self, value: Any) -> None:
+        if value:
+            self.data -= len(msgspec.json.encode(value))
 
 
 class Assembly:
     """Collects the deltas of one answer and emits what can be shown at once.
 
-    `lead` is emitted before the first text: what separates it from an earlier answer. `shown`
-    are the URLs of attachments that need not be shown again. An answer that outgrows the `room` is
-    cut, and asks for no tools. `shows_logprobs` passes on what the service tells of its tokens.
+    `lead` separates the first text from an earlier answer. `shown` are the URLs of attachments
+    that need not be shown again. `shows_logprobs` passes the service's logprobs on.
     """
 
     def __init__(
@@ -81,22 +106,22 @@ class Assembly:
         stages: ModelStages | None = None,
         shown: set[str] | None = None,
         early: EarlyStages | None = None,
-        room: Room | None = None,
+        allowance: Allowance | None = None,
         shows_logprobs: bool = False,
     ) -> None:
         self.emit = emit
         self.shows_logprobs = shows_logprobs
-        self.room = Room() if room is None else room
+        self.allowance = Allowance() if allowance is None else allowance
         self.early = early
         self.lead = lead
         self.stages = stages
         self.shown = set() if shown is None else shown
         self.is_speaking = False
-        """Whether the last that came was text: what was shown before it has given way."""
+        """Whether the last delta was text, before which the model's stages were closed."""
         self.text: list[str] = []
         self.thoughts: list[str] = []
         self.thoughts_name = ""
-        """What the service calls the thoughts; "" if it does not tell them."""
+        """The service's name for reasoning; "" if it sends none."""
         self.calls: list[GrowingCall] = []
         self.growing: dict[int, GrowingCall] = {}
         self.attachments: list[Attachment] = []
@@ -104,12 +129,11 @@ class Assembly:
         self.state: dict[str, Any] = {}
         self.finish_reason = ""
         self.has_shown = False
-        """Whether it has anything but text, thoughts and calls: stages, attachments, a state."""
+        """Whether there are stages, attachments, annotations or a state."""
         self.usage: Usage | None = None
 
     @property
     def has_begun(self) -> bool:
-        """Whether something of the answer is there."""
         return bool(self.text or self.calls or self.has_shown or self.finish_reason) or (
             bool(self.thoughts) or self.usage is not None
         )
@@ -121,16 +145,16 @@ class Assembly:
         if delta.logprobs is not None:
             delta = self.with_logprobs(delta)
         if text := delta.text:
-            self.room.left -= len(text)
-            if self.room.left < 0:
-                delta = TextDelta(self.room.fitting(text), delta.logprobs)
+            self.allowance.left -= len(text)
+            if self.allowance.left < 0:
+                delta = TextDelta(self.allowance.fitting(text), delta.logprobs)
             self.say(delta)
 
     def with_logprobs(self, delta: TextDelta) -> TextDelta:
-        """The text with what is told of its tokens, if that is wanted; shown at once without text."""
+        """The delta with logprobs only if they are wanted; emitted here if it has no text."""
         if not self.shows_logprobs:
             return TextDelta(delta.text)
-        self.room.take_data(delta.logprobs)
+        self.allowance.take_data(delta.logprobs)
         if not delta.text:
             self.emit(delta)
         return delta
@@ -138,8 +162,8 @@ class Assembly:
     def feed_rare(self, delta: Delta) -> None:  # noqa: C901 - one case for each kind
         match delta:
             case RefusalDelta(text):
-                self.room.left -= len(text)
-                self.say(RefusalDelta(self.room.fitting(text)))
+                self.allowance.left -= len(text)
+                self.say(RefusalDelta(self.allowance.fitting(text)))
             case ReasoningDelta():
                 self.feed_reasoning(delta)
             case ToolCallDelta():
@@ -161,16 +185,16 @@ class Assembly:
                 self.relay(delta)
             case AttachmentAdded(attachment):
                 self.has_shown = True
-                self.room.take_data(attachment)
+                self.allowance.take_data(attachment)
                 self.attachments.append(attachment)
                 show_once(attachment, self.emit, self.shown)
             case AnnotationAdded(annotation):
                 self.has_shown = True
-                self.room.take_data(annotation)
+                self.allowance.take_data(annotation)
                 self.annotations.append(annotation)
             case StateSaved(state):
                 self.has_shown = True
-                self.room.take_data(state)
+                self.allowance.take_data(state)
                 self.state |= state
             case Usage():
                 self.usage = delta
@@ -187,7 +211,7 @@ class Assembly:
                 assert_never(delta)
 
     def say(self, delta: TextDelta | RefusalDelta) -> None:
-        """A refusal is the answer's text too, for all that read it later."""
+        """Emit text; a refusal becomes the text of the message too."""
         if not self.is_speaking:
             self.begin_text()
         self.text.append(delta.text)
@@ -206,11 +230,11 @@ class Assembly:
             self.thoughts_name = delta.name
         if not text:
             return
-        self.room.left -= len(text)
+        self.allowance.left -= len(text)
         self.thoughts.append(text)
         if self.stages is not None:
             self.is_speaking = False
-            self.stages.think(self.room.fitting(text))
+            self.stages.think(self.allowance.fitting(text))
 
     def relay(self, event: StageEvent, words: str = "", *attachments: Attachment) -> None:
         self.take_stage(words, attachments)
@@ -218,14 +242,12 @@ class Assembly:
             self.stages.relay(event)
 
     def take_stage(self, words: str, attachments: Sequence[Attachment]) -> None:
-        """Also of a part that says nothing, because it may open a stage."""
         self.has_shown = True
-        self.room.left -= 1 + len(words)
-        self.room.take_data(attachments)
+        self.allowance.left -= 1 + len(words)  # an empty part may still open a stage
+        self.allowance.take_data(attachments)
 
     def take_usage(self, usage: Usage) -> None:
-        """An application tells none when none of its models did."""
-        if usage.per_model:
+        if usage.per_model:  # empty if no model of the application reported its usage
             self.usage = usage
 
     def feed_call(self, delta: ToolCallDelta) -> None:
@@ -234,14 +256,14 @@ class Assembly:
             call = self.find_call(delta)
         call.id = call.id or delta.id
         call.name += delta.name
-        self.room.left -= 1 + len(delta.name) + len(delta.arguments)
+        self.allowance.left -= 1 + len(delta.name) + len(delta.arguments)
         if delta.arguments:
             call.arguments.append(delta.arguments)
             if self.early is not None:
                 self.early.feed(call, delta.arguments)
 
     def find_call(self, delta: ToolCallDelta) -> GrowingCall:
-        """The call that a piece begins. Some services number every call 0: another id is another."""
+        """The call of a piece that the number alone does not tell: some services number all 0."""
         numbered = (call for call in self.calls if call.index == delta.index)
         call = next((call for call in numbered if call.id == delta.id), None)
         if call is None:
@@ -253,57 +275,49 @@ class Assembly:
         return call
 
     def cut(self) -> None:
-        """End the answer where it is, and say so; calls that may be incomplete are left out."""
+        """End the answer with a notice, without its calls: they may be incomplete."""
         logger.warning(
             "The answer of a model was cut: it has more than %d characters or too much data",
-            self.room.most,
+            self.allowance.most,
         )
         self.calls.clear()
         self.growing.clear()
         self.finish_reason = CUT
-        self.say(TextDelta(f"\n\n{self.room.notice}" if self.text else self.room.notice))
-
-    def closing(self) -> AbstractContextManager[object]:
-        """The model's own stages do not outlive the block."""
-        return self.stages if self.stages is not None else nullcontext()
+        self.say(TextDelta(f"\n\n{self.allowance.notice}" if self.text else self.allowance.notice))
 
     def reply(self, model: str, taken: Collection[str] = ()) -> Reply:
-        """The whole answer; calls get other ids than those that are `taken`."""
+        """The whole answer; calls get ids that are not `taken`."""
         used = set(taken)
         calls = tuple(
             ToolCall(unused(call.id, used), call.name, "".join(call.arguments))
             for call in sorted(self.calls, key=attrgetter("index"))
         )
-        has_thoughts = calls and self.thoughts_name
+        thoughts = None
+        if calls and self.thoughts_name:
+            thoughts = Thoughts({self.thoughts_name: "".join(self.thoughts)}, model)
         message = Message(
             "assistant",
             "".join(self.text),
             tool_calls=calls,
             attachments=tuple(self.attachments),
-            thoughts=Thoughts({self.thoughts_name: "".join(self.thoughts)}, model)
-            if has_thoughts
-            else None,
+            thoughts=thoughts,
             model_state=self.state,
         )
-        return Reply(
-            message, self.finish_reason or "stop", self.spent(model), tuple(self.annotations)
-        )
+        reason = self.finish_reason or "stop"
+        return Reply(message, reason, self.spent(model), tuple(self.annotations))
 
     def spent(self, model: str) -> tuple[ModelUsage, ...]:
-        """What the answer cost, by model where that was told; () when nothing was."""
-        told = self.usage
-        if told is None:
+        """The usage by model, entries without a name under `model`; () if none was reported."""
+        if (usage := self.usage) is None:
             return ()
-        if told.per_model:
-            return tuple(
-                item if item.model else replace(item, model=model) for item in told.per_model
-            )
-        counts = (told.input, told.output, told.cached, told.created, told.reasoning)
+        if usage.per_model:
+            return tuple(one if one.model else replace(one, model=model) for one in usage.per_model)
+        counts = (usage.input, usage.output, usage.cached, usage.created, usage.reasoning)
         return (ModelUsage(model, *counts),)
 
 
 def unused(id: str, used: set[str]) -> str:
-    """The id, or a new one if it is empty or used: results are told apart by it."""
+    """The id, or a new one if it is empty or used: results are matched to calls by it."""
     if not id or id in used:
         id = f"call_{uuid.uuid4().hex}"
     used.add(id)

@@ -1,4 +1,4 @@
-"""Whether something that failed is tried again, and after which pause."""
+"""The pauses between attempts at something that failed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 
 LONGEST_ASKED_SECONDS = 20.0
-"""Of what a service asks for: a person is waiting, and gives up on an answer after about that."""
+"""The most that a service can ask for: people give up on an answer after about that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,8 @@ class Backoff:
     def pause(self, attempt: int, asked: float | None = None, left: float = inf) -> float | None:
         """Seconds to wait after that attempt (1 for the first); None if it was the last.
 
-        `asked` is what the service wants to be waited for: no less, within reason. An attempt that
-        would begin after the `left` seconds is not made.
+        `asked` is the least that the service wants. None also if the next attempt would begin after
+        the `left` seconds.
         """
         if attempt >= self.attempts:
             return None

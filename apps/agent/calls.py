@@ -1,19 +1,17 @@
-"""Calls as the model wrote them, what they are answered with, and what is logged of both."""
+"""Calls of tools as the model wrote them, and what they are answered with."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Container, Iterable, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import msgspec
 
-from apps.agent.assembly import Reply
-from apps.agent.messages import Message, ToolCall, as_json
-from apps.agent.records import payload, record
-from apps.agent.surrogates import decoded, whole
+from apps.agent.messages import Message, ToolCall
+from apps.agent.surrogates import decode_json, well_formed
 from apps.agent.tools import Invocation, ResultStep, Tool, ToolResult
 from apps.errors import InvalidParameter, Stopped, ToolError
 
@@ -39,8 +37,8 @@ Step = Literal["open", "arguments", "call", "result"]
 class ToolOutcome:
     """How one call went: `result` is what the model gets.
 
-    `failed` is the step that went wrong, None if none did, and `error` what is known of that.
-    `stopped` ends the run. `seconds` are those of the tool itself; None if it was not called.
+    `failed` is the step that went wrong, None if none did, and `error` its message.
+    `stopped` ends the run. `seconds` is the tool's own time; None if it was not called.
     """
 
     result: ToolResult
@@ -56,7 +54,7 @@ async def call_tool(
 ) -> ToolOutcome:
     """Call the tool with the arguments that the model wrote; pass its result through `results`.
 
-    Whatever goes wrong is in the outcome. `invocation` is complete but for the arguments.
+    Failures are in the outcome. `invocation` is complete but for the arguments.
     """
     step: Step = "arguments"
     arguments: Mapping[str, Any] = {}
@@ -79,48 +77,36 @@ async def call_tool(
     except ToolError as error:
         if isinstance(error, InvalidParameter):
             step = "arguments"
-        return outcome(mended(failed(error)), error)
+        return outcome(encodable(failure_result(error)), error)
     except Stopped as error:
         return outcome(ToolResult(str(error)), error.__cause__ or error, error)
     except Exception:
         logger.exception("Tool %r failed", call.name)
         return outcome(UNEXPECTED, UNEXPECTED.content)
-    result = mended(result)
+    result = encodable(result)
     if reported is not None:
         step = "call"
         return outcome(result, reported)
     return ToolOutcome(result, arguments=arguments, seconds=seconds)
 
 
-def mended(result: ToolResult) -> ToolResult:
-    """Without halves of characters, which no service takes."""
-    return replace(result, content=whole(result.content))
-
-
-def unanswered(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
-    """The calls at the end of a conversation that have no result yet."""
-    results: set[str | None] = set()
-    for message in reversed(messages):
-        if message.role != "tool":
-            return tuple(call for call in message.tool_calls if call.id not in results)
-        results.add(message.tool_call_id)
-    return ()
+def encodable(result: ToolResult) -> ToolResult:
+    return replace(result, content=well_formed(result.content))
 
 
 def static_names(tools: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """The names of the tools that a model's service runs itself."""
+    """The names of tools that the model's service runs."""
     return frozenset(tool["static_function"]["name"] for tool in tools)
 
 
 def refusal(name: str, hidden: Container[str], static: Container[str]) -> ToolResult:
-    """What the model is told of a tool that it cannot call."""
+    """The result of a call of a tool that there is not, or that the model must not call."""
     if name in hidden:
         return ToolResult(HIDDEN)
     return ToolResult(STATIC.format(name) if name in static else UNKNOWN.format(name))
 
 
-def failed(error: ToolError) -> ToolResult:
-    """What the model is told of a call that no strategy took."""
+def failure_result(error: ToolError) -> ToolResult:
     advice = f"\n\n{CORRECT}" if isinstance(error, InvalidParameter) else ""
     return ToolResult(f"Error: {error}{advice}", failure=error)
 
@@ -128,7 +114,7 @@ def failed(error: ToolError) -> ToolResult:
 def read_arguments(call: ToolCall) -> dict[str, Any]:
     """Raises `ToolError`."""
     try:
-        arguments = decoded(msgspec.json.decode, (call.arguments or "{}").encode())
+        arguments = decode_json(msgspec.json.decode, (call.arguments or "{}").encode())
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise ToolError(
             f"The arguments are not valid JSON: {error}. Send one JSON object."
@@ -148,33 +134,3 @@ def result_message(call: ToolCall, result: ToolResult) -> Message:
         attachments=result.attachments,
         state=result.state,
     )
-
-
-def tell_of(reply: Reply, deployment: str, iteration: int, seconds: float) -> None:
-    """One line for each call of the model that was answered."""
-    message = reply.message
-    record(
-        logger,
-        "Model call completed",
-        iteration=iteration,
-        deployment=deployment,
-        duration=seconds,
-        finish=reply.finish_reason,
-        tools=[call.name for call in message.tool_calls],
-        content_length=len(message.text),
-        tokens=sum(one.input + one.output for one in reply.usage),
-    )
-    payload("answer of the model", lambda: as_json([message]))
-
-
-def tell_refused(
-    calls: Iterable[ToolCall], known: Set[str], hidden: Set[str], static: Set[str]
-) -> None:
-    """One line for the calls of an answer that cannot be made, by the reason."""
-    names = {call.name for call in calls} - known
-    if found := sorted(names & hidden):
-        logger.warning("The model called tools that are hidden from it: %s", found)
-    if found := sorted(names & static - hidden):
-        logger.warning("The model called tools that its own service runs: %s", found)
-    if found := sorted(names - hidden - static):
-        logger.error("The model called unknown tools: %s; known: %s", found, sorted(known))

@@ -17,10 +17,10 @@ from apps.agent.messages import Attachment, ToolCall
 
 @dataclass(frozen=True, slots=True)
 class ModelUsage:
-    """Tokens that one model took in and gave out.
+    """Input and output tokens of one model.
 
-    Of those taken in, `cached` were read from the service's cache and `created` written to it; of
-    those given out, `reasoning` were for thinking. None where the service did not tell.
+    Of the input, `cached` were read from the service's cache and `created` written to it; of the
+    output, `reasoning` were for thinking. None where the service did not report it.
     """
 
     model: str
@@ -33,10 +33,9 @@ class ModelUsage:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens spent, counted as in `ModelUsage`.
+    """Tokens spent, counted as in `ModelUsage`, with one entry for each deployment that answered.
 
-    `per_model` has one entry for each deployment that answered. As a model's delta it may have
-    none, and stands for that model; an entry without a name does as well.
+    A model's own delta may have no entries, or entries without a name: they mean that model.
     """
 
     input: int = 0
@@ -48,23 +47,21 @@ class Usage:
 
 
 class TextDelta(msgspec.Struct, frozen=True, gc=False):
-    """A struct, because there is one for each token: a frozen dataclass takes five times as long.
+    """`logprobs` are the service's for the tokens of the text, if the client asked for them."""
 
-    `logprobs` are the service's, of the tokens of the text; None unless the client asked for them.
-    """
-
+    # A struct, because there is one for each token: a frozen dataclass takes five times as long.
     text: str
     logprobs: Mapping[str, Any] | None = None
 
 
 class RefusalDelta(msgspec.Struct, frozen=True, gc=False):
-    """What the model says in place of an answer that it does not give."""
+    """Text with which the model refuses to answer."""
 
     text: str
 
 
 class Reasoning(msgspec.Struct, frozen=True, gc=False):
-    """A token of what the model thinks, never part of the answer; it continues an open stage."""
+    """A token of the model's reasoning, which is no part of the answer; it continues a stage."""
 
     stage_id: str
     text: str
@@ -72,7 +69,7 @@ class Reasoning(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class StageOpened:
-    """One that `is_reasoning` shows what the model of the run thinks, as `Reasoning`."""
+    """`is_reasoning`: the stage shows the reasoning of the run's own model, as `Reasoning`."""
 
     stage_id: str
     title: str
@@ -104,10 +101,10 @@ class StageAttachment:
 
 @dataclass(frozen=True, slots=True)
 class StageClosed:
-    """One that `is_timed` tells clients that show titles alone how long it took.
+    """`is_timed`: put the duration into the title, for clients that show nothing but titles.
 
-    A stage has `failed` where its failure went on to others. It is `excused` where a strategy made a
-    result of it: programs read that it completed, people that it failed.
+    `failed`: the failure went on. `excused`: a fallback made a result of it, so programs read that
+    the stage completed, people that it failed.
     """
 
     stage_id: str
@@ -118,12 +115,11 @@ class StageClosed:
 
     @property
     def reads_failed(self) -> bool:
-        """Whether people are told that it failed."""
         return self.failed or self.excused
 
     @property
     def time(self) -> str:
-        """The end of the title for those clients; "" for a stage that is not timed."""
+        """The end of the title; "" for a stage that is not timed."""
         return f" [{self.seconds:.2f}s]" if self.is_timed else ""
 
 
@@ -134,31 +130,28 @@ class AttachmentAdded:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationAdded:
-    """What stands behind an anchor in the text of the answer, as an application wrote it."""
+    """The source behind an anchor in the text of the answer, as an application wrote it."""
 
     annotation: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallsRequested:
-    """The model called tools of the client: the run ends and the client is to answer them."""
+    """The model called tools of the client: the run ends, and the client has to run them."""
 
     calls: tuple[ToolCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class StateSaved:
-    """What the next request of this conversation must bring back; once, near the end.
-
-    A model may tell its own in several pieces.
-    """
+    """The state that the next request must bring back: once, near the end; a model's in pieces."""
 
     state: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a run cost that was cut short; its last event. Nothing is said if it cost nothing."""
+    """The last event of a run that was cut short, if it cost anything."""
 
     usage: Usage
 

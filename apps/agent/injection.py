@@ -1,7 +1,7 @@
-"""What the model is told as if it had asked: a call of a tool and its result, put in by us.
+"""Pairs of a tool call and its result that the platform adds, as if the model had asked.
 
-Ids are made of what is said, so the same conversation gets the same ids in every request, and a
-pair that came back with the history is known again.
+Ids are hashes of the content, so the same conversation gets the same ids in every request, and a
+pair that comes back with the history is recognized.
 """
 
 from __future__ import annotations
@@ -23,15 +23,12 @@ DIGITS = 7
 """Hexadecimal digits of each of the two hashes in an id."""
 
 Frequency = Literal["always", "append_if_changed", "refresh_if_changed"]
-"""At the end each time; or only when there is something new, at the end or in place of the old."""
+"""At the end of every request; or only new content, at the end or in place of the old."""
 
 
 @dataclass(frozen=True)
 class Injection:
-    """`content` None injects nothing. `identity` tells it from others of the same tool.
-
-    One that is kept for many conversations makes its hashes and its messages once.
-    """
+    """`content` None injects nothing. `identity` tells it from others of the same tool."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -44,19 +41,19 @@ class Injection:
 
     @cached_property
     def prefix(self) -> str:
-        """With what the ids of all its versions begin."""
-        identity = written(self.arguments) if self.identity is None else self.identity
+        """The beginning of the ids of all its versions."""
+        identity = arguments_text(self.arguments) if self.identity is None else self.identity
         return f"{prefix_of(self.tool)}{digest(identity)}_"
 
     @cached_property
     def first(self) -> tuple[Message, Message]:
-        """How it is said where nothing else was said before."""
+        """The pair where no other version stands before it."""
         content = self.content or ""
         return pair(self, f"{self.prefix}{digest(content)}", content)
 
 
 def prefix_of(tool: str) -> str:
-    """With what the ids of all that is said once for a tool begin."""
+    """The beginning of the ids of a tool's pairs, except for those of `always`."""
     room = LONGEST_ID - 2 * DIGITS - 2
     return f"{f'synth_{tool}'[:room]}_"
 
@@ -64,9 +61,9 @@ def prefix_of(tool: str) -> str:
 def inject(
     messages: Sequence[Message], injection: Injection, place: int | None = None
 ) -> Sequence[Message]:
-    """The messages with the pair in its place; the very same object when nothing is to be said.
+    """The messages with the pair; the very same object when there is nothing to add.
 
-    What was never said before stands at `place`, or after the first question.
+    The first version stands at `place`, or after the first question.
     """
     content = injection.content
     if content is None:
@@ -94,7 +91,7 @@ def inject(
 
 
 def without_pairs(messages: Sequence[Message], tool: str) -> Sequence[Message]:
-    """The messages without what was put in for a tool, but for what is said each time."""
+    """The messages without the tool's pairs, except for those of `always`."""
     prefix = prefix_of(tool)
     return [message for message in messages if not is_of(message, prefix)]
 
@@ -108,7 +105,7 @@ def is_of(message: Message, prefix: str) -> bool:
 def insert(
     messages: Sequence[Message], place: int, injection: Injection, content: str, version: int
 ) -> Sequence[Message]:
-    """`version` counts the earlier ones: what is said again after something else is another."""
+    # The version is part of the id: content that returns after other content is a new pair.
     if version:
         new = pair(injection, f"{injection.prefix}{digest(f'{version} {content}')}", content)
     else:
@@ -117,7 +114,7 @@ def insert(
 
 
 def pair(injection: Injection, call_id: str, content: str) -> tuple[Message, Message]:
-    call = ToolCall(call_id, injection.tool, written(injection.arguments))
+    call = ToolCall(call_id, injection.tool, arguments_text(injection.arguments))
     result = Message(
         "tool",
         content,
@@ -135,13 +132,13 @@ def after_first_question(messages: Sequence[Message]) -> int:
 
 
 def result_of(messages: Sequence[Message], place: int) -> str | None:
-    """What the call at that place was answered; a pair has one call, its result follows."""
+    """The result behind the call at that place."""
     ids = {call.id for call in messages[place].tool_calls}
     following = messages[place + 1 : place + 2]
     return following[0].text if following and following[0].tool_call_id in ids else None
 
 
-def written(arguments: Mapping[str, Any]) -> str:
+def arguments_text(arguments: Mapping[str, Any]) -> str:
     return msgspec.json.encode(arguments, order="sorted").decode()
 
 

@@ -1,7 +1,7 @@
 """The loop: ask the model, run the tools it asked for, repeat until it answers.
 
-Limits, approvals, retries and display live in wrappers, in steps or at the edge, so this file
-stays the same when features arrive.
+Limits, approvals, retries and display live in wrappers, in steps or at the edge, so that features
+do not change this module.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from apps.agent.assembly import Assembly, Reply, show_once
+from apps.agent.assembly import Allowance, Assembly, Reply, show_once
 from apps.agent.calls import (
     UNEXPECTED,
     ToolOutcome,
@@ -21,38 +21,32 @@ from apps.agent.calls import (
     refusal,
     result_message,
     static_names,
-    tell_of,
-    tell_refused,
-    unanswered,
 )
-from apps.agent.deferred import DeferredStages
-from apps.agent.early import Announcement, EarlyStages
 from apps.agent.events import AnnotationAdded, Emit, ModelUsage, ToolCallsRequested
-from apps.agent.messages import Message, ToolCall, as_json
+from apps.agent.messages import Message, ToolCall, as_json, unanswered
 from apps.agent.model import Model, ModelRequest
 from apps.agent.model_stages import ModelStages
-from apps.agent.records import payload
-from apps.agent.replies import ids_of
-from apps.agent.retries import Persistence
-from apps.agent.room import Room
+from apps.agent.records import log_payload, log_refused_calls, log_reply
+from apps.agent.replies import RetryPolicy, call_ids
+from apps.agent.stages import Announcement, DeferredStages, EarlyStages
 from apps.agent.tools import Invocation, ResultStep, Tool, ToolSpec
 from apps.errors import ModelFailed, StepLimitReached
 
 logger = logging.getLogger(__name__)
 
 ViewStep = Callable[[Sequence[Message]], Awaitable[Sequence[Message]]]
-"""Messages as the model is to see them; nothing of it is kept."""
+"""The messages as the model sees them; the conversation keeps its own."""
 Recovery = Callable[[ModelFailed, Sequence[Message]], Awaitable[Sequence[Message] | None]]
-"""The conversation as the model may take it after all, to be kept; None if it cannot be mended."""
+"""A conversation to keep, with which the model may not fail again; None if there is none."""
 
 UNLIMITED = -1
 NOTHING = " "
-"""What an answer without text says: services refuse an empty one when it comes back."""
+"""The text of an empty answer: services refuse an empty one when it comes back."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long one call of a model or a tool took."""
+    """The duration of one call of a model or a tool."""
 
     name: str
     seconds: float
@@ -61,22 +55,21 @@ class Timing:
 
 @dataclass(slots=True)
 class Progress:
-    """What a run has gathered so far. It outlives an error, so that the state can be saved."""
+    """The results of a run so far. They outlive an error, so that the state can be saved."""
 
     base: Sequence[Message] = ()
-    """What the run continues: the conversation, since a recovery all that it had come to."""
+    """The conversation that the run continues; since a recovery, the rewritten one."""
     added: list[Message] = field(default_factory=list)
     usage: list[ModelUsage] = field(default_factory=list)
     iterations: int = 0
     tool_calls: int = 0
     said_text: bool = False
     has_recovered: bool = False
-    room: Room = field(default_factory=Room)
-    """What the model may still say, in all its answers together."""
+    allowance: Allowance = field(default_factory=Allowance)
     shown: set[str] = field(default_factory=set)
     """URLs of the attachments that the answer already has."""
     timings: list[Timing] = field(default_factory=list)
-    """Of everything that ended, in the order in which it did."""
+    """Of all calls, in the order in which they ended."""
 
     @property
     def conversation(self) -> tuple[Message, ...]:
@@ -99,12 +92,12 @@ class Turn:
 class AgentLoop:
     """`external` are tools of the client: shown to the model, never run here.
 
-    `tools` are listed anew for each call of the model, so tools may appear while the loop runs;
-    `unlisted` ones can be called although the model is not told of them, `hidden` ones cannot.
-    `first_parameters` are of the first call only (`tool_choice` would make the loop endless).
-    `requires_external`: they stay until an external tool is called. After the first call only
-    external tools are listed, because a model could call the others for ever instead.
-    `recoveries` are asked in their order when the model fails, once in a run.
+    `tools` are listed again for each call of the model, so tools may appear while the loop runs.
+    The model can call `unlisted` ones, which it is not shown, but not `hidden` ones.
+    `first_parameters` are for the first call only (`tool_choice` would make the loop endless).
+    `requires_external` keeps them until an external tool is called; after the first call only
+    external tools are listed then, because a model could call the others for ever instead.
+    `recoveries` are tried in their order when the model fails, once in a run.
     """
 
     model: Model
@@ -123,28 +116,28 @@ class AgentLoop:
     max_iterations: int = 15
     show_stages: bool = True
     shows_logprobs: bool = False
-    persistence: Persistence = field(default_factory=Persistence)
+    retries: RetryPolicy = field(default_factory=RetryPolicy)
 
     async def run(self, messages: Sequence[Message], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, adding every new message to `progress`; return the finish reason.
 
-        Calls at their end that have no result yet are made first. Raises `StepLimitReached`, `ModelFailed`, `Stopped`.
+        Unanswered calls at their end are made first.
+        Raises `StepLimitReached`, `ModelFailed`, `Stopped`.
         """
         progress.base = messages
         with DeferredStages() as deferred:
+            reason = ""
             if calls := unanswered(messages):
-                reason = await self.resume(self.turn(emit, progress, deferred), calls)
-                if reason:
-                    return reason
-            while self.max_iterations == UNLIMITED or progress.iterations < self.max_iterations:
+                reason = await self.make_calls(self.turn(emit, progress, deferred), calls)
+            while not reason:
+                if self.max_iterations != UNLIMITED and progress.iterations >= self.max_iterations:
+                    raise StepLimitReached(self.max_iterations)
                 progress.iterations += 1
                 reason = await self.iterate(emit, progress, deferred)
-                if reason:
-                    return reason
-            raise StepLimitReached(self.max_iterations)
+            return reason
 
     async def iterate(self, emit: Emit, progress: Progress, deferred: DeferredStages) -> str:
-        """Ask, and run what the answer calls; the finish reason, "" to go on."""
+        """Ask, and run the calls of the answer; the finish reason, "" to go on."""
         original: ModelFailed | None = None
         while True:
             turn = self.turn(emit, progress, deferred)
@@ -178,7 +171,7 @@ class AgentLoop:
                 progress.has_recovered = True
                 progress.base = tuple(rewritten)
                 progress.added.clear()
-                turn.deferred.tell(turn.conversation, progress.base)
+                turn.deferred.show_changes(turn.conversation, progress.base)
                 logger.warning("Model call failed and is asked again with other messages")
                 return True
         return False
@@ -190,22 +183,22 @@ class AgentLoop:
         assembly = self.assembly(turn)
         started = time.monotonic()
         try:
-            await self.persistence.receive(self.model, request, assembly, self.name)
+            await self.retries.receive(self.model, request, assembly, self.name)
         finally:
             seconds = time.monotonic() - started
             progress.timings.append(Timing(self.name, seconds))
             progress.usage += assembly.spent(self.name)
             progress.said_text = progress.said_text or bool(assembly.text)
         turn.deferred.close()
-        reply = assembly.reply(self.name, ids_of(request.messages))
-        tell_of(reply, self.name, progress.iterations, seconds)
+        reply = assembly.reply(self.name, call_ids(request.messages))
+        log_reply(reply, self.name, progress.iterations, seconds)
         return reply
 
     async def request(self, turn: Turn) -> ModelRequest:
         messages = turn.conversation
         for step in self.view:
             messages = await step(messages)
-        payload("messages for the model", lambda: as_json(messages))
+        log_payload("messages for the model", lambda: as_json(messages))
         is_first = turn.progress.iterations == 1
         first = self.first_parameters if is_first or self.requires_external else {}
         parameters = {**self.parameters, **first}
@@ -225,57 +218,52 @@ class AgentLoop:
             stages=ModelStages(turn.emit, prefix) if self.show_stages else None,
             shown=progress.shown,
             early=turn.early,
-            room=progress.room,
+            allowance=progress.allowance,
             shows_logprobs=self.shows_logprobs,
         )
 
-    async def resume(self, turn: Turn, calls: Sequence[ToolCall]) -> str:
-        """Make calls that an earlier run left; the finish reason, "" to go on."""
-        internal, external = self.divided(calls)
-        if internal:
-            self.take(turn, internal, await self.run_tools(turn, internal, turn.conversation))
-        return self.pass_on(turn, external)
-
     async def act(self, turn: Turn, reply: Reply) -> str:
-        """Run what the answer calls; the finish reason, "" to go on."""
+        """Keep the answer and make its calls; the finish reason, "" to go on."""
         message = replace(reply.message, content=reply.message.content or NOTHING)
-        if not message.tool_calls:
-            turn.progress.added.append(message)
-            return reply.finish_reason
-        internal, external = self.divided(message.tool_calls)
+        if message.tool_calls:
+            return await self.make_calls(turn, message.tool_calls, message)
+        turn.progress.added.append(message)
+        return reply.finish_reason
+
+    async def make_calls(
+        self, turn: Turn, calls: Sequence[ToolCall], message: Message | None = None
+    ) -> str:
+        """Run our calls and hand the client its own; the finish reason, "" to go on.
+
+        `message` has the calls, None if it is in the conversation already.
+        """
+        internal = tuple(call for call in calls if call.name not in self.external)
+        external = tuple(call for call in calls if call.name in self.external)
         if internal:
-            outcomes = await self.run_tools(turn, internal, (*turn.conversation, message))
-            turn.progress.added.append(replace(message, tool_calls=internal))
-            self.take(turn, internal, outcomes)
-        return self.pass_on(turn, external)
-
-    def divided(self, calls: Sequence[ToolCall]) -> tuple[tuple[ToolCall, ...], ...]:
-        """Our own calls, and those of the client's tools."""
-        return (
-            tuple(call for call in calls if call.name not in self.external),
-            tuple(call for call in calls if call.name in self.external),
-        )
-
-    def pass_on(self, turn: Turn, calls: tuple[ToolCall, ...]) -> str:
-        """Hand the client its calls, if there are any; the finish reason."""
-        if not calls:
+            asking = () if message is None else (message,)
+            outcomes = await self.run_tools(turn, internal, (*turn.conversation, *asking))
+            turn.progress.added += [replace(one, tool_calls=internal) for one in asking]
+            self.keep_results(turn, internal, outcomes)
+        if not external:
             return ""
-        turn.emit(ToolCallsRequested(calls))
+        turn.emit(ToolCallsRequested(external))
         return "tool_calls"
 
     async def run_tools(
         self, turn: Turn, calls: Sequence[ToolCall], conversation: Sequence[Message]
     ) -> list[ToolOutcome]:
-        """Run the calls at the same time; their outcomes, in the order of the calls."""
+        """Run the calls concurrently; their outcomes, in the order of the calls."""
         turn.progress.tool_calls += len(calls)
         known = self.tools.keys() | self.unlisted.keys()
-        tell_refused(calls, known, self.hidden.keys(), static_names(self.static_tools))
+        log_refused_calls(calls, known, self.hidden.keys(), static_names(self.static_tools))
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self.call(turn, call, conversation)) for call in calls]
         # A tool that cancels itself has failed; the run was not cancelled.
         return [ToolOutcome(UNEXPECTED) if task.cancelled() else task.result() for task in tasks]
 
-    def take(self, turn: Turn, calls: Sequence[ToolCall], outcomes: Sequence[ToolOutcome]) -> None:
+    def keep_results(
+        self, turn: Turn, calls: Sequence[ToolCall], outcomes: Sequence[ToolOutcome]
+    ) -> None:
         """Keep the results and show what goes with them. Raises `Stopped`."""
         progress = turn.progress
         for call, outcome in zip(calls, outcomes, strict=True):
@@ -293,10 +281,10 @@ class AgentLoop:
     async def call(
         self, turn: Turn, call: ToolCall, conversation: Sequence[Message]
     ) -> ToolOutcome:
-        """Run one tool call. Whatever goes wrong, its siblings go on and the model gets a reply."""
-        payload(f"arguments of {call.name}", lambda: call.arguments)
+        """Run one tool call. Its failure does not end the others, and the model gets a reply."""
+        log_payload(f"arguments of {call.name}", lambda: call.arguments)
         with turn.early.taken(call) as early:
-            tool = self.known(call.name)
+            tool = self.find_tool(call.name)
             if tool is None:
                 refused = refusal(call.name, self.hidden, static_names(self.static_tools))
                 return ToolOutcome(refused, "open", refused.content)
@@ -312,12 +300,12 @@ class AgentLoop:
         if outcome.seconds is not None:
             timing = Timing(tool.spec.name, outcome.seconds, is_tool=True)
             turn.progress.timings.append(timing)
-        payload(f"result of {call.name}", lambda: outcome.result.content)
+        log_payload(f"result of {call.name}", lambda: outcome.result.content)
         return outcome
 
-    def known(self, name: str) -> Tool | None:
+    def find_tool(self, name: str) -> Tool | None:
         return self.tools.get(name) or self.unlisted.get(name)
 
     def announced(self, name: str) -> Announcement | None:
-        tool = None if name in self.external else self.known(name)
+        tool = None if name in self.external else self.find_tool(name)
         return tool.announcement if tool is not None else None

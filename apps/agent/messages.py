@@ -1,4 +1,4 @@
-"""What is said in a conversation: values, and their one written form.
+"""The messages of a conversation: values, and their one written form.
 
 The written form is the OpenAI message with DIAL's `custom_content`. It is what clients send,
 what models are asked with, and what is kept in a conversation's state.
@@ -7,9 +7,14 @@ what models are asked with, and what is kept in a conversation's state.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args
+
+from apps.errors import ModelFailed
+
+logger = logging.getLogger(__name__)
 
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[str, ...] = get_args(Role)
@@ -19,6 +24,8 @@ MODEL_STATE = "orchestrator"
 THOUGHTS = "model_reasoning"
 DEPLOYMENT = "deployment"
 """The key beside the parts of a thought; without it, a client brought the thought."""
+REFUSALS = frozenset({400, 422})
+"""The statuses of a service that may refuse thoughts."""
 
 Content = str | tuple[Mapping[str, Any], ...]
 """Text, or content parts exactly as the client wrote them (`text`, `image_url`, …)."""
@@ -47,10 +54,16 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Thoughts:
-    """What a model thought before it called tools, as it is to read it again.
+    """A model's reasoning before it called tools, given back to it in its next calls.
 
-    `parts` are by the names that its service has for them, which the adapter of that service
-    alone knows. They are for the `deployment` that they came from; "" stands for any.
+    `parts` have the service's names, which only its adapter knows. Only the `deployment` that they
+    came from gets them back; "" stands for any. They are never part of an answer.
+
+    Services that let a model think between its calls of tools want to read the reasoning before
+    each of them again: DeepSeek refuses a conversation without it, in later turns as well and if it
+    was empty; vLLM, Kimi, GLM and OpenRouter answer better with it. Others refuse a key that is not
+    theirs (Groq), so a service that refuses it is asked without. No service wants it back where no
+    tools were called.
     """
 
     parts: Mapping[str, str]
@@ -71,7 +84,7 @@ class Message:
     model_state: Mapping[str, Any] = field(default_factory=dict)
     """The state of the model that wrote the message; `state` is that of the run around it."""
     name: str = ""
-    """Who speaks, among several with the same role."""
+    """The speaker among several with the same role."""
 
     @property
     def text(self) -> str:
@@ -82,14 +95,7 @@ class Message:
 
 
 def attachment_to_dict(attachment: Attachment) -> dict[str, str]:
-    fields = {
-        "type": attachment.type,
-        "title": attachment.title or None,
-        "data": attachment.data,
-        "url": attachment.url,
-        "reference_type": attachment.reference_type,
-        "reference_url": attachment.reference_url,
-    }
+    fields = {**asdict(attachment), "title": attachment.title or None}
     return {key: value for key, value in fields.items() if value is not None}
 
 
@@ -148,7 +154,7 @@ def to_dict(message: Message) -> dict[str, Any]:
 
 
 def written_state(message: Message) -> dict[str, Any]:
-    """The state with the parts in it that are the model's."""
+    """The state, with the model's own parts in it."""
     state = dict(message.state)
     if message.model_state:
         state[MODEL_STATE] = dict(message.model_state)
@@ -159,21 +165,21 @@ def written_state(message: Message) -> dict[str, Any]:
 
 
 def with_model_parts(message: Message) -> Message:
-    """The message with the parts of a written state that are the model's in their own fields.
+    """The message with the model's parts of a written state moved to their own fields.
 
-    Clients may have written into the state: a thought that cannot be read is dropped.
+    Thoughts that cannot be read are dropped: clients may have written into the state.
     """
     written = message.state
     if MODEL_STATE not in written and THOUGHTS not in written:
         return message
     state = dict(written)
-    told = read_thoughts(state.pop(THOUGHTS, None))
+    thoughts = read_thoughts(state.pop(THOUGHTS, None))
     own = state.get(MODEL_STATE)
     if message.role == "assistant" and isinstance(own, Mapping):
         del state[MODEL_STATE]
     else:
         own = message.model_state
-    return replace(message, state=state, thoughts=message.thoughts or told, model_state=own)
+    return replace(message, state=state, thoughts=message.thoughts or thoughts, model_state=own)
 
 
 def read_thoughts(written: Any) -> Thoughts | None:
@@ -210,5 +216,35 @@ def to_dicts(messages: Iterable[Message]) -> list[dict[str, Any]]:
 
 
 def as_json(messages: Iterable[Message]) -> str:
-    """For a person to read, whatever is in them."""
+    """The messages for a log; values that JSON does not know become text."""
     return json.dumps(to_dicts(messages), default=str)
+
+
+def unanswered(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
+    """The calls at the end of the conversation that have no result yet."""
+    results: set[str | None] = set()
+    for message in reversed(messages):
+        if message.role != "tool":
+            return tuple(call for call in message.tool_calls if call.id not in results)
+        results.add(message.tool_call_id)
+    return ()
+
+
+async def own_thoughts(deployment: str, messages: Sequence[Message]) -> Sequence[Message]:
+    """A view step: the conversation without the thoughts of other deployments."""
+    return [
+        message
+        if message.thoughts is None or message.thoughts.deployment in ("", deployment)
+        else replace(message, thoughts=None)
+        for message in messages
+    ]
+
+
+async def without_thoughts(
+    failure: ModelFailed, messages: Sequence[Message]
+) -> Sequence[Message] | None:
+    """A recovery: the conversation without thoughts, if they may be what was refused."""
+    if failure.status not in REFUSALS or all(message.thoughts is None for message in messages):
+        return None
+    logger.warning("The model's service may refuse thoughts that it is given back")
+    return [replace(message, thoughts=None) for message in messages]

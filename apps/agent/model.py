@@ -1,6 +1,6 @@
-"""What the core needs of a model, and what a model streams.
+"""The port of a model, and the deltas that a model streams.
 
-Deltas are plain values without any vendor's names; an adapter makes them of what its service sends.
+Deltas are plain values without any vendor's names; an adapter makes them of its service's chunks.
 They are msgspec structs where there may be one for each token: a frozen dataclass takes five times
 as long to make.
 """
@@ -19,7 +19,7 @@ from apps.agent.tools import ToolSpec
 
 
 class ReasoningDelta(msgspec.Struct, frozen=True, gc=False):
-    """A piece of what the model thinks; `name` is the service's for it, as in `Thoughts`."""
+    """A piece of the model's reasoning; `name` is the service's for it, as in `Thoughts`."""
 
     text: str
     name: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from types import TracebackType
+from dataclasses import replace
 
 from apps.agent.events import (
     Emit,
@@ -21,15 +21,15 @@ from apps.agent.model import StagePart
 logger = logging.getLogger(__name__)
 
 THINKING = "Thinking"
-"""The stage of what a model thinks, where its service tells it beside the answer."""
+"""The title of the stage with a model's reasoning."""
 
 
 class ModelStages:
-    """The stages of a model or of an application that plays one, shown as ours.
+    """The stages of a model, or of an application that plays one, shown as stages of the run.
 
-    They are closed completed as soon as the answer goes on, failed when the stream breaks, and do
-    not outlive the block of this. Below the stage `parent_id` they are steps of an application;
-    there they last as long as it says, and need no names.
+    They close as completed when text or a tool call follows, and at the latest with the block: as
+    failed if an exception leaves it. Below the stage `parent_id` they are steps of an application,
+    which closes them itself and need not name them.
     """
 
     def __init__(self, emit: Emit, prefix: str, parent_id: str | None = None) -> None:
@@ -37,24 +37,25 @@ class ModelStages:
         self.prefix = prefix
         self.parent_id = parent_id
         self.open: dict[int | str, float] = {}
-        """When each one began, by the model's number for it or the application's id."""
+        """The start of each, by the model's number for it or the application's id."""
         self.thought = ""
-        """The open stage of what the model thinks, "" while it does not."""
+        """The key of the open stage with reasoning, "" if none is open."""
         self.thoughts = 0
         self.shown: dict[int | str, bool] = {}
-        """Whether each stage that was told of is or was shown; it has to have had a name."""
+        """False for a stage that began without a name."""
 
     def feed(self, part: StagePart) -> None:
-        """Show a piece of a model's stage."""
         index = part.index
         stage_id = f"{self.prefix}{index}"
         if index in self.open:
             if part.name:
                 self.emit(StageRenamed(stage_id, part.name))
-        elif name := part.name or self.name_for(index):
+        elif name := part.name or self.default_name(index):
             self.begin(index, name, part.parent_index)
-        else:
-            self.leave_out(index)
+        else:  # closed already, or without a name
+            if index not in self.shown:
+                self.shown[index] = False
+                logger.warning("Stage %d of a model is not shown: it began without a name", index)
             return
         if part.content:
             self.emit(StageDelta(stage_id, part.content))
@@ -64,7 +65,7 @@ class ModelStages:
             self.close_one(index, failed=part.failed)
 
     def relay(self, event: StageEvent) -> None:
-        """Show a step of an application, unless its stage has given way."""
+        """Show a step of an application, unless its stage is closed already."""
         if isinstance(event, StageOpened):
             self.begin(event.stage_id, event.title, event.parent_id)
         elif event.stage_id not in self.open:
@@ -76,32 +77,24 @@ class ModelStages:
             match event:
                 case StageDelta(_, text) | Reasoning(_, text):
                     self.emit(StageDelta(stage_id, text))
-                case StageRenamed(_, suffix):
-                    self.emit(StageRenamed(stage_id, suffix))
-                case StageAttachment(_, attachment):
-                    self.emit(StageAttachment(stage_id, attachment))
+                case _:
+                    self.emit(replace(event, stage_id=stage_id))
 
     def begin(self, key: int | str, name: str, parent: int | str | None) -> None:
-        """Open a stage below the one that it names, if that was shown, else where all stand."""
+        """Open a stage below its `parent`, or below `parent_id` if that one was not shown."""
         is_below = parent is not None and self.shown.get(parent)
         parent_id = f"{self.prefix}{parent}" if is_below else self.parent_id
         self.shown[key] = True
         self.open[key] = time.monotonic()
         self.emit(StageOpened(f"{self.prefix}{key}", name, parent_id))
 
-    def leave_out(self, index: int) -> None:
-        """It is over already, or it cannot be shown without a name."""
-        if index not in self.shown:
-            self.shown[index] = False
-            logger.warning("Stage %d of a model is not shown: it began without a name", index)
-
-    def name_for(self, index: int) -> str:
-        """What a stage is called that says no name; "" when it is not shown."""
+    def default_name(self, index: int) -> str:
+        """The name of an application's stage without one; "" for a model's, which is not shown."""
         is_new = not self.shown.get(index)
         return f"Stage {index + 1}" if self.parent_id is not None and is_new else ""
 
     def think(self, text: str) -> None:
-        """Below another stage it is one like the others: not this run's model thinks there."""
+        # Below another stage it is a plain one: not this run's model thinks there.
         is_nested = self.parent_id is not None
         if not self.thought:
             self.thoughts += 1
@@ -119,7 +112,7 @@ class ModelStages:
         self.emit(StageClosed(f"{self.prefix}{index}", seconds, failed))
 
     def give_way(self) -> None:
-        """The answer goes on, so a model has done what it did before."""
+        """Close what shows the model's earlier work: text or a tool call follows."""
         if self.parent_id is None:
             self.close()
         elif self.thought:
@@ -132,10 +125,5 @@ class ModelStages:
     def __enter__(self) -> ModelStages:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.close(failed=error is not None)

@@ -1,15 +1,20 @@
-"""What the operator reads of a run: named events with fields, never what was said.
+"""The log of runs: named events with fields, never what was said.
 
-A line of text has the fields behind the name; a formatter of JSON finds them in the record.
+A text line has the fields behind the name; the JSON formatter finds them in the record.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Set
+
+from apps.agent.assembly import Reply
+from apps.agent.messages import ToolCall, as_json
+
+logger = logging.getLogger(__name__)
 
 payloads = logging.getLogger("apps.payloads")
-"""What was said, for an operator who asked for it; silent in any other installation."""
+"""The messages themselves; silent unless the operator switches it on."""
 
 
 def record(
@@ -20,25 +25,22 @@ def record(
     traceback: BaseException | None = None,
     **fields: object,
 ) -> None:
-    """Log an event; `traceback` is the error whose one comes with it.
-
-    The record is made here: asking where in the code it was made costs more than writing it, and
-    neither form of the log tells it.
-    """
+    """Log an event, with the traceback of an error if one is given."""
     if not logger.isEnabledFor(level):
         return
-    told = {
+    values = {
         name: round(value, 3) if isinstance(value, float) else value
         for name, value in fields.items()
     }
-    text = " ".join([f"{name}={written(value)}" for name, value in told.items()])
+    text = " ".join([f"{name}={field_text(value)}" for name, value in values.items()])
     error = None if traceback is None else (type(traceback), traceback, traceback.__traceback__)
+    # Made here: to find the line of the caller costs more than to write the record.
     entry = logging.LogRecord(logger.name, level, "", 0, "%s: %s", (event, text), error)
-    entry.event, entry.fields = event, told
+    entry.event, entry.fields = event, values
     logger.handle(entry)
 
 
-def written(value: object) -> str:
+def field_text(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
     if isinstance(value, int):
@@ -49,7 +51,36 @@ def written(value: object) -> str:
     return text if text.isprintable() and " " not in text and text else repr(text)
 
 
-def payload(what: str, content: Callable[[], str]) -> None:
-    """Log what was said, which is put together only if somebody reads it."""
+def log_payload(what: str, content: Callable[[], str]) -> None:
+    """Log what was said; `content` is called only if it is logged."""
     if payloads.isEnabledFor(logging.DEBUG):
         payloads.debug("[payload] %s: %s", what, content())
+
+
+def log_reply(reply: Reply, deployment: str, iteration: int, seconds: float) -> None:
+    message = reply.message
+    record(
+        logger,
+        "Model call completed",
+        iteration=iteration,
+        deployment=deployment,
+        duration=seconds,
+        finish=reply.finish_reason,
+        tools=[call.name for call in message.tool_calls],
+        content_length=len(message.text),
+        tokens=sum(one.input + one.output for one in reply.usage),
+    )
+    log_payload("answer of the model", lambda: as_json([message]))
+
+
+def log_refused_calls(
+    calls: Iterable[ToolCall], known: Set[str], hidden: Set[str], static: Set[str]
+) -> None:
+    """One line for the calls of an answer that cannot be made, by the reason."""
+    names = {call.name for call in calls} - known
+    if found := sorted(names & hidden):
+        logger.warning("The model called tools that are hidden from it: %s", found)
+    if found := sorted(names & static - hidden):
+        logger.warning("The model called tools that its own service runs: %s", found)
+    if found := sorted(names - hidden - static):
+        logger.error("The model called unknown tools: %s; known: %s", found, sorted(known))

@@ -1,21 +1,29 @@
-"""A model is asked, and its answer read to the end."""
+"""A model is asked, again after a transient failure, and its answer read to the end."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Iterable
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import aclosing, nullcontext
+from dataclasses import dataclass, replace
+from itertools import count
 
-from apps.agent.assembly import Assembly, Reply
+from apps.agent.assembly import Allowance, Assembly, Reply
+from apps.agent.backoff import Backoff
 from apps.agent.events import Emit
 from apps.agent.messages import Message
 from apps.agent.model import Model, ModelRequest
 from apps.agent.model_stages import ModelStages
-from apps.agent.room import Room
-from apps.agent.tools import Spend, unpaid
+from apps.agent.tools import Spend, ignore_usage
 from apps.errors import ModelFailed, QuickAppError
 
 logger = logging.getLogger(__name__)
+
+BACKOFF = Backoff(attempts=3, initial_delay=0.5, max_delay=8.0)
+"""Three: what most SDKs do. Half a second passes a hiccup of a proxy; beyond eight nobody waits."""
+ONCE = replace(BACKOFF, attempts=1)
+"""For what may have side effects."""
 
 
 async def ask(
@@ -26,41 +34,41 @@ async def ask(
     name: str,
     stage_prefix: str | None = None,
     stage_parent: str | None = None,
-    spend: Spend = unpaid,
-    room: Room | None = None,
+    spend: Spend = ignore_usage,
+    allowance: Allowance | None = None,
 ) -> Reply:
     """Ask once and show the answer while it arrives.
 
-    `name` is the deployment's, for the usage; `stage_prefix` begins the ids of the model's own
-    stages, and None hides them; below `stage_parent` they are shown as those of a sub-application
-    are; `spend` is told what an answer cost that breaks off. Raises `ModelFailed`.
+    `name` is the deployment's, for the usage. `stage_prefix` begins the ids of the model's own
+    stages, None hides them; below `stage_parent` they are shown as those of a sub-application.
+    `spend` is told the cost of an answer that breaks off. Raises `ModelFailed`.
     """
     stages = ModelStages(emit, stage_prefix, stage_parent) if stage_prefix is not None else None
-    assembly = Assembly(emit, stages=stages, room=room)
+    assembly = Assembly(emit, stages=stages, allowance=allowance)
     try:
         await receive(model, request, assembly)
     except BaseException:
         spend(assembly.spent(name))
         raise
-    return assembly.reply(name, ids_of(request.messages))
+    return assembly.reply(name, call_ids(request.messages))
 
 
 async def receive(model: Model, request: ModelRequest, assembly: Assembly) -> None:
     """Feed the assembly everything that the model answers.
 
-    Raises `ModelFailed`, also for an answer that cannot be read to its end. One that has given its
-    finish reason is at its end: what goes wrong after that takes nothing from it.
+    Raises `ModelFailed`, also for an answer that cannot be read to its end.
     """
-    with assembly.closing():
+    with assembly.stages or nullcontext():
         try:
             async with aclosing(model.stream(request)) as batches:
                 async for batch in batches:
                     for delta in batch:
                         assembly.feed(delta)
-                    if assembly.room.is_full:
+                    if assembly.allowance.is_exceeded:
                         assembly.cut()
                         break
         except Exception as error:
+            # With its finish reason an answer is complete; a later failure takes nothing from it.
             if assembly.finish_reason:
                 logger.warning("A model's stream broke after the answer: %s", error)
                 return
@@ -72,6 +80,41 @@ async def receive(model: Model, request: ModelRequest, assembly: Assembly) -> No
             ) from error
 
 
-def ids_of(messages: Iterable[Message]) -> set[str]:
-    """Of the calls: an answer may not use them again."""
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """Asks again after a transient failure, as long as nothing of an answer has come.
+
+    Not for an application that plays a model: it may have side effects.
+    """
+
+    backoff: Backoff = BACKOFF
+    wait: Callable[[float], Awaitable[object]] = asyncio.sleep
+
+    async def receive(
+        self, model: Model, request: ModelRequest, assembly: Assembly, name: str
+    ) -> None:
+        """Feed the assembly everything that the model answers. Raises the last `ModelFailed`."""
+        for attempt in count(1):
+            try:
+                await receive(model, request, assembly)
+                return
+            except ModelFailed as failure:
+                pause = self.backoff.pause(attempt, failure.retry_after)
+                if pause is None or assembly.has_begun or not failure.is_transient:
+                    raise
+                logger.warning(
+                    "Model call failed and is tried again: deployment=%s attempt=%d of %d "
+                    "reason=%s status=%s pause=%.3f",
+                    name,
+                    attempt,
+                    self.backoff.attempts,
+                    failure.reason,
+                    failure.status,
+                    pause,
+                )
+            await self.wait(pause)
+
+
+def call_ids(messages: Iterable[Message]) -> set[str]:
+    """The ids of all tool calls: an answer may not use them again."""
     return {call.id for message in messages for call in message.tool_calls}

@@ -9,18 +9,14 @@ from apps.agent.events import Emit, Event
 from apps.errors import ReaderTooSlow
 
 MOST_WAITING_CHARACTERS = 16 * 1024 * 1024
-"""Of text that nobody takes: more than the longest answer of a model, and than most tools bring."""
+"""The most that may wait: more than the longest answer of a model, and than most tools bring."""
 EVENT_CHARACTERS = 100
-"""What an event counts beside its text."""
+"""The size of an event beside its text."""
 UNCOUNTED_EVENTS = 256
 
 
 class Outbox:
-    """What was emitted and is not taken yet. `overrun` is called when that is too much.
-
-    A future for each wait, not an asyncio.Event: that is less work for each token on its way out,
-    and less memory for each answer that is waited for.
-    """
+    """Events that were emitted and not taken yet; `overrun` is called when there are too many."""
 
     __slots__ = ("count_at", "events", "overrun", "waiting")
 
@@ -37,8 +33,7 @@ class Outbox:
         self.wake()
 
     def count(self) -> None:
-        """Seldom, and ever more seldom: twice as many events are counted next time."""
-        self.count_at = 2 * len(self.events)
+        self.count_at = 2 * len(self.events)  # the cost of counting stays linear
         if sum(map(size, self.events)) > MOST_WAITING_CHARACTERS:
             self.events.clear()
             self.overrun()
@@ -54,6 +49,7 @@ class Outbox:
 
     async def wait(self) -> None:
         """Until the next `wake`."""
+        # Not an asyncio.Event: a future is less work for each token and less memory for each answer.
         self.waiting = asyncio.get_running_loop().create_future()
         await self.waiting
 
@@ -65,10 +61,10 @@ def size(event: Event) -> int:
 async def stream(run: Callable[[Emit], Awaitable[object]]) -> AsyncGenerator[list[Event], None]:
     """Yield what `run` emits, as batches, then raise what it raised.
 
-    A batch is everything emitted since the last one: what one network read brought leaves in one
-    write. The run has a task of its own, so connections are closed by the task that opened them;
-    closing the iterator cancels the run, waits for its clean-up and yields nothing more. So does
-    who does not take what there is: it would fill the memory. Raises `ReaderTooSlow` then.
+    A batch is everything emitted since the last one: the events of one network read leave in one
+    write. The run has a task of its own, so connections are closed by the task that opened them.
+    Closing the iterator cancels the run and waits for its clean-up. A consumer that stops reading
+    is dropped, because its backlog would grow without bound. Raises `ReaderTooSlow` then.
     """
     is_overrun = False
 

@@ -1,6 +1,6 @@
-"""Halves of characters (lone surrogates), which JSON can spell and nothing can encode or store.
+"""Lone surrogates (halves of characters), which JSON can spell and nothing can encode or store.
 
-Each becomes U+FFFD. Nothing is done to what has none; that is seen without looking at each escape.
+Each becomes U+FFFD.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ BEGUN_BYTES = 5
 """The longest beginning of an escape that is not complete."""
 
 
-def whole(text: str) -> str:
-    """Text that can be encoded."""
+def well_formed(text: str) -> str:
+    """The text with U+FFFD for lone surrogates, so that it can be encoded."""
     if text.isascii():
         return text
     try:
@@ -33,8 +33,8 @@ def whole(text: str) -> str:
     return text
 
 
-def decoded(decode: Callable[[bytes], T], data: bytes) -> T:
-    """What `decode` reads from JSON, which refuses halves of characters; raises what it raises."""
+def decode_json(decode: Callable[[bytes], T], data: bytes) -> T:
+    """Decode JSON; a `decode` that refuses lone surrogates gets the mended text. Raises its errors."""
     try:
         return decode(data)
     except ValueError:
@@ -45,7 +45,7 @@ def decoded(decode: Callable[[bytes], T], data: bytes) -> T:
 
 
 def mend(data: bytes) -> bytes:
-    """JSON without escapes of halves."""
+    """JSON without escapes of lone surrogates."""
     mender = Mender()
     return mender.feed(data) + mender.end()
 
@@ -72,6 +72,6 @@ class Mender:
         return REPLACEMENT
 
     def end(self) -> bytes:
-        """What is left at the end of the text."""
+        """The rest, at the end of the text."""
         rest, self.rest = self.rest, b""
         return _half.sub(lambda _: REPLACEMENT, rest)

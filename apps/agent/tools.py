@@ -1,4 +1,4 @@
-"""A tool is a value: what the model reads, and a coroutine function for us."""
+"""A tool is a value: a specification for the model, and a coroutine function."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import Any
 
 import msgspec
 
-from apps.agent.early import Announcement, EarlyStage
 from apps.agent.events import Emit, ModelUsage
 from apps.agent.messages import Attachment, Message, ToolCall
-from apps.agent.stages import SILENT, Stage, silent
+from apps.agent.stages import SILENT, Announcement, EarlyStage, Stage, silent
 
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """What the model is told; `parameters` is a JSON Schema of type object.
+    """The tool as the model sees it; `parameters` is a JSON Schema of type object.
 
     `strict` asks the service to keep to the schema; None leaves that to the service.
     """
@@ -43,10 +42,8 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call brought: `content` goes to the model.
-
-    The attachments that are `propagated`, and the `annotations`, go to the answer.
-    `failure` is what went wrong where the content tells of a call that failed.
+    """The result of a call: `content` goes to the model, `propagated` and `annotations` into the
+    answer. `failure` is set where the content describes a failed call.
     """
 
     content: str
@@ -62,18 +59,18 @@ class ToolResult:
 ResultStep = Callable[[ToolCall, ToolResult], Awaitable[ToolResult]]
 """A tool's result on its way to the model."""
 Defer = Callable[[Stage, AbstractContextManager[object]], object]
-"""Leaves the block of a stage later, as failed if an exception ends the run before."""
+"""Keeps a stage open, to leave its block later; as failed if an exception ends the run."""
 Spend = Callable[[Iterable[ModelUsage]], object]
-"""Takes what an answer cost that broke off, and that no result can tell."""
+"""Takes the usage of an answer that broke off, which no result can carry."""
 
 
-def unpaid(usage: Iterable[ModelUsage]) -> None:
-    """Nobody asks what it cost."""
+def ignore_usage(usage: Iterable[ModelUsage]) -> None:
+    """The `Spend` of a call whose cost nobody asks for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """One call on its way to a tool: parsed arguments, and what the tool may need beside them."""
+    """One call on its way to a tool: its parsed arguments and its surroundings."""
 
     id: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -84,7 +81,7 @@ class Invocation:
     """The stage of the call, if it is open already."""
     defer: Defer | None = None
     """Keeps a stage open until the model has answered the result of the call."""
-    spend: Spend = unpaid
+    spend: Spend = ignore_usage
 
 
 CallTool = Callable[[Invocation], Coroutine[Any, Any, ToolResult]]
@@ -93,25 +90,24 @@ CallTool = Callable[[Invocation], Coroutine[Any, Any, ToolResult]]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """`toolset` is the place in the manifest that it comes from, "" if it comes from none.
-
-    `constants` are arguments that every call has, of which the model is not told.
+    """`toolset` is its place in the manifest, "" for none. `constants` are arguments of every call
+    that the model does not see.
     """
 
     spec: ToolSpec
     call: CallTool
     toolset: str = ""
     announcement: Announcement | None = None
-    """How its stage opens while its arguments arrive; None when it does not."""
+    """Opens its stage while the arguments arrive; None: the stage opens with the call."""
     constants: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Toolbox:
-    """The tools of one run, by name. Tools may move between the two while the run goes on.
+    """The tools of one run, by name. Tools may move from one group to another during the run.
 
-    The model is told of those that are `listed`; `unlisted` ones answer if they are called, and
-    `hidden` ones are for the platform alone.
+    The model sees the `listed` ones and can also call the `unlisted`; only the platform calls the
+    `hidden` ones.
     """
 
     listed: dict[str, Tool] = field(default_factory=dict)
@@ -120,5 +116,4 @@ class Toolbox:
 
     @property
     def names(self) -> frozenset[str]:
-        """Every name that is taken."""
         return frozenset(self.listed.keys() | self.unlisted.keys() | self.hidden.keys())

@@ -21,7 +21,7 @@ from apps.accounts.caller import Caller
 from apps.agent.events import Emit
 from apps.agent.loop import Recovery, ViewStep
 from apps.agent.messages import Message
-from apps.agent.tools import ResultStep, Spend, Tool, Toolbox, unpaid
+from apps.agent.tools import ResultStep, Spend, Tool, Toolbox, ignore_usage
 from apps.errors import InitializationIssue, Unsupported
 from apps.manifest.manifest import Manifest
 from apps.manifest.parts import parts_in_use
@@ -119,7 +119,7 @@ class Opening:
     """The tool that the client wants to be called first, "" for none."""
     known: Known = field(default_factory=Known)
     loading: Loading = field(default_factory=Loading)
-    spend: Spend = unpaid
+    spend: Spend = ignore_usage
     """Takes what was spent beside the calls of the model."""
     delegate: Delegate = nobody
     messages: Sequence[Message] = ()

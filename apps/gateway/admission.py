@@ -34,7 +34,7 @@ from apps.workspace.dial.kept_applications import (
     made_for,
 )
 
-Attended = Callable[[Coroutine[Any, Any, "Visit"]], Awaitable["Visit"]]
+WhileConnected = Callable[[Coroutine[Any, Any, "Visit"]], Awaitable["Visit"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,10 @@ class Visit:
         return await resolve_document(self.named, title_of(self.kept) or self.named, document)
 
 
-async def visit(scope: Mapping[str, Any], attended: Attended) -> Visit:
+async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Visit:
     """Let in whoever sent an ASGI request.
 
-    `attended` waits for Core's answer as long as the client does. Raises `NotAuthenticated`,
+    `while_connected` waits for Core's answer as long as the client does. Raises `NotAuthenticated`,
     `ServiceFailed`.
     """
     try:
@@ -89,7 +89,7 @@ async def visit(scope: Mapping[str, Any], attended: Attended) -> Visit:
         core, stranger = configured_core(), claimed(scope)
         if core is None or stranger is None:
             raise
-    return await attended(ask_core(core, stranger, named_in(scope)))
+    return await while_connected(ask_core(core, stranger, named_in(scope)))
 
 
 # --- Asking Core ------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ class CompletionConsumer(GatewayConsumer):
     async def read(self) -> tuple[Events, str, bool]:
         """The events of the run, the application's slug, and whether the answer is streamed."""
         # The body does not outlive this function: a stream would hold it to its end.
-        visitor = await visit(self.scope, self.attended)
+        visitor = await visit(self.scope, self.while_connected)
         self.is_for_core = visitor.caller.kind == "dial"
         body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
         dialect = dial_dialect if self.is_for_core else openai_dialect

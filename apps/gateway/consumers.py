@@ -46,7 +46,7 @@ class ConfigurationConsumer(GatewayConsumer):
     """`GET …/configuration`: the form with the conversation starters."""
 
     async def answer(self) -> None:
-        visitor = await visit(self.scope, self.attended)
+        visitor = await visit(self.scope, self.while_connected)
         application = await visitor.find(self.slug)
         await self.send_json(200, configuration_form(starters_of(application.manifest)))
 
@@ -76,7 +76,7 @@ class NotFoundConsumer(GatewayConsumer):
 
     async def handle(self) -> None:
         text = f"There is nothing at {shortened(self.scope['path'])!a}. {self.advice}"
-        await self.send_json(404, error_body(fault(404, text, text, "unknown_url"), 404))
+        await self.send_json(404, error_body(fault(404, text, "unknown_url"), 404))
 
 
 def listed(application: Application) -> dict[str, Any]:

@@ -62,9 +62,7 @@ class FilesConsumer(GatewayConsumer):
             await super().send_error(error)
             return
         status, code = REFUSALS.get(type(error), (400, error.code))
-        await self.send_json(
-            status, error_body(fault(status, str(error), str(error), code), status)
-        )
+        await self.send_json(status, error_body(fault(status, str(error), code), status))
 
     async def read(self, function: Callable[..., Any], path: str, *rest: object) -> Any:
         """Call a function of `files` as the reader of a path. Raises `FileMissing`."""

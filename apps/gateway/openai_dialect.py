@@ -30,8 +30,7 @@ from apps.gateway.chat_requests import (
 )
 from apps.gateway.openai_messages import read_conversation
 from apps.manifest.orchestrator import ClientPermissions
-from apps.runs.parameters import LIMITS
-from apps.runs.requests import RunRequest
+from apps.runs.requests import LIMITS, RunRequest
 from apps.workspace.port import Workspace
 
 FORWARDED = (

@@ -26,7 +26,7 @@ from apps.gateway.chat_requests import (
     to_message,
 )
 from apps.runs.history import expand
-from apps.runs.mending import as_parts, mended
+from apps.runs.turns import as_parts, in_turns
 
 ARGUMENTS_SHOWN = 2000
 
@@ -74,7 +74,7 @@ def read_conversation(
     said = expand(value for group in found for value in values_of(group, external))
     told = (call for group in found for call in group.foreign(external) if call.id in group.results)
     return Conversation(
-        tuple(mended(said)),
+        tuple(in_turns(said)),
         instructions_of(written),
         frozenset(call.function.name for call in told),
     )

@@ -1,7 +1,6 @@
-"""What is told to whom when a request ends badly.
+"""The status, code and text of a failed request, for the gateway and the chat.
 
-Both doors ask here: the gateway takes the status and the code, the page takes the text. What went
-wrong on our side carries a reference that stands in the log as well, so that a person can name it.
+A failure on our side has a reference, which is in the log and in the text for the person.
 """
 
 from __future__ import annotations
@@ -34,28 +33,28 @@ PASSED_ON = frozenset({400, 401, 403, 404, 413, 422})
 """The statuses that DIAL Core relays as they are; others it would retry or replace."""
 TOO_MANY = 429
 WITH_LIMITS = PASSED_ON | {TOO_MANY}
-"""For everybody else: a client that is told of a limit of the model's service can wait."""
+"""For other clients, which can wait for a limit of the model's service to pass."""
 
 
-class Known(NamedTuple):
+class Explanation(NamedTuple):
     text: str
     is_retryable: bool = False
 
 
-NOT_FOUND = Known(
+NOT_FOUND = Explanation(
     "The AI model configured in this application could not be found. "
     "Please contact your administrator."
 )
-REJECTED = Known(
+REJECTED = Explanation(
     "The request was rejected as invalid by the AI model service. "
     "Please contact your administrator."
 )
-TOO_LONG = Known(
+TOO_LONG = Explanation(
     "The request exceeds the maximum context length of the AI model. "
     "Please shorten your messages and try again."
 )
 BY_CODE = {
-    "content_filter": Known(
+    "content_filter": Explanation(
         "The request was blocked by the content management policy. Please rephrase your message."
     ),
     "context_length_exceeded": TOO_LONG,
@@ -63,51 +62,55 @@ BY_CODE = {
 }
 BY_STATUS = {
     400: REJECTED,
-    401: Known(
+    401: Explanation(
         "Authentication failed when accessing the AI model. Please contact your administrator."
     ),
-    403: Known(
+    403: Explanation(
         "You don't have permission to use the AI model configured in this application. "
         "Please contact your administrator."
     ),
     404: NOT_FOUND,
-    409: Known("The AI model service reported a temporary conflict.", True),
-    413: Known(
+    409: Explanation("The AI model service reported a temporary conflict.", True),
+    413: Explanation(
         "The request payload is too large. Please reduce the size of your message or attachments."
     ),
     422: REJECTED,
-    429: Known("The request was rate-limited by the AI model service.", True),
+    429: Explanation("The request was rate-limited by the AI model service.", True),
 }
-BROKEN = Known("The AI model service encountered an internal error.", True)
+BROKEN = Explanation("The AI model service encountered an internal error.", True)
 BY_REASON = {
-    "timeout": Known("The request to the AI model service timed out.", True),
-    "connection": Known(
+    "timeout": Explanation("The request to the AI model service timed out.", True),
+    "connection": Explanation(
         "Could not connect to the AI model service. "
         "Please check connectivity or contact your administrator."
     ),
-    "stream": Known("The AI model service failed while responding.", True),
+    "stream": Explanation("The AI model service failed while responding.", True),
 }
 SERVICE_BY_STATUS = {
-    401: Known(
+    401: Explanation(
         "Authentication failed when accessing a required service. "
         "Please contact your administrator."
     ),
-    403: Known(
+    403: Explanation(
         "You don't have permission to access a required service. Please contact your administrator."
     ),
-    404: Known(
+    404: Explanation(
         "A required service or resource could not be found. Please contact your administrator."
     ),
-    429: Known("A required service is currently rate-limiting requests.", True),
+    429: Explanation("A required service is currently rate-limiting requests.", True),
 }
-SERVICE_BROKEN = Known("A required service encountered an internal error.", True)
-SERVICE_ODD_STATUS = Known(
+SERVICE_BROKEN = Explanation("A required service encountered an internal error.", True)
+SERVICE_ODD_STATUS = Explanation(
     "An unexpected HTTP error occurred. Please try again or contact your administrator."
 )
 SERVICE_BY_REASON = {
-    "timeout": Known("A request to a required service timed out.", True),
-    "connection": Known("A network error occurred while contacting a required service.", True),
-    "answer": Known("An HTTP error occurred. Please try again or contact your administrator."),
+    "timeout": Explanation("A request to a required service timed out.", True),
+    "connection": Explanation(
+        "A network error occurred while contacting a required service.", True
+    ),
+    "answer": Explanation(
+        "An HTTP error occurred. Please try again or contact your administrator."
+    ),
 }
 
 
@@ -116,7 +119,7 @@ class Failure:
     """How a request failed: `text` for the person, `message` for the client's log.
 
     `code` and `kind` are for programs; `reference` is "" where the request itself is at fault;
-    `retry_after` are the seconds that a service named whose limit is passed on.
+    `retry_after` are the seconds of a service's limit.
     """
 
     status: int
@@ -129,11 +132,11 @@ class Failure:
     retry_after: float | None = None
 
 
-AWAY = "The service cannot reach its database. Please try again in a moment."
-DATABASE_AWAY = Failure(
+NO_DATABASE_TEXT = "The service cannot reach its database. Please try again in a moment."
+NO_DATABASE = Failure(
     503,
-    AWAY,
-    AWAY,
+    NO_DATABASE_TEXT,
+    NO_DATABASE_TEXT,
     "database_unavailable",
     "runtime_error",
     is_retryable=True,
@@ -142,28 +145,36 @@ DATABASE_AWAY = Failure(
 
 
 def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> Failure:
-    """Resolve an error and log it under its reference; statuses of a model may be `passed_on`."""
-    cause = the_one(error)
-    if isinstance(cause, BadRequest):
-        return fault(400, str(cause), cause.message, cause.code)
-    if isinstance(cause, NotAuthenticated):
-        return fault(401, str(cause), str(cause), cause.code)
-    if isinstance(cause, ApplicationNotFound):
-        return fault(404, str(cause), str(cause), cause.code)
-    found = referenced(resolve(cause, passed_on), reference_of(cause))
-    log(found, error, cause)
-    return found
+    """The failure of an error of the request, or of another one, which is logged.
+
+    `passed_on` are the statuses of a model's service that become ours.
+    """
+    match cause := sole_error(error):
+        case BadRequest():
+            return replace(own_failure(400, cause), message=cause.message)
+        case NotAuthenticated():
+            return own_failure(401, cause)
+        case ApplicationNotFound():
+            return own_failure(404, cause)
+        case _:
+            found = referenced(resolve(cause, passed_on), reference_of(cause))
+            log(found, error, cause)
+            return found
 
 
-def the_one(error: BaseException) -> BaseException:
+def sole_error(error: BaseException) -> BaseException:
     """The error itself; of a group with a single member, that member."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
 
 
-def fault(status: int, text: str, message: str, code: str) -> Failure:
-    return Failure(status, text, message, code, kind_of(status))
+def fault(status: int, text: str, code: str) -> Failure:
+    return Failure(status, text, text, code, kind_of(status))
+
+
+def own_failure(status: int, error: QuickAppError) -> Failure:
+    return fault(status, str(error), error.code)
 
 
 def kind_of(status: int) -> str:
@@ -177,33 +188,30 @@ def resolve(error: BaseException, passed_on: frozenset[int]) -> Failure:
         case ModelFailed():
             return model_failure(error, passed_on)
         case ServiceFailed():
-            return service_failure(error)
+            return explained(service_explanation(error), error.status, PASSED_ON)
         case DeploymentNotFound():
-            return Failure(404, str(error), str(error), error.code, kind_of(404))
+            return own_failure(404, error)
         case FileRefused():
-            return Failure(400, str(error), str(error), error.code, kind_of(400))
+            return own_failure(400, error)
         case QuickAppError():
-            return Failure(500, str(error), str(error), error.code, kind_of(500))
+            return own_failure(500, error)
         case OperationalError() | InterfaceError():
-            return DATABASE_AWAY
+            return NO_DATABASE
         case _:
-            return Failure(500, GENERIC, GENERIC, "500", kind_of(500))
+            return fault(500, GENERIC, "500")
 
 
 def model_failure(error: ModelFailed, passed_on: frozenset[int]) -> Failure:
     upstream = error.status
     if upstream is None and error.code.isascii() and error.code.isdigit():
         upstream = int(error.code)
-    found = told(known_failure(error, upstream), upstream, passed_on, error.code, error.kind)
+    known = model_explanation(error, upstream)
+    found = explained(known, upstream, passed_on, error.code, error.kind)
     return replace(found, retry_after=error.retry_after) if found.status == TOO_MANY else found
 
 
-def service_failure(error: ServiceFailed) -> Failure:
-    return told(known_service_failure(error), error.status, PASSED_ON)
-
-
-def told(
-    known: Known,
+def explained(
+    known: Explanation,
     upstream: int | None,
     passed_on: frozenset[int],
     code: str = "",
@@ -216,7 +224,7 @@ def told(
     )
 
 
-def known_service_failure(error: ServiceFailed) -> Known:
+def service_explanation(error: ServiceFailed) -> Explanation:
     if error.reason in SERVICE_BY_REASON:
         return SERVICE_BY_REASON[error.reason]
     if error.status is not None and error.status >= 500:
@@ -224,18 +232,18 @@ def known_service_failure(error: ServiceFailed) -> Known:
     return SERVICE_BY_STATUS.get(error.status or 0, SERVICE_ODD_STATUS)
 
 
-def known_failure(error: ModelFailed, status: int | None) -> Known:
-    """The upstream's own words come first, then its code, its status, and how it broke off."""
+def model_explanation(error: ModelFailed, status: int | None) -> Explanation:
+    """By the service's own text, else by its code, its status, or how the stream broke."""
     said = error.display.strip()
     if said:
-        return Known(shortened(said))
+        return Explanation(shortened(said))
     if error.code in BY_CODE:
         return BY_CODE[error.code]
     if status is not None and status >= 500:
         return BROKEN
     if status in BY_STATUS:
         return BY_STATUS[status]
-    return BY_REASON.get(error.reason, Known(GENERIC))
+    return BY_REASON.get(error.reason, Explanation(GENERIC))
 
 
 def shortened(text: str) -> str:
@@ -245,8 +253,8 @@ def shortened(text: str) -> str:
 
 
 def reference_of(error: BaseException) -> str:
-    """By what an error is found in the log, always the same; "" for one of the request itself."""
-    cause = the_one(error)
+    """The reference that the error has or gets; "" for an error of the request itself."""
+    cause = sole_error(error)
     if isinstance(cause, BadRequest | NotAuthenticated | ApplicationNotFound):
         return ""
     return str(cause.__dict__.setdefault("reference", secrets.token_hex(4)))
@@ -258,7 +266,7 @@ def referenced(found: Failure, reference: str) -> Failure:
 
 
 def log(found: Failure, error: BaseException, cause: BaseException) -> None:
-    """Tell the operator; what nobody expected comes with its traceback."""
+    """Log the failure, with the traceback of an unexpected error."""
     details: object = cause.problems if isinstance(cause, ApplicationBroken) else str(cause)
     logger.error(
         "Request failed: reference=%s error=%s status=%d code=%s retryable=%s details=%r",

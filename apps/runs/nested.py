@@ -1,7 +1,4 @@
-"""An application as a model: another run asks it, and it works in the same process.
-
-What its run emits is what the model says, as it is.
-"""
+"""An application as a model that other runs ask; the events of its run are the model's deltas."""
 
 from __future__ import annotations
 
@@ -33,16 +30,21 @@ from apps.workspace.local.workspace import FoundApplication, LocalWorkspace
 from apps.workspace.port import DeploymentInfo
 
 DEEPEST = 5
-"""Applications below each other, the outermost included: more is a mistake, and an answer that
-waits for so many is not one that a person waits for."""
+"""Applications below each other, the outermost included: nobody waits for more."""
 
 
 async def find_application(name: str, workspace: LocalWorkspace) -> FoundApplication:
-    """An application that the caller may use, to be asked inside of the workspace's own.
+    """An application that the caller may use, as a deployment of the workspace.
 
     Raises `DeploymentNotFound`, `CallsItself`, `ApplicationBroken`.
     """
-    application = await find_usable(name, workspace.caller)
+    # An application that the caller may not use is unknown to them, even if it is broken.
+    if not slug_re.match(name):
+        raise DeploymentNotFound(name)
+    try:
+        application = await access.find(name, workspace.caller)
+    except ApplicationNotFound:
+        raise DeploymentNotFound(name) from None
     check_chain((*workspace.chain, application.slug))
     return FoundApplication(info_of(application), ApplicationModel(application, workspace))
 
@@ -51,16 +53,6 @@ async def list_applications(caller: Caller) -> list[str]:
     """The names of the applications that the caller may use."""
     slugs = access.usable(caller).values_list("slug", flat=True)
     return list(await database_sync_to_async(list)(slugs))
-
-
-async def find_usable(name: str, caller: Caller) -> ResolvedApplication:
-    """Nobody learns of an application that they may not use, not even that it is broken."""
-    if not slug_re.match(name):
-        raise DeploymentNotFound(name)
-    try:
-        return await access.find(name, caller)
-    except ApplicationNotFound:
-        raise DeploymentNotFound(name) from None
 
 
 def check_chain(chain: tuple[str, ...]) -> None:
@@ -84,8 +76,6 @@ def info_of(application: ResolvedApplication) -> DeploymentInfo:
 
 @dataclass(frozen=True, slots=True)
 class ApplicationModel:
-    """The application, for whoever stands in that workspace."""
-
     application: ResolvedApplication
     workspace: LocalWorkspace
 
@@ -99,14 +89,13 @@ class ApplicationModel:
                 async for batch in batches:
                     yield batch
         except Exception as error:
-            raise failed(error) from error
+            raise as_model_failure(error) from error
 
 
 def to_run_request(request: ModelRequest) -> RunRequest:
-    """Tools of whoever asks are tools of the client here.
+    """The request of the asking run, whose tools become the client's.
 
-    An application decides itself how its model is called, so of the parameters it takes those
-    that are about this one answer.
+    The other parameters are left out: an application decides itself how its model is called.
     """
     return RunRequest(
         messages=tuple(map(with_own_state, request.messages)),
@@ -117,13 +106,13 @@ def to_run_request(request: ModelRequest) -> RunRequest:
 
 
 def with_own_state(message: Message) -> Message:
-    """What the application left in its answer is its state, and not that of a model of its own."""
+    """The message with the application's state where its own run reads it."""
     own = {**message.state, **message.model_state}
     return replace(message, state=own, model_state={}) if message.model_state else message
 
 
-def failed(error: Exception) -> ModelFailed:
-    """Whoever answers in the end says what the status stands for, where no service said more."""
+def as_model_failure(error: Exception) -> ModelFailed:
+    # A code and a kind that only repeat the status are left to the outermost run.
     found = failure(error, WITH_LIMITS)
     return ModelFailed(
         found.message,

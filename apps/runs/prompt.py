@@ -1,4 +1,4 @@
-"""The system message: the operator's prompt, the inline contexts, what capabilities add."""
+"""The system message: the operator's prompt, the inline contexts, additions of capabilities."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def configured_prompt(manifest: Manifest, workspace: Workspace, locale: st
 
 
 def filled(text: str, variables: Mapping[str, str]) -> str:
-    """The text with its variables; one that nobody defined stays, which may be meant."""
+    """The text with its variables; undefined ones stay, and are logged."""
     undefined = sorted(set(_variable.findall(text)) - variables.keys())
     if undefined:
         logger.warning("The system prompt has undefined variables: %s", ", ".join(undefined))
@@ -49,7 +49,7 @@ def inline_contexts(manifest: Manifest) -> list[str]:
 
 
 def override(messages: Sequence[Message], *, allowed: bool) -> str:
-    """The client's own system text when it may replace the operator's, else ""."""
+    """The client's own system text if it may replace the operator's, else ""."""
     text = messages[0].text.strip() if messages and messages[0].role == "system" else ""
     if text and not allowed:
         logger.warning("A system message of the client was dropped.")
@@ -58,14 +58,14 @@ def override(messages: Sequence[Message], *, allowed: bool) -> str:
 
 
 def with_system(messages: Sequence[Message], parts: Iterable[str]) -> list[Message]:
-    """Put the joined parts in front; no system message at all when there is nothing to say."""
+    """Put the joined parts in front; no system message if all are empty."""
     rest = [message for message in messages if message.role != "system"]
     text = "\n\n".join(part for part in parts if part.strip())
     return [Message("system", text), *rest] if text else rest
 
 
 def without_content_gaps(message: Message) -> Message:
-    """Models refuse an assistant message that says nothing at all."""
+    """The message, with a space for text if it is an assistant's empty one: models refuse those."""
     if message.role == "assistant" and not message.content and not message.tool_calls:
         return replace(message, content=" ")
     return message

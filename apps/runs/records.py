@@ -1,42 +1,43 @@
-"""What the operator reads of a request: when it came, what it had, how it ended."""
+"""The cost and duration of a run: in the log, in a span, and in a stage."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-
-from opentelemetry.trace import Span
+from functools import reduce
 
 from apps import tracing
-from apps.agent.loop import Progress
+from apps.agent.events import Emit, ModelUsage, StageClosed, StageDelta, StageOpened, Usage
+from apps.agent.loop import Progress, Timing
 from apps.agent.messages import Message
 from apps.agent.records import record
 from apps.catalog.resolve import ResolvedApplication
+from apps.runs.capabilities import OpenCapabilities
 from apps.runs.failures import reference_of
-from apps.runs.opening import Opened
-from apps.runs.usage import total
 
 logger = logging.getLogger(__name__)
 
+TIMINGS_STAGE = "execution-time"
+
 
 @dataclass(slots=True)
-class Ending:
-    outcome: str = "failed"
+class Outcome:
+    name: str = "failed"
     reference: str = ""
 
     def finish(self, reason: str | None) -> None:
-        """`reason` is why the model stopped, None if it was not asked."""
+        """`reason` is the model's finish reason, None if it was not asked."""
         if reason is not None:
-            self.outcome = "external_tool_calls" if reason == "tool_calls" else "completed"
+            self.name = "external_tool_calls" if reason == "tool_calls" else "completed"
 
 
 @contextmanager
-def recorded(slug: str, messages: Sequence[Message], progress: Progress) -> Iterator[Ending]:
-    """A line before the block, and one behind it, however it is left; a span around it."""
+def recorded(slug: str, messages: Sequence[Message], progress: Progress) -> Iterator[Outcome]:
+    """Log a line before and after the block, and open a span around it."""
     record(
         logger,
         "Request received",
@@ -45,41 +46,36 @@ def recorded(slug: str, messages: Sequence[Message], progress: Progress) -> Iter
         attachments=sum(len(message.attachments) for message in messages),
     )
     started = time.monotonic()
-    ending = Ending()
+    outcome = Outcome()
     attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": slug}
     try:
         with tracing.span(f"invoke_agent {slug}", attributes) as span:
             try:
-                yield ending
+                yield outcome
             finally:
-                note_usage(span, progress)
+                if span.is_recording():
+                    spent = total(progress.usage)
+                    span.set_attribute("gen_ai.usage.input_tokens", spent.input)
+                    span.set_attribute("gen_ai.usage.output_tokens", spent.output)
     except asyncio.CancelledError:
-        ending.outcome = "cancelled"
+        outcome.name = "cancelled"
         raise
     except Exception as error:
-        ending.reference = reference_of(error)
+        outcome.reference = reference_of(error)
         raise
     finally:
         record(
             logger,
             "Request completed",
-            outcome=ending.outcome,
+            outcome=outcome.name,
             iterations=progress.iterations,
             tool_calls=progress.tool_calls,
             duration=time.monotonic() - started,
-            error_reference=ending.reference or None,
+            error_reference=outcome.reference or None,
         )
 
 
-def note_usage(span: Span, progress: Progress) -> None:
-    if not span.is_recording():
-        return
-    spent = total(progress.usage)
-    span.set_attribute("gen_ai.usage.input_tokens", spent.input)
-    span.set_attribute("gen_ai.usage.output_tokens", spent.output)
-
-
-def tell_initialized(application: ResolvedApplication, opened: Opened) -> None:
+def log_initialized(application: ResolvedApplication, opened: OpenCapabilities) -> None:
     manifest = application.manifest
     record(
         logger,
@@ -89,3 +85,42 @@ def tell_initialized(application: ResolvedApplication, opened: Opened) -> None:
         skills=len(application.skills) + len(manifest.skills or ()),
         contexts=len(manifest.contexts),
     )
+
+
+def show_timings(timings: Sequence[Timing], seconds: float, emit: Emit) -> None:
+    """`seconds` is the time of the whole run, less than the sum of tools that work in parallel."""
+    rows = [("Step", "Seconds"), ("---", "---:")]
+    rows += [
+        (f"Tool `{one.name}`" if one.is_tool else f"Model {one.name}", f"{one.seconds:.3f}")
+        for one in timings
+    ]
+    rows += [("**Total**", f"**{seconds:.3f}**")]
+    emit(StageOpened(TIMINGS_STAGE, "Execution time"))
+    emit(StageDelta(TIMINGS_STAGE, "".join(f"| {left} | {right} |\n" for left, right in rows)))
+    emit(StageClosed(TIMINGS_STAGE, 0.0))
+
+
+def total(spent: Iterable[ModelUsage]) -> Usage:
+    """The sum, with one entry for each model in the order in which they first answered."""
+    by_model: dict[str, ModelUsage] = {}
+    for item in spent:
+        known = by_model.get(item.model)
+        by_model[item.model] = item if known is None else added(known, item)
+    per_model = tuple(by_model.values())
+    whole = reduce(added, per_model, ModelUsage("", 0, 0))
+    return Usage(whole.input, whole.output, per_model, whole.cached, whole.created, whole.reasoning)
+
+
+def added(one: ModelUsage, other: ModelUsage) -> ModelUsage:
+    return ModelUsage(
+        one.model,
+        one.input + other.input,
+        one.output + other.output,
+        sum_of_known(one.cached, other.cached),
+        sum_of_known(one.created, other.created),
+        sum_of_known(one.reasoning, other.reasoning),
+    )
+
+
+def sum_of_known(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one + (other or 0)

@@ -1,28 +1,41 @@
-"""What is asked of a run, and whether the client's tools go with those of the application."""
+"""The request of a run, its check against the application, and the model's parameters."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from apps.agent.messages import Message
 from apps.agent.tools import Toolbox, ToolSpec
-from apps.errors import BadRequest
+from apps.errors import BadRequest, InitializationIssue
+from apps.manifest.orchestrator import NO_LIMIT, Orchestrator, is_limit
+from apps.workspace.port import DeploymentInfo
+
+logger = logging.getLogger(__name__)
 
 OF_THE_PLATFORM = "internal_"
 """Begins the names of tools that no manifest makes."""
+EFFORT = "reasoning_effort"
+TOOLS = "tools"
+STATIC = "static_function"
+SECTION = "Orchestrator"
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+LIMITS = ("max_tokens", "max_completion_tokens")
+"""Two names of one limit, which services refuse to be given together."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What is asked: the conversation, and what the client wants of this one answer.
+    """The conversation, and what the client wants of this one answer.
 
     `external` are the client's own tools by name; `tool_choice` and `response_format` are passed
-    to the model as they came. `parameters` are for the orchestrator's calls alone, below those of the
-    manifest; `instructions` go below the operator's prompt, or in its place where the
-    installation allows that. `textual_results` are the names of tools whose results the messages tell
-    as text. `requires_client_tool`: the `tool_choice` holds until a tool of the client was called.
+    to the model as they came. `parameters` are for the orchestrator's calls alone, and give way to
+    the manifest's. `instructions` go below the operator's prompt, or in its place where the
+    installation allows that. `textual_results` are the names of tools whose results are text in
+    the messages. `requires_client_tool`: `tool_choice` holds until a client's tool was called.
     """
 
     messages: tuple[Message, ...]
@@ -35,15 +48,15 @@ class RunRequest:
     requires_client_tool: bool = False
 
 
-def demanded(choice: Any) -> str:
-    """The name of the tool that a `tool_choice` wants to be called, "" for none."""
+def chosen_tool(choice: Any) -> str:
+    """The name of the tool that a `tool_choice` demands, "" for none."""
     function = choice.get("function") if isinstance(choice, Mapping) else None
     name = function.get("name") if isinstance(function, Mapping) else None
     return name if isinstance(name, str) else ""
 
 
 def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
-    """Where one application drives another, both have the platform's tools: each uses its own."""
+    """The request without tools of the platform that the asking application sends as its own."""
     own = {name for name in request.external if name.startswith(OF_THE_PLATFORM)} & toolbox.names
     if not own:
         return request
@@ -76,9 +89,87 @@ def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:
             "Cannot enforce tool_choice: no tools are available. Configure at least one tool "
             "set or use tool_choice='auto'.",
         )
-    if (name := demanded(choice)) and name not in there:
+    if (name := chosen_tool(choice)) and name not in there:
         raise BadRequest(
             "tool_choice names no tool that there is",
             f"Cannot enforce tool_choice: no tool is named '{name[:64]}'. Name one that the "
             "application or the request has, or use tool_choice='auto'.",
         )
+
+
+def model_parameters(
+    own: Mapping[str, Any],
+    info: DeploymentInfo,
+    response_format: Any = None,
+    asked: Mapping[str, Any] = NOTHING,
+) -> tuple[dict[str, Any], tuple[InitializationIssue, ...]]:
+    """The deployment's defaults, overlaid by those that the client `asked` for, by the manifest's
+    `own`, and by the format of this one answer.
+
+    A reasoning effort that the deployment does not list is left out, with an issue; a deployment
+    that lists none gets any. Default tools are not parameters; see `static_tools`.
+    Raises `BadRequest` for an unknown effort that the client asked for.
+    """
+    replaced = LIMITS if any(name in asked for name in LIMITS) else ()
+    left_out = (TOOLS, *replaced)
+    defaults = {name: value for name, value in info.defaults.items() if name not in left_out}
+    wanted = {**defaults, **asked, **own}
+    if response_format is not None:
+        wanted["response_format"] = response_format
+    effort = wanted.get(EFFORT)
+    if effort is None or not info.reasoning_efforts or effort in info.reasoning_efforts:
+        return wanted, ()
+    if EFFORT in asked and EFFORT not in own:
+        raise BadRequest(f"{EFFORT}: the model does not support {effort!r}. {known_efforts(info)}")
+    del wanted[EFFORT]
+    return wanted, (effort_issue(effort, info),)
+
+
+def effort_issue(effort: Any, info: DeploymentInfo) -> InitializationIssue:
+    return InitializationIssue(
+        f"orchestrator.deployment.parameters.{EFFORT}: {info.id!r} does not support {effort!r}, "
+        f"so the model is asked without it. {known_efforts(info)}",
+        section=SECTION,
+        is_hard=False,
+    )
+
+
+def known_efforts(info: DeploymentInfo) -> str:
+    return f"Write one of {', '.join(map(repr, info.reasoning_efforts))}, or leave it out."
+
+
+def limit_of(orchestrator: Orchestrator, default: int) -> int:
+    """How often the model may be called; an invalid limit counts as not written."""
+    own = orchestrator.max_iterations
+    is_set = "max_iterations" in orchestrator.model_fields_set
+    return own if is_set and is_limit(own) else default
+
+
+def limit_issues(orchestrator: Orchestrator, default: int) -> tuple[InitializationIssue, ...]:
+    if is_limit(orchestrator.max_iterations):
+        return ()
+    text = (
+        f"orchestrator.max_iterations: {orchestrator.max_iterations} {NO_LIMIT}. "
+        f"Until then the limit is {default}."
+    )
+    return (InitializationIssue(text, section=SECTION, is_hard=False),)
+
+
+def static_tools(info: DeploymentInfo) -> tuple[Mapping[str, Any], ...]:
+    """The tools that the deployment runs itself, as it lists them."""
+    listed = info.defaults.get(TOOLS)
+    found = []
+    for number, tool in enumerate(listed if isinstance(listed, (list, tuple)) else ()):
+        if is_static(tool):
+            found.append(tool)
+        else:
+            logger.debug("defaults.tools.%d of %s is no static function", number, info.id)
+    return tuple(found)
+
+
+def is_static(tool: Any) -> bool:
+    if not isinstance(tool, Mapping) or tool.get("type") != STATIC:
+        return False
+    function = tool.get(STATIC)
+    name = function.get("name") if isinstance(function, Mapping) else None
+    return isinstance(name, str) and bool(name)

@@ -1,6 +1,6 @@
 """One run: a resolved application, some messages, one answer.
 
-This is the only module that knows the model, the capabilities and the loop all at once.
+No other module knows the model, the capabilities and the loop all at once.
 """
 
 from __future__ import annotations
@@ -15,21 +15,18 @@ from typing import Any
 from django.conf import settings
 
 from apps.accounts.caller import Caller
+from apps.agent.assembly import Allowance
 from apps.agent.events import Emit, Finished, Spent, StateSaved
 from apps.agent.loop import AgentLoop, Progress
-from apps.agent.messages import MODEL_STATE, Message
+from apps.agent.messages import MODEL_STATE, Message, own_thoughts, without_thoughts
 from apps.agent.model import Model
-from apps.agent.retries import ONCE, Persistence
-from apps.agent.room import Room
-from apps.agent.thoughts import forget, own_thoughts
+from apps.agent.replies import ONCE, RetryPolicy
 from apps.capabilities.registry import Completed, Completion, Opening, Prepared, Tidy
 from apps.catalog.resolve import CONFIGURATION, ResolvedApplication
 from apps.errors import InitializationIssue, QuickAppError
 from apps.manifest.manifest import Manifest
-from apps.runs.history import HISTORY, expand, kept, newest_state
-from apps.runs.issues import report
-from apps.runs.opening import Opened, open_capabilities
-from apps.runs.parameters import limit_issues, limit_of, overlaid, static_tools
+from apps.runs.capabilities import OpenCapabilities, open_capabilities, show_issues
+from apps.runs.history import HISTORY, expand, new_tool_messages, newest_state, seal
 from apps.runs.prompt import (
     configured_prompt,
     inline_contexts,
@@ -37,11 +34,17 @@ from apps.runs.prompt import (
     with_system,
     without_content_gaps,
 )
-from apps.runs.records import recorded, tell_initialized
-from apps.runs.requests import RunRequest, check_client_tools, demanded, without_own_tools
-from apps.runs.sealing import seal
-from apps.runs.timings import show_timings
-from apps.runs.usage import total
+from apps.runs.records import log_initialized, recorded, show_timings, total
+from apps.runs.requests import (
+    RunRequest,
+    check_client_tools,
+    chosen_tool,
+    limit_issues,
+    limit_of,
+    model_parameters,
+    static_tools,
+    without_own_tools,
+)
 from apps.workspace.loading.loader import Loading
 from apps.workspace.loading.rules import rules_of
 from apps.workspace.port import DeploymentInfo, Workspace
@@ -59,30 +62,30 @@ async def run(
     caller: Caller,
     emit: Emit,
 ) -> str:
-    """Answer `request`, emitting everything there is to tell; `Finished` is the last event.
+    """Answer `request`; return the text that the answer ends with, "" if it has none.
 
-    Returns the text that the answer ends with, "" if it has none. The state and the costs are
-    emitted however the run ends, a cancellation included. Raises `QuickAppError`.
+    `Finished` is the last event. The state and the usage are emitted however the run ends, even
+    by a cancellation. Raises `QuickAppError`.
     """
     started = time.monotonic()
     delegate = partial(delegated, application, workspace, caller)
     workspace = workspace.inside(application.slug)
     given = expand(request.messages)
-    progress = Progress(room=Room(settings.ANSWER_MAX_CHARS))
+    progress = Progress(allowance=Allowance(settings.ANSWER_MAX_CHARS))
     loading = Loading(rules_of(application.manifest))
     opening = Opening(
         workspace,
         caller,
         emit,
         newest_state(given),
-        demanded=demanded(request.tool_choice),
+        demanded=chosen_tool(request.tool_choice),
         loading=loading,
         spend=progress.usage.extend,
         delegate=delegate,
         messages=given,
         skills=application.skills,
     )
-    with recorded(application.slug, request.messages, progress) as ending:
+    with recorded(application.slug, request.messages, progress) as outcome:
         try:
             async with open_capabilities(application, opening) as opened:
                 reason = await answer(application, request, given, opening, opened, progress)
@@ -93,8 +96,8 @@ async def run(
         if settings.SHOW_EXECUTION_TIME_STAGE and reason is not None:
             show_timings(progress.timings, time.monotonic() - started, emit)
         emit(Finished(reason or "stop", total(progress.usage)))
-        ending.finish(reason)
-    return last_words(progress)
+        outcome.finish(reason)
+    return final_text(progress)
 
 
 async def delegated(
@@ -111,7 +114,7 @@ async def delegated(
     return await run(helper, RunRequest((Message("user", question),)), workspace, caller, emit)
 
 
-def last_words(progress: Progress) -> str:
+def final_text(progress: Progress) -> str:
     last = progress.added[-1] if progress.added else Message("tool")
     return last.text.strip() if last.role == "assistant" and not last.tool_calls else ""
 
@@ -121,7 +124,7 @@ async def answer(
     request: RunRequest,
     given: Sequence[Message],
     opening: Opening,
-    opened: Opened,
+    opened: OpenCapabilities,
     progress: Progress,
 ) -> str | None:
     """The finish reason; None if there is no prompt, without which no model is asked."""
@@ -130,7 +133,7 @@ async def answer(
     check_client_tools(request, opened.toolbox)
     deployment_id = application.manifest.orchestrator.deployment.id
     info = await workspace.facts(deployment_id)
-    wanted, issues = overlaid(
+    wanted, issues = model_parameters(
         application.parameters, info, request.response_format, request.parameters
     )
     if issues:  # they show what the deployment can do: only to somebody who may see it
@@ -138,8 +141,8 @@ async def answer(
     prompt = await find_prompt(application, request, given, opening)
     missing = (prompt,) if isinstance(prompt, InitializationIssue) else ()
     endless = limit_issues(application.manifest.orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS)
-    report((*opened.contribution.issues, *issues, *endless, *missing), emit)
-    tell_initialized(application, opened)
+    show_issues((*opened.contribution.issues, *issues, *endless, *missing), emit)
+    log_initialized(application, opened)
     if isinstance(prompt, InitializationIssue):
         return None
     model = await workspace.model(deployment_id)
@@ -158,7 +161,7 @@ async def answer(
 
 
 async def complete(completions: Sequence[Completion], progress: Progress) -> None:
-    """What is to be done after an answer, one after the other; the answer stands whatever it does."""
+    """Run the completions one after the other; their failures do not change the answer."""
     completed = Completed(progress.conversation, progress.iterations, progress.tool_calls)
     for completion in completions:
         try:
@@ -173,7 +176,7 @@ def make_loop(
     model: Model,
     parameters: Mapping[str, Any],
     info: DeploymentInfo,
-    opened: Opened,
+    opened: OpenCapabilities,
 ) -> AgentLoop:
     orchestrator = application.manifest.orchestrator
     deployment_id = orchestrator.deployment.id
@@ -190,11 +193,11 @@ def make_loop(
         static_tools=static_tools(info),
         view=(partial(own_thoughts, deployment_id), *opened.contribution.view),
         results=opened.contribution.results,
-        recoveries=(*opened.contribution.recoveries, forget),
+        recoveries=(*opened.contribution.recoveries, without_thoughts),
         max_iterations=limit_of(orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS),
         show_stages=orchestrator.propagate_stages,
-        # The tools of an application would work twice.
-        persistence=Persistence(ONCE) if info.is_application else Persistence(),
+        # Asked twice, an application would run its tools twice.
+        retries=RetryPolicy(ONCE) if info.is_application else RetryPolicy(),
         requires_external=request.requires_client_tool,
         shows_logprobs=bool(request.parameters.get("logprobs")),
     )
@@ -221,9 +224,9 @@ async def prepare_messages(
     request: RunRequest,
     given: Sequence[Message],
     prompt: str,
-    opened: Opened,
+    opened: OpenCapabilities,
 ) -> Sequence[Message]:
-    """The conversation as it is kept: system prompt in front, history steps applied in order."""
+    """The conversation with the system prompt in front, after the history steps in their order."""
     instructions = opened.contribution.instructions
     added = "" if settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE else request.instructions
     parts = (prompt, *inline_contexts(application.manifest), *instructions, added)
@@ -236,11 +239,11 @@ async def prepare_messages(
 def state_of(
     given: Sequence[Message], progress: Progress, tidying: Sequence[Tidy]
 ) -> dict[str, Any]:
-    """What the next request has to bring back."""
+    """The state that the next request has to bring back."""
     conversation: Sequence[Message] = progress.conversation
     for tidy in tidying:
         conversation = tidy(conversation)
-    state: dict[str, Any] = {HISTORY: kept(conversation, given)}
+    state: dict[str, Any] = {HISTORY: new_tool_messages(conversation, given)}
     for message in progress.added:
         if not message.tool_calls and message.model_state:
             state[MODEL_STATE] = message.model_state

@@ -1,7 +1,7 @@
-"""Toolsets as they are now and one tool called by itself, exactly as a run does both.
+"""Toolsets opened, and one tool called, as in a run but without one.
 
-An operator sees what a run would: the names and schemas that the model is told, the issues, the
-result that the model gets. Nothing is kept here; what a tool stores, it stores as in a run.
+An operator sees the names and schemas for the model, the issues, and the result for the model.
+Nothing is kept here, but a tool stores as it does in a run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from apps.catalog.content.installed import installed
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication, prepare_application
 from apps.errors import InitializationIssue
-from apps.runs.opening import Opened, open_capabilities
+from apps.runs.capabilities import OpenCapabilities, open_capabilities
 from apps.runs.run import delegated
 from apps.runs.workspaces import open_workspace
 from apps.workspace.loading.loader import Loading
@@ -36,10 +36,10 @@ NO_TOOLSET = {"type": "internal", "name": "left out", "enabled": False, "tools":
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What an open toolset offers; `others` are tools that any run of the application has.
+    """The tools of an open toolset; `others` are tools that any run of the application has.
 
-    `withheld` are the names that the model is told of only after it has searched for them, and
-    `hidden` those that it may not call.
+    `withheld` are names that the model sees only after a search, and `hidden` those that it may not
+    call.
     """
 
     tools: tuple[Tool, ...]
@@ -54,7 +54,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """How one call went, what it showed, and what could not be opened."""
+    """One call, the events that it emitted, and the issues of the toolsets."""
 
     outcome: ToolOutcome
     events: tuple[Event, ...] = ()
@@ -82,7 +82,7 @@ def resolve_saved(application: Application, index: int | None = None) -> Resolve
 @asynccontextmanager
 async def opened(
     application: ResolvedApplication, caller: Caller, emit: Emit
-) -> AsyncIterator[Opened]:
+) -> AsyncIterator[OpenCapabilities]:
     outside = open_workspace(caller)
     workspace = outside.inside(application.slug)
     loading = Loading(rules_of(application.manifest))
@@ -94,26 +94,23 @@ async def opened(
 
 
 async def offer(application: ResolvedApplication, caller: Caller, index: int | None) -> Offer:
-    """Open the toolsets, and tell what is in them."""
+    """Open the toolsets and list their tools."""
     async with opened(application, caller, silent) as found:
-        return read_offer(application, found, index)
-
-
-def read_offer(application: ResolvedApplication, found: Opened, index: int | None) -> Offer:
-    box = found.toolbox
-    every = [*box.listed.values(), *box.unlisted.values(), *box.hidden.values()]
-    own = [tool for tool in every if index is None or is_of(tool, application, index)]
-    return Offer(
-        tuple(own),
-        tuple(tool for tool in every if tool.spec.name not in {one.spec.name for one in own}),
-        found.contribution.issues,
-        frozenset(box.unlisted),
-        frozenset(box.hidden),
-    )
+        box = found.toolbox
+        every = [*box.listed.values(), *box.unlisted.values(), *box.hidden.values()]
+        own = [tool for tool in every if index is None or is_of(tool, application, index)]
+        names = {tool.spec.name for tool in own}
+        return Offer(
+            tuple(own),
+            tuple(tool for tool in every if tool.spec.name not in names),
+            found.contribution.issues,
+            frozenset(box.unlisted),
+            frozenset(box.hidden),
+        )
 
 
 def is_of(tool: Tool, application: ResolvedApplication, index: int) -> bool:
-    """Internal tools are made by many capabilities, by name, so the manifest tells their place."""
+    # Many capabilities make internal tools, so their place is looked up in the manifest by name.
     place = tool.toolset or internal_tools(application.manifest).get(tool.spec.name)
     return place == place_of(index)
 

@@ -1,4 +1,4 @@
-"""What the runs of this installation stand on; every door opens it here."""
+"""The workspace of a run, which every door opens here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from apps.workspace.port import Workspace
 
 
 def open_workspace(caller: Caller, application: ResolvedApplication | None = None) -> Workspace:
-    """DIAL Core's for those whom it vouches for, our own for everybody else.
+    """DIAL Core's workspace for its own callers, our own for all others.
 
     `application` is the one that will run. Only one of our own may use our own deployments.
     """

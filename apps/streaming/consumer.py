@@ -89,7 +89,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
                 return str(value.decode("latin-1"))
         return ""
 
-    async def attended(self, work: Coroutine[Any, Any, T]) -> T:
+    async def while_connected(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of `work`, which is cancelled when the client goes away; before the body is read."""
         listening = asyncio.ensure_future(self.listen_early(asyncio.current_task()))
         try:

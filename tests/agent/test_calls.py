@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from apps.agent.calls import UNEXPECTED, ToolOutcome, call_tool, unanswered
-from apps.agent.messages import Message, ToolCall
+from apps.agent.calls import UNEXPECTED, ToolOutcome, call_tool
+from apps.agent.messages import Message, ToolCall, unanswered
 from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
 from apps.errors import InvalidParameter, Stopped, ToolError
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from apps.agent.early import Announcement
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened, StageRenamed
 from apps.agent.loop import AgentLoop, Progress
 from apps.agent.messages import Message, ToolCall
+from apps.agent.stages import Announcement
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.errors import ModelFailed
 from tests.fakes import (

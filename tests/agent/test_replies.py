@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.agent.assembly import Assembly, Reply
+from apps.agent.assembly import MOST_DATA, Allowance, Assembly, Reply
 from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
@@ -24,7 +24,6 @@ from apps.agent.events import (
 from apps.agent.messages import Attachment, Message, ToolCall
 from apps.agent.model import Delta, ModelRequest, StagePart
 from apps.agent.replies import ask, receive
-from apps.agent.room import MOST_DATA, Room
 from apps.errors import ModelFailed
 from tests.fakes import ScriptedModel, call_delta, calls, finish, saying, text, timeless
 
@@ -351,7 +350,7 @@ async def test_an_answer_that_is_too_long_is_cut_and_says_so():
     events: list[Event] = []
     model = ScriptedModel([text("Hello "), text("world"), ScriptedModel.never])
 
-    reply = await ask(model, REQUEST, events.append, name="gpt", room=Room(10))
+    reply = await ask(model, REQUEST, events.append, name="gpt", allowance=Allowance(10))
 
     told = f"Hello worl\n\n{NOTICE}"
     assert reply == Reply(Message("assistant", told), "length", ())
@@ -360,16 +359,16 @@ async def test_an_answer_that_is_too_long_is_cut_and_says_so():
 
 
 async def test_an_answer_that_just_fits_is_whole():
-    reply = await reply_to(*saying("0123456789"), room=Room(10))
+    reply = await reply_to(*saying("0123456789"), allowance=Allowance(10))
 
     assert (reply.message.text, reply.finish_reason) == ("0123456789", "stop")
 
 
 async def test_several_answers_of_one_run_share_the_room():
-    room = Room(10)
+    allowance = Allowance(10)
 
-    first = await reply_to(*saying("01234567"), room=room)
-    second = await reply_to(*saying("89 and more"), room=room)
+    first = await reply_to(*saying("01234567"), allowance=allowance)
+    second = await reply_to(*saying("89 and more"), allowance=allowance)
 
     assert first.message.text == "01234567"
     assert second.message.text == f"89\n\n{NOTICE}"
@@ -393,7 +392,7 @@ async def test_arguments_and_thinking_take_room_as_well_and_no_call_is_made(piec
         events.append,
         name="gpt",
         stage_prefix="model-",
-        room=Room(10),
+        allowance=Allowance(10),
     )
 
     assert reply == Reply(Message("assistant", NOTICE), "length", ())
@@ -440,7 +439,7 @@ async def test_log_probabilities_stay_with_their_text_and_come_only_if_they_are_
     if wanted:
         last = [TextDelta("", late)]
         assert events == [TextDelta("\n\n"), TextDelta("It", told), TextDelta("."), *last]
-        assert assembly.room.data == MOST_DATA - len(
+        assert assembly.allowance.data == MOST_DATA - len(
             b'{"content":[{"token":"It","logprob":-0.5}],"refusal":null}'
         ) - len(b'{"content":[{"token":".","logprob":-1}]}')
     else:

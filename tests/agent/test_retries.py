@@ -10,7 +10,7 @@ from apps.agent.backoff import Backoff
 from apps.agent.events import StateSaved, Usage
 from apps.agent.messages import Message
 from apps.agent.model import ModelRequest
-from apps.agent.retries import Persistence
+from apps.agent.replies import RetryPolicy
 from apps.errors import ModelFailed
 from tests.fakes import ScriptedModel, call_delta, calls, saying, text
 
@@ -27,8 +27,8 @@ async def answer_of(model: ScriptedModel, pauses: list[float] | None = None) -> 
             pauses.append(seconds)
 
     assembly = Assembly(lambda event: None)
-    persistence = Persistence(Backoff(3, 0.001, 0.001), wait)
-    await persistence.receive(model, QUESTION, assembly, "gpt")
+    policy = RetryPolicy(Backoff(3, 0.001, 0.001), wait)
+    await policy.receive(model, QUESTION, assembly, "gpt")
     return assembly.reply("gpt").message.text
 
 
@@ -103,7 +103,7 @@ async def test_a_pause_can_be_cancelled():
         await asyncio.Event().wait()
 
     model = ScriptedModel([BUSY], saying("Hello"))
-    asking = Persistence(wait=wait).receive(model, QUESTION, Assembly(lambda event: None), "gpt")
+    asking = RetryPolicy(wait=wait).receive(model, QUESTION, Assembly(lambda event: None), "gpt")
     task = asyncio.create_task(asking)
     async with asyncio.timeout(60):
         await waiting.wait()

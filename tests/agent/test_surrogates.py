@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from apps.agent.surrogates import Mender, decoded, mend, whole
+from apps.agent.surrogates import Mender, decode_json, mend, well_formed
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_halves_of_characters_are_replaced_wherever_the_text_is_cut(written, exp
         mender = Mender()
         pieces = [mender.feed(written[at : at + size]) for at in range(0, len(written), size)]
         assert json.loads(b"".join(pieces) + mender.end()) == expected
-    assert decoded(msgspec.json.decode, written) == expected
+    assert decode_json(msgspec.json.decode, written) == expected
 
 
 def test_what_is_cut_off_keeps_its_end():
@@ -39,9 +39,9 @@ def test_what_is_cut_off_keeps_its_end():
 
 def test_json_that_is_none_is_still_refused():
     with pytest.raises(msgspec.DecodeError):
-        decoded(msgspec.json.decode, rb'{"a": \ud800')
+        decode_json(msgspec.json.decode, rb'{"a": \ud800')
     with pytest.raises(msgspec.DecodeError):
-        decoded(msgspec.json.decode, b"{")
+        decode_json(msgspec.json.decode, b"{")
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ def test_json_that_is_none_is_still_refused():
     ],
 )
 def test_any_text_can_be_encoded_afterwards(text, expected):
-    assert whole(text) == expected
+    assert well_formed(text) == expected

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from apps.agent.assembly import Assembly, Reply
+from apps.agent.assembly import Allowance, Assembly, Reply
 from apps.agent.events import (
     Event,
     Reasoning,
@@ -19,12 +19,16 @@ from apps.agent.events import (
     StageOpened,
     TextDelta,
 )
-from apps.agent.messages import Message, Thoughts, ToolCall, with_model_parts
+from apps.agent.messages import (
+    Message,
+    Thoughts,
+    ToolCall,
+    own_thoughts,
+    with_model_parts,
+    without_thoughts,
+)
 from apps.agent.model import Delta, ModelRequest, StagePart
-from apps.agent.replies import ask, receive
-from apps.agent.retries import Persistence
-from apps.agent.room import Room
-from apps.agent.thoughts import forget, own_thoughts
+from apps.agent.replies import RetryPolicy, ask, receive
 from apps.errors import ModelFailed
 from apps.workspace.openai.events import EventDecoder
 from tests.fakes import (
@@ -131,7 +135,7 @@ async def test_thoughts_can_be_hidden():
 
 
 async def test_thoughts_take_room():
-    events, reply = await said_of(thinks("abcdef"), thinks("ghijkl"), room=Room(10))
+    events, reply = await said_of(thinks("abcdef"), thinks("ghijkl"), allowance=Allowance(10))
 
     assert events[1:3] == [Reasoning(FIRST, "abcdef"), Reasoning(FIRST, "ghij")]
     assert reply.finish_reason == "length"
@@ -142,7 +146,7 @@ async def test_a_model_that_thought_is_not_asked_again():
     model = ScriptedModel([thinks("Hm."), ModelFailed("gone", is_transient=True)], saying("Late"))
 
     with pytest.raises(ModelFailed):
-        await Persistence().receive(model, REQUEST, Assembly(lambda event: None), "gpt")
+        await RetryPolicy().receive(model, REQUEST, Assembly(lambda event: None), "gpt")
 
     assert len(model.asked) == 1
 
@@ -206,11 +210,11 @@ async def test_a_service_that_refuses_thoughts_is_asked_without_them(status):
     answered = Message("assistant", "a", state={"session": 1}, thoughts=thoughts)
     messages = [*REQUEST.messages, answered]
 
-    rewritten = await forget(ModelFailed("unsupported", status=status), messages)
+    rewritten = await without_thoughts(ModelFailed("unsupported", status=status), messages)
 
     assert rewritten == [*REQUEST.messages, Message("assistant", "a", state={"session": 1})]
-    assert await forget(ModelFailed("unsupported", status=status), rewritten) is None
-    assert await forget(ModelFailed("no key", status=401), messages) is None
+    assert await without_thoughts(ModelFailed("unsupported", status=status), rewritten) is None
+    assert await without_thoughts(ModelFailed("no key", status=401), messages) is None
 
 
 # --- What it costs -----------------------------------------------------------------------------

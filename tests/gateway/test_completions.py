@@ -67,7 +67,7 @@ async def test_core_gets_the_last_event_in_a_write_of_its_own(monkeypatch):
     application = await add_application()
     model = ScriptedModel([says("Hello"), ends()])
 
-    async def from_core(scope, attended):
+    async def from_core(scope, while_connected):
         appdata = f"somebody/appdata/{application.slug}"
         return Visit(Caller("dial-somebody", kind="dial", appdata=appdata))
 

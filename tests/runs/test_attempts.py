@@ -14,7 +14,7 @@ from apps.agent.assembly import Assembly
 from apps.agent.backoff import Backoff
 from apps.agent.messages import Message
 from apps.agent.model import ModelRequest
-from apps.agent.retries import ONCE, Persistence
+from apps.agent.replies import ONCE, RetryPolicy
 from apps.agent.stages import silent
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.mcp.capability import mcp
@@ -66,7 +66,7 @@ async def ask(running: Service, backoff: Backoff) -> str:
     assembly = Assembly(lambda event: None)
     model = make_model(base_url=running.url, api_key="k", model="m")
     try:
-        await Persistence(backoff).receive(model, ModelRequest((QUESTION,)), assembly, "m")
+        await RetryPolicy(backoff).receive(model, ModelRequest((QUESTION,)), assembly, "m")
     except ModelFailed:
         return ""
     return assembly.reply("m").message.text

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from apps.agent.messages import Message, Thoughts, ToolCall, to_dicts
-from apps.runs.history import expand, kept, newest_state
+from apps.runs.history import SEALED, expand, new_tool_messages, newest_state, seal, unseal
 
 QUESTION = Message("user", "Weather in Riga and Lima?")
 ASKED = Message(
@@ -122,9 +123,9 @@ def test_what_this_answer_brought_is_kept_and_what_was_given_is_not():
     result = Message("tool", "13", tool_call_id="3")
     final = Message("assistant", "13")
 
-    assert kept([Message("system", "Be brief."), *given, call, result, final], given) == to_dicts(
-        [call, result]
-    )
+    assert new_tool_messages(
+        [Message("system", "Be brief."), *given, call, result, final], given
+    ) == to_dicts([call, result])
 
 
 def test_given_calls_that_a_step_has_rewritten_are_not_kept_again():
@@ -135,14 +136,14 @@ def test_given_calls_that_a_step_has_rewritten_are_not_kept_again():
     call = Message("assistant", tool_calls=(ToolCall("6", "weather", "{}"),))
     result = Message("tool", "13", tool_call_id="6")
 
-    assert kept([*rewritten, call, result], given) == to_dicts([call, result])
+    assert new_tool_messages([*rewritten, call, result], given) == to_dicts([call, result])
 
 
 def test_an_earlier_id_may_come_again():
     given = expand([QUESTION, answer(STORED), Message("user", "And now?")])
     again = (replace(ASKED), *RESULTS)
 
-    assert kept([*given, *again], given) == STORED
+    assert new_tool_messages([*given, *again], given) == STORED
 
 
 def test_the_newest_state_is_that_of_the_last_answer_that_has_one():
@@ -210,3 +211,35 @@ def test_a_state_of_the_model_that_is_none_stays_where_it_is():
     ]
 
     assert expand(messages) == messages
+
+
+ROWS = {"rows": [{"index": 5}, {"index": 9}]}
+
+
+def test_what_has_an_index_travels_as_text_and_the_rest_as_it_is():
+    """§8.4."""
+    sealed = seal({"orchestrator": ROWS, "clock": {"at": [1]}})
+
+    assert sealed == {
+        "clock": {"at": [1]},
+        SEALED: '{"orchestrator":{"rows":[{"index":5},{"index":9}]}}',
+    }
+    assert unseal(sealed) == {"orchestrator": ROWS, "clock": {"at": [1]}}
+
+
+def test_a_state_without_an_index_is_not_touched():
+    state = {"orchestrator": {"rows": [{"number": 5}]}, "text": "index"}
+
+    assert seal(state) == state
+    assert unseal(state) == state
+
+
+def test_a_conversation_is_read_with_what_was_sealed():
+    answer = Message("assistant", "One.", state=seal({"orchestrator": ROWS}))
+
+    assert expand([answer]) == [Message("assistant", "One.", model_state=ROWS)]
+
+
+@pytest.mark.parametrize("spoilt", ["{", "[1]", "null", 5, None, ["{}"], "\ud800", "[" * 100_000])
+def test_what_cannot_be_read_is_left_out(spoilt: Any):
+    assert unseal({"a": 1, SEALED: spoilt}) == {"a": 1}

@@ -7,8 +7,7 @@ from apps.capabilities.registry import Prepared
 from apps.capabilities.rest.capability import rest
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import InitializationIssue
-from apps.runs.issues import naming_toolset, report
-from apps.runs.opening import open_capabilities
+from apps.runs.capabilities import naming_toolset, open_capabilities, show_issues
 from tests.capabilities.manifests import manifest, opening_for, tool, tool_set
 
 
@@ -20,7 +19,7 @@ def test_issues_are_shown_under_their_sections():
         InitializationIssue("search: no answer"),
     ]
 
-    report(issues, events.append)
+    show_issues(issues, events.append)
 
     assert events == [
         StageOpened("initialization-issues", "Initialization issues"),
@@ -40,7 +39,7 @@ def test_issues_are_shown_under_their_sections():
 def test_one_hard_issue_makes_the_stage_failed(is_hard):
     events: list[Event] = []
 
-    report([InitializationIssue("a", is_hard=is_hard)], events.append)
+    show_issues([InitializationIssue("a", is_hard=is_hard)], events.append)
 
     assert events[-1] == StageClosed("initialization-issues", 0.0, failed=is_hard)
 
@@ -48,7 +47,7 @@ def test_one_hard_issue_makes_the_stage_failed(is_hard):
 def test_without_issues_nothing_is_shown():
     events: list[Event] = []
 
-    report([], events.append)
+    show_issues([], events.append)
 
     assert events == []
 

@@ -120,7 +120,7 @@ async def test_a_client_that_goes_away_before_its_body_is_read_is_noticed(parts)
             cancelled.set()
 
     async def work(door):
-        await door.attended(vouch())
+        await door.while_connected(vouch())
 
     request = Request(work)
     for more in parts:
@@ -139,7 +139,7 @@ async def test_a_body_that_came_while_something_else_was_waited_for_is_whole():
         return b"said "
 
     async def work(door):
-        known = await door.attended(something(door))
+        known = await door.while_connected(something(door))
         await door.respond(200, known + await door.read_body(100))
 
     request = Request(work)

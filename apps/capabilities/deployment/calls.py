@@ -9,13 +9,12 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from apps.agent.assembly import Reply
+from apps.agent.assembly import Allowance, Reply
 from apps.agent.calls import static_names
 from apps.agent.events import AttachmentAdded, Event, RefusalDelta, TextDelta
 from apps.agent.messages import Attachment, Message
 from apps.agent.model import ModelRequest
 from apps.agent.replies import ask
-from apps.agent.room import Room
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.deployment.attachments import OutgoingFiles
 from apps.capabilities.deployment.conversations import (
@@ -60,7 +59,7 @@ async def call(target: Target, opening: Opening, invocation: Invocation) -> Tool
             stage_prefix=f"{invocation.id}-" if target.shows_stages else None,
             stage_parent=invocation.id,
             spend=invocation.spend,
-            room=Room(settings.ANSWER_MAX_CHARS),
+            allowance=Allowance(settings.ANSWER_MAX_CHARS),
         )
     return result_of(target, reply, invocation)
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from apps.agent.injection import Injection, inject, written
+from apps.agent.injection import Injection, arguments_text, inject
 from apps.agent.messages import Message
 from apps.agent.tools import Tool, Toolbox
 from apps.capabilities.hooks.calls import PlannedHook, call_hook, find_tool
@@ -84,7 +84,7 @@ class RunHooks:
         tool, hook = self.tools.get(planned.place), planned.hook
         if tool is None:
             return messages
-        identity = written(hook.arguments)
+        identity = arguments_text(hook.arguments)
         blank = Injection(tool.spec.name, {}, None, hook.frequency, identity)
         if self.is_fresh(hook, blank.prefix, messages):
             return messages

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from django.conf import settings
 
-from apps.agent.early import FENCE
+from apps.agent.stages import FENCE
 from apps.capabilities.wrappers.fences import fenced, opened_fence
 from apps.capabilities.wrappers.texts import VALUE_CHARACTERS, as_text, one_line, shortened
 from apps.manifest.manifest import Manifest

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from apps.agent.early import Announcement
+from apps.agent.stages import Announcement
 from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
 from apps.capabilities.registry import Opening
 

@@ -7,9 +7,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 
-from apps.agent.early import FENCE, MOST_CHARACTERS, Announcement
 from apps.agent.events import Emit, Event
-from apps.agent.stages import Stage, open_stage, silent
+from apps.agent.stages import FENCE, MOST_CHARACTERS, Announcement, Stage, open_stage, silent
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.display import Display

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from apps.agent.model import Delta
-from apps.agent.surrogates import decoded, mend
+from apps.agent.surrogates import decode_json, mend
 from apps.errors import ModelFailed
 from apps.workspace.egress.sdk_clients import Body, HTTPError
 from apps.workspace.openai.chunks import (
@@ -41,7 +41,7 @@ async def read_completion(body: Body) -> list[Delta]:
     """Raises `ModelFailed`."""
     data = await read_all(body)
     try:
-        completion = decoded(partial(msgspec.json.decode, type=Completion), data)
+        completion = decode_json(partial(msgspec.json.decode, type=Completion), data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise ModelFailed(
             "The model's service sent an answer that is not understood.", reason="stream"

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from apps.agent.model import Delta
-from apps.agent.surrogates import decoded, mend
+from apps.agent.surrogates import decode_json, mend
 from apps.errors import ModelFailed
 from apps.workspace.openai.chunks import Chunk, ChunkReader
 from apps.workspace.openai.failures import failure_in_stream
@@ -131,7 +131,7 @@ def read_block(block: bytes) -> tuple[bytes, bytes]:
 def read_chunk(payload: bytes) -> Chunk:
     """Raises `ModelFailed`."""
     try:
-        return decoded(_decode, payload)
+        return decode_json(_decode, payload)
     except msgspec.ValidationError:
         return read_loosely(payload)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:

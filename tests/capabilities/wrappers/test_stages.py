@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 
-from apps.agent.assembly import GrowingCall
-from apps.agent.early import Announcement, EarlyStage
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened, StageRenamed, TextDelta
 from apps.agent.loop import AgentLoop, Progress
 from apps.agent.messages import Message
-from apps.agent.stages import open_stage
+from apps.agent.stages import Announcement, EarlyStage, GrowingCall, open_stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.wrappers.display import Display, display_of
 from apps.capabilities.wrappers.fallbacks import with_fallback

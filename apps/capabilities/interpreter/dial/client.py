@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from django.conf import settings
 from pydantic import ValidationError
 
-from apps.agent.surrogates import decoded
+from apps.agent.surrogates import decode_json
 from apps.capabilities.interpreter.dial.errors import (
     EMPTY,
     UNAUTHORIZED,
@@ -176,7 +176,7 @@ def read(shape: type[R], body: bytes) -> R:
     if not body.strip():
         raise InterpreterFailed(EMPTY)
     try:
-        found: R = decoded(shape.model_validate_json, body)
+        found: R = decode_json(shape.model_validate_json, body)
     except ValidationError as error:
         raise InterpreterFailed(UNREADABLE) from error
     return found

@@ -1,44 +1,50 @@
 """The capabilities of an application, open for the length of one run.
 
-What cannot be opened becomes an issue, what cannot be closed a line in the log: the run goes on.
+A failure to open one becomes an issue, shown in a stage; a failure to close one is only logged.
 """
 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 
+from apps.agent.events import Emit, StageClosed, StageDelta, StageOpened
 from apps.agent.tools import Toolbox
 from apps.capabilities.registry import Contribution, Open, Opening
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import InitializationIssue
 from apps.manifest.manifest import Manifest
-from apps.runs.issues import naming_toolset
+from apps.manifest.toolsets import label_of
 
 logger = logging.getLogger(__name__)
 
+ISSUES_STAGE = "initialization-issues"
+_place = re.compile(r"tool_sets\[(\d{1,9})\]")
+
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenCapabilities:
     """The contributions of all capabilities, joined in their order."""
 
     contribution: Contribution
     toolbox: Toolbox
 
 
-Closing = tuple[str, AbstractAsyncContextManager[Contribution]]
-"""The name of an open capability, and what closes it."""
+Manager = tuple[str, AbstractAsyncContextManager[Contribution]]
+"""The name of an open capability, and its context manager."""
 
 
 @asynccontextmanager
 async def open_capabilities(
     application: ResolvedApplication, opening: Opening
-) -> AsyncIterator[Opened]:
-    """Open every capability for the length of the block; what fails becomes an issue."""
+) -> AsyncIterator[OpenCapabilities]:
     opened: list[tuple[str, Contribution]] = []
-    closing: list[Closing] = []
+    closing: list[Manager] = []
     try:
         issues = list(application.prepared.issues)
         for name, opener in application.prepared.openers:
@@ -56,7 +62,7 @@ async def open_capabilities(
 
 
 async def open_one(
-    closing: list[Closing], name: str, opener: Open, opening: Opening
+    closing: list[Manager], name: str, opener: Open, opening: Opening
 ) -> Contribution:
     manager = opener(opening)
     contribution = await manager.__aenter__()
@@ -68,7 +74,7 @@ async def open_one(
 async def attempt(
     name: str, work: Awaitable[Contribution], issues: list[InitializationIssue]
 ) -> Contribution:
-    """What a capability brings; nothing and an issue if it fails."""
+    """The contribution of a capability; an empty one, and a new issue, if it fails."""
     try:
         return await work
     except InitializationIssue as issue:
@@ -79,10 +85,10 @@ async def attempt(
     return Contribution()
 
 
-async def close_all(closing: list[Closing], error: BaseException | None) -> None:
-    """Close the capabilities, the last one first, also when the closing is interrupted.
+async def close_all(closing: list[Manager], error: BaseException | None) -> None:
+    """Close the capabilities, the last one first, also when a cancellation interrupts that.
 
-    How that goes changes nothing about how the run went. `error` is what ended it.
+    `error` ended the run. Failures to close change nothing about it.
     """
     raised = (None, None, None) if error is None else (type(error), error, error.__traceback__)
     while closing:
@@ -101,7 +107,7 @@ async def close_all(closing: list[Closing], error: BaseException | None) -> None
 
 def join(
     contributions: Sequence[Contribution], issues: list[InitializationIssue], manifest: Manifest
-) -> Opened:
+) -> OpenCapabilities:
     tools = Toolbox()
     for contribution in contributions:
         issues += contribution.issues
@@ -130,4 +136,42 @@ def join(
         completions=tuple(completion for c in contributions for completion in c.completions),
         issues=tuple(naming_toolset(issue, manifest) for issue in issues),
     )
-    return Opened(joined, tools)
+    return OpenCapabilities(joined, tools)
+
+
+def show_issues(issues: Sequence[InitializationIssue], emit: Emit) -> None:
+    """Show every issue under its section; the stage is failed if one of them is hard."""
+    if not issues:
+        return
+    emit(StageOpened(ISSUES_STAGE, "Initialization issues"))
+    emit(StageDelta(ISSUES_STAGE, issues_text(issues)))
+    emit(StageClosed(ISSUES_STAGE, 0.0, failed=any(issue.is_hard for issue in issues)))
+
+
+def issues_text(issues: Sequence[InitializationIssue]) -> str:
+    section = attrgetter("section")
+    blocks = [
+        f"#### {name}\n\n" + "\n".join(map(issue_text, group))
+        for name, group in groupby(sorted(issues, key=section), section)
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def issue_text(issue: InitializationIssue) -> str:
+    details = "".join(f"\n  - {detail}" for detail in issue.details.splitlines() if detail.strip())
+    return f"- {issue.message}{details}"
+
+
+def naming_toolset(issue: InitializationIssue, manifest: Manifest) -> InitializationIssue:
+    """The issue with the name of the toolset whose place in the manifest its message begins with."""
+    place = _place.match(issue.message)
+    toolsets = manifest.tool_sets[int(place[1]) :][:1] if place else ()
+    label = "".join(map(label_of, toolsets))
+    if not label:
+        return issue
+    return InitializationIssue(
+        f"Toolset {label}: {issue.message}",
+        section=issue.section,
+        details=issue.details,
+        is_hard=issue.is_hard,
+    )

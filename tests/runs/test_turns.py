@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from apps.agent.messages import Attachment, Message, ToolCall
-from apps.runs.mending import BEGIN, CONTINUE, mended
+from apps.runs.turns import BEGIN, CONTINUE, in_turns
 
 HELLO, HI, BYE = Message("user", "Hello"), Message("assistant", "Hi"), Message("user", "Bye")
 NOTE = Attachment("text/plain", "Note", data="1")
@@ -32,7 +32,7 @@ def none(call_id: str) -> Message:
     ],
 )
 def test_what_is_in_order_stays_as_it_is(messages):
-    assert mended(messages) == messages
+    assert in_turns(messages) == messages
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_what_is_in_order_stays_as_it_is(messages):
     ],
 )
 def test_user_and_assistant_take_turns_from_the_user_to_the_user(messages, expected):
-    assert mended(messages) == expected
+    assert in_turns(messages) == expected
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_user_and_assistant_take_turns_from_the_user_to_the_user(messages, expec
     ],
 )
 def test_a_call_without_a_result_gets_one_that_says_so(messages, expected):
-    assert mended(messages) == expected
+    assert in_turns(messages) == expected
 
 
 def test_what_belongs_to_two_messages_belongs_to_the_one_they_become():
@@ -78,7 +78,7 @@ def test_what_belongs_to_two_messages_belongs_to_the_one_they_become():
         "user", ({"type": "text", "text": "Two"},), attachments=(NOTE,), state={"b": 2}
     )
 
-    assert mended([first, Message("user"), second]) == [
+    assert in_turns([first, Message("user"), second]) == [
         Message(
             "user",
             ({"type": "text", "text": "One"}, {"type": "text", "text": "Two"}),
@@ -114,4 +114,4 @@ def test_what_belongs_to_two_messages_belongs_to_the_one_they_become():
     ],
 )  # fmt: skip
 def test_it_stays_clear_who_said_what(messages, expected):
-    assert mended(messages) == [expected]
+    assert in_turns(messages) == [expected]

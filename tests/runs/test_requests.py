@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from apps.errors import BadRequest
-from apps.runs.parameters import overlaid, static_tools
+from apps.runs.requests import model_parameters, static_tools
 from apps.workspace.port import DeploymentInfo
 
 
@@ -16,7 +16,7 @@ def info(**fields) -> DeploymentInfo:
 def test_the_manifest_wins_over_the_deployment_and_the_client_over_both():
     deployment = info(defaults={"temperature": 1.0, "seed": 1, "response_format": {"type": "a"}})
 
-    found = overlaid({"temperature": 0.0}, deployment, {"type": "b"})
+    found = model_parameters({"temperature": 0.0}, deployment, {"type": "b"})
 
     assert found == ({"temperature": 0.0, "seed": 1, "response_format": {"type": "b"}}, ())
 
@@ -24,7 +24,9 @@ def test_the_manifest_wins_over_the_deployment_and_the_client_over_both():
 def test_what_a_client_asks_for_stands_between_the_deployment_and_the_manifest():
     deployment = info(defaults={"temperature": 1.0, "seed": 1, "user": "a"})
 
-    found = overlaid({"temperature": 0.0}, deployment, None, {"temperature": 2.0, "seed": 2})
+    found = model_parameters(
+        {"temperature": 0.0}, deployment, None, {"temperature": 2.0, "seed": 2}
+    )
 
     assert found == ({"temperature": 0.0, "seed": 2, "user": "a"}, ())
 
@@ -33,14 +35,14 @@ def test_what_a_client_asks_for_stands_between_the_deployment_and_the_manifest()
 def test_a_limit_of_the_client_replaces_that_of_the_deployment_by_whichever_name(name):
     deployment = info(defaults={"max_tokens": 9})
 
-    assert overlaid({}, deployment, None, {name: 5}) == ({name: 5}, ())
+    assert model_parameters({}, deployment, None, {name: 5}) == ({name: 5}, ())
 
 
 def test_an_effort_of_the_client_that_the_deployment_does_not_know_is_refused():
     deployment = info(reasoning_efforts=("low", "high"))
 
     with pytest.raises(BadRequest) as refused:
-        overlaid({}, deployment, None, {"reasoning_effort": "minimal"})
+        model_parameters({}, deployment, None, {"reasoning_effort": "minimal"})
 
     assert str(refused.value) == (
         "reasoning_effort: the model does not support 'minimal'. Write one of 'low', 'high', or "
@@ -50,7 +52,7 @@ def test_an_effort_of_the_client_that_the_deployment_does_not_know_is_refused():
 
 @pytest.mark.parametrize("known", [(), ("low", "high")])
 def test_an_effort_is_kept_if_the_deployment_knows_it_or_says_nothing_of_efforts(known):
-    assert overlaid({"reasoning_effort": "low"}, info(reasoning_efforts=known)) == (
+    assert model_parameters({"reasoning_effort": "low"}, info(reasoning_efforts=known)) == (
         {"reasoning_effort": "low"},
         (),
     )
@@ -61,7 +63,9 @@ def test_an_effort_that_the_deployment_does_not_know_is_left_out_and_told(place)
     effort = {"reasoning_effort": "minimal"}
     own, defaults = (effort, {}) if place == "manifest" else ({}, effort)
 
-    wanted, (issue,) = overlaid(own, info(reasoning_efforts=("low", "high"), defaults=defaults))
+    wanted, (issue,) = model_parameters(
+        own, info(reasoning_efforts=("low", "high"), defaults=defaults)
+    )
 
     assert wanted == {}
     assert (issue.section, issue.is_hard) == ("Orchestrator", False)
@@ -73,7 +77,7 @@ def test_an_effort_that_the_deployment_does_not_know_is_left_out_and_told(place)
 
 def test_the_tools_that_a_deployment_runs_itself_stand_beside_ours_as_they_are_listed(caplog):
     """§3.5."""
-    caplog.set_level(logging.DEBUG, logger="apps.runs.parameters")
+    caplog.set_level(logging.DEBUG, logger="apps.runs.requests")
     search = {"type": "static_function", "static_function": {"name": "search", "own": [1]}}
     nonsense = [
         {"type": "function"},
@@ -84,7 +88,7 @@ def test_the_tools_that_a_deployment_runs_itself_stand_beside_ours_as_they_are_l
     deployment = info(defaults={"seed": 1, "tools": [search, *nonsense]})
 
     assert static_tools(deployment) == (search,)
-    assert overlaid({}, deployment) == ({"seed": 1}, ())
+    assert model_parameters({}, deployment) == ({"seed": 1}, ())
     assert [record.getMessage() for record in caplog.records] == [
         f"defaults.tools.{number} of gpt is no static function" for number in range(1, 5)
     ]

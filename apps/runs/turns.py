@@ -1,7 +1,7 @@
-"""A conversation in any order, as every service takes it.
+"""A conversation in which user and assistant take turns, which every service accepts.
 
 Services differ in what they refuse: an assistant that speaks first or last, two messages of one
-role in a row, calls without results. What is mended here is refused by none of them.
+role in a row, calls without results.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ BEGIN = Message("user", "Begin.")
 CONTINUE = Message("user", "Continue your last message from exactly where it ends.")
 
 
-def mended(messages: Iterable[Message]) -> list[Message]:
+def in_turns(messages: Iterable[Message]) -> list[Message]:
     """The messages so that every call has its result, user and assistant take turns, and the
-    user or a tool speaks last. What was in order stays as it is.
+    user or a tool speaks last.
     """
     turns: list[list[Message]] = []
     for message in answered(messages):
@@ -36,7 +36,7 @@ def mended(messages: Iterable[Message]) -> list[Message]:
 
 
 def answered(messages: Iterable[Message]) -> Iterator[Message]:
-    """The messages, with a result that says so behind calls that nobody answered."""
+    """The messages, with a `NO_RESULT` behind each unanswered call."""
     waiting: dict[str | None, None] = {}
     for message in messages:
         if message.role == "tool":
@@ -57,7 +57,7 @@ def is_continued(first: Message, second: Message) -> bool:
 
 
 def joined(turn: Sequence[Message]) -> Message:
-    """One message of several; where their names differ, the names become part of the text."""
+    """One message of several; if their names differ, the names become part of the text."""
     last = turn[-1]
     if len(turn) == 1:
         return last
