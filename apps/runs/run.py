@@ -42,8 +42,7 @@ from apps.runs.requests import RunRequest, check_client_tools, demanded, without
 from apps.runs.sealing import seal
 from apps.runs.timings import show_timings
 from apps.runs.usage import total
-from apps.workspace.loading.loader import Loading
-from apps.workspace.loading.rules import rules_of
+from apps.workspace.loading.loader import Loading, rules_of
 from apps.workspace.port import DeploymentInfo, Workspace
 
 logger = logging.getLogger(__name__)

@@ -30,7 +30,7 @@ from apps.workspace.dial.failures import (
 from apps.workspace.dial.headers import credentials
 from apps.workspace.dial.wire import File, TooLarge, encoded_body, read_whole, send
 from apps.workspace.egress.clients import CONNECT_SECONDS
-from apps.workspace.egress.retry_after import retry_after
+from apps.workspace.egress.headers import retry_after
 from apps.workspace.egress.sdk_clients import (
     ConnectError,
     ConnectTimeout,

@@ -1,4 +1,4 @@
-"""Completions of Core's models and applications."""
+"""Chat completions of Core's models and applications."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from apps.workspace.openai.failures import failure_of_answer
 
 
 @dataclass(frozen=True, slots=True)
-class Completions:
-    """One deployment's completions, for one caller; `name` is its id, encoded."""
+class DialCompletions:
+    """A deployment as one caller asks it; `name` is its encoded id."""
 
     core: Core
     name: str

@@ -15,10 +15,10 @@ from apps.workspace.dial.core import Core
 from apps.workspace.dial.headers import encoded_headers
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.per_loop import shared
-from apps.workspace.egress.pool import Origin
 from apps.workspace.egress.sdk_clients import URL, Request
 from apps.workspace.egress.transport import (
     Limits,
+    Origin,
     StreamedResponse,
     StreamTransport,
     join_head,

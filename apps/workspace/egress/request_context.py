@@ -16,25 +16,15 @@ from http import HTTPStatus
 from typing import Any
 
 import httpx2
-from httpx2 import SSEError
+from httpx2 import SSEError as SSEError
 
 from apps.agent.surrogates import Mender
 from apps.errors import EgressRefused, ToolError
 from apps.workspace.egress.clients import CONNECT_SECONDS
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.guarded_transports import Httpx2Transport
-from apps.workspace.egress.retry_after import retry_after
+from apps.workspace.egress.headers import retry_after
 from apps.workspace.egress.sdk_clients import make_sdk_client
-
-__all__ = [
-    "CURRENT",
-    "Authorize",
-    "Broken",
-    "RequestContext",
-    "RequestContextTransport",
-    "SSEError",
-    "make_session_client",
-]
 
 LIMITS = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=5.0)
 """Of the connections to one server for one caller's credentials."""

@@ -7,16 +7,109 @@ than all the rest of a run.
 
 from __future__ import annotations
 
+import asyncio
 import math
 import ssl
+from collections import deque
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import httpx2
 
 from apps.workspace.egress.connection import Connection, Head
-from apps.workspace.egress.guard import Trust
-from apps.workspace.egress.pool import Origin, Pool
+from apps.workspace.egress.guard import Address, Trust, find_addresses
+from apps.workspace.egress.guarded_transports import tls_context
+
+KEPT_SECONDS = 15.0
+"""Below the idle limit of usual proxies; a connection that they closed earlier is noticed."""
+MOST_KEPT = 256
+"""Idle connections to one origin; how many are in use is bounded by the runs that ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    scheme: str
+    host: str
+    port: int
+
+
+class Pool:
+    """Idle connections by origin, the most recently used taken first."""
+
+    def __init__(self, trust: Trust) -> None:
+        self.trust = trust
+        self.idle: dict[Origin, deque[tuple[Connection, float]]] = {}
+        self.sweeper: asyncio.TimerHandle | None = None
+
+    def take(self, origin: Origin) -> Connection | None:
+        """An idle connection that is still open, if there is one."""
+        kept = self.idle.get(origin)
+        oldest = asyncio.get_running_loop().time() - KEPT_SECONDS
+        while kept:
+            connection, since = kept.pop()
+            if since >= oldest and connection.is_reusable() and not connection.has_news():
+                return connection
+            connection.close()
+        return None
+
+    async def connect(self, origin: Origin, seconds: float) -> Connection:
+        """Raises `EgressRefused`, TimeoutError, and OSError (also for the name and for TLS)."""
+        async with asyncio.timeout(seconds):
+            addresses = await find_addresses(self.trust, origin.host, origin.port)
+            failure: OSError | None = None
+            for address in addresses:
+                try:
+                    return await dial(origin, address)
+                except OSError as error:
+                    failure = error
+        raise failure or OSError(f"The host {origin.host!r} has no address.")
+
+    def give_back(self, origin: Origin, connection: Connection) -> None:
+        """Keep a connection whose exchange is complete."""
+        kept = self.idle.setdefault(origin, deque())
+        if not connection.is_reusable() or len(kept) >= MOST_KEPT:
+            connection.close()
+            return
+        connection.rest()
+        loop = asyncio.get_running_loop()
+        kept.append((connection, loop.time()))
+        if self.sweeper is None:
+            self.sweeper = loop.call_later(KEPT_SECONDS, self.sweep)
+
+    def sweep(self) -> None:
+        loop = asyncio.get_running_loop()
+        oldest = loop.time() - KEPT_SECONDS
+        for origin, kept in list(self.idle.items()):
+            while kept and (kept[0][1] < oldest or not kept[0][0].is_reusable()):
+                kept.popleft()[0].close()
+            if not kept:
+                del self.idle[origin]
+        self.sweeper = loop.call_later(KEPT_SECONDS, self.sweep) if self.idle else None
+
+    async def aclose(self) -> None:
+        if self.sweeper is not None:
+            self.sweeper.cancel()
+            self.sweeper = None
+        for kept in self.idle.values():
+            for connection, _ in kept:
+                connection.close()
+        self.idle.clear()
+        await asyncio.sleep(0)  # lets the aborted transports tell their protocols
+
+
+async def dial(origin: Origin, address: Address) -> Connection:
+    """The address is dialled; the name is what the certificate has to be for."""
+    loop = asyncio.get_running_loop()
+    secure = origin.scheme == "https"
+    _, connection = await loop.create_connection(
+        Connection,
+        address.host,
+        address.port,
+        ssl=tls_context() if secure else None,
+        server_hostname=origin.host if secure else None,
+    )
+    return connection
+
 
 MOST_ERROR_BYTES = 1024 * 1024
 """Of an answer that is not 2xx; the rest is not read."""

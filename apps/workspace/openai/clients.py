@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import msgspec
 import openai
 from django.conf import settings
 
 from apps import tracing
+from apps.agent.messages import Message, to_dict
+from apps.agent.model import ModelRequest
+from apps.errors import BadRequest
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.per_loop import shared
 from apps.workspace.egress.sdk_clients import (
@@ -23,6 +27,7 @@ from apps.workspace.egress.sdk_clients import (
     make_stream_client,
 )
 from apps.workspace.egress.transport import Limits, StreamedResponse, Template
+from apps.workspace.openai.chunks import THOUGHT_NAMES
 
 COMPLETIONS = "chat/completions"
 CONNECT_SECONDS = 5.0
@@ -87,7 +92,7 @@ class ServiceClient(openai.AsyncOpenAI):
         """
         if self.template is None:
             self.template = Template.of(self.question())
-        answer = await self.client.straight.post(
+        answer = await self.client.stream_transport.post(
             self.template, tracing.headers(), content, limits(idle_seconds)
         )
         if 200 <= answer.status < 300:
@@ -147,3 +152,48 @@ def limits(idle_seconds: float) -> Limits:
 
 def pairs(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(headers.items()))
+
+
+def write(request: ModelRequest, model: str, *, dial: bool) -> bytes:
+    """JSON as the service reads it; only DIAL gets `custom_content`.
+
+    `parameters` cannot replace what is ours, except that `stream_options` set to null leaves it
+    out, for services that refuse it. Raises `BadRequest` for text that is not Unicode.
+    """
+    body = dict(request.parameters)
+    options = body.pop("stream_options", {})
+    body["model"] = model
+    body["messages"] = [written(message, dial=dial) for message in request.messages]
+    body["stream"] = True
+    if options is not None:
+        body["stream_options"] = {"include_usage": True, **options}
+    tools = [*(spec.written for spec in request.tools), *request.static_tools]
+    if tools:
+        body["tools"] = tools
+    try:
+        return msgspec.json.encode(body, enc_hook=as_dict)
+    except UnicodeEncodeError as error:
+        raise BadRequest(
+            "Text that is not Unicode", "A message contains half of a character; send it again."
+        ) from error
+
+
+def written(message: Message, *, dial: bool) -> dict[str, Any]:
+    """A model reads its own state at the top level, where it left it, and its thoughts as fields."""
+    thoughts, own = message.thoughts, message.model_state
+    if thoughts is None and not own:
+        fields = to_dict(message)
+    else:
+        state = {**message.state, **own}
+        fields = to_dict(replace(message, state=state, thoughts=None, model_state={}))
+    if thoughts is not None:
+        fields |= {name: thoughts.parts[name] for name in THOUGHT_NAMES if name in thoughts.parts}
+    if not dial:
+        fields.pop("custom_content", None)
+    return fields
+
+
+def as_dict(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON.")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from apps.agent.model import Delta
+from apps.agent.events import TextDelta
+from apps.agent.model import Delta, ReasoningDelta
 from apps.agent.surrogates import decoded, mend
 from apps.errors import ModelFailed
 from apps.workspace.openai.chunks import Chunk, ChunkReader
 from apps.workspace.openai.failures import failure_in_stream
-from apps.workspace.openai.text_form import TextForm
 
 MOST_EVENT_BYTES = 8 * 1024 * 1024
 """One event may carry an attachment; one that never ends may not fill memory."""
@@ -158,3 +160,69 @@ def without_nulls(value: Any) -> Any:
     if isinstance(value, list):
         return [without_nulls(item) for item in value]
     return value
+
+
+MOST_ATTEMPTS = 8
+"""Of one answer: some services write something new around each text, of which nothing is learned."""
+SAMPLE = "sample"
+
+
+class TextForm:
+    """The bytes before and after the text, and what is made of it."""
+
+    def __init__(self) -> None:
+        self.before = b""
+        self.after = b""
+        self.make: Callable[[str], Delta] = TextDelta
+        self.attempts = 0
+
+    def matches(self, payload: bytes) -> bool:
+        return (
+            bool(self.before)
+            and payload.startswith(self.before)
+            and payload.endswith(self.after)
+            and len(payload) > len(self.before) + len(self.after)
+        )
+
+    def read(self, payload: bytes) -> Delta | None:
+        """What a chunk of this form says, None for any other chunk."""
+        if not self.matches(payload):
+            return None
+        try:
+            text = payload[len(self.before) : -len(self.after)].decode()
+        except UnicodeDecodeError:
+            return None
+        return self.make(text) if is_plain(text) else None
+
+    def learn(self, payload: bytes, said: Sequence[Delta]) -> bool:
+        """Take over the form of a chunk that was decoded and said this, if it says one text.
+
+        False when that was tried too often.
+        """
+        match said:
+            case [TextDelta(text, None)] if text and is_plain(text):
+                make: Callable[[str], Delta] = TextDelta
+            case [ReasoningDelta(text, name)] if text and is_plain(text):
+                make = partial(ReasoningDelta, name=name)
+            case _:
+                return True
+        self.attempts += 1
+        before, quoted, after = payload.partition(b'"%b"' % text.encode())
+        before, after = before + quoted[:1], quoted[-1:] + after
+        if says(before + SAMPLE.encode() + after) == [make(SAMPLE)]:
+            self.before, self.after, self.make = before, after, make
+        return self.attempts < MOST_ATTEMPTS
+
+
+def is_plain(text: str) -> bool:
+    """Whether JSON has the text as it is."""
+    return text.isprintable() and '"' not in text and "\\" not in text
+
+
+def says(payload: bytes) -> list[Delta]:
+    deltas: list[Delta] = []
+    try:
+        ChunkReader().read(msgspec.json.decode(payload, type=Chunk), deltas)
+    except msgspec.MsgspecError:
+        return []
+    return deltas

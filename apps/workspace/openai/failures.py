@@ -12,7 +12,7 @@ import msgspec
 import openai
 
 from apps.errors import EgressRefused, ModelFailed
-from apps.workspace.egress.retry_after import retry_after
+from apps.workspace.egress.headers import retry_after
 from apps.workspace.egress.sdk_clients import (
     ConnectTimeout,
     HTTPError,

@@ -20,7 +20,7 @@ from apps.agent.model import Delta, ModelRequest
 from apps.errors import EgressRefused
 from apps.workspace.egress.sdk_clients import Body, HTTPError, InvalidURL
 from apps.workspace.egress.transport import StreamedResponse
-from apps.workspace.openai.clients import Service, pairs
+from apps.workspace.openai.clients import Service, pairs, write
 from apps.workspace.openai.completions import read_completion
 from apps.workspace.openai.events import EventDecoder
 from apps.workspace.openai.failures import (
@@ -28,7 +28,6 @@ from apps.workspace.openai.failures import (
     failure_of_connection,
     failure_of_status,
 )
-from apps.workspace.openai.requests import write
 
 
 class Asked(Protocol):

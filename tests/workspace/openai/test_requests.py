@@ -9,7 +9,7 @@ import pytest
 from apps.agent.messages import Message, Thoughts
 from apps.agent.model import ModelRequest
 from apps.errors import BadRequest
-from apps.workspace.openai.requests import write
+from apps.workspace.openai.clients import write
 
 MESSAGES = (Message("user", "Hi"),)
 
