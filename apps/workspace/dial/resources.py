@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from apps.errors import FileMissing, FileRefused, ServiceFailed
+from apps.errors import FileRefused, ServiceFailed
 from apps.workspace.dial.calls import Calls, mapping
 from apps.workspace.dial.core import Core, encoded
 from apps.workspace.dial.failures import CoreRefused
-from apps.workspace.port import FileInfo, FolderInfo
+from apps.workspace.port import FileInfo, FolderInfo, missing, shown
 
 FILES = "files"
 GRANT = "/v1/ops/resource/per-request-permissions/grant"
@@ -40,14 +40,6 @@ def resource_path(core: Core, path: str, kind: str = FILES) -> str:
     if root != kind or not rest or ("/" not in rest and not is_folder):
         raise missing(path)
     return f"{found}/" if is_folder else found
-
-
-def missing(path: str) -> FileMissing:
-    return FileMissing(f"There is no file {shown(path)} that you may use.")
-
-
-def shown(path: str) -> str:
-    return ascii(path if len(path) <= 200 else f"{path[:200]}…")
 
 
 def refusal_of(refusal: CoreRefused, path: str) -> Exception:
@@ -115,12 +107,6 @@ def moment(milliseconds: Any) -> datetime | None:
         return datetime.fromtimestamp(milliseconds / 1000, UTC)
     except (OverflowError, OSError, ValueError):
         return None
-
-
-def check_size(size: int, limit: int) -> None:
-    """Raises `FileRefused`."""
-    if size > limit:
-        raise FileRefused(f"The file has {size:,} bytes; at most {limit:,} are possible.")
 
 
 async def read_prompt(calls: Calls, path: str) -> str:

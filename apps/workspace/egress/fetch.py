@@ -1,7 +1,7 @@
 """Fetch a URL that a model or a user named: public addresses only, no credentials, bounded.
 
-The client underneath judges the addresses that it dials, keeps no cookies, reads no proxy
-variables and follows no redirects; those are followed here, each one judged like the first.
+The client judges every address that it connects to. Redirects are followed here, each judged like
+the first URL.
 """
 
 from __future__ import annotations
@@ -41,10 +41,7 @@ _charset = re.compile(r"\bcharset\s*=\s*[\"']?([\w.:-]{1,40})", re.ASCII | re.IG
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """`content_type` is without parameters, `filename` without any path.
-
-    `charset` is the encoding of a text as the server calls it, "" if it says nothing.
-    """
+    """`content_type` has no parameters, `filename` no path; `charset` is "" if none was sent."""
 
     content: bytes = field(repr=False)
     content_type: str
@@ -67,14 +64,14 @@ async def fetch(url: str, policy: FetchPolicy, limit: int, *, seconds: float) ->
     except EgressRefused as error:
         raise refusal("ssrf_block", url) from error
     except (HTTPError, InvalidURL) as error:
-        raise refusal(reason_of(error), url) from error
+        raise refusal(failure_reason(error), url) from error
 
 
 async def follow(url: str, policy: FetchPolicy, limit: int, seconds: float) -> Fetched:
     if wish := policy.judge_switches():
         raise refusal(wish, url)
     timeout = Timeout(seconds, connect=settings.EXTERNAL_URL_FETCH_CONNECT_TIMEOUT_SECONDS)
-    address = read(url, url)
+    address = read_address(url, url)
     for _ in range(settings.EXTERNAL_URL_FETCH_MAX_REDIRECTS + 1):
         if wish := policy.judge(address.host):
             raise refusal(wish, url)
@@ -82,14 +79,14 @@ async def follow(url: str, policy: FetchPolicy, limit: int, seconds: float) -> F
             target = response.headers.get("location", "")
             if response.status_code not in REDIRECTS or not target:
                 return await read_file(response, address, limit, url)
-            address = read(joined(address, target), url)
+            address = read_address(str(address.join(target)), url)
     raise refusal("redirect_cap", url)
 
 
-def read(text: str, asked: str) -> URL:
-    """The address without the name and password in it, which would become a header.
+def read_address(text: str, asked: str) -> URL:
+    """The address without user name and password, which the client would send as a header.
 
-    Raises `FetchRefused` for what is no address of HTTP, and `InvalidURL`.
+    Raises `FetchRefused` for an address that is not HTTP, and `InvalidURL`.
     """
     address = parse_url(text)
     is_http = address.scheme in {"http", "https"}
@@ -97,11 +94,6 @@ def read(text: str, asked: str) -> URL:
     if not is_http or not address.host or not 0 < port < 65_536:
         raise refusal("ssrf_block", asked)
     return address.copy_with(userinfo=b"", fragment=None)
-
-
-def joined(address: URL, target: str) -> str:
-    """Raises `InvalidURL`."""
-    return str(address.join(target))
 
 
 async def read_file(response: Response, address: URL, limit: int, asked: str) -> Fetched:
@@ -118,8 +110,8 @@ async def read_file(response: Response, address: URL, limit: int, asked: str) ->
     return Fetched(content, guessed, name, charset[1].lower() if charset else "")
 
 
-def reason_of(error: Exception) -> FetchReason:
-    """A host that cannot be found is as good as one that may not be contacted."""
+def failure_reason(error: Exception) -> FetchReason:
+    # An unknown host is reported as a blocked one.
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, socket.gaierror | InvalidURL):
@@ -163,11 +155,11 @@ def refusal(reason: FetchReason, url: str, detail: str = "") -> FetchRefused:
 
 SHOWN_CHARACTERS = 200
 NAME_BYTES = 200
-"""File systems take 255; what is put in front of a name needs some."""
+"""Less than the 255 of file systems, so that a prefix fits."""
 
 
 def shown(url: str) -> str:
-    """A URL without user, password, query and fragment; of a data: URI its scheme alone."""
+    """A URL for messages: without credentials, query and fragment; only the scheme of a data: URI."""
     scheme, colon, _ = url.strip().partition(":")
     if colon and scheme.lower() == "data":
         return "data:…"
@@ -182,23 +174,23 @@ def shown(url: str) -> str:
 
 
 def name_of_file(url: str, disposition: str, content_type: str) -> str:
-    """As the server calls it, else the end of the URL's path, else one made of the URL's hash."""
-    given = usable(told(disposition)) or usable(unquote(last_segment(url)))
+    """The name from the server, else from the URL's path, else one made of the URL's hash."""
+    given = usable_name(disposition_name(disposition)) or usable_name(unquote(last_segment(url)))
     if given:
         return given
     digest = hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()[:16]
     return f"external-{digest}{mimetypes.guess_extension(content_type) or ''}"
 
 
-def told(disposition: str) -> str:
-    """The file name in a Content-Disposition header, in either of its spellings."""
+def disposition_name(disposition: str) -> str:
+    """The file name in a Content-Disposition header; "" for none."""
     if not disposition:
         return ""
     header = Message()
     header["Content-Disposition"] = disposition
     try:
         return header.get_filename("") or ""
-    except (LookupError, UnicodeError):  # a character set that is none
+    except (LookupError, UnicodeError):  # an unknown character set
         return ""
 
 
@@ -209,8 +201,8 @@ def last_segment(url: str) -> str:
         return ""
 
 
-def usable(name: str) -> str:
-    """A name that is no path and that storages take; "" when nothing of it remains."""
+def usable_name(name: str) -> str:
+    """The last part of a name, cleaned and cut for storages; "" when nothing remains."""
     last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
     clean = "".join(c for c in last if c.isprintable()).strip(" .")
     if len(clean.encode("utf-8", "replace")) <= NAME_BYTES:

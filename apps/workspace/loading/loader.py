@@ -130,7 +130,7 @@ class Loader:
         place = place_of(url)
         if place.kind in {"external", "data"}:
             return await self.keep(await self.take(url))
-        info = await self.in_time(url, self.info(url, place))
+        info = await self.in_time(url, self.look_up(url, place))
         check_size(info.size, self.rules.limit)
         return info
 
@@ -140,7 +140,7 @@ class Loader:
         named = file.name if digest in file.name else f"loaded/{digest}/{file.name}"
         return await self.files.keep(named, file.content, file.type)
 
-    async def info(self, url: str, place: Place) -> FileInfo:
+    async def look_up(self, url: str, place: Place) -> FileInfo:
         return await self.files.info(await self.path_of(url, place))
 
     async def path_of(self, url: str, place: Place) -> str:

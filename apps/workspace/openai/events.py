@@ -1,4 +1,4 @@
-"""From bytes to deltas: a decoder of server-sent events that knows what a completion sends."""
+"""Decoder of streamed completions: from the bytes of server-sent events to deltas."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from apps.workspace.openai.chunks import Chunk, ChunkReader
 from apps.workspace.openai.failures import failure_in_stream
 
 MOST_EVENT_BYTES = 8 * 1024 * 1024
-"""One event may carry an attachment; one that never ends may not fill memory."""
+"""One event may carry an attachment, but an endless one must not fill memory."""
 
 
 _decode = msgspec.json.Decoder(Chunk).decode
 
 
 class EventDecoder:
-    """Feed it what each read brought; it gives back what the complete events in it say.
+    """Takes the bytes of each read and returns the deltas of the events that are complete.
 
-    `is_done` is set by the closing `[DONE]`, `has_finished` by a finish reason. `failure` is what
-    ended the stream early: what came before it is given back first.
+    `is_done` is set by the closing `[DONE]`, `has_finished` by a finish reason. `failure` ends the
+    stream early; deltas before it are returned first.
     """
 
     def __init__(self) -> None:
         self.reader = ChunkReader()
         self.form: TextForm | None = TextForm()
-        """None once there is nothing to be learned."""
+        """None once learning has failed too often."""
         self.rest: list[bytes] = []
         self.held = b""
         self.size = 0
@@ -44,7 +44,7 @@ class EventDecoder:
         if self.held or b"\r" in data:
             data = unify(self.held + data)
             data, self.held = (data[:-1], b"\r") if data.endswith(b"\r") else (data, b"")
-        # What was kept holds no end of an event, so only the seam is looked at again.
+        # The kept bytes hold no end of an event, so only the seam has to be searched.
         if b"\n\n" not in (self.rest[-1][-1:] + data if self.rest else data):
             self.keep(data)
             return []
@@ -111,7 +111,7 @@ class EventDecoder:
 
 
 def unify(data: bytes) -> bytes:
-    """Line ends as `\\n`; a `\\r` at the very end stays, because its `\\n` may be still to come."""
+    """Line ends as `\\n`; a final `\\r` stays, because its `\\n` may be still to come."""
     whole, last = (data[:-1], data[-1:]) if data.endswith(b"\r") else (data, b"")
     return whole.replace(b"\r\n", b"\n").replace(b"\r", b"\n") + last
 
@@ -163,12 +163,17 @@ def without_nulls(value: Any) -> Any:
 
 
 MOST_ATTEMPTS = 8
-"""Of one answer: some services write something new around each text, of which nothing is learned."""
+"""Per answer: some services write something new around each text."""
 SAMPLE = "sample"
 
 
 class TextForm:
-    """The bytes before and after the text, and what is made of it."""
+    """A short cut for chunks that differ in one text alone, as nearly all of an answer do.
+
+    Services repeat everything around the text byte for byte, so the text of the next chunk stands
+    between the same bytes. The bytes are kept only after a check that another text between them
+    is decoded as just that text.
+    """
 
     def __init__(self) -> None:
         self.before = b""
@@ -185,7 +190,7 @@ class TextForm:
         )
 
     def read(self, payload: bytes) -> Delta | None:
-        """What a chunk of this form says, None for any other chunk."""
+        """The delta of a chunk of this form, None for any other chunk."""
         if not self.matches(payload):
             return None
         try:
@@ -195,9 +200,9 @@ class TextForm:
         return self.make(text) if is_plain(text) else None
 
     def learn(self, payload: bytes, said: Sequence[Delta]) -> bool:
-        """Take over the form of a chunk that was decoded and said this, if it says one text.
+        """Learn the form of a decoded chunk if its only delta is a text.
 
-        False when that was tried too often.
+        False after too many attempts.
         """
         match said:
             case [TextDelta(text, None)] if text and is_plain(text):
@@ -209,17 +214,17 @@ class TextForm:
         self.attempts += 1
         before, quoted, after = payload.partition(b'"%b"' % text.encode())
         before, after = before + quoted[:1], quoted[-1:] + after
-        if says(before + SAMPLE.encode() + after) == [make(SAMPLE)]:
+        if deltas_of(before + SAMPLE.encode() + after) == [make(SAMPLE)]:
             self.before, self.after, self.make = before, after, make
         return self.attempts < MOST_ATTEMPTS
 
 
 def is_plain(text: str) -> bool:
-    """Whether JSON has the text as it is."""
+    """Whether JSON writes the text without escapes."""
     return text.isprintable() and '"' not in text and "\\" not in text
 
 
-def says(payload: bytes) -> list[Delta]:
+def deltas_of(payload: bytes) -> list[Delta]:
     deltas: list[Delta] = []
     try:
         ChunkReader().read(msgspec.json.decode(payload, type=Chunk), deltas)
