@@ -49,12 +49,12 @@ def nothing_is_kept_between_tests() -> Iterator[None]:
     yield
     from apps.catalog import resolve
     from apps.workspace.dial import kept_applications, metadata
-    from apps.workspace.local import deployments, mcp_servers
+    from apps.workspace.local import mcp_servers, workspace
 
     resolve.forget()
     kept_applications.forget()
     metadata.forget()
-    deployments.forget()
+    workspace.forget_deployments()
     mcp_servers.forget()
 
 

@@ -1,4 +1,4 @@
-"""Which of the offered tools a question points to, and with what arguments."""
+"""Plan of tool calls for a question: which of the offered tools, with which arguments."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from apps.demo.clues import Clue, all_clues, read_clauses
 from apps.demo.results import tool_title
 
 MOST_CALLS = 8
-"""Of one answer; more would only be a wall of stages."""
+"""Calls of one answer; more would be a wall of stages."""
 SHORTEST_KEYWORD = 4
-"""Characters from which a word of a description counts, and from which a beginning is as good."""
-_NO_KEYWORDS = """
+"""Characters that a word of a description, or a common beginning of two words, must have."""
+_STOP_WORDS = """
     a about an and any are as at be by can current do does for from get give has have how if in
     information internal into is it long make me my need new no not now of on one or please return s
     say short show some tell text that the then there these this to today two use value want was we
     what when which will with would write you your
 """
-NO_KEYWORDS = frozenset(_NO_KEYWORDS.split())
-WANTED = (
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+PARAMETER_CLUES = (
     (re.compile(r"time_?zone|\bIANA\b", re.IGNORECASE), "place", "zone"),
     (re.compile(r"\bur[il]\b", re.IGNORECASE), "url", "text"),
     (re.compile(r"\bpath\b|\bfile", re.IGNORECASE), "file", "text"),
     (re.compile(r"city|cities|place|location|town|country", re.IGNORECASE), "place", "text"),
     (re.compile(""), "text", "text"),
 )
-"""Name or description of a text parameter → kind of the clue, and what of it; the first that fits."""
+"""Pattern of a text parameter's name or description → kind and attribute of its clue; first match."""
 
 _word = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
 
@@ -43,7 +43,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`kind` is that of the clue it takes, "" for none; `attribute` is what it takes of the clue."""
+    """Filled from the `attribute` of a clue of this `kind`; both are "" for none."""
 
     name: str
     schema: Mapping[str, Any]
@@ -54,15 +54,15 @@ class Parameter:
 
 @dataclass(slots=True)
 class Plan:
-    """The calls to make; `missing` says which cannot be made, and why."""
+    """The calls to make; `missing` explains calls that cannot be made."""
 
     calls: list[Call] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Wish:
-    """Tools that are asked about the same things."""
+class ToolRequest:
+    """Tools that are asked about the same clues."""
 
     tools: list[ToolSpec]
     clues: list[Clue]
@@ -71,11 +71,7 @@ class Wish:
 def plan_calls(
     question: str, tools: Sequence[ToolSpec], choice: object = None, earlier: Sequence[str] = ()
 ) -> Plan:
-    """The calls that a question asks for.
-
-    `choice` is the `tool_choice` of the completion request; `earlier` are the questions before, the
-    newest first.
-    """
+    """`choice` is the `tool_choice` of the request; `earlier` are former questions, newest first."""
     plan = Plan()
     chosen = [
         tool for tool in tools if choice == {"type": "function", "function": {"name": tool.name}}
@@ -83,12 +79,12 @@ def plan_calls(
     tools = chosen or tools
     if choice == "none" or not tools:
         return plan
-    wishes = read_wishes(question, tools) or go_on(question, tools, earlier)
-    if not wishes and (chosen or choice == "required"):
-        wishes = [Wish([tools[0]], all_clues(question))]
-    for wish in wishes:
-        for tool in wish.tools:
-            for made in calls_of(tool, wish.clues, question):
+    requests = read_requests(question, tools) or follow_up(question, tools, earlier)
+    if not requests and (chosen or choice == "required"):
+        requests = [ToolRequest([tools[0]], all_clues(question))]
+    for request in requests:
+        for tool in request.tools:
+            for made in calls_of(tool, request.clues, question):
                 found: list[Any] = plan.calls if isinstance(made, Call) else plan.missing
                 if made not in found:
                     found.append(made)
@@ -98,50 +94,52 @@ def plan_calls(
     return plan
 
 
-def read_wishes(question: str, tools: Sequence[ToolSpec]) -> list[Wish]:
-    """The clues of a clause without a tool belong to the wish before it, or to the first one.
+def read_requests(question: str, tools: Sequence[ToolSpec]) -> list[ToolRequest]:
+    """Clues of a clause without a tool belong to the request before it, or to the first one.
 
-    "The weather and the time in Oslo" is one wish of two tools: those of a clause that mentions
-    nothing are asked about what the next one mentions.
+    A tool without clues shares those of the next clause: "the weather and the time in Oslo" is one
+    request of two tools.
     """
-    wishes: list[Wish] = []
+    requests: list[ToolRequest] = []
     before: list[Clue] = []
     for clause in read_clauses(question):
         tool = max(tools, key=lambda one: score(one, clause.words))
         if score(tool, clause.words):
-            if wishes and not wishes[-1].clues:
-                wishes[-1].tools.append(tool)
+            if requests and not requests[-1].clues:
+                requests[-1].tools.append(tool)
             else:
-                wishes.append(Wish([tool], [] if wishes else before))
-        (wishes[-1].clues if wishes else before).extend(clause.clues)
-    return wishes
+                requests.append(ToolRequest([tool], [] if requests else before))
+        (requests[-1].clues if requests else before).extend(clause.clues)
+    return requests
 
 
-def go_on(question: str, tools: Sequence[ToolSpec], earlier: Sequence[str]) -> list[Wish]:
-    """A question that only mentions other things asks the tools of an earlier one about them."""
+def follow_up(
+    question: str, tools: Sequence[ToolSpec], earlier: Sequence[str]
+) -> list[ToolRequest]:
+    """A question of clues alone ("and in Lima?") asks the tools of an earlier question."""
     clues = all_clues(question)
-    if not clues or any(clause.words - NO_KEYWORDS for clause in read_clauses(question)):
+    if not clues or any(clause.words - STOP_WORDS for clause in read_clauses(question)):
         return []
-    wishes = next(filter(None, (read_wishes(text, tools) for text in earlier)), [])
-    return [Wish(wish.tools, clues) for wish in wishes]
+    requests = next(filter(None, (read_requests(text, tools) for text in earlier)), [])
+    return [ToolRequest(request.tools, clues) for request in requests]
 
 
 def score(tool: ToolSpec, words: set[str]) -> int:
-    """How much words point to a tool: by its name, or by what its description begins with."""
+    """How much the words point to a tool, by its name and the first sentence of its description."""
     name = keywords(tool.name, 1)
     beginning = keywords(tool.description.partition(".")[0], SHORTEST_KEYWORD)
-    asked = words - NO_KEYWORDS
+    asked = words - STOP_WORDS
     return sum(3 if alike(word, name) else 2 if alike(word, beginning) else 0 for word in asked)
 
 
 @lru_cache(1_000)
 def keywords(text: str, shortest: int) -> frozenset[str]:
     words = {word.casefold() for word in _word.findall(text[:1_000])}
-    return frozenset(word for word in words - NO_KEYWORDS if len(word) >= shortest)
+    return frozenset(word for word in words - STOP_WORDS if len(word) >= shortest)
 
 
 def alike(word: str, keywords: frozenset[str]) -> bool:
-    """Whether a word is a keyword, or one begins as the other does ("time", "timestamp")."""
+    """Whether a word is a keyword or a prefix of one, or the reverse ("time", "timestamp")."""
     near = (sorted((word, keyword), key=len) for keyword in keywords)
     return word in keywords or any(
         len(short) >= SHORTEST_KEYWORD and long.startswith(short) for short, long in near
@@ -149,7 +147,7 @@ def alike(word: str, keywords: frozenset[str]) -> bool:
 
 
 def calls_of(tool: ToolSpec, clues: Sequence[Clue], question: str) -> Iterator[Call | str]:
-    """One call for each thing that the tool can be asked about; a text says what a call lacks."""
+    """One call for each subject in the clues; a text instead of a call says what it lacks."""
     parameters = parameters_of(tool)
     mentioned = {clue.kind for clue in clues} - {"number"}
     pivot = next((one.kind for one in parameters if one.kind in mentioned), "")
@@ -161,29 +159,29 @@ def calls_of(tool: ToolSpec, clues: Sequence[Clue], question: str) -> Iterator[C
 
 
 def parameters_of(tool: ToolSpec) -> list[Parameter]:
-    """The required ones first. What is no JSON Schema has none."""
+    """The required ones first; none for an invalid JSON Schema."""
     properties, required = tool.parameters.get("properties"), tool.parameters.get("required")
     found = []
     for name, schema in properties.items() if isinstance(properties, Mapping) else ():
         if isinstance(schema, Mapping):
             needed = isinstance(required, list | tuple) and name in required
-            found.append(Parameter(name, schema, needed, *wanted(name, schema)))
+            found.append(Parameter(name, schema, needed, *clue_of(name, schema)))
     return sorted(found, key=lambda one: not one.is_required)
 
 
-def wanted(name: str, schema: Mapping[str, Any]) -> tuple[str, str]:
+def clue_of(name: str, schema: Mapping[str, Any]) -> tuple[str, str]:
     if schema.get("type") in ("integer", "number"):
         return "number", "number"
     if schema.get("type") != "string" or "enum" in schema:
         return "", ""
-    told = f"{name} {schema.get('format')} {str(schema.get('description'))[:60]}"
-    return next((kind, attribute) for like, kind, attribute in WANTED if like.search(told))
+    text = f"{name} {schema.get('format')} {str(schema.get('description'))[:60]}"
+    return next((kind, attribute) for like, kind, attribute in PARAMETER_CLUES if like.search(text))
 
 
 def fill(
     tool: ToolSpec, parameters: Sequence[Parameter], clues: Sequence[Clue], question: str
 ) -> Call | str:
-    """One call, which uses no clue twice, or what it lacks."""
+    """One call, or a text about a missing argument; no clue is used twice."""
     left, arguments = list(clues), {}
     for one in parameters:
         clue = next((clue for clue in left if clue.kind == one.kind), None)
@@ -203,11 +201,11 @@ def fill(
 
 
 def default_for(parameter: Parameter, question: str) -> Any:
-    """The value of a required parameter that has no clue; None for none."""
+    """The value of a required parameter without a clue, if there is one."""
     options = parameter.schema.get("enum")
     if not parameter.is_required or "default" in parameter.schema:
         return parameter.schema.get("default") if parameter.is_required else None
     if isinstance(options, list | tuple) and options:
         return options[0]
-    # Without a path it is the own folder; a search is for the question itself.
+    # An empty path is the agent's own folder; a search is for the question itself.
     return {"file": "", "text": question.strip()[:500] or None}.get(parameter.kind)

@@ -1,4 +1,4 @@
-"""Well-known cities: what the demo model recognizes and the demo services answer for."""
+"""Well-known cities, for the demo model and the demo services."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class City:
-    """`zone` is an IANA time zone.
-
-    The place is in degrees north and east, to a tenth, which is some ten kilometres.
-    """
+    """`zone` is an IANA time zone; degrees north and east, to a tenth (some ten kilometres)."""
 
     name: str
     country: str

@@ -1,4 +1,4 @@
-"""The things that a question mentions and that can be arguments, clause by clause."""
+"""Possible arguments that a question mentions, clause by clause."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Clue:
 
 @dataclass(slots=True)
 class Clause:
-    """`words` are those outside of its clues, in lower case."""
+    """`words` are in lower case and not part of clues."""
 
     words: set[str] = field(default_factory=set)
     clues: list[Clue] = field(default_factory=list)

@@ -23,17 +23,16 @@ from apps.demo.results import READ_SKILL, render, without_attachments
 from apps.demo.talk import greeting, long_text, small_talk
 
 CALL_PREFIX = "demo_call_"
-"""Begins the ids of calls that were made here; calls that others put in are not looked at."""
+"""Prefix of the ids of our own calls; other calls in a conversation are ignored."""
 MOST_CHARACTERS = 4_000
-"""Of a question that is looked at; longer ones are texts, not questions."""
+"""The part of a question that is read; longer ones are texts, not questions."""
 MOST_ASKED = 6
-"""Questions back to which one like "and in Lima?" can go."""
+"""Former questions that one like "and in Lima?" can refer to."""
 CHARACTERS_PER_TOKEN = 4
 """An estimate: there is no tokenizer where there is no model."""
 ARGUMENT_PIECE = 12
 """Characters of arguments in one delta, so that they arrive in pieces as elsewhere."""
 SUPPORTED_PARAMETERS = frozenset({"max_completion_tokens", "max_tokens"})
-"""The request parameters that change an answer."""
 CLOSING = "*The built-in demo model only repeats what the tools returned.*"
 
 _words = re.compile(r"\S+\s*|\s+")
@@ -85,7 +84,7 @@ def answer_to(request: ModelRequest) -> str | list[Call]:
 
 
 def own_results(messages: Sequence[Message]) -> list[str]:
-    """The results of the calls that were made here since the latest question, as Markdown."""
+    """The results of our own calls since the latest question, as Markdown."""
     start = max((index for index, m in enumerate(messages) if m.role == "user"), default=0)
     results = {m.tool_call_id: m for m in messages[start:] if m.role == "tool"}
     calls = [call for message in messages[start:] for call in message.tool_calls]
@@ -127,7 +126,7 @@ def limited(text: str, parameters: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def size_of(request: ModelRequest) -> int:
-    """Characters that the model was sent."""
+    """Characters of the request."""
     said = sum(len(message.text) for message in request.messages)
     return said + sum(len(memoryview(spec.written)) for spec in request.tools)
 

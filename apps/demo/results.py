@@ -1,4 +1,4 @@
-"""Results of tools as Markdown that a person can read."""
+"""Results of tools as Markdown for people."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _between_words = re.compile(r"[\s_.-]+|(?<=[a-z\d])(?=[A-Z])")
 
 
 def render(call: ToolCall, result: Message | None) -> str:
-    """One call and what came of it."""
+    """One call with its result."""
     title = f"**{tool_title(call.name)}**{argument_list(decoded(call.arguments))}"
     if result is None:
         return f"{title} brought no result."
@@ -48,7 +48,7 @@ def render(call: ToolCall, result: Message | None) -> str:
 
 
 def without_attachments(text: str) -> tuple[str, int]:
-    """A message without what it says of its attachments, and how many there are."""
+    """A message without the list of its attachments, and their number."""
     found = _attached.search(text)
     if found is None:
         return text, 0
@@ -56,7 +56,7 @@ def without_attachments(text: str) -> tuple[str, int]:
 
 
 def decoded(text: str) -> Any:
-    """The JSON value; None when it is none."""
+    """The JSON value; None for invalid JSON."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -64,7 +64,7 @@ def decoded(text: str) -> Any:
 
 
 def is_failure(tool: str, text: str, value: object) -> bool:
-    """Whether a result reads like an error, as tools here write them: there is no other sign."""
+    """Whether a result reads like an error of our tools; there is no other sign."""
     if isinstance(value, Mapping):
         return bool(value.get("error"))
     return value is None and (text.startswith(f"{tool}: ") or bool(_failure.match(text)))
@@ -109,7 +109,7 @@ def one_line(value: Any, depth: int = 1) -> str:
 
 
 def argument_list(arguments: Any) -> str:
-    """Without those that are empty; a single one goes without its name."""
+    """The arguments that are not empty; a single one without its name."""
     found = arguments.items() if isinstance(arguments, Mapping) else ()
     given = {name: value for name, value in found if value != ""}
     if not given:

@@ -1,4 +1,4 @@
-"""Small services for the demo's tools to ask: the weather of a city, which is made up, and its place."""
+"""Services for the demo's tools: the made-up weather of a city, and its place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SKIES = ("clear", "partly cloudy", "overcast", "light rain", "rain", "fog", "win
 
 
 def weather_of(city: City) -> dict[str, str | int]:
-    """The same numbers for the same city, drawn from its name."""
+    """Weather that is made of the city's name, so it is always the same."""
     draw = hashlib.sha256(city.name.encode()).digest()
     sky = SKIES[draw[0] % len(SKIES)]
     return {

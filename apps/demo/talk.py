@@ -12,7 +12,7 @@ from apps.demo.results import tool_title
 SHOWN_TOOLS = 12
 MARKDOWN = Path(__file__).with_name("markdown.md").read_text("utf-8").strip()
 STORY = Path(__file__).with_name("story.md").read_text("utf-8").strip()
-WHO = (
+INTRODUCTION = (
     "I am the **built-in demo model** of QuickApps. There is no language model behind me: I look "
     "for the tools that your words point to, call them, and show what they return."
 )
@@ -27,11 +27,11 @@ TRICKS = (
 THANKED = "You are welcome. I am only the built-in demo, but I will call a tool any time."
 OPENINGS = {
     r"\W*$": "You wrote no text, and I can read nothing else.",
-    r".*\b(help|who are you|what (are|can|do) you|how do you work|what tools)\b": WHO,
-    r"\W*(hi|hello|hey|good (morning|day|afternoon|evening)|greetings)\b": f"Hello! {WHO}",
+    r".*\b(help|who are you|what (are|can|do) you|how do you work|what tools)\b": INTRODUCTION,
+    r"\W*(hi|hello|hey|good (morning|day|afternoon|evening)|greetings)\b": f"Hello! {INTRODUCTION}",
     r"\W*(thanks|thank you|great|cool|nice|bye|goodbye)\b": THANKED,
 }
-"""The beginning of an answer, by a pattern that the question fits."""
+"""Pattern of a question → beginning of the answer."""
 
 _paragraphs = re.compile(r"\b(\d{1,3}) paragraphs?\b", re.IGNORECASE)
 _story = re.compile(r"\b(?:story|tale|long(?:er)? (?:answer|text|reply))\b", re.IGNORECASE)
@@ -54,15 +54,15 @@ def greeting(question: str) -> str:
 
 def small_talk(question: str, tools: Sequence[ToolSpec], files: int) -> str:
     """An answer to a question that points to no tool; `files` is how many came with it."""
-    opening = greeting(question) or f"I cannot answer that. {WHO}"
+    opening = greeting(question) or f"I cannot answer that. {INTRODUCTION}"
     if "markdown" in question.casefold():
         return MARKDOWN
     if opening == THANKED:
         return THANKED
-    return "\n\n".join([opening, *told_of_files(tools, files), abilities(tools), HOW_TO_GO_ON])
+    return "\n\n".join([opening, *file_notes(tools, files), abilities(tools), HOW_TO_GO_ON])
 
 
-def told_of_files(tools: Sequence[ToolSpec], files: int) -> list[str]:
+def file_notes(tools: Sequence[ToolSpec], files: int) -> list[str]:
     if not files:
         return []
     seen = f"I see {files} attached file{'' if files == 1 else 's'}"

@@ -45,8 +45,7 @@ from apps.runs.requests import (
     static_tools,
     without_own_tools,
 )
-from apps.workspace.loading.loader import Loading
-from apps.workspace.loading.rules import rules_of
+from apps.workspace.loading.loader import Loading, rules_of
 from apps.workspace.port import DeploymentInfo, Workspace
 
 logger = logging.getLogger(__name__)

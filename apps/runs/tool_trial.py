@@ -27,8 +27,7 @@ from apps.errors import InitializationIssue
 from apps.runs.capabilities import OpenCapabilities, open_capabilities
 from apps.runs.run import delegated
 from apps.runs.workspaces import open_workspace
-from apps.workspace.loading.loader import Loading
-from apps.workspace.loading.rules import rules_of
+from apps.workspace.loading.loader import Loading, rules_of
 
 CALL_ID = "trial"
 NO_TOOLSET = {"type": "internal", "name": "left out", "enabled": False, "tools": []}

@@ -1,7 +1,6 @@
-"""The workspace of an application of our own that DIAL Core calls.
+"""The workspace of an operator's application that DIAL Core calls.
 
-The operator wrote its manifest and knows both: the deployments of this installation, which come
-first, and Core's. Files, prompts, toolsets and everything else of the caller are Core's.
+Deployments of this installation come before Core's; everything else of the caller is Core's.
 """
 
 from __future__ import annotations
@@ -11,33 +10,21 @@ from collections.abc import Collection
 from apps.agent.model import Model
 from apps.errors import DeploymentNotFound
 from apps.workspace.dial.workspace import DialWorkspace
-from apps.workspace.local.deployments import find, make_model
+from apps.workspace.local.workspace import find_deployment, make_model
 from apps.workspace.port import DeploymentInfo
 
 
 class InstalledFirst(DialWorkspace):
-    """For manifests of operators alone: the services that it reaches are paid with their keys."""
+    """For manifests of operators alone: their keys pay for the installed deployments."""
 
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
-        """Raises `DeploymentNotFound`, `CallsItself`, `ServiceFailed`."""
-        try:
-            return (await find(deployment_id)).info
-        except DeploymentNotFound:
-            return await super().deployment(deployment_id)
+        return await installed_info(deployment_id) or await super().deployment(deployment_id)
 
     async def facts(self, deployment_id: str) -> DeploymentInfo:
-        """Raises `DeploymentNotFound`, `CallsItself`, `ServiceFailed`."""
-        try:
-            return (await find(deployment_id)).info
-        except DeploymentNotFound:
-            return await super().facts(deployment_id)
+        return await installed_info(deployment_id) or await super().facts(deployment_id)
 
     async def assumed(self, deployment_id: str) -> DeploymentInfo:
-        """Raises `CallsItself`."""
-        try:
-            return (await find(deployment_id)).info
-        except DeploymentNotFound:
-            return await super().assumed(deployment_id)
+        return await installed_info(deployment_id) or await super().assumed(deployment_id)
 
     async def model(
         self,
@@ -48,6 +35,13 @@ class InstalledFirst(DialWorkspace):
     ) -> Model:
         """Raises `DeploymentNotFound`, `CallsItself`."""
         try:
-            return make_model(await find(deployment_id), idle_seconds)
+            return make_model(await find_deployment(deployment_id), idle_seconds)
         except DeploymentNotFound:
             return await super().model(deployment_id, headers=headers, idle_seconds=idle_seconds)
+
+
+async def installed_info(deployment_id: str) -> DeploymentInfo | None:
+    try:
+        return (await find_deployment(deployment_id)).info
+    except DeploymentNotFound:
+        return None

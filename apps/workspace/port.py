@@ -1,8 +1,8 @@
-"""What a run stands on: everything outside of it, for one caller.
+"""The workspace of a run: models, files, prompts, skills and toolsets, for one caller.
 
-`LocalWorkspace` serves it from our own database and storage, `DialWorkspace` from DIAL Core. A
-workspace that lacks something raises `Unsupported` with a sentence that names it; one whose service
-cannot be asked raises `ServiceFailed`, from every method that does not say otherwise.
+`LocalWorkspace` serves them from our own database and storage, `DialWorkspace` from DIAL Core.
+Methods raise `Unsupported` for features that a workspace lacks and, unless they say otherwise,
+`ServiceFailed` when its service cannot be asked.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from apps.agent.model import Model
+from apps.errors import FileMissing
 
 
 @dataclass(frozen=True, slots=True)
 class DeploymentInfo:
-    """What is known of a deployment before it is called.
+    """Description of a deployment.
 
-    `features` are DIAL's flags (`tools`, `url_attachments`, …); `defaults` are request
-    parameters that apply unless the request has its own. `reasoning_efforts` are those that it
-    supports, () when nothing is known of them. `files` is how a file of the caller
-    reaches it: by its path, only as bytes in the request, or not at all. The values that
-    `configuration_schema` (a JSON Schema, {} for none) declares go into the request's
-    `custom_fields.configuration`. An application is asked once, a model may be asked again:
-    `is_application` where it may have tools that would work twice. `supported_parameters` are the
-    request parameters that change its answer, None where that is not known.
+    - `features`: DIAL's flags (`tools`, `url_attachments`, …).
+    - `reasoning_efforts`: the supported ones, () when unknown.
+    - `defaults`: request parameters that apply unless the request has its own.
+    - `files`: a file of the caller is sent by its path, only as bytes, or not at all.
+    - `configuration_schema`: JSON Schema of the request's `custom_fields.configuration`, {} for none.
+    - `is_application`: never asked twice, because its tools might do their work twice.
+    - `supported_parameters`: request parameters that change its answer, None when unknown.
     """
 
     id: str
@@ -47,7 +47,7 @@ class DeploymentInfo:
 class FileInfo:
     """`path` is `files/{bucket}/{name}`, each segment percent-encoded; `size` in bytes.
 
-    The times are None where the storage does not say.
+    The times are None when the storage does not tell them.
     """
 
     path: str
@@ -72,13 +72,13 @@ class FileContent:
 
 
 class Files(Protocol):
-    """Files of a workspace, named by their paths. What is not the caller's is as if missing.
+    """Files of a workspace by path; another owner's file counts as missing.
 
-    All raise `FileRefused`, with `FileMissing` and `FileChanged` for those two cases.
+    All methods raise `FileRefused`, in particular `FileMissing` and `FileChanged`.
     """
 
     async def home(self) -> str:
-        """The folder for what an application makes for its caller; it ends with a slash."""
+        """The folder for files that an application makes for its caller; it ends with a slash."""
         ...
 
     async def info(self, path: str) -> FileInfo: ...
@@ -104,7 +104,7 @@ class Files(Protocol):
         ...
 
     async def list(self, folder: str, *, is_deep: bool = False) -> Sequence[FileInfo | FolderInfo]:
-        """What stands in a folder, by path: files and folders, or all files below it."""
+        """The entries of a folder, by path: files and folders, or all files below it."""
         ...
 
     async def copy(self, source: str, destination: str, *, overwrite: bool = False) -> None:
@@ -118,12 +118,20 @@ class Files(Protocol):
     async def delete(self, path: str) -> None: ...
 
 
+def missing(path: str) -> FileMissing:
+    return FileMissing(f"There is no file {shown(path)} that you may use.")
+
+
+def shown(path: str) -> str:
+    return ascii(path if len(path) <= 200 else f"{path[:200]}…")
+
+
 @dataclass(frozen=True, slots=True)
 class StoredSkill:
-    """A skill that is kept as a folder. `text` is its SKILL.md, front matter included.
+    """A skill stored as a folder. `text` is its SKILL.md, front matter included.
 
-    `files` are the paths, relative to the skill, of the text files beside it that may be read;
-    `problem` tells why there are none or not all of them, "" when nothing is missing.
+    `files` are the readable text files beside it, by relative path; `problem` says why files are
+    missing from the list, "" for none.
     """
 
     text: str
@@ -133,7 +141,7 @@ class StoredSkill:
 
 @dataclass(frozen=True, slots=True)
 class McpEndpoint:
-    """Where a toolset or an application of the workspace speaks MCP, and how to be let in."""
+    """The MCP server of a toolset or an application, with the headers that give access."""
 
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
@@ -143,14 +151,14 @@ class McpEndpoint:
 
 
 SignIn = Literal["success", "denied", "error", "timeout", "unavailable"]
-"""How asking the caller to sign in went; `unavailable`: there is nobody who could be asked."""
+"""Outcome of a request to sign in; `unavailable`: there is nobody to ask."""
 
 
 class Workspace(Protocol):
     """A deployment is a model, or an application that the caller may use."""
 
     def inside(self, application: str) -> Workspace:
-        """The same for a run of that application, below which it may not stand again."""
+        """The workspace for a run of that application, which may not be called again inside it."""
         ...
 
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
@@ -158,13 +166,15 @@ class Workspace(Protocol):
         ...
 
     async def facts(self, deployment_id: str) -> DeploymentInfo:
-        """What is needed to ask a deployment: features, limits, defaults. It may be as another caller
-        of the application learned it: it proves no access, and its texts and the schema of its
-        configuration may be missing. Raises as `deployment`."""
+        """The technical facts needed to ask a deployment: features, limits, defaults.
+
+        They may come from another caller's request, so they prove no access; texts and the
+        configuration schema may be missing. Raises as `deployment`.
+        """
         ...
 
     async def assumed(self, deployment_id: str) -> DeploymentInfo:
-        """What is known of a deployment without asking a service. Raises as `deployment`."""
+        """Facts of a deployment that are known without asking a service. Raises as `deployment`."""
         ...
 
     async def model(
@@ -176,14 +186,14 @@ class Workspace(Protocol):
     ) -> Model:
         """The deployment, ready to be asked.
 
-        `headers` are the names of those headers of the caller that go along, None for all; only
-        DIAL and our own applications are given any. A service may be silent for `idle_seconds`,
-        None for the installation's time-out of tools. Raises `DeploymentNotFound`, `CallsItself`.
+        `headers` names the caller's headers that are forwarded to DIAL and our own applications,
+        None for all. `idle_seconds` limits the silence of the service, None for the time-out of
+        tools. Raises `DeploymentNotFound`, `CallsItself`.
         """
         ...
 
     async def usable_deployments(self) -> Collection[str] | None:
-        """The ids of all deployments that the caller may use; None when that cannot be told."""
+        """The ids of all deployments that the caller may use; None when unknown."""
         ...
 
     async def prompt(self, path: str) -> str:
@@ -209,22 +219,13 @@ class Workspace(Protocol):
         ...
 
     async def sign_in(self, toolset_ids: Sequence[str]) -> Mapping[str, SignIn]:
-        """Ask the person behind the call to sign in to all of these at once; how each went.
-
-        Raises nothing.
-        """
+        """Ask the person to sign in to all of these at once; outcome by id. Raises nothing."""
         ...
 
     async def sign_in_to_service(self, scope: str) -> SignIn:
-        """The same for a service that an MCP server needs, named by the scope that it told.
-
-        Raises nothing.
-        """
+        """Ask the person to sign in to a service that an MCP server needs. Raises nothing."""
         ...
 
     async def grant(self, paths: Sequence[str], receiver: str) -> None:
-        """Let a deployment or toolset read files of the caller while this request lasts.
-
-        Raises `FileRefused`.
-        """
+        """Let a deployment or toolset read files during this request. Raises `FileRefused`."""
         ...

@@ -1,4 +1,4 @@
-"""Rows that count how often they were saved, which caches and concurrent editors compare."""
+"""Rows with a version that each save increases, for caches and concurrent editors to compare."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from django.db.models import F
 
 
 class Versioned(models.Model):
-    """`version` grows with each save, in the database: two at once give two versions.
+    """`version` grows in the database, so concurrent saves give two versions.
 
-    Saving is a transaction, so that what is written about a change is written with it, or neither.
+    A save is a transaction: records of a change are written together with it or not at all.
     """
 
     version = models.PositiveIntegerField(default=0, editable=False)

@@ -72,7 +72,7 @@ TABLE: Table = {
             Tests("agent/test_backoff.py")[
                 "a_pause_is_at_least_what_the_service_asks_for_within_reason"
             ],
-            Tests("workspace/egress/test_retry_after.py")[
+            Tests("workspace/egress/test_headers.py")[
                 "seconds_or_a_date_are_read_and_nothing_else"
             ],
         ),

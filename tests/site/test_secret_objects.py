@@ -31,7 +31,7 @@ from apps.manifest.secrets import Credential
 from apps.runs.failures import failure
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
-from apps.workspace.dial.models import Completions
+from apps.workspace.dial.models import DialCompletions
 from apps.workspace.egress.request_context import RequestContext
 from apps.workspace.egress.tokens import Token
 from apps.workspace.local.mcp_servers import RegisteredServer
@@ -192,7 +192,7 @@ def test_no_object_that_holds_a_credential_shows_it():
         Revealed(mark("revealed")),
         Need("path", credential, ("https://a.example.org",)),
         Service("https://a.example.org", mark("key"), (("X-Key", mark("header")),)),
-        Completions(None, "model", headers, CALLER),  # type: ignore[arg-type]
+        DialCompletions(None, "model", headers, CALLER),  # type: ignore[arg-type]
         Endpoint("streamable_http", "https://a.example.org", authorization=how),
         RequestContext(headers),
         Token(mark("token"), 1.0),

@@ -21,7 +21,7 @@ from apps.capabilities.wrappers.internal import plain_result
 from apps.capabilities.wrappers.texts import one_line
 from apps.errors import InvalidParameter, ModelFailed, QuickAppError
 from apps.manifest.orchestrator import AttachmentStrategy
-from apps.workspace.egress.fetch_names import shown
+from apps.workspace.egress.fetch import shown
 from apps.workspace.loading.places import place_of
 from apps.workspace.port import DeploymentInfo
 

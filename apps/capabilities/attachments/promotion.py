@@ -14,7 +14,7 @@ from apps.capabilities.registry import Key, Opening
 from apps.capabilities.wrappers.attachments import matches
 from apps.capabilities.wrappers.texts import one_line
 from apps.errors import FileRefused, InitializationIssue, QuickAppError
-from apps.workspace.egress.fetch_names import shown
+from apps.workspace.egress.fetch import shown
 from apps.workspace.loading.loader import key_of, last_segment
 from apps.workspace.loading.places import place_of
 from apps.workspace.port import DeploymentInfo, FileInfo

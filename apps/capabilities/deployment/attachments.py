@@ -11,7 +11,7 @@ from apps.capabilities.deployment.parameters import FILES, QUERY
 from apps.capabilities.wrappers.attachments import matches
 from apps.capabilities.wrappers.file_references import bare
 from apps.errors import FileRefused, InvalidParameter
-from apps.workspace.egress.fetch_names import shown
+from apps.workspace.egress.fetch import shown
 from apps.workspace.loading.files import Loaded, as_data
 from apps.workspace.loading.loader import Loader, last_segment
 from apps.workspace.loading.places import place_of

@@ -12,7 +12,7 @@ from apps.manifest.manifest import Manifest
 from apps.manifest.names import sanitize
 from apps.manifest.prompts import CustomSystemPrompt, DialSystemPrompt
 from apps.manifest.tools import DeploymentTool, SimpleDeploymentTool
-from apps.workspace.loading.rules import rules_of
+from apps.workspace.loading.loader import rules_of
 from apps.workspace.port import DeploymentInfo
 
 

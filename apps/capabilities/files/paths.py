@@ -12,8 +12,7 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 from apps.errors import InvalidParameter
-from apps.workspace.loading.home_paths import home_path_problem
-from apps.workspace.loading.places import ROOT, encoded
+from apps.workspace.loading.places import ROOT, encoded, home_path_problem
 
 HOME = frozenset({"", ".", "./", "/"})
 """Names of the agent's own folder."""

@@ -17,8 +17,7 @@ from apps.manifest.toolsets import (
     McpToolSet,
     label_of,
 )
-from apps.workspace.egress.headers import header_name_problem, header_value_problem
-from apps.workspace.egress.retry_after import is_lasting
+from apps.workspace.egress.headers import header_name_problem, header_value_problem, is_lasting
 
 
 @dataclass(frozen=True, slots=True)

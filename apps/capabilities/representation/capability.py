@@ -21,7 +21,7 @@ from apps.capabilities.wrappers.internal import (
 from apps.capabilities.wrappers.texts import TITLE_CHARACTERS, one_line
 from apps.errors import FileRefused, InvalidParameter
 from apps.manifest.manifest import Manifest
-from apps.workspace.egress.fetch_names import shown
+from apps.workspace.egress.fetch import shown
 from apps.workspace.loading.loader import key_of, last_segment
 from apps.workspace.loading.places import Place, place_of
 

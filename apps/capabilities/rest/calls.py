@@ -19,7 +19,7 @@ from apps.capabilities.wrappers.attachments import matches
 from apps.capabilities.wrappers.fallbacks import ShownError
 from apps.capabilities.wrappers.redaction import without_credentials
 from apps.manifest.toolsets import is_credential_header
-from apps.workspace.egress.retry_after import is_lasting
+from apps.workspace.egress.headers import is_lasting
 from apps.workspace.local.stored_secrets import reveal
 
 UNAUTHORIZED = 401

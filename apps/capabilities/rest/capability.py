@@ -35,7 +35,7 @@ from apps.manifest.tools import RestTool
 from apps.manifest.toolsets import RestToolSet
 from apps.workspace.egress.headers import header_name_problem, header_value_problem
 from apps.workspace.egress.urls import AddressInvalid
-from apps.workspace.loading.rules import Rules, rules_of
+from apps.workspace.loading.loader import Rules, rules_of
 from apps.workspace.local.stored_secrets import Need, refusals
 
 logger = logging.getLogger(__name__)

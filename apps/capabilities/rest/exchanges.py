@@ -20,7 +20,7 @@ from apps.workspace.egress.clients import (
     Response,
     TimeoutException,
 )
-from apps.workspace.egress.retry_after import retry_after
+from apps.workspace.egress.headers import retry_after
 
 MOST_REDIRECTS = 5
 KEEPS_METHOD = frozenset({307, 308})

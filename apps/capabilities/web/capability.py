@@ -17,7 +17,7 @@ from apps.capabilities.wrappers.internal import (
 from apps.errors import InitializationIssue
 from apps.manifest.manifest import Manifest
 from apps.workspace.egress.fetch import POLICIES
-from apps.workspace.loading.rules import rules_of
+from apps.workspace.loading.loader import rules_of
 
 TOOL_NAME = "internal_web_fetch"
 DESCRIPTION = (

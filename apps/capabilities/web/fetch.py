@@ -15,12 +15,10 @@ from apps.capabilities.wrappers.internal import show_result
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, shortened
 from apps.documents.formats import PAGES
 from apps.errors import FileChanged, FileRefused, InvalidParameter
-from apps.workspace.egress.fetch_names import shown
+from apps.workspace.egress.fetch import shown
 from apps.workspace.loading.files import Loaded
-from apps.workspace.loading.home_paths import home_path, home_path_problem
-from apps.workspace.loading.loader import key_of, last_segment
-from apps.workspace.loading.once import Once
-from apps.workspace.loading.places import place_of
+from apps.workspace.loading.loader import SingleFlightCache, key_of, last_segment
+from apps.workspace.loading.places import home_path_problem, place_of
 
 URL = "url"
 SAVE_PATH = "save_path"
@@ -81,7 +79,7 @@ class Fetch:
         if problem := home_path_problem(path):
             raise InvalidParameter(SAVE_PATH, f"{path[:200]!r} cannot be written: {problem}")
         file = await self.load(url)
-        place = await home_path(self.opening.loader, path)
+        place = await self.opening.loader.home_path(path)
         try:
             info = await self.opening.workspace.files.write(
                 place, file.content, file.type, is_new=True
@@ -119,7 +117,9 @@ class Fetch:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    texts: Once[str] = field(default_factory=lambda: Once(KEPT_CHARACTERS, len))
+    texts: SingleFlightCache[str] = field(
+        default_factory=lambda: SingleFlightCache(KEPT_CHARACTERS, len)
+    )
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONVERSIONS_AT_ONCE))
 
     async def read(self, url: str, file: Loaded) -> str:

@@ -22,7 +22,7 @@ from apps.manifest.parameters import (
     ParameterStage,
     SimpleParameter,
 )
-from apps.workspace.loading.rules import rules_of
+from apps.workspace.loading.loader import rules_of
 
 EVERYTHING = AttachmentFilter()
 IN_TITLE = ParameterDisplay(stage=ParameterStage(show_value_in_stage_title=True))

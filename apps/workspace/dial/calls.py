@@ -1,4 +1,4 @@
-"""Asking Core for something that is not a completion: bounded in time, in size and in attempts."""
+"""Calls to Core other than completions: bounded in time, size and attempts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from apps.workspace.dial.failures import (
 from apps.workspace.dial.headers import credentials
 from apps.workspace.dial.wire import File, TooLarge, encoded_body, read_whole, send
 from apps.workspace.egress.clients import CONNECT_SECONDS
-from apps.workspace.egress.retry_after import retry_after
+from apps.workspace.egress.headers import retry_after
 from apps.workspace.egress.sdk_clients import (
     ConnectError,
     ConnectTimeout,
@@ -44,9 +44,9 @@ from apps.workspace.egress.transport import StreamedResponse
 logger = logging.getLogger(__name__)
 
 SECONDS = 30.0
-"""For a call with all its attempts: Core answers these from its memory or from a bucket."""
+"""For a call with all its attempts."""
 BACKOFF = Backoff(attempts=3, initial_delay=0.2, max_delay=2.0)
-"""Passes the restart of one of several Cores behind a proxy; a person is waiting meanwhile."""
+"""Long enough for the restart of one of several Cores behind a proxy; a person is waiting."""
 MOST_BYTES = 16 * 1024 * 1024
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -55,7 +55,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class CoreResponse:
-    """`headers` are by their names in lower case."""
+    """`headers` have lower-case names."""
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
@@ -64,9 +64,9 @@ class CoreResponse:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Core as one caller asks it. Everything raises `ServiceFailed`.
+    """Calls in the name of one caller; every method raises `ServiceFailed`.
 
-    Paths begin with a slash and are encoded. `seconds` are for the whole of a call.
+    Paths begin with a slash and are encoded. `seconds` limit a call with all its attempts.
     """
 
     core: Core
@@ -96,7 +96,7 @@ class Calls:
         most_bytes: int = MOST_BYTES,
         seconds: float = SECONDS,
     ) -> CoreResponse:
-        """Asked again when it may do better: reading twice does no harm."""
+        """Retried after passing failures: reading twice does no harm."""
         call = partial(self.attempt, "GET", target(path, query), {}, b"", most_bytes, seconds)
         return await repeated(call, seconds, is_safe=True)
 
@@ -110,7 +110,7 @@ class Calls:
         json: Any = None,
         file: File | None = None,
     ) -> CoreResponse:
-        """Send JSON, a file, or nothing. Asked again only when nothing can have been done."""
+        """Send JSON, a file, or no body. Retried only if no connection was made."""
         more, content = encoded_body(json, file)
         headers = {**headers, **more}
         call = partial(self.attempt, method, path, headers, content, MOST_BYTES, seconds)
@@ -133,7 +133,7 @@ class Calls:
                 if not answer.is_success:
                     raise await self.refusal(f"{method} {place.partition('?')[0]}", answer)
                 body = await read_whole(answer, most_bytes)
-                return CoreResponse(answer.status, answer.texts(), body)
+                return CoreResponse(answer.status, answer.header_texts(), body)
         except TooLarge as error:
             raise AnswerTooLarge(f"DIAL Core: {error}", reason="answer") from error
         except (EgressRefused, HTTPError, InvalidURL) as error:
@@ -145,13 +145,13 @@ class Calls:
         except (HTTPError, TooLarge):
             body = b""  # the status says enough
         said = details_of(body, self.caller)
-        return CoreRefused(call, answer.status, said, retry_after(answer.texts()))
+        return CoreRefused(call, answer.status, said, retry_after(answer.header_texts()))
 
 
 async def repeated(
     call: Callable[[], Awaitable[CoreResponse]], seconds: float, *, is_safe: bool
 ) -> CoreResponse:
-    """The first answer that is none of a passing trouble, within `seconds` for all attempts."""
+    """The answer to a call, retried after passing failures for at most `seconds`."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     attempt = 0
@@ -178,7 +178,6 @@ def may_repeat(failure: ServiceFailed, *, is_safe: bool) -> bool:
 
 
 def connection_failure(error: Exception, seconds: float) -> ServiceFailed:
-    """Why there is no answer, or not all of it."""
     match error:
         case EgressRefused():
             return ServiceFailed(str(error), reason="connection")
@@ -209,7 +208,7 @@ def decoded(body: bytes) -> Any:
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """Raises `ServiceFailed` for an answer that is no object."""
+    """Raises `ServiceFailed` for an answer that is not an object."""
     if not isinstance(value, Mapping):
         raise ServiceFailed("DIAL Core answered with what is not understood.", reason="answer")
     return value

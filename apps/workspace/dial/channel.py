@@ -1,4 +1,4 @@
-"""Asking the person behind a request to sign in, over the channel that the client keeps open."""
+"""Sign-in questions to the person behind a request, over the channel that the client keeps open."""
 
 from __future__ import annotations
 
@@ -27,16 +27,15 @@ logger = logging.getLogger(__name__)
 PATH = "/v1/ops/client-channel/interact"
 TOOLSET = "toolset/signin"
 SERVICE = "external-service/signin"
-"""With a hyphen, as Core, its chat and the challenges of tools write it; the underscore is in the
-scope alone (`…/external_services/…`). Clients say nothing at all to a method that they do not know,
-so another spelling would cost the person's whole time before it could be tried.
+"""With a hyphen, unlike the scope (`…/external_services/…`). Clients do not answer unknown methods, so
+trying another spelling would use up all the time that the person has.
 """
 MOST_BYTES = 1024 * 1024
-"""Of an answer with its heartbeats."""
+"""Limit of an answer with its heartbeats."""
 
 
 async def sign_in(calls: Calls, toolset_ids: Sequence[str]) -> dict[str, SignIn]:
-    """All in one batch, each once. Raises nothing."""
+    """Ask for all toolsets in one batch. Raises nothing."""
     ids = list(dict.fromkeys(toolset_ids))
     outcomes = await ask(calls, [(TOOLSET, {"toolsetId": toolset_id}) for toolset_id in ids])
     return dict(zip(ids, outcomes, strict=True))
@@ -53,7 +52,7 @@ async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) 
         return []
     if not calls.caller.client_channel:
         return ["unavailable"] * len(questions)
-    # Core joins requests of the same id, also those of an earlier prompt.
+    # Random ids: Core joins requests with the same id, even from an earlier prompt.
     batch = [
         {"jsonrpc": "2.0", "method": method, "params": params, "id": secrets.token_hex(16)}
         for method, params in questions
@@ -74,7 +73,7 @@ async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) 
 async def interact(
     calls: Calls, batch: Sequence[Mapping[str, Any]], seconds: float
 ) -> dict[str, SignIn]:
-    """The answers by id. Core leaves its answer open, so the first event is the end of it."""
+    """The answers by id. Core leaves its response open, so only the first event is read."""
     headers = {
         **credentials(calls.caller),
         **tracing.headers(),
@@ -83,7 +82,6 @@ async def interact(
     }
     limits = {"connect": min(CONNECT_SECONDS, seconds), "read": seconds, "write": seconds}
     more, content = encoded_body(batch, None)
-    # However many people think at once, nobody waits for another one's connection.
     answer = await send(calls.core, "POST", PATH, {**headers, **more}, limits, content)
     async with aclosing(answer.body):
         if not answer.is_success:
@@ -93,7 +91,7 @@ async def interact(
 
 
 async def first_event(answer: StreamedResponse) -> bytes:
-    """The data of the first event that has some; b"" when there is none."""
+    """The data of the first event with data; b"" for none."""
     rest = b""
     async for piece in read_pieces(answer, MOST_BYTES):
         *blocks, rest = unify(rest + piece).split(b"\n\n")
@@ -128,6 +126,6 @@ def outcome_of(answer: Mapping[str, Any]) -> SignIn:
 
 
 def code_of(error: Any) -> str:
-    """JSON-RPC's number for it; the words beside it are the client's."""
+    """JSON-RPC's error code; the client's message is not logged."""
     code = error.get("code") if isinstance(error, Mapping) else None
     return f"code {code}" if isinstance(code, int) else "no code"

@@ -1,4 +1,4 @@
-"""DIAL Core: where it is, and how what it keeps is named in its addresses."""
+"""The address of DIAL Core, and the encoding of names in its paths."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """`url` has no slash at its end. `metadata_seconds` is how old metadata may be,
-    `sign_in_seconds` how long a person has to sign in."""
+    """`url` has no final slash; `metadata_seconds` is the maximum age of metadata,
+    `sign_in_seconds` the time a person has to sign in."""
 
     url: str
     api_version: str = "2025-01-01-preview"
@@ -25,10 +25,9 @@ class Core:
     sign_in_seconds: float = 120.0
 
     def path_of(self, url: str) -> str | None:
-        """The path, without /v1/, of an address in full on this Core; None for any other address.
+        """The path, without /v1/, of a full URL on this Core; None for any other URL.
 
-        Scheme, host and port have to be the same, and the path has to go on after a slash:
-        `http://core.example.evil` is not on `http://core.example`.
+        Parsed, not compared as text: `http://core.example.evil` is not on `http://core.example`.
         """
         try:
             place, own = urlsplit(url), urlsplit(self.url)
@@ -41,12 +40,11 @@ class Core:
 
 
 def target(path: str, query: Mapping[str, str] | None = None) -> str:
-    """An encoded path that begins with a slash, with its query."""
     return f"{path}?{urlencode(query)}" if query else path
 
 
 def configured_core() -> Core | None:
-    """The one that the settings name; None for an installation without DIAL."""
+    """Core as configured; None for an installation without DIAL."""
     if not settings.DIAL_URL:
         return None
     return Core(
@@ -58,17 +56,17 @@ def configured_core() -> Core | None:
 
 
 def origin(place: object) -> tuple[str, str, int]:
-    """Raises ValueError for a port that is none."""
+    """Raises ValueError for an invalid port."""
     scheme = getattr(place, "scheme", "").lower()
     host = (getattr(place, "hostname", None) or "").rstrip(".")
     return scheme, host, getattr(place, "port", None) or PORTS.get(scheme, 0)
 
 
 def encoded(name: str) -> str:
-    """An id or a path with each of its segments percent-encoded once, encoded before or not.
+    """An id or a path with each segment percent-encoded once, encoded before or not.
 
-    Raises ValueError for what could name something else than it says: empty segments, dots,
-    slashes inside of a segment, control characters.
+    Raises ValueError for ambiguous names: with empty segments, `.`, `..`, slashes inside of a
+    segment, or control characters.
     """
     return "/".join(map(encoded_segment, name.split("/")))
 

@@ -1,4 +1,4 @@
-"""Core's refusals: often a line of plain text, sometimes DIAL's JSON, or nothing."""
+"""Failures of calls to Core. Its refusals are plain text, DIAL's JSON, or empty."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from apps.accounts.caller import Caller
 from apps.errors import ServiceFailed
 
 SHOWN = 300
-"""Characters of Core's own words in a message."""
+"""Characters of Core's message that are repeated."""
 MOST_ERROR_BYTES = 64 * 1024
-"""Of an answer that is not 2xx."""
+"""Read of an answer that is not 2xx."""
 PASSING = frozenset({429, 502, 503, 504})
-"""Statuses about the moment: the same question may do better in a while."""
+"""Temporary statuses: the same request may succeed later."""
 
 
 class CoreRefused(ServiceFailed):
-    """An answer that is not 2xx; `details` are Core's own words, without the caller's secrets."""
+    """An answer that is not 2xx; `details` is Core's message without the caller's secrets."""
 
     def __init__(self, call: str, status: int, details: str, retry_after: float | None) -> None:
         said = f": {details}" if details else "."
@@ -36,12 +36,11 @@ class CoreUnreachable(CoreBroken):
     """No connection was made, so nothing was done."""
 
 
-class AnswerTooLarge(ServiceFailed):
-    """Raised while it is read; what came is thrown away."""
+class AnswerTooLarge(ServiceFailed): ...
 
 
 def read_error(body: bytes) -> Mapping[str, Any]:
-    """DIAL's error object, {} when the body is none."""
+    """DIAL's error object in a body; {} for none."""
     try:
         written = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -53,7 +52,7 @@ def read_error(body: bytes) -> Mapping[str, Any]:
 
 
 def details_of(body: bytes, caller: Caller) -> str:
-    """One line for the log. A proxy's page is left out, and so are the caller's secrets."""
+    """One line for the log, without a proxy's HTML page and the caller's secrets."""
     error = read_error(body)
     said = error.get("message") or error.get("display_message")
     text = said if isinstance(said, str) else "" if error else body.decode("utf-8", "replace")

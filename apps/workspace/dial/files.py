@@ -1,4 +1,4 @@
-"""Files in Core's storage, as the caller may see them."""
+"""Files in Core's storage, read and written with the caller's rights."""
 
 from __future__ import annotations
 
@@ -16,27 +16,25 @@ from apps.workspace.dial.failures import AnswerTooLarge, CoreRefused
 from apps.workspace.dial.resources import (
     FILES,
     UNKNOWN_TYPE,
-    check_size,
     entry,
     file_info,
     get_pages,
-    missing,
     plain_etag,
     refusal_of,
     resource_path,
-    shown,
 )
 from apps.workspace.dial.wire import File
-from apps.workspace.port import FileContent, FileInfo, FolderInfo
+from apps.workspace.loading.files import check_size
+from apps.workspace.port import FileContent, FileInfo, FolderInfo, missing, shown
 
 MOST_PAGES = 20
-"""Of a listing: a folder of more than twenty thousand entries is of no use to a model."""
+"""Of a listing: a model has no use for more than twenty thousand entries."""
 
 
 async def find_home(calls: Calls) -> str:
-    """`appdata` is in the bucket of the person behind the request, who can so read what is written.
+    """The folder for new files. Raises `ServiceFailed`.
 
-    It is there for per-request keys only. Raises `ServiceFailed`.
+    Per-request keys have `appdata`, in the bucket of the person, who can so read new files.
     """
     place = calls.caller.appdata
     if not place:
@@ -52,7 +50,7 @@ async def find_home(calls: Calls) -> str:
 class DialFiles:
     """Raises `ServiceFailed` when Core cannot be asked.
 
-    Core has one gap: a file that was deleted meanwhile is written anew, whatever its `etag` was.
+    Core ignores the `etag` of a file that was deleted meanwhile, and writes it anew.
     """
 
     calls: Calls
@@ -123,7 +121,7 @@ class DialFiles:
             found, is_all = await get_pages(self.calls, f"/v1/metadata/{place}", query, MOST_PAGES)
         except CoreRefused as refusal:
             if refusal.status == 404:
-                return []  # a folder is there as long as something is in it
+                return []  # a folder exists only while it has entries
             raise refusal_of(refusal, folder) from refusal
         if not is_all:
             raise FileRefused(f"The folder {shown(folder)} has too many entries to be listed.")
@@ -169,7 +167,7 @@ class DialFiles:
             refuse_writing(refusal, path)
 
     def file_path(self, path: str) -> str:
-        """Raises `FileMissing`; a folder is no file."""
+        """Raises `FileMissing`, also for a folder."""
         place = resource_path(self.calls.core, path)
         if place.endswith("/"):
             raise missing(path)
@@ -191,7 +189,7 @@ def refuse_writing(refusal: CoreRefused, path: str, *, is_new: bool = False) -> 
 
 
 def is_taken(refusal: CoreRefused) -> bool:
-    """Core tells by its words alone that the destination is there."""
+    # Some Cores tell only in the message that the destination exists.
     return refusal.status in (409, 412) or "already exists" in refusal.details
 
 
@@ -206,12 +204,12 @@ def info_of_content(place: str, answer: CoreResponse) -> FileInfo:
 
 
 def written_info(place: str, answer: CoreResponse, size: int, content_type: str) -> FileInfo:
-    """Core tells what it has stored; what it leaves out is what was sent."""
+    # Fields that Core leaves out are as they were sent.
     told = decoded(answer.body)
     sent = {"contentLength": size, "contentType": content_type, "etag": answer.headers.get("etag")}
     return file_info({**sent, **(told if isinstance(told, dict) else {})}, place)
 
 
 def seconds() -> float:
-    """For one file, there or back."""
+    """Time limit for the transfer of one file."""
     return float(settings.DEFAULT_TOOL_TIMEOUT_SECONDS)

@@ -1,19 +1,29 @@
-"""The headers that tell Core of the caller, and those that go along to deployments."""
+"""Headers for Core and its deployments: credentials, forwarded ones, and the chain of applications.
+
+Core forwards a request's headers to the applications that it calls, so a run names itself to the
+next one in a header. A forged header only refuses its sender the applications that it names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from urllib.parse import quote, unquote
 
 from apps.accounts.caller import Caller
+from apps.errors import CallsItself
 from apps.workspace.egress.headers import header_value_problem
 
 CHANNEL = "X-DIAL-CLIENT-CHANNEL-ID"
-KEPT = frozenset({CHANNEL.lower(), "x-conversation-id", "x-job-title"})
-"""Headers that go along whatever an operator lists: Core attributes costs and asks people by them."""
+ALWAYS_FORWARDED = frozenset({CHANNEL.lower(), "x-conversation-id", "x-job-title"})
+"""Forwarded whatever an operator lists: Core attributes costs and asks people by them."""
+
+CHAIN = "X-QUICKAPPS-CHAIN"
+LONGEST_CHAIN = 20
+"""Applications inside each other; a longer chain is no honest one."""
 
 
 def credentials(caller: Caller) -> dict[str, str]:
-    """The key, and nothing beside it where there is one."""
+    """The API key alone, or the bearer token of a caller without one; and the trace headers."""
     if caller.api_key:
         return {"Api-Key": caller.api_key, **caller.trace}
     return {**bearer(caller), **caller.trace}
@@ -24,8 +34,8 @@ def bearer(caller: Caller) -> dict[str, str]:
 
 
 def forwarded(caller: Caller, names: Collection[str] | None = None) -> dict[str, str]:
-    """The headers for a deployment: credentials, language, and the headers of these names (or all)."""
-    wanted = None if names is None else KEPT.union(name.lower() for name in names)
+    """Headers for a deployment: credentials, language and the caller's headers of these names (or all)."""
+    wanted = None if names is None else ALWAYS_FORWARDED.union(name.lower() for name in names)
     headers = {
         name: value
         for name, value in caller.headers.items()
@@ -42,7 +52,7 @@ def forwarded(caller: Caller, names: Collection[str] | None = None) -> dict[str,
 
 
 def encoded_headers(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-    """For HTTP clients, which would refuse text beyond ASCII; it came to us as Latin-1."""
+    """As Latin-1, in which they arrived: HTTP clients refuse text beyond ASCII."""
     return [
         (name.encode("latin-1"), value.encode("latin-1", "replace"))
         for name, value in headers.items()
@@ -50,5 +60,25 @@ def encoded_headers(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
 
 
 def ascii_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers whose values are ASCII."""
     return {name: value for name, value in headers.items() if value.isascii()}
+
+
+def read_chain(headers: Mapping[str, str]) -> tuple[str, ...]:
+    for name, value in headers.items():
+        if name.upper() == CHAIN and value:
+            return tuple(unquote(item) for item in value.split(",")[:LONGEST_CHAIN])
+    return ()
+
+
+def write_chain(chain: tuple[str, ...]) -> dict[str, str]:
+    if not chain:
+        return {}
+    return {CHAIN: ",".join(quote(item, safe="") for item in chain[-LONGEST_CHAIN:])}
+
+
+def check_chain(chain: tuple[str, ...], deployment_id: str) -> None:
+    """Raises `CallsItself` for an application in the chain."""
+    if unquote(deployment_id) in map(unquote, chain):
+        raise CallsItself(
+            (*chain, deployment_id), "An application cannot be called inside of itself"
+        )

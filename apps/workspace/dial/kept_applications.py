@@ -1,4 +1,4 @@
-"""Applications that DIAL Core keeps: for which of them a key was made, and what Core has of it."""
+"""Applications that DIAL Core keeps: the one that a key was made for, and its document."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from apps.workspace.dial.core import Core, encoded
 APPDATA = "/appdata/"
 READ = ("display_name", "application_properties")
 UNKNOWN = frozenset({401, 403, 404})
-"""With these Core says that there is no such application for this key."""
+"""Statuses of an application that does not exist for this key."""
 
 _kept = AgedCache[tuple[str, str], Mapping[str, Any]](256)
-"""By Core and encoded name. Only answers to keys that were made for that application."""
+"""Documents by Core and encoded name; only answers to keys made for that application."""
 
 
 async def find_caller(calls: Calls) -> Caller:
-    """The caller with the bucket and `appdata` that Core tells its key. Raises `ServiceFailed`."""
+    """The caller with the bucket and `appdata` of its key. Raises `ServiceFailed`."""
     buckets = mapping(await calls.get_json("/v1/bucket"))
     appdata = str(buckets.get("appdata") or "").strip("/")
     owner = appdata.partition(APPDATA)[0] or buckets.get("bucket") or ""
@@ -32,15 +32,15 @@ async def find_caller(calls: Calls) -> Caller:
 
 
 def made_for(caller: Caller) -> str:
-    """The application, decoded, that the caller's key was made for; "" for any other key."""
+    """The decoded name of the application that the caller's key was made for; "" for none."""
     return decoded(caller.appdata.partition(APPDATA)[2])
 
 
 async def find_own_application(calls: Calls) -> Mapping[str, Any] | None:
     """The document of the application that the caller's key was made for; None if there is none.
 
-    As old as `metadata_seconds` at most, and the same for all keys of the application: they are
-    told everything of it. Raises `ServiceFailed`.
+    At most `metadata_seconds` old and shared by all keys of the application, because Core tells
+    each of them all of it. Raises `ServiceFailed`.
     """
     core = calls.core
     name = encoded_name(made_for(calls.caller))
@@ -66,7 +66,7 @@ async def fetch_application(calls: Calls, name: str) -> Mapping[str, Any] | None
 
 
 def forget_application(core: Core, name: str) -> None:
-    """It was saved: the next request asks for it."""
+    """Call it after a save: the next request asks Core again."""
     _kept.drop((core.url, encoded_name(name)))
 
 
@@ -75,7 +75,7 @@ def forget() -> None:
 
 
 def encoded_name(name: str) -> str:
-    """ "" for what can be no name."""
+    """The encoded name; "" for an impossible one."""
     try:
         return encoded(name)
     except ValueError:
@@ -83,7 +83,7 @@ def encoded_name(name: str) -> str:
 
 
 def decoded(name: str) -> str:
-    """Segment by segment. One that hides a slash stays as it is written: it names something else."""
+    """Decode each segment; one that hides a slash stays encoded, because it names something else."""
     return "/".join(map(decoded_segment, name.split("/")))
 
 

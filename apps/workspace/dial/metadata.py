@@ -25,7 +25,7 @@ APPLICATION = "applications/"
 TOOLSET = "toolsets/"
 TECHNICAL = frozenset({"features", "defaults", "limits", "input_attachment_types"})
 READ = TECHNICAL | {"display_name", "description"}
-"""Fields that are kept. An application is told much more of itself, secrets of its manifest included."""
+"""Fields that are kept. Core also tells an application its manifest, secrets included."""
 LIMITS = ("max_total_tokens", "max_prompt_tokens")
 NO_SCHEMA: Mapping[str, Any] = MappingProxyType({})
 
@@ -45,7 +45,7 @@ class Metadata:
 
 
 def path_segment(deployment_id: str) -> str:
-    """Raises `DeploymentNotFound` for what can be no id."""
+    """Raises `DeploymentNotFound` for an impossible id."""
     try:
         return encoded(deployment_id)
     except ValueError:
@@ -53,7 +53,7 @@ def path_segment(deployment_id: str) -> str:
 
 
 async def find_info(calls: Calls, deployment_id: str) -> DeploymentInfo:
-    """Of a model or an application, as Core tells this caller.
+    """A model or an application as Core describes it to this caller.
 
     Raises `DeploymentNotFound`, `ServiceFailed`.
     """
@@ -64,10 +64,10 @@ async def find_info(calls: Calls, deployment_id: str) -> DeploymentInfo:
 
 
 async def find_facts(calls: Calls, deployment_id: str) -> DeploymentInfo:
-    """The technical facts of a deployment, as Core told any caller of the same application.
+    """Technical facts of a deployment, shared by all callers of one application.
 
-    Texts and the schema of its configuration are left out, and it says nothing about whether this
-    caller may use the deployment. Raises `DeploymentNotFound`, `ServiceFailed`.
+    They have no texts and no configuration schema, and do not prove that this caller may use the
+    deployment. Raises `DeploymentNotFound`, `ServiceFailed`.
     """
     core, application = calls.core, made_for(calls.caller)
     key = core.url, application, deployment_id
@@ -96,7 +96,7 @@ async def find_metadata(calls: Calls, deployment_id: str) -> Metadata:
 
 
 async def fetch_metadata(calls: Calls, name: str) -> Metadata | None:
-    """A name without a folder is a model's or an application's that Core's settings declare."""
+    # A name without a folder is a model or an application declared in Core's settings.
     is_application = name.startswith(APPLICATION)
     for kind in ("applications",) if is_application else ("models", "applications"):
         written = await get_entity(calls, kind, name)
@@ -107,7 +107,7 @@ async def fetch_metadata(calls: Calls, name: str) -> Metadata | None:
 
 
 async def get_entity(calls: Calls, kind: str, name: str) -> Mapping[str, Any] | None:
-    """None when Core knows none of that name. Raises `ServiceFailed`."""
+    """The entity's document, None if there is none. Raises `ServiceFailed`."""
     try:
         return mapping(await calls.get_json(f"/openai/{kind}/{name}"))
     except CoreRefused as refusal:
@@ -117,7 +117,7 @@ async def get_entity(calls: Calls, kind: str, name: str) -> Mapping[str, Any] | 
 
 
 async def fetch_schema(calls: Calls, name: str, metadata: Metadata) -> Mapping[str, Any]:
-    """A deployment whose configuration cannot be told is called without one."""
+    """The schema; {} when Core cannot tell it, so that the deployment is called without one."""
     if metadata.features.get("configuration") is not True:
         return {}
     try:
@@ -131,7 +131,7 @@ async def fetch_schema(calls: Calls, name: str, metadata: Metadata) -> Mapping[s
 def info_of(
     deployment_id: str, metadata: Metadata, locale: str, schema: Mapping[str, Any] = NO_SCHEMA
 ) -> DeploymentInfo:
-    """Lenient: what is missing or odd is as if nothing was said of it."""
+    """Read leniently: fields that are missing or malformed get their defaults."""
     written = metadata.written
     defaults = written.get("defaults")
     return DeploymentInfo(
@@ -150,7 +150,7 @@ def info_of(
 
 
 def text_of(value: Any, locale: str) -> str:
-    """Text, or the one of several languages that suits the caller."""
+    """A text, in the caller's language if there are several."""
     if isinstance(value, Mapping):
         return localized({str(key): str(text) for key, text in value.items()}, locale)
     return value if isinstance(value, str) else ""
@@ -161,7 +161,7 @@ def texts_of(value: Any) -> tuple[str, ...]:
 
 
 def context_window(limits: Any) -> int | None:
-    """In tokens; where the prompt has a limit of its own, that one."""
+    """The limit of the prompt in tokens; the total limit if the prompt has none of its own."""
     if not isinstance(limits, Mapping):
         return None
     known = (limits.get(name) for name in LIMITS)

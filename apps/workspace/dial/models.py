@@ -1,4 +1,4 @@
-"""Completions of Core's models and applications."""
+"""Chat completions of Core's models and applications."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from apps.workspace.dial.failures import MOST_ERROR_BYTES, details_of, read_erro
 from apps.workspace.dial.wire import TooLarge, read_whole, send
 from apps.workspace.egress.sdk_clients import HTTPError
 from apps.workspace.egress.transport import StreamedResponse
-from apps.workspace.openai.clients import ERROR_SECONDS, limits
+from apps.workspace.openai.clients import ERROR_SECONDS, call_limits
 from apps.workspace.openai.failures import failure_of_answer
 
 
 @dataclass(frozen=True, slots=True)
-class Completions:
-    """One deployment's completions, for one caller; `name` is its id, encoded."""
+class DialCompletions:
+    """A deployment as one caller asks it; `name` is its encoded id."""
 
     core: Core
     name: str
@@ -40,7 +40,7 @@ class Completions:
                 "Accept": "text/event-stream",
                 "Content-Type": "application/json",
             },
-            limits(idle_seconds),
+            call_limits(idle_seconds),
             content,
         )
         if answer.is_success:
@@ -54,5 +54,5 @@ class Completions:
         except (HTTPError, TooLarge, TimeoutError):
             body = b""  # the status says enough
         return failure_of_answer(
-            answer.status, answer.texts(), read_error(body), details_of(body, self.caller)
+            answer.status, answer.header_texts(), read_error(body), details_of(body, self.caller)
         )

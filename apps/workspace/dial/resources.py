@@ -1,23 +1,26 @@
-"""Paths of what is kept in Core's buckets, and what Core tells of it."""
+"""Resources in Core's buckets: their paths and listings, stored prompts, grants to read them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from apps.errors import FileMissing, FileRefused
+from apps.errors import FileRefused, ServiceFailed
 from apps.workspace.dial.calls import Calls, mapping
 from apps.workspace.dial.core import Core, encoded
 from apps.workspace.dial.failures import CoreRefused
-from apps.workspace.port import FileInfo, FolderInfo
+from apps.workspace.port import FileInfo, FolderInfo, missing, shown
 
 FILES = "files"
+GRANT = "/v1/ops/resource/per-request-permissions/grant"
+GRANT_REFUSED = frozenset({400, 401, 403})
+"""401 answers keys other than the per-request keys that Core makes."""
 UNKNOWN_TYPE = "application/octet-stream"
 PAGE = 1000
-"""Entries of a page: the most that Core gives."""
+"""Entries of one page; Core's maximum."""
 NOT_YOURS = frozenset({400, 403, 404})
-"""Statuses for a file that the caller may not see, told as a missing one; 400 is for an impossible path."""
+"""Statuses that are reported as a missing file; Core answers 400 to an impossible path."""
 
 
 def resource_path(core: Core, path: str, kind: str = FILES) -> str:
@@ -37,14 +40,6 @@ def resource_path(core: Core, path: str, kind: str = FILES) -> str:
     if root != kind or not rest or ("/" not in rest and not is_folder):
         raise missing(path)
     return f"{found}/" if is_folder else found
-
-
-def missing(path: str) -> FileMissing:
-    return FileMissing(f"There is no file {shown(path)} that you may use.")
-
-
-def shown(path: str) -> str:
-    return ascii(path if len(path) <= 200 else f"{path[:200]}…")
 
 
 def refusal_of(refusal: CoreRefused, path: str) -> Exception:
@@ -72,7 +67,7 @@ async def get_pages(
 
 
 def flattened(items: Any) -> Iterator[Mapping[str, Any]]:
-    """Entries; of folders that come with their own, those too."""
+    """All entries, with those inside of folders."""
     for item in items if isinstance(items, list) else ():
         if isinstance(item, Mapping):
             yield item
@@ -80,7 +75,7 @@ def flattened(items: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def file_info(item: Mapping[str, Any], path: str) -> FileInfo:
-    """Lenient: Core leaves out what it does not know without opening the file."""
+    # Core leaves out fields that it could tell only by opening the file.
     url, size = item.get("url"), item.get("contentLength")
     return FileInfo(
         path=url if isinstance(url, str) and url.startswith(f"{FILES}/") else path,
@@ -101,7 +96,7 @@ def entry(item: Mapping[str, Any]) -> FileInfo | FolderInfo | None:
 
 
 def plain_etag(written: str) -> str:
-    """As Core's metadata has it; in headers some proxies add quotes."""
+    """Without the quotes and the `W/` that proxies add in headers."""
     return written.strip().removeprefix("W/").strip('"')
 
 
@@ -114,7 +109,35 @@ def moment(milliseconds: Any) -> datetime | None:
         return None
 
 
-def check_size(size: int, limit: int) -> None:
-    """Raises `FileRefused`."""
-    if size > limit:
-        raise FileRefused(f"The file has {size:,} bytes; at most {limit:,} are possible.")
+async def read_prompt(calls: Calls, path: str) -> str:
+    """Raises `FileMissing`, `ServiceFailed`."""
+    place = resource_path(calls.core, path, "prompts")
+    try:
+        written = mapping(await calls.get_json(f"/v1/{place}"))
+    except CoreRefused as refusal:
+        raise refusal_of(refusal, path) from refusal
+    content = written.get("content")
+    if not isinstance(content, str):
+        raise ServiceFailed(f"The prompt {place} has no text.", reason="answer")
+    return content
+
+
+async def grant_reading(calls: Calls, paths: Sequence[str], receiver: str) -> None:
+    """Let a deployment read files while this request lasts. Raises `FileRefused`, `ServiceFailed`."""
+    places = list(dict.fromkeys(resource_path(calls.core, path) for path in paths))
+    if not places:
+        return
+    body = {
+        "resourcePermissions": [{"url": place, "permissions": ["READ"]} for place in places],
+        "receiver": receiver,
+    }
+    try:
+        await calls.send("POST", GRANT, json=body)
+    except CoreRefused as refusal:
+        if refusal.status == 404:
+            raise missing(", ".join(places)) from refusal
+        if refusal.status in GRANT_REFUSED:
+            raise FileRefused(
+                f"DIAL does not let {receiver!r} read {shown(', '.join(places))}."
+            ) from refusal
+        raise

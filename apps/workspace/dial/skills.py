@@ -12,8 +12,8 @@ from apps.manifest.skill_document import SKILL_FILE, is_offered
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import encoded
 from apps.workspace.dial.failures import AnswerTooLarge, CoreRefused
-from apps.workspace.dial.resources import get_pages, refusal_of, resource_path, shown
-from apps.workspace.port import StoredSkill
+from apps.workspace.dial.resources import get_pages, refusal_of, resource_path
+from apps.workspace.port import StoredSkill, shown
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ class Skills:
         self.listed: dict[str, tuple[tuple[str, ...], str]] = {}
 
     async def skill(self, path: str) -> StoredSkill:
-        """A skill whose files cannot be listed is one without files.
+        """A skill; without files if they cannot be listed.
 
         Raises `FileRefused`, `ServiceFailed`.
         """
@@ -70,7 +70,7 @@ class Skills:
         return self.listed[place]
 
     async def list(self, place: str) -> tuple[tuple[str, ...], str]:
-        """The files that may be read, and what is wrong with the list."""
+        """The files that may be read, and a problem with the list or ""."""
         try:
             found, is_all = await get_pages(
                 self.calls,
@@ -92,7 +92,7 @@ class Skills:
 
 
 def name_in(place: str, url: str) -> str:
-    """The name of a file relative to its skill; "" for what is elsewhere."""
+    """The name of a file relative to its skill; "" for a file elsewhere."""
     prefix = f"{unquote(place)}/files/"
     plain = unquote(url)
     return plain.removeprefix(prefix) if plain.startswith(prefix) else ""

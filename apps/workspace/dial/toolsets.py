@@ -1,4 +1,4 @@
-"""Where toolsets of Core, and applications that offer their tools, speak MCP."""
+"""MCP endpoints of Core's toolsets and of applications that offer their tools."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def find_endpoint(calls: Calls, deployment_id: str) -> McpEndpoint:
 
 
 async def fetch_toolset(calls: Calls, name: str) -> Mapping[str, Any] | None:
-    """How a toolset is spoken with and what it is called; None when there is none of that name."""
+    """Transport, name and description of a toolset; None if there is none."""
     found = await get_entity(calls, "toolsets", name)
     if found is None:
         return None

@@ -1,6 +1,6 @@
-"""The way to Core: connections that all callers share, and one reading of what comes back.
+"""Requests to Core over connections that all callers share.
 
-Who asks is told in the headers of each request, so nothing is kept for a key once it is answered.
+The caller is named in the headers of each request, so no state is kept for a key.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from apps.workspace.dial.core import Core
 from apps.workspace.dial.headers import encoded_headers
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.per_loop import shared
-from apps.workspace.egress.pool import Origin
 from apps.workspace.egress.sdk_clients import URL, Request
 from apps.workspace.egress.transport import (
     Limits,
+    Origin,
     StreamedResponse,
     StreamTransport,
     join_head,
@@ -37,15 +37,15 @@ class TooLarge(Exception):
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to send as a form, which is how Core takes them."""
+    """A file to send as a form, the way Core accepts files."""
 
     content: bytes = field(repr=False)
     content_type: str
 
 
 @dataclass(frozen=True, slots=True)
-class Base:
-    """The parts that all requests to one Core have in common."""
+class RequestBase:
+    """The common parts of all requests to one Core."""
 
     origin: Origin
     path: bytes
@@ -53,10 +53,12 @@ class Base:
 
 
 @functools.lru_cache(maxsize=8)
-def base_of(url: str) -> Base:
+def base_of(url: str) -> RequestBase:
     """Raises `InvalidURL`, `UnsupportedProtocol`."""
     place = URL(url)
-    return Base(origin_of(place), place.raw_path.rstrip(b"/"), ((b"Host", place.netloc), *OURS))
+    return RequestBase(
+        origin_of(place), place.raw_path.rstrip(b"/"), ((b"Host", place.netloc), *OURS)
+    )
 
 
 async def send(
@@ -67,7 +69,7 @@ async def send(
     limits: Limits,
     content: bytes = b"",
 ) -> StreamedResponse:
-    """The head of the answer; the caller closes its body. `target` is an encoded path with its query.
+    """Return the answer; the caller closes its body. `target` is an encoded path with its query.
 
     Raises `HTTPError`, `InvalidURL`, `EgressRefused`.
     """
@@ -83,7 +85,7 @@ def find_transport() -> StreamTransport:
 
 
 def encoded_body(value: Any, file: File | None) -> tuple[dict[str, str], bytes]:
-    """The headers and the content that send a JSON value (None for none) or a file."""
+    """Headers and content for a file, a JSON value, or neither (None)."""
     if file is not None:
         form = {"file": ("file", file.content, file.content_type)}
         request = Request("PUT", "http://any", files=form)
@@ -100,7 +102,7 @@ async def read_whole(answer: StreamedResponse, limit: int) -> bytes:
 
 
 async def read_pieces(answer: StreamedResponse, limit: int) -> AsyncIterator[bytes]:
-    """The same as it comes."""
+    """As `read_whole`, piece by piece."""
     announced = answer.header(b"content-length")
     if announced.isdigit() and int(announced) > limit:
         raise TooLarge(limit)

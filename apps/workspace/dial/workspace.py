@@ -1,4 +1,4 @@
-"""The workspace that DIAL Core serves: everything in the name of whoever asked, by their key."""
+"""The workspace that DIAL Core serves, asked with the caller's own key."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from django.conf import settings
 from apps.accounts.caller import Caller
 from apps.agent.model import Model
 from apps.errors import ServiceFailed
-from apps.workspace.dial import channel, grants
+from apps.workspace.dial import channel
 from apps.workspace.dial.calls import Calls
-from apps.workspace.dial.chain import check_chain, read_chain, write_chain
 from apps.workspace.dial.core import Core
 from apps.workspace.dial.files import DialFiles
-from apps.workspace.dial.headers import forwarded
+from apps.workspace.dial.headers import check_chain, forwarded, read_chain, write_chain
 from apps.workspace.dial.metadata import find_facts, find_info, path_segment
-from apps.workspace.dial.models import Completions
-from apps.workspace.dial.prompts import read_prompt
+from apps.workspace.dial.models import DialCompletions
+from apps.workspace.dial.resources import grant_reading, read_prompt
 from apps.workspace.dial.skills import Skills
 from apps.workspace.dial.toolsets import find_endpoint
 from apps.workspace.openai.model import OpenAIModel
@@ -28,14 +27,14 @@ from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
 
 logger = logging.getLogger(__name__)
 
-NAMES = {"type": "model,application,toolset"}
+DEPLOYMENT_TYPES = {"type": "model,application,toolset"}
 
 
 class DialWorkspace:
-    """One for each request: Core's key for it is good for as long as the request lasts.
+    """One for each request: Core's keys are valid for one request only.
 
-    Everything raises `ServiceFailed` when Core cannot be asked. `chain` are the applications that
-    it is used inside of, the outermost first.
+    Every method raises `ServiceFailed` when Core cannot be asked. `chain` are the applications
+    around this run, the outermost first.
     """
 
     def __init__(self, caller: Caller, core: Core) -> None:
@@ -72,9 +71,9 @@ class DialWorkspace:
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        """Whether there is such a deployment is seen when it is asked. Raises `DeploymentNotFound`, `CallsItself`."""
+        """Core is not asked yet whether it exists. Raises `DeploymentNotFound`, `CallsItself`."""
         check_chain(self.chain, deployment_id)
-        completions = Completions(
+        completions = DialCompletions(
             self.core,
             path_segment(deployment_id),
             {**forwarded(self.caller, headers), **write_chain(self.chain)},
@@ -89,7 +88,7 @@ class DialWorkspace:
 
     async def usable_deployments(self) -> frozenset[str] | None:
         try:
-            listed = await self.calls.get_json("/v1/deployment-names", NAMES)
+            listed = await self.calls.get_json("/v1/deployment-names", DEPLOYMENT_TYPES)
         except ServiceFailed as failure:
             logger.warning("It cannot be told which deployments are usable: %s", failure)
             return None
@@ -127,11 +126,11 @@ class DialWorkspace:
 
     async def grant(self, paths: Sequence[str], receiver: str) -> None:
         """Raises `FileRefused`."""
-        await grants.grant(self.calls, paths, receiver)
+        await grant_reading(self.calls, paths, receiver)
 
 
 def read_names(listed: Any) -> frozenset[str] | None:
-    """Ids as Core writes them; None for what is no list of them."""
+    """The ids in Core's answer; None for an answer that is no list of ids."""
     if not isinstance(listed, list):
         return None
     names = [item.get("id") if isinstance(item, Mapping) else item for item in listed]

@@ -1,7 +1,7 @@
-"""How far away an IP address is: the public Internet, a private network, or nowhere to go.
+"""Classification of IP addresses: public, private, or never to be contacted.
 
 The standard library's `is_global` is not enough: on Python 3.11 it calls NAT64, 6to4 and
-site-local addresses public. What is reserved is listed in the IANA special-purpose registries.
+site-local addresses public. The ranges are those of the IANA special-purpose registries.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ IPNetwork = IPv4Network | IPv6Network
 class Reach(Enum):
     PUBLIC = auto()
     PRIVATE = auto()
-    """Loopback and the networks of an organisation: for whom the operator allows it."""
+    """Loopback and the networks of an organisation: only for hosts that the operator allows."""
     NEVER = auto()
     """Link-local (the metadata services of clouds), multicast, reserved, translated."""
 
@@ -32,7 +32,7 @@ PRIVATE: tuple[IPNetwork, ...] = (
 )
 NEVER: tuple[IPNetwork, ...] = (
     IPv4Network("0.0.0.0/8"),  # reaches the machine itself on Linux
-    IPv4Network("168.63.129.16/32"),  # Azure's agents, with what only the machine may know
+    IPv4Network("168.63.129.16/32"),  # Azure's agents, which hand out the machine's secrets
     IPv4Network("169.254.0.0/16"),
     IPv4Network("192.0.0.0/24"),
     IPv4Network("192.0.2.0/24"),
@@ -58,9 +58,9 @@ NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def reach(text: str) -> Reach:
-    """Judge an address as `getaddrinfo` writes it (a scope such as `%eth0` included).
+    """The class of an address as `getaddrinfo` writes it, with or without a scope (`%eth0`).
 
-    Raises ValueError for what is not an address.
+    Raises ValueError for text that is not an address.
     """
     address = ip_address(text)
     if isinstance(address, IPv6Address):

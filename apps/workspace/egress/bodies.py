@@ -1,4 +1,4 @@
-"""Reading an answer of unknown size: never more than a limit, packed or unpacked."""
+"""Response bodies, read up to a limit that holds before and after decompression."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 
 from apps.workspace.egress.clients import HTTPError, Response
 
-PACKED = {"gzip": 31, "x-gzip": 31, "deflate": 47}
-"""Content codings that are unpacked, and how zlib is told to read each."""
+WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 47}
+"""Content codings that are decompressed, with zlib's `wbits` for each."""
 
 
 class BodyTooLarge(HTTPError):
@@ -18,7 +18,7 @@ class BodyTooLarge(HTTPError):
 
 
 class BodyUnreadable(HTTPError):
-    """The answer is packed in a way that was not asked for, or is damaged."""
+    """The body has an unknown content coding, or is damaged."""
 
 
 async def read_body(response: Response, limit: int) -> bytes:
@@ -30,7 +30,7 @@ async def read_body(response: Response, limit: int) -> bytes:
 
 
 async def stream_body(response: Response, limit: int) -> AsyncIterator[bytes]:
-    """The body of a streamed response, unpacked, piece by piece; raises as `read_body` does."""
+    """The decompressed body of a streamed response in pieces; raises as `read_body`."""
     announced = response.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > limit:
         raise BodyTooLarge(limit)
@@ -51,13 +51,13 @@ def find_unpacker(coding: str) -> zlib._Decompress | None:
     name = coding.strip().lower()
     if name in {"", "identity"}:
         return None
-    if name not in PACKED:
+    if name not in WINDOW_BITS:
         raise BodyUnreadable(f"The answer is packed as {name!r}, which is not understood.")
-    return zlib.decompressobj(PACKED[name])
+    return zlib.decompressobj(WINDOW_BITS[name])
 
 
 def unpack(unpacker: zlib._Decompress, raw: bytes, most: int) -> bytes:
-    """At most `most` bytes: a small packed answer may unpack to a thousand times its size."""
+    """At most `most` bytes: a compressed body may grow a thousandfold."""
     try:
         return unpacker.decompress(raw, most)
     except zlib.error as error:

@@ -1,7 +1,7 @@
-"""The HTTP clients for our own calls: one for each level of trust, shared by all callers.
+"""HTTP clients for our own calls: one for each level of trust, shared by all callers.
 
-They keep connections, never cookies; they follow no redirects and read no proxy variables. The
-library's names that a caller needs are here too, because nothing else may import it.
+They keep connections but no cookies, follow no redirects and read no proxy variables. No other
+room may import the library, so the names that callers need are exported from here.
 """
 
 from __future__ import annotations
@@ -14,49 +14,29 @@ from urllib.request import Request as CookieRequest
 
 import httpx
 from django.conf import settings
-from httpx import (
-    URL,
-    AsyncClient,
-    ConnectError,
-    ConnectTimeout,
-    HTTPError,
-    InvalidURL,
-    RequestError,
-    Response,
-    Timeout,
-    TimeoutException,
-)
+from httpx import URL as URL
+from httpx import AsyncClient as AsyncClient
+from httpx import ConnectError as ConnectError
+from httpx import ConnectTimeout as ConnectTimeout
+from httpx import HTTPError as HTTPError
+from httpx import InvalidURL as InvalidURL
+from httpx import RequestError as RequestError
+from httpx import Response as Response
+from httpx import Timeout as Timeout
+from httpx import TimeoutException as TimeoutException
 
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.guarded_transports import HttpxTransport
 from apps.workspace.egress.per_loop import shared
 
-__all__ = [
-    "URL",
-    "AsyncClient",
-    "ConnectError",
-    "ConnectTimeout",
-    "HTTPError",
-    "InvalidURL",
-    "RequestError",
-    "Response",
-    "Timeout",
-    "TimeoutException",
-    "core_client",
-    "guarded_client",
-    "operator_client",
-    "parse_url",
-    "site_client",
-]
-
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 60.0
-"""For callers that name no time-out of their own."""
+"""The default for callers without a time-out of their own."""
 LIMITS = httpx.Limits(max_connections=200, max_keepalive_connections=50, keepalive_expiry=15)
 
 
 def parse_url(text: str) -> URL:
-    """Raises `InvalidURL`, also for a host whose name could not be looked up or read again."""
+    """Raises `InvalidURL`, also for a host that is no valid name."""
     url = URL(text)
     try:
         _ = url.host
@@ -77,7 +57,7 @@ def operator_client() -> AsyncClient:
 
 
 def site_client() -> AsyncClient:
-    """For this server itself: addresses that begin with / are joined to SITE_URL."""
+    """For this server itself: paths are joined to SITE_URL."""
     return shared(Trust.SITE, functools.partial(make_client, Trust.SITE))
 
 
@@ -99,7 +79,7 @@ def make_client(trust: Trust) -> AsyncClient:
 
 
 class NoCookies(CookieJar):
-    """Keeps nothing: one caller's session must not reach another's request."""
+    """Keeps no cookies: one caller's session must not reach another's request."""
 
     def extract_cookies(self, response: HTTPResponse, request: CookieRequest) -> None:
         return None

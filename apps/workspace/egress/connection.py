@@ -1,7 +1,7 @@
 """One HTTP/1.1 connection for streamed answers: an asyncio protocol around a C parser.
 
-What one network read brought is handed on as one piece, because the cost of a streamed token is
-mostly the number of wake-ups between the socket and its reader.
+Everything from one network read is handed on as one piece: the cost of a streamed token is mostly
+the number of wake-ups between the socket and its reader.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ import httptools
 import httpx2
 
 MOST_HEADER_BYTES = 64 * 1024
-"""Of the headers, of the trailers, and of what stands between two pieces of a body."""
+"""For the headers, for the trailers, and for the bytes between two pieces of a body."""
 MOST_HEADERS = 256
 """Headers and trailers of one answer, interim ones included."""
 MOST_BUFFERED_BYTES = 256 * 1024
-"""Reading pauses above this: a slow consumer slows the service down instead of filling memory."""
+"""Above this, reading pauses: a slow consumer slows the service down instead of filling memory."""
 
 
 class ConnectionBroken(httpx2.RemoteProtocolError):
-    """The connection failed, or what came over it is no answer that can be taken."""
+    """The connection failed, or the bytes received are no acceptable HTTP answer."""
 
 
 class ConnectionSilent(httpx2.ReadTimeout):
-    """Nothing was received, or nothing could be sent, for too long; or it took too long in all."""
+    """A wait to receive or to send took too long, or the whole exchange did."""
 
 
 @dataclass(slots=True)
@@ -61,16 +61,16 @@ class Connection(asyncio.Protocol):
         self.idle_seconds = 0.0
         self.heard_at = 0.0
         self.total_seconds = self.ends_at = math.inf
-        self.watch: asyncio.TimerHandle | None = None
+        self.timer: asyncio.TimerHandle | None = None
 
     # --- One exchange ---------------------------------------------------------------------
 
     async def send(
         self, data: bytes, *, idle_seconds: float, write_seconds: float, total_seconds: float
     ) -> None:
-        """Begin an exchange that is over in `total_seconds`.
+        """Begin an exchange that may last `total_seconds`.
 
-        The headers have `idle_seconds` as a whole, then each wait for more of the body has as many.
+        `idle_seconds` limit the wait for all headers, then each wait for more of the body.
         Raises `ConnectionBroken`, `ConnectionSilent`.
         """
         self.head = Head()
@@ -82,11 +82,11 @@ class Connection(asyncio.Protocol):
         self.transport.write(data)
         if self.is_write_blocked:
             self.idle_seconds = write_seconds
-            self.begin_watch()
+            self.start_timer()
         while self.is_write_blocked and not self.has_head:
             await self.wait()
         self.idle_seconds = idle_seconds
-        self.begin_watch()
+        self.start_timer()
 
     async def read_head(self) -> Head:
         """Status and headers, interim answers skipped. Raises as `send` does."""
@@ -110,14 +110,14 @@ class Connection(asyncio.Protocol):
         return piece
 
     def end_within(self, seconds: float) -> None:
-        """From now on, whatever comes meanwhile."""
+        """Limit the rest of the exchange, counted from now."""
         self.total_seconds = seconds
         self.ends_at = self.loop.time() + seconds
-        if self.watch is not None:
-            self.begin_watch()
+        if self.timer is not None:
+            self.start_timer()
 
     async def finish(self, most: int, seconds: float) -> None:
-        """Swallow the rest of the body, if it comes in time and is not larger than `most`."""
+        """Discard the rest of the body, up to `most` bytes and for at most `seconds`."""
         self.is_discarding = True
         try:
             async with asyncio.timeout(seconds):
@@ -138,10 +138,8 @@ class Connection(asyncio.Protocol):
         )
 
     def has_news(self) -> bool:
-        """Whether a connection at rest has something to read, which can only be its end.
-
-        The socket itself is asked: the event loop may not have come round to it yet.
-        """
+        """Whether an idle connection has something to read, which can only be its end."""
+        # Poll the socket: the event loop may not have noticed yet.
         if self.transport is None:
             return True
         poll = select.poll()
@@ -149,14 +147,14 @@ class Connection(asyncio.Protocol):
         return bool(poll.poll(0))
 
     def rest(self) -> None:
-        """The exchange is over and the connection is kept for another one."""
+        """Make ready to be kept for another exchange."""
         self.pieces.clear()
         self.buffered = 0
-        self.end_watch()
+        self.stop_timer()
 
     def close(self) -> None:
-        """Let go of the connection at once; the other side learns it now."""
-        self.end_watch()
+        """Abort the connection at once."""
+        self.stop_timer()
         if self.transport is not None:
             self.transport.abort()
             self.transport = None
@@ -178,18 +176,18 @@ class Connection(asyncio.Protocol):
         if self.waiter is not None and not self.waiter.done():
             self.waiter.set_result(None)
 
-    def begin_watch(self) -> None:
-        self.end_watch()
+    def start_timer(self) -> None:
+        self.stop_timer()
         self.heard_at = now = self.loop.time()
-        self.watch = self.loop.call_later(min(self.idle_seconds, self.ends_at - now), self.look)
+        self.timer = self.loop.call_later(min(self.idle_seconds, self.ends_at - now), self.on_timer)
 
-    def end_watch(self) -> None:
-        if self.watch is not None:
-            self.watch.cancel()
-            self.watch = None
+    def stop_timer(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
 
-    def look(self) -> None:
-        """The one timer of an exchange fired: end what is silent or too long, else look again later."""
+    def on_timer(self) -> None:
+        """Called by the timer: fail an exchange that is silent or too long, else set it again."""
         now = self.loop.time()
         waits = self.waiter is not None
         left = self.heard_at + self.idle_seconds - now if waits else self.idle_seconds
@@ -199,7 +197,7 @@ class Connection(asyncio.Protocol):
         elif now >= self.ends_at:
             self.fail(ConnectionSilent(f"No end after {self.total_seconds:g} seconds."))
         else:
-            self.watch = self.loop.call_later(min(left, self.ends_at - now), self.look)
+            self.timer = self.loop.call_later(min(left, self.ends_at - now), self.on_timer)
 
     # --- asyncio.Protocol -----------------------------------------------------------------
 
@@ -242,7 +240,7 @@ class Connection(asyncio.Protocol):
             self.eof_received()
         self.failure = self.failure or ConnectionBroken("The service closed the connection.")
         self.wake()
-        self.end_watch()
+        self.stop_timer()
 
     def pause_writing(self) -> None:
         self.is_write_blocked = True

@@ -1,17 +1,20 @@
 """Fetch a URL that a model or a user named: public addresses only, no credentials, bounded.
 
-The client underneath judges the addresses that it dials, keeps no cookies, reads no proxy
-variables and follows no redirects; those are followed here, each one judged like the first.
+The client judges every address that it connects to. Redirects are followed here, each judged like
+the first URL.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import mimetypes
 import re
 import socket
 from dataclasses import dataclass, field
+from email.message import Message
 from http import HTTPStatus
+from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 
@@ -27,7 +30,6 @@ from apps.workspace.egress.clients import (
     guarded_client,
     parse_url,
 )
-from apps.workspace.egress.fetch_names import name_of_file, shown
 from apps.workspace.egress.fetch_policy import FetchPolicy
 
 UNKNOWN_TYPE = "application/octet-stream"
@@ -39,10 +41,7 @@ _charset = re.compile(r"\bcharset\s*=\s*[\"']?([\w.:-]{1,40})", re.ASCII | re.IG
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """`content_type` is without parameters, `filename` without any path.
-
-    `charset` is the encoding of a text as the server calls it, "" if it says nothing.
-    """
+    """`content_type` has no parameters, `filename` no path; `charset` is "" if none was sent."""
 
     content: bytes = field(repr=False)
     content_type: str
@@ -65,14 +64,14 @@ async def fetch(url: str, policy: FetchPolicy, limit: int, *, seconds: float) ->
     except EgressRefused as error:
         raise refusal("ssrf_block", url) from error
     except (HTTPError, InvalidURL) as error:
-        raise refusal(reason_of(error), url) from error
+        raise refusal(failure_reason(error), url) from error
 
 
 async def follow(url: str, policy: FetchPolicy, limit: int, seconds: float) -> Fetched:
     if wish := policy.judge_switches():
         raise refusal(wish, url)
     timeout = Timeout(seconds, connect=settings.EXTERNAL_URL_FETCH_CONNECT_TIMEOUT_SECONDS)
-    address = read(url, url)
+    address = read_address(url, url)
     for _ in range(settings.EXTERNAL_URL_FETCH_MAX_REDIRECTS + 1):
         if wish := policy.judge(address.host):
             raise refusal(wish, url)
@@ -80,14 +79,14 @@ async def follow(url: str, policy: FetchPolicy, limit: int, seconds: float) -> F
             target = response.headers.get("location", "")
             if response.status_code not in REDIRECTS or not target:
                 return await read_file(response, address, limit, url)
-            address = read(joined(address, target), url)
+            address = read_address(str(address.join(target)), url)
     raise refusal("redirect_cap", url)
 
 
-def read(text: str, asked: str) -> URL:
-    """The address without the name and password in it, which would become a header.
+def read_address(text: str, asked: str) -> URL:
+    """The address without user name and password, which the client would send as a header.
 
-    Raises `FetchRefused` for what is no address of HTTP, and `InvalidURL`.
+    Raises `FetchRefused` for an address that is not HTTP, and `InvalidURL`.
     """
     address = parse_url(text)
     is_http = address.scheme in {"http", "https"}
@@ -95,11 +94,6 @@ def read(text: str, asked: str) -> URL:
     if not is_http or not address.host or not 0 < port < 65_536:
         raise refusal("ssrf_block", asked)
     return address.copy_with(userinfo=b"", fragment=None)
-
-
-def joined(address: URL, target: str) -> str:
-    """Raises `InvalidURL`."""
-    return str(address.join(target))
 
 
 async def read_file(response: Response, address: URL, limit: int, asked: str) -> Fetched:
@@ -116,8 +110,8 @@ async def read_file(response: Response, address: URL, limit: int, asked: str) ->
     return Fetched(content, guessed, name, charset[1].lower() if charset else "")
 
 
-def reason_of(error: Exception) -> FetchReason:
-    """A host that cannot be found is as good as one that may not be contacted."""
+def failure_reason(error: Exception) -> FetchReason:
+    # An unknown host is reported as a blocked one.
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, socket.gaierror | InvalidURL):
@@ -157,3 +151,64 @@ def refusal(reason: FetchReason, url: str, detail: str = "") -> FetchRefused:
         return FetchRefused(reason, POLICIES[reason])
     text = f"External URL {shown(url)} {OUTCOMES[reason]} {detail}"
     return FetchRefused(reason, text.rstrip())
+
+
+SHOWN_CHARACTERS = 200
+NAME_BYTES = 200
+"""Less than the 255 of file systems, so that a prefix fits."""
+
+
+def shown(url: str) -> str:
+    """A URL for messages: without credentials, query and fragment; only the scheme of a data: URI."""
+    scheme, colon, _ = url.strip().partition(":")
+    if colon and scheme.lower() == "data":
+        return "data:…"
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:
+        return f"{scheme}:…" if colon and scheme.isalnum() else "(unreadable)"
+    host = parts.netloc.rpartition("@")[2]
+    named = parts._replace(netloc=host, query="", fragment="").geturl()
+    named = "".join(c if c.isprintable() else "�" for c in named)
+    return named if len(named) <= SHOWN_CHARACTERS else f"{named[:SHOWN_CHARACTERS]}…"
+
+
+def name_of_file(url: str, disposition: str, content_type: str) -> str:
+    """The name from the server, else from the URL's path, else one made of the URL's hash."""
+    given = usable_name(disposition_name(disposition)) or usable_name(unquote(last_segment(url)))
+    if given:
+        return given
+    digest = hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()[:16]
+    return f"external-{digest}{mimetypes.guess_extension(content_type) or ''}"
+
+
+def disposition_name(disposition: str) -> str:
+    """The file name in a Content-Disposition header; "" for none."""
+    if not disposition:
+        return ""
+    header = Message()
+    header["Content-Disposition"] = disposition
+    try:
+        return header.get_filename("") or ""
+    except (LookupError, UnicodeError):  # an unknown character set
+        return ""
+
+
+def last_segment(url: str) -> str:
+    try:
+        return urlsplit(url).path.rstrip("/").rpartition("/")[2]
+    except ValueError:
+        return ""
+
+
+def usable_name(name: str) -> str:
+    """The last part of a name, cleaned and cut for storages; "" when nothing remains."""
+    last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    clean = "".join(c for c in last if c.isprintable()).strip(" .")
+    if len(clean.encode("utf-8", "replace")) <= NAME_BYTES:
+        return clean
+    stem, dot, ending = clean.rpartition(".")
+    if not stem or len(ending) > 16:
+        stem, dot, ending = clean, "", ""
+    room = NAME_BYTES - len(f"{dot}{ending}".encode("utf-8", "replace"))
+    return f"{stem.encode('utf-8', 'replace')[:room].decode('utf-8', 'ignore')}{dot}{ending}"

@@ -1,6 +1,6 @@
-"""Which external URLs are fetched at all: the installation decides, an application narrows it.
+"""Rules for fetching external URLs: the installation's, which an application may narrow.
 
-Asked about every host before its name is looked up, again for each redirect.
+Every host is judged before its name is looked up, also that of each redirect.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from django.conf import settings
 
 from apps.workspace.egress.clients import URL, InvalidURL
 
-Wish = Literal["admin", "builder", "admin_allowlist", "builder_allowlist"]
-"""The reason not to fetch: the installation's or the application's setting, or its list of hosts."""
+Barrier = Literal["admin", "builder", "admin_allowlist", "builder_allowlist"]
+"""What forbids a fetch: a setting or a host list, of the installation or of the application."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,13 @@ class FetchPolicy:
     enabled: bool | None = None
     hosts: tuple[str, ...] | None = None
 
-    def judge_switches(self) -> Wish | None:
+    def judge_switches(self) -> Barrier | None:
         """The setting that switches fetching off; None when it is on."""
         if not settings.EXTERNAL_URL_FETCH_ENABLED:
             return "admin"
         return "builder" if self.enabled is False else None
 
-    def judge(self, host: str) -> Wish | None:
+    def judge(self, host: str) -> Barrier | None:
         """The reason not to contact this host; None when it may be contacted."""
         if switched := self.judge_switches():
             return switched
@@ -43,11 +43,8 @@ class FetchPolicy:
 
 
 def is_listed(host: str, patterns: Iterable[str]) -> bool:
-    """Whether a pattern is the host, or is `*.suffix` and something stands in front of `.suffix`.
-
-    An IP address is on no list, however it is written.
-    """
-    name = plain(host)
+    """Whether a pattern is the host or, as `*.suffix`, matches a subdomain. IP addresses never match."""
+    name = ascii_host(host)
     if not name or is_ip_literal(name):
         return False
     return any(matches(name, pattern.strip()) for pattern in patterns)
@@ -55,13 +52,13 @@ def is_listed(host: str, patterns: Iterable[str]) -> bool:
 
 def matches(name: str, pattern: str) -> bool:
     if not pattern.startswith("*."):
-        return name == plain(pattern)
-    suffix = plain(pattern[2:])
+        return name == ascii_host(pattern)
+    suffix = ascii_host(pattern[2:])
     return bool(suffix) and name.endswith(f".{suffix}") and not name.startswith(".")
 
 
-def plain(host: str) -> str:
-    """A host name as it is looked up: lower case, ASCII, no final dot; "" for what is none."""
+def ascii_host(host: str) -> str:
+    """A host name as it is looked up: lower case, ASCII, no final dot; "" if it is invalid."""
     try:
         name = URL(f"http://{host}/").raw_host.decode("ascii")
     except (InvalidURL, UnicodeError):
@@ -70,6 +67,6 @@ def plain(host: str) -> str:
 
 
 def is_ip_literal(name: str) -> bool:
-    """Name services read 2130706433, 0x7f.1 and 127.1 as addresses too."""
+    # Resolvers read 2130706433, 0x7f.1 and 127.1 as addresses too.
     last = name.rpartition(".")[2]
     return ":" in name or last.isdigit() or last.startswith("0x")

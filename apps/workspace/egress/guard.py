@@ -1,7 +1,7 @@
-"""Which hosts may be contacted, judged by the addresses that are really dialled.
+"""Check of the hosts that may be contacted, by the IP addresses that are connected to.
 
-A name is resolved here, every address is judged, and the judged address is what is dialled: a
-redirect, a second answer of the name service or another spelling of an address changes nothing.
+A name is resolved here, each address is judged, and connections go to exactly these addresses. So
+redirects, changing DNS answers and unusual spellings of an address cannot get around the check.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from apps.workspace.egress.addresses import Reach, reach
 
 
 class Trust(Enum):
-    """By whom an address was chosen, and so how far it may lead."""
+    """The source of an address, which decides how far it may lead."""
 
     GUARDED = "guarded"
     """A model or a user: the public Internet only."""
@@ -33,23 +33,22 @@ class Trust(Enum):
     """DIAL Core, at DIAL_URL, and nothing else: its address is the operator's, private or not."""
 
 
-OWN = {
+SINGLE_HOSTS = {
     Trust.SITE: ("SITE_URL", "is not this server. Write the address in full, or set SITE_URL."),
     Trust.DIAL: ("DIAL_URL", "is not DIAL Core. DIAL_URL says where that is."),
 }
-"""The one place of a level of trust: the setting that names it, and what is told of another."""
-
+"""The setting with the only host of a level of trust, and the refusal of any other host."""
 
 METADATA_NAMES = frozenset(
     {"metadata", "metadata.google.internal", "metadata.goog", "instance-data"}
     | {"instance-data.ec2.internal", "metadata.azure.internal", "metadata.tencentyun.com"}
 )
-"""Hosts on which clouds hand out a machine's credentials, whatever their names resolve to."""
+"""Hosts on which clouds hand out a machine's credentials; refused whatever they resolve to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A place that may be dialled; `host` is an IP address."""
+    """`host` is an IP address."""
 
     host: str
     port: int
@@ -57,13 +56,13 @@ class Address:
 
 async def find_addresses(trust: Trust, host: str, port: int) -> list[Address]:
     """Resolve and judge. Raises `EgressRefused`, and OSError when the name is unknown."""
-    if trust in OWN:
-        check_own(trust, host, port)
+    if trust in SINGLE_HOSTS:
+        check_single_host(trust, host, port)
         return await resolve(host, port)
-    check_name(host)
+    check_not_metadata(host)
     found = await resolve(host, port)
     for address in found:
-        check(trust, host, reach(address.host))
+        check_reach(trust, host, reach(address.host))
     return found
 
 
@@ -77,15 +76,15 @@ async def resolve(host: str, port: int) -> list[Address]:
     return list(dict.fromkeys(Address(str(row[4][0]), port) for row in rows))
 
 
-def check_name(host: str) -> None:
+def check_not_metadata(host: str) -> None:
     """Raises `EgressRefused`."""
-    if plain(host) in METADATA_NAMES:
+    if bare_host(host) in METADATA_NAMES:
         raise EgressRefused(
             f"The host {host!r} is the metadata service of a cloud, which is never contacted."
         )
 
 
-def check(trust: Trust, host: str, distance: Reach) -> None:
+def check_reach(trust: Trust, host: str, distance: Reach) -> None:
     """Raises `EgressRefused`."""
     if distance is Reach.PUBLIC:
         return
@@ -107,30 +106,30 @@ def check(trust: Trust, host: str, distance: Reach) -> None:
 
 def is_allowed(host: str, allowlist: Iterable[str]) -> bool:
     """Whether an entry is the host, or is `*.suffix` and the host ends in `.suffix`."""
-    name = plain(host)
-    for entry in map(plain, allowlist):
+    name = bare_host(host)
+    for entry in map(bare_host, allowlist):
         if name == entry or (entry.startswith("*.") and name.endswith(entry[1:])):
             return True
     return False
 
 
-def plain(host: str) -> str:
+def bare_host(host: str) -> str:
     return host.strip().rstrip(".").removeprefix("[").removesuffix("]").lower()
 
 
-def check_own(trust: Trust, host: str, port: int) -> None:
+def check_single_host(trust: Trust, host: str, port: int) -> None:
     """Raises `EgressRefused`."""
-    setting, problem = OWN[trust]
+    setting, problem = SINGLE_HOSTS[trust]
     place = urlsplit(getattr(settings, setting))
     expected = place.port or (443 if place.scheme == "https" else 80)
-    if plain(host) != plain(place.hostname or "") or port != expected:
+    if bare_host(host) != bare_host(place.hostname or "") or port != expected:
         raise EgressRefused(f"{host}:{port} {problem}")
 
 
 class GuardedBackend:
-    """Stands before the network backend of httpcore or httpcore2, which have one interface.
+    """Wraps the network backend of httpcore or httpcore2, which have one interface.
 
-    `failed` is the library's own class for a connection that could not be made.
+    `failed` is the library's error for a connection that could not be made.
     """
 
     def __init__(self, inner: Any, trust: Trust, failed: type[Exception]) -> None:
@@ -151,15 +150,15 @@ class GuardedBackend:
                 addresses = await find_addresses(self.trust, host, port)
         except OSError as error:
             raise self.failed(f"The host {host!r} could not be found.") from error
-        error_seen: Exception | None = None
+        failure: Exception | None = None
         for address in addresses:
             try:
                 return await self.inner.connect_tcp(
                     address.host, address.port, timeout, local_address, socket_options
                 )
             except self.failed as error:
-                error_seen = error
-        raise error_seen or self.failed(f"The host {host!r} has no address.")
+                failure = error
+        raise failure or self.failed(f"The host {host!r} has no address.")
 
     async def connect_unix_socket(
         self,

@@ -1,7 +1,7 @@
-"""The transports below the clients of httpx and httpx2: their connections, to judged addresses.
+"""Transports for clients of httpx and httpx2 that connect to judged addresses only.
 
-Both libraries have one interface, and so have the connection pools they are built on, whose network
-backend is a public choice; the transports that come with them leave none.
+The libraries' own transports do not let a network backend be chosen; the connection pools below
+them do. Both libraries share one interface, and so do their pools.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def tls_context() -> ssl.SSLContext:
     return context
 
 
-class Library:
-    """`http` is the client's library, `core` that of its connections, with the same names of errors."""
+class HttpLibrary:
+    """`http` is the client's library, `core` its connection library; their errors share names."""
 
     http: Any
     core: Any
@@ -50,11 +50,11 @@ class Library:
             raise getattr(self.http, type(error).__name__)(str(error)) from error
 
 
-class Transport(Library):
+class GuardedTransport(HttpLibrary):
     body: Any
 
     def __init__(self, trust: Trust, limits: Any) -> None:
-        """`limits` are the client library's, of its connections."""
+        """`limits` are the client library's `Limits`."""
         inner = self.core.AnyIOBackend()
         self.pool = self.core.AsyncConnectionPool(
             ssl_context=tls_context(),
@@ -89,7 +89,7 @@ class Transport(Library):
         await self.pool.aclose()
 
 
-class Body(Library):
+class GuardedBody(HttpLibrary):
     def __init__(self, pieces: Any) -> None:
         self.pieces = pieces
 
@@ -102,17 +102,17 @@ class Body(Library):
         await self.pieces.aclose()
 
 
-class HttpxBody(Body, httpx.AsyncByteStream):
+class HttpxBody(GuardedBody, httpx.AsyncByteStream):
     http, core = httpx, httpcore
 
 
-class HttpxTransport(Transport, httpx.AsyncBaseTransport):
+class HttpxTransport(GuardedTransport, httpx.AsyncBaseTransport):
     http, core, body = httpx, httpcore, HttpxBody
 
 
-class Httpx2Body(Body, httpx2.AsyncByteStream):
+class Httpx2Body(GuardedBody, httpx2.AsyncByteStream):
     http, core = httpx2, httpcore2
 
 
-class Httpx2Transport(Transport, httpx2.AsyncBaseTransport):
+class Httpx2Transport(GuardedTransport, httpx2.AsyncBaseTransport):
     http, core, body = httpx2, httpcore2, Httpx2Body

@@ -1,15 +1,18 @@
-"""Checks of the names and values of request headers."""
+"""Request headers that may be sent, and the `Retry-After` header of responses."""
 
 from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 TRANSPORT_HEADERS = frozenset(
     {"connection", "content-length", "expect", "host", "te", "trailer", "transfer-encoding"}
     | {"upgrade", "keep-alive", "proxy-authorization", "proxy-connection"}
 )
-"""Set by the HTTP client alone."""
+"""Headers that only the HTTP client may set."""
 
 _name = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _control = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -25,12 +28,35 @@ def header_name_problem(name: str) -> str:
 
 
 def header_value_problem(value: str) -> str:
-    """Why a header cannot have that value; "" when it can. The value itself is not repeated."""
+    """Why a header cannot have that value; "" when it can. The text does not repeat the value."""
     if _control.search(value):
         return "a header cannot contain line breaks or other control characters."
     return ""
 
 
 def basic(username: str, password: str) -> str:
-    """The value of an Authorization header."""
+    """The Authorization header of HTTP Basic."""
     return f"Basic {base64.b64encode(f'{username}:{password}'.encode()).decode()}"
+
+
+TEMPORARY = frozenset({408, 425, 429})
+"""4xx statuses that are not about the request itself."""
+
+
+def is_lasting(status: int) -> bool:
+    """Whether the same request would be refused again."""
+    return status < 500 and status not in TEMPORARY
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds from now, at least 0; None when the header is missing or cannot be read."""
+    written = headers.get("retry-after", "").strip()
+    if written.isascii() and written.isdigit():
+        return float(written) if len(written) < 10 else None
+    try:
+        moment = parsedate_to_datetime(written)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

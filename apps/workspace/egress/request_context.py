@@ -1,9 +1,9 @@
-"""HTTP under an SDK that keeps a session: what one request may take, and what became of it.
+"""HTTP under an SDK that keeps a session: limits and outcome of each request.
 
-An SDK with a session of its own sends requests in its own tasks and tells little of their
-failures; one that cannot be sent may even end the session. Here whoever asks hands an `RequestContext` on
-in a context variable, which follows into the SDK's tasks; a failure is noted in it and the SDK
-gets an answer that it takes as the failure of that one request.
+An SDK with a session sends requests in tasks of its own and reports little about their failures;
+a request that cannot be sent may even end the session. So the caller sets a `RequestContext` in a
+context variable, which the SDK's tasks inherit. A failure is noted there, and the SDK gets an
+answer that fails that one request only.
 """
 
 from __future__ import annotations
@@ -16,33 +16,23 @@ from http import HTTPStatus
 from typing import Any
 
 import httpx2
-from httpx2 import SSEError
+from httpx2 import SSEError as SSEError
 
 from apps.agent.surrogates import Mender
 from apps.errors import EgressRefused, ToolError
 from apps.workspace.egress.clients import CONNECT_SECONDS
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.guarded_transports import Httpx2Transport
-from apps.workspace.egress.retry_after import retry_after
+from apps.workspace.egress.headers import retry_after
 from apps.workspace.egress.sdk_clients import make_sdk_client
 
-__all__ = [
-    "CURRENT",
-    "Authorize",
-    "Broken",
-    "RequestContext",
-    "RequestContextTransport",
-    "SSEError",
-    "make_session_client",
-]
-
 LIMITS = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=5.0)
-"""Of the connections to one server for one caller's credentials."""
-STREAMED = 4
-"""A body of many events may be so many times as large as one message."""
+"""Per server and caller's credentials."""
+STREAM_FACTOR = 4
+"""An event stream may be this many times as large as one message."""
 MOST_HEARD_BYTES = 1 << 62
 CLOSE_SECONDS = 5.0
-"""For telling a service that a session ends, also where it is busy with many."""
+"""For ending a session at its server."""
 REFUSAL_BYTES = 4_096
 UNANSWERED = -1
 
@@ -51,10 +41,9 @@ UNANSWERED = -1
 class RequestContext:
     """The headers, the time limit and the outcome of one piece of work over HTTP.
 
-    `status` is the HTTP status of a refusal, `retry_after` the seconds that it asks to be left
-    alone; `failure` is a sentence about a connection that failed. `first_status` is what its first
-    POST was answered with, if at all, and stays: a refusal there says that none was taken before it.
-    `refusal` is what came with it, as far as the SDK read it.
+    `status` is the HTTP status of a refusal, `retry_after` its seconds, `refusal` the part of its
+    body that the SDK read; `failure` is a sentence about a failed connection. `first_status` is the
+    status of the first POST and does not change: a refusal there means that nothing was done.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -67,7 +56,7 @@ class RequestContext:
     refusal: bytes = field(default=b"", repr=False)
 
     def fresh(self) -> RequestContext:
-        """The same, of which nothing is known yet."""
+        """A copy without an outcome."""
         return RequestContext(self.headers, self.seconds)
 
     def fail(self, text: str, *, timed_out: bool = False) -> None:
@@ -86,13 +75,13 @@ class RequestContext:
 CURRENT: ContextVar[RequestContext | None] = ContextVar("request_context", default=None)
 
 Authorize = Callable[[str], Awaitable[tuple[dict[str, str], str]]]
-"""A refused token ("" at first) → headers, and the token in them if another can be fetched."""
+"""Refused token ("" at first) → headers, and their token if another one can be fetched."""
 Broken = Callable[[RequestContext], None]
-"""A message could not be delivered, and the SDK will tell nobody."""
+"""Called for a message that was not delivered, which the SDK does not report."""
 
 
 class RequestContextTransport(httpx2.AsyncBaseTransport):
-    """Sends what an SDK sends, under the rules of the context that it belongs to.
+    """Sends an SDK's requests under the rules of their context.
 
     With `broken`, answers come over one listening GET; without, each POST has its own.
     """
@@ -110,10 +99,10 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
         self.broken = broken
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Never raises for what happens on the way; the context knows."""
+        """Never raises for a failed request; the context has the failure."""
         context = CURRENT.get() or RequestContext()
         if request.method != "POST" and self.broken is None:
-            context = context.fresh()  # an SDK listens and says goodbye where it can; nobody asked
+            context = context.fresh()  # the SDK listens or says goodbye by itself
         seconds = CLOSE_SECONDS if request.method == "DELETE" else context.seconds
         ends_at = asyncio.get_running_loop().time() + seconds
         try:
@@ -121,18 +110,18 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
                 response = await self.send(request, context)
         except (EgressRefused, ToolError, httpx2.HTTPError, TimeoutError) as error:
             timed_out = isinstance(error, httpx2.TimeoutException | TimeoutError)
-            context.fail(reason(error), timed_out=timed_out)
-            self.tell(request, context)
+            context.fail(failure_text(error), timed_out=timed_out)
+            self.report_broken(request, context)
             return httpx2.Response(HTTPStatus.BAD_GATEWAY, request=request)
         if request.method == "POST":
             context.first_status = context.first_status or response.status_code
         if response.is_error:
             context.status = response.status_code
             context.retry_after = retry_after(response.headers)
-            self.tell(request, context)
+            self.report_broken(request, context)
         return self.limited(request, response, context, ends_at)
 
-    def tell(self, request: httpx2.Request, context: RequestContext) -> None:
+    def report_broken(self, request: httpx2.Request, context: RequestContext) -> None:
         if self.broken is not None and request.method == "POST":
             self.broken(context)
 
@@ -145,7 +134,7 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
         response = await self.inner.handle_async_request(request)
         if response.status_code != HTTPStatus.UNAUTHORIZED or not token:
             return response
-        # The token may have been withdrawn before its time: once, ask with another one.
+        # The token may have been withdrawn early: ask once more with another one.
         await response.aclose()
         headers, _ = await self.authorize(token)
         request.headers.update(headers)
@@ -158,12 +147,12 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
         context: RequestContext,
         ends_at: float | None,
     ) -> httpx2.Response:
-        """The answer with a body that ends in time and before it gets too large.
+        """The answer with a body that is limited in time and size.
 
-        A listening GET goes on for as long as the session; whoever reads it limits its events.
+        A listening GET has no limits: it lasts as long as the session, and its reader limits events.
         """
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
-        most = self.most_bytes * STREAMED if is_stream else self.most_bytes
+        most = self.most_bytes * STREAM_FACTOR if is_stream else self.most_bytes
         if request.method == "GET":
             most, ends_at = MOST_HEARD_BYTES, None
         body = LimitedBody(response, most, context, ends_at)
@@ -180,10 +169,10 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
 
 
 class LimitedBody(httpx2.AsyncByteStream):
-    """Raises `httpx2.StreamError`, which SDKs take as the failure of the one request.
+    """Raises `httpx2.StreamError`, which SDKs take as the failure of one request.
 
-    `ends_at` is on the clock of the event loop, None for never. Halves of characters, which SDKs refuse, are
-    mended in what passes.
+    `ends_at` is on the clock of the event loop, None for never. Halves of characters, which SDKs
+    refuse, are mended.
     """
 
     def __init__(
@@ -197,7 +186,7 @@ class LimitedBody(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         if self.response.headers.get("content-encoding", "identity").lower() != "identity":
-            raise self.stopped("the server sent a packed answer that was not asked for.")
+            raise self.stream_error("the server sent a packed answer that was not asked for.")
         mender = Mender()
         pieces = aiter(self.response.stream)  # type: ignore[arg-type]
         try:
@@ -206,28 +195,28 @@ class LimitedBody(httpx2.AsyncByteStream):
                     piece = await anext(pieces, None)
                 if piece is None:
                     break
-                self.note(piece)
+                self.count(piece)
                 yield mender.feed(piece)
             if rest := mender.end():
                 yield rest
         except (httpx2.TimeoutException, TimeoutError) as error:
-            raise self.stopped(
+            raise self.stream_error(
                 "the server did not finish its answer in time.", timed_out=True
             ) from error
         except httpx2.HTTPError as error:
-            raise self.stopped("the server broke off its answer.") from error
+            raise self.stream_error("the server broke off its answer.") from error
 
-    def note(self, piece: bytes) -> None:
+    def count(self, piece: bytes) -> None:
         """Raises `httpx2.StreamError` for a body that is too large."""
         self.size += len(piece)
         if self.response.is_error:
             self.context.refusal += piece[: REFUSAL_BYTES - len(self.context.refusal)]
         if self.size > self.most:
-            raise self.stopped(
+            raise self.stream_error(
                 f"the server's answer is larger than {self.most:,} bytes. Ask for less at once."
             )
 
-    def stopped(self, text: str, *, timed_out: bool = False) -> httpx2.StreamError:
+    def stream_error(self, text: str, *, timed_out: bool = False) -> httpx2.StreamError:
         self.context.fail(text, timed_out=timed_out)
         return httpx2.StreamError(text)
 
@@ -235,7 +224,7 @@ class LimitedBody(httpx2.AsyncByteStream):
         await self.response.aclose()
 
 
-def reason(error: Exception) -> str:
+def failure_text(error: Exception) -> str:
     match error:
         case EgressRefused() | ToolError():
             return str(error)
@@ -250,7 +239,7 @@ def reason(error: Exception) -> str:
 
 
 def limits(method: str, seconds: float) -> dict[str, float | None]:
-    """A GET listens for as long as the session lasts; a DELETE ends it."""
+    # A GET listens as long as the session lasts; a DELETE ends the session.
     if method == "DELETE":
         return dict.fromkeys(("connect", "read", "write", "pool"), CLOSE_SECONDS)
     read = None if method == "GET" else seconds

@@ -5,51 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 import httpx2
-from httpx2 import (
-    URL,
-    AsyncClient,
-    ConnectError,
-    ConnectTimeout,
-    DecodingError,
-    HTTPError,
-    InvalidURL,
-    NetworkError,
-    RemoteProtocolError,
-    Request,
-    Response,
-    Timeout,
-    TimeoutException,
-    UnsupportedProtocol,
-)
+from httpx2 import URL as URL
+from httpx2 import AsyncClient as AsyncClient
+from httpx2 import ConnectError as ConnectError
+from httpx2 import ConnectTimeout as ConnectTimeout
+from httpx2 import DecodingError as DecodingError
+from httpx2 import HTTPError as HTTPError
+from httpx2 import InvalidURL as InvalidURL
+from httpx2 import NetworkError as NetworkError
+from httpx2 import RemoteProtocolError as RemoteProtocolError
+from httpx2 import Request as Request
+from httpx2 import Response as Response
+from httpx2 import Timeout as Timeout
+from httpx2 import TimeoutException as TimeoutException
+from httpx2 import UnsupportedProtocol as UnsupportedProtocol
 
 from apps.workspace.egress.clients import CONNECT_SECONDS, READ_SECONDS, NoCookies
 from apps.workspace.egress.guard import Trust
-from apps.workspace.egress.transport import Body, StreamTransport
-
-__all__ = [
-    "URL",
-    "AsyncClient",
-    "Body",
-    "ConnectError",
-    "ConnectTimeout",
-    "DecodingError",
-    "HTTPError",
-    "InvalidURL",
-    "NetworkError",
-    "RemoteProtocolError",
-    "Request",
-    "Response",
-    "StreamClient",
-    "Timeout",
-    "TimeoutException",
-    "UnsupportedProtocol",
-    "make_sdk_client",
-    "make_stream_client",
-]
+from apps.workspace.egress.transport import Body as Body
+from apps.workspace.egress.transport import StreamTransport
 
 
 class StreamClient(httpx2.AsyncClient):
-    """Sends a request as it was built: no redirects, cookies or log lines on its way."""
+    """Sends a request as it was built: no redirects, no cookies, no log lines."""
 
     def __init__(self, transport: StreamTransport) -> None:
         super().__init__(
@@ -58,7 +36,7 @@ class StreamClient(httpx2.AsyncClient):
             cookies=NoCookies(),
             headers={"Accept-Encoding": "identity"},
         )
-        self.straight = transport
+        self.stream_transport = transport
 
     async def send(
         self,
@@ -68,7 +46,7 @@ class StreamClient(httpx2.AsyncClient):
         auth: Any = None,
         follow_redirects: Any = False,
     ) -> httpx2.Response:
-        response = await self.straight.handle_async_request(request)
+        response = await self.stream_transport.handle_async_request(request)
         response.request = request
         if not stream:
             await response.aread()
@@ -76,14 +54,14 @@ class StreamClient(httpx2.AsyncClient):
 
 
 def make_stream_client(trust: Trust) -> StreamClient:
-    """A client whose answers are streams of tokens; the caller closes it."""
+    """A client for streams of tokens; the caller closes it."""
     return StreamClient(StreamTransport(trust))
 
 
 def make_sdk_client(
     transport: httpx2.AsyncBaseTransport, headers: dict[str, str] | None = None
 ) -> AsyncClient:
-    """A complete client, for SDKs that need all of the library; the caller closes it."""
+    """A client with all of the library's behaviour; the caller closes it."""
     return AsyncClient(
         transport=transport,
         timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),

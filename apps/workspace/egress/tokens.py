@@ -1,4 +1,4 @@
-"""Tokens of OAuth client credentials: fetched once for all callers, kept until they expire."""
+"""OAuth client-credentials tokens: fetched once for all callers, kept until they expire."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from apps.workspace.local.stored_secrets import reveal
 MARGIN_SECONDS = 30.0
 """A token is renewed this long before it expires: a call takes time to arrive."""
 UNTOLD_SECONDS = 300.0
-"""How long a token is kept whose service does not say how long it is good for."""
+"""Lifetime of a token whose service does not tell one."""
 MOST_BYTES = 65_536
 SECONDS = 30.0
-"""For all of an answer: whoever needs a token waits for it, and others after them."""
+"""For the whole answer, because calls wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ class Token:
 
 
 class Tokens:
-    """The token of one pair of credentials. Whoever comes while it is fetched waits for it.
+    """The token of one pair of credentials; concurrent callers wait for one fetch.
 
-    `version` is that of the secret which the token was fetched with: another one wants another.
+    `version` is the version of the secret that the token was fetched with.
     """
 
     def __init__(self, how: ClientIdSecretAuthorization) -> None:
@@ -49,15 +49,15 @@ class Tokens:
         self.version = 0
 
     async def current(self, url: str, refused: str = "") -> str:
-        """A token for that address that is good, and is not the `refused` one.
+        """A valid token for that address, other than the `refused` one.
 
-        A secret's tokens go only where the secret itself may be sent. Raises `ToolError`.
+        Tokens go only where their secret may be sent. Raises `ToolError`.
         """
         async with self.lock:
             secret = await reveal(self.how.client_secret, self.how.token_url, url)
             token = self.token if secret.version == self.version else None
             if token is None or token.value == refused or time.monotonic() >= token.good_until:
-                token = self.token = await fetch(self.how, secret.text)
+                token = self.token = await fetch_token(self.how, secret.text)
                 self.version = secret.version
             return token.value
 
@@ -70,8 +70,8 @@ def find_tokens(how: ClientIdSecretAuthorization) -> Tokens:
     return shared((Tokens, how), partial(Tokens, how))
 
 
-async def fetch(how: ClientIdSecretAuthorization, secret: str) -> Token:
-    """Ask the token service. Raises `ToolError`; what the service wrote is not repeated."""
+async def fetch_token(how: ClientIdSecretAuthorization, secret: str) -> Token:
+    """Ask the token service. Raises `ToolError`, which does not repeat the service's words."""
     form = {"grant_type": "client_credentials", "scope": how.scope, "audience": how.aud}
     try:
         address = read_url(how.token_url)
@@ -88,9 +88,7 @@ async def fetch(how: ClientIdSecretAuthorization, secret: str) -> Token:
             if response.status_code != HTTPStatus.OK:
                 raise ToolError(f"The token service answered {response.status_code}.")
             return read_token(await read_body(response, MOST_BYTES))
-    except AddressInvalid as error:
-        raise ToolError(f"The token service: {error}") from error
-    except EgressRefused as error:
+    except (AddressInvalid, EgressRefused) as error:
         raise ToolError(f"The token service: {error}") from error
     except (TimeoutException, TimeoutError) as error:
         raise ToolError("The token service timed out.") from error
@@ -110,7 +108,7 @@ def read_token(body: bytes) -> Token:
 
 
 def lifetime(told: Any) -> float:
-    """Seconds; some services write the number as text."""
+    # Some services write the seconds as text.
     try:
         seconds = float(told)
     except (TypeError, ValueError, OverflowError):

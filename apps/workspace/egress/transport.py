@@ -1,28 +1,117 @@
-"""The transport under SDK clients whose answers are streams of tokens.
+"""The transport under SDK clients whose answers are streams of tokens, and its connection pool.
 
-Everything that an SDK expects of httpx2 is kept (requests, responses, exceptions, time-outs);
-only the way from the socket to the reader is ours, because the library's costs more per token
-than all the rest of a run.
+SDKs see httpx2's requests, responses, exceptions and time-outs. Only the way from the socket to
+the reader is ours, because the library's costs more per token than all the rest of a run.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
 import ssl
+from collections import deque
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import httpx2
 
 from apps.workspace.egress.connection import Connection, Head
-from apps.workspace.egress.guard import Trust
-from apps.workspace.egress.pool import Origin, Pool
+from apps.workspace.egress.guard import Address, Trust, find_addresses
+from apps.workspace.egress.guarded_transports import tls_context
+
+KEPT_SECONDS = 15.0
+"""How long a connection stays idle: less than the limit of usual proxies."""
+MOST_KEPT = 256
+"""Idle connections to one origin; the number in use is bounded by the number of runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    scheme: str
+    host: str
+    port: int
+
+
+class Pool:
+    """Idle connections by origin; the most recently used is taken first."""
+
+    def __init__(self, trust: Trust) -> None:
+        self.trust = trust
+        self.idle: dict[Origin, deque[tuple[Connection, float]]] = {}
+        self.sweeper: asyncio.TimerHandle | None = None
+
+    def take(self, origin: Origin) -> Connection | None:
+        kept = self.idle.get(origin)
+        oldest = asyncio.get_running_loop().time() - KEPT_SECONDS
+        while kept:
+            connection, since = kept.pop()
+            if since >= oldest and connection.is_reusable() and not connection.has_news():
+                return connection
+            connection.close()
+        return None
+
+    async def connect(self, origin: Origin, seconds: float) -> Connection:
+        """Raises `EgressRefused`, TimeoutError, and OSError (also for the name and for TLS)."""
+        async with asyncio.timeout(seconds):
+            addresses = await find_addresses(self.trust, origin.host, origin.port)
+            failure: OSError | None = None
+            for address in addresses:
+                try:
+                    return await dial(origin, address)
+                except OSError as error:
+                    failure = error
+        raise failure or OSError(f"The host {origin.host!r} has no address.")
+
+    def give_back(self, origin: Origin, connection: Connection) -> None:
+        kept = self.idle.setdefault(origin, deque())
+        if not connection.is_reusable() or len(kept) >= MOST_KEPT:
+            connection.close()
+            return
+        connection.rest()
+        loop = asyncio.get_running_loop()
+        kept.append((connection, loop.time()))
+        if self.sweeper is None:
+            self.sweeper = loop.call_later(KEPT_SECONDS, self.sweep)
+
+    def sweep(self) -> None:
+        loop = asyncio.get_running_loop()
+        oldest = loop.time() - KEPT_SECONDS
+        for origin, kept in list(self.idle.items()):
+            while kept and (kept[0][1] < oldest or not kept[0][0].is_reusable()):
+                kept.popleft()[0].close()
+            if not kept:
+                del self.idle[origin]
+        self.sweeper = loop.call_later(KEPT_SECONDS, self.sweep) if self.idle else None
+
+    async def aclose(self) -> None:
+        if self.sweeper is not None:
+            self.sweeper.cancel()
+            self.sweeper = None
+        for kept in self.idle.values():
+            for connection, _ in kept:
+                connection.close()
+        self.idle.clear()
+        await asyncio.sleep(0)  # let the aborted transports notify their protocols
+
+
+async def dial(origin: Origin, address: Address) -> Connection:
+    loop = asyncio.get_running_loop()
+    secure = origin.scheme == "https"
+    _, connection = await loop.create_connection(
+        Connection,
+        address.host,
+        address.port,
+        ssl=tls_context() if secure else None,
+        server_hostname=origin.host if secure else None,  # the certificate is for the name
+    )
+    return connection
+
 
 MOST_ERROR_BYTES = 1024 * 1024
-"""Of an answer that is not 2xx; the rest is not read."""
+"""Bytes read of an answer that is not 2xx."""
 MOST_LEFT_BYTES = 64 * 1024
 LEFT_SECONDS = 0.05
-"""How long the last bytes of a body may be on their way once the answer itself is complete."""
+"""Wait for the last bytes of a body whose reader is done, to keep the connection."""
 PORTS = {"http": 80, "https": 443}
 
 Limits = Mapping[str, float | None]
@@ -30,7 +119,7 @@ Limits = Mapping[str, float | None]
 
 
 class Body(httpx2.AsyncByteStream):
-    """The body of one answer. `read_piece` is the short way, iteration the library's."""
+    """The body of one answer; iteration, for SDKs, yields at most `most` bytes."""
 
     def __init__(self, pool: Pool, origin: Origin, connection: Connection, most: int) -> None:
         self.pool = pool
@@ -54,13 +143,13 @@ class Body(httpx2.AsyncByteStream):
             self.connection.end_within(seconds)
 
     async def end(self) -> None:
-        """The reader has all it wants: wait a moment for the last bytes, to keep the connection."""
+        """Finish reading: wait a moment for the last bytes, then keep the connection."""
         if self.connection is not None and not self.connection.is_complete:
             await self.connection.finish(MOST_LEFT_BYTES, LEFT_SECONDS)
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Let go at once: an answer that is still coming is cut off."""
+        """Keep the connection of a complete answer, close that of an incomplete one."""
         connection, self.connection = self.connection, None
         if connection is None:
             return
@@ -72,8 +161,6 @@ class Body(httpx2.AsyncByteStream):
 
 @dataclass(frozen=True, slots=True)
 class StreamedResponse:
-    """The head of an answer, and what is still to come of it."""
-
     status: int
     headers: list[tuple[bytes, bytes]]
     body: Body
@@ -83,19 +170,19 @@ class StreamedResponse:
         return 200 <= self.status < 300
 
     def header(self, name: bytes) -> bytes:
-        """The first of that name (in lower case), or b""."""
+        """The first header of that name (in lower case); b"" for none."""
         return next((value for key, value in self.headers if key.lower() == name), b"")
 
-    def texts(self) -> dict[str, str]:
-        """The headers by name in lower case; the last of several of one name."""
+    def header_texts(self) -> dict[str, str]:
+        """The headers by lower-case name; the last one wins."""
         return {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in self.headers}
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A request that is sent many times, each time with another body.
+    """The unchanging part of a request that is sent many times with different bodies.
 
-    `head` has all lines but those of the length and of what changes.
+    `head` lacks the lines of the content length and of the headers given to `request`.
     """
 
     origin: Origin
@@ -105,9 +192,9 @@ class Template:
     def of(cls, request: httpx2.Request) -> Template:
         """Raises `httpx2.LocalProtocolError`, `httpx2.UnsupportedProtocol`."""
         del request.headers["content-length"]
-        return cls(origin_of(request.url), write_head(request)[:-2])
+        return cls(origin_of(request.url), request_head(request)[:-2])
 
-    def written(self, headers: Mapping[str, str], content: bytes) -> bytes:
+    def request(self, headers: Mapping[str, str], content: bytes) -> bytes:
         """Raises `httpx2.LocalProtocolError`."""
         more = b"".join(b"%b: %b\r\n" % (k.encode(), v.encode()) for k, v in headers.items())
         if more.count(b"\n") != len(headers) or more.count(b"\r") != len(headers):
@@ -122,15 +209,15 @@ class StreamTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Raises httpx2's errors and `EgressRefused`."""
         origin = origin_of(request.url)
-        data = write_head(request) + await request.aread()
+        data = request_head(request) + await request.aread()
         answer = await self.answer(origin, data, request.extensions.get("timeout") or {})
         return httpx2.Response(answer.status, headers=answer.headers, stream=answer.body)
 
     async def post(
         self, template: Template, headers: Mapping[str, str], content: bytes, limits: Limits
     ) -> StreamedResponse:
-        """The short way: no request and no response of the library. Raises as the long one."""
-        return await self.answer(template.origin, template.written(headers, content), limits)
+        """As `handle_async_request`, without building the library's request and response."""
+        return await self.answer(template.origin, template.request(headers, content), limits)
 
     async def answer(self, origin: Origin, data: bytes, limits: Limits) -> StreamedResponse:
         connection, head = await self.exchange(origin, data, limits)
@@ -141,15 +228,12 @@ class StreamTransport(httpx2.AsyncBaseTransport):
     async def exchange(
         self, origin: Origin, data: bytes, limits: Limits
     ) -> tuple[Connection, Head]:
-        """Send the request once, wait for the headers.
-
-        A kept connection that breaks may have delivered the request, so it is not sent again here:
-        only whoever asks knows what may happen twice.
-        """
+        # No second attempt here: a kept connection that breaks may have delivered the request, and
+        # only the caller knows whether it may be sent twice.
         connection = self.pool.take(origin)
         if connection is None:
             connection = await self.connect(origin, limits.get("connect") or 5.0)
-        return connection, await talk(connection, data, limits)
+        return connection, await send_and_read_head(connection, data, limits)
 
     async def connect(self, origin: Origin, seconds: float) -> Connection:
         try:
@@ -165,8 +249,8 @@ class StreamTransport(httpx2.AsyncBaseTransport):
         await self.pool.aclose()
 
 
-async def talk(connection: Connection, data: bytes, limits: Limits) -> Head:
-    """Raises httpx2's errors; the connection is closed when it cannot be read from."""
+async def send_and_read_head(connection: Connection, data: bytes, limits: Limits) -> Head:
+    """Raises httpx2's errors, after closing the connection."""
     ready = False
     try:
         await connection.send(
@@ -190,7 +274,7 @@ def origin_of(url: httpx2.URL) -> Origin:
     return Origin(url.scheme, url.raw_host.decode("ascii"), url.port or PORTS[url.scheme])
 
 
-def write_head(request: httpx2.Request) -> bytes:
+def request_head(request: httpx2.Request) -> bytes:
     """Raises `httpx2.LocalProtocolError`."""
     return join_head(request.method, request.url.raw_path, request.headers.raw)
 
@@ -206,10 +290,10 @@ def join_head(method: str, target: bytes, headers: Iterable[tuple[bytes, bytes]]
 
 
 async def without_packed_body(head: Head, body: Body) -> list[tuple[bytes, bytes]]:
-    """The headers to hand on. We ask for plain bodies; a packed one is not unpacked.
+    """The headers to hand on. We ask for uncompressed bodies and do not decompress.
 
-    Of a failure the status still counts, so only its body is dropped. Raises
-    `httpx2.DecodingError` for an answer that was to be read.
+    A compressed body of a failure is dropped, because its status is enough. Raises
+    `httpx2.DecodingError` for a compressed answer below 300.
     """
     packed = [pair for pair in head.headers if pair[0].lower() == b"content-encoding"]
     if all(value.strip().lower() in {b"", b"identity"} for _, value in packed):

@@ -1,4 +1,4 @@
-"""Addresses that an operator wrote, checked before anything is sent to them."""
+"""URLs written by operators, checked before a request is sent to them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ NO_HOST = "the host is not a name that can be looked up."
 
 
 class AddressInvalid(ValueError):
-    """An operator's address cannot be used; the text says why and what to write."""
+    """The address cannot be used; the text says why and what to write."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorUrl:
-    """`is_site` tells that it began with /: it is on this server, and `parts` are in full."""
+    """`is_site`: it began with / and is on this server; `parts` are those of the full URL."""
 
     parts: SplitResult
     is_site: bool
@@ -40,10 +40,7 @@ class OperatorUrl:
 
 
 def read_url(url: str) -> OperatorUrl:
-    """Take an operator's URL apart; one that begins with / is on this server.
-
-    Raises `AddressInvalid`.
-    """
+    """Parse an operator's URL. Raises `AddressInvalid`."""
     is_site = url.startswith("/")
     try:
         parts = urlsplit(f"{settings.SITE_URL}{url}" if is_site else url)
@@ -62,7 +59,7 @@ def read_url(url: str) -> OperatorUrl:
 
 
 def has_usable_host(url: str) -> bool:
-    """Whether the host of an address in full could be looked up, if it exists."""
+    """Whether the host of a full URL is a valid name, known or not."""
     try:
         parts = urlsplit(url)
         parse_url(f"{parts.scheme}://{parts.netloc}")

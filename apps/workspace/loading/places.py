@@ -1,8 +1,9 @@
-"""What the address of a file points at: a stored file, the Internet, or nothing that is loaded."""
+"""Addresses of files: a stored file, a URL, or nothing that can be loaded."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, unquote, urlsplit
@@ -20,14 +21,14 @@ _scheme = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """`address` is the path of what is `stored`, below a folder of what is `relative`, or a URL."""
+    """`address`: a full path (`stored`), a path below a folder (`relative`), or a URL."""
 
     kind: Kind
     address: str
 
 
 def place_of(url: str) -> Place:
-    """Never raises; what is not understood is `unsupported`."""
+    """Never raises: an address that cannot be read is `unsupported`."""
     text = url.strip()
     if not text or not text.isprintable():
         return Place("unsupported", text)
@@ -49,19 +50,19 @@ def place_of_path(text: str) -> Place:
         return Place("unsupported", text)
     if path.startswith(ROOT):
         return Place("stored", path)
-    # A path from the root is a mistake that is told by whoever keeps the files.
+    # The storage refuses a path from the root, with a message that names the mistake.
     return Place("stored", text) if text.startswith("/") else Place("relative", encoded(path))
 
 
 def place_of_url(text: str) -> Place:
-    """Read by the library that dials, so that both see the same host."""
+    # Parsed by the library that connects, so that both see the same host.
     try:
         has_host = bool(urlsplit(text).hostname)
     except ValueError:
         has_host = False
     try:
         url = parse_url(text)
-    except InvalidURL:  # a host that nobody has, as a fetch will say
+    except InvalidURL:  # an impossible host, as a fetch will say
         return Place("external" if has_host else "unsupported", text)
     if not has_host or not url.host:
         return Place("unsupported", text)
@@ -80,10 +81,36 @@ def origin(url: URL) -> tuple[str, bytes, int]:
 
 
 def climbs(path: str) -> bool:
-    """Whether a segment leads upwards, however it is written."""
+    """Whether a segment is `.` or `..`, percent-encoded or not."""
     return any(unquote(segment) in {".", ".."} for segment in path.split("/"))
 
 
 def encoded(path: str) -> str:
     """Each segment percent-encoded once, whether it was before or not."""
     return "/".join(quote(unquote(segment), safe="") for segment in path.split("/"))
+
+
+def home_path_problem(path: str) -> str:
+    """Why an agent may not write to this relative path, read plain and decoded; "" if it may."""
+    if not path:
+        return "it is empty."
+    if path.startswith(("/", ROOT)):
+        return f"it is relative to your own folder: it begins neither with '/' nor with '{ROOT}'."
+    if path.endswith("/"):
+        return "it ends with '/', so it names a folder; name a file in it."
+    if climbs(path):
+        return "'.' and '..' are not possible in it."
+    return next(filter(None, map(part_problem, path.split("/"))), "")
+
+
+def part_problem(part: str) -> str:
+    decoded = unquote(part)
+    if not decoded.strip():
+        return "it has an empty part between two slashes."
+    if part != part.rstrip() or decoded != decoded.rstrip():
+        return "a part of it ends with white space."
+    if "/" in decoded or "\\" in decoded:
+        return "a backslash, or an encoded slash, is not possible in it."
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in decoded):
+        return "control characters are not possible in it."
+    return ""

@@ -1,9 +1,9 @@
-"""The files of one caller, as a run sees them. No database connection is held between two calls."""
+"""The files of one caller, asynchronously; no database connection is held between two calls."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Concatenate, ParamSpec, TypeVar
 
 from channels.db import database_sync_to_async
 
@@ -12,11 +12,14 @@ from apps.workspace.local import files
 from apps.workspace.local.paths import write_path
 from apps.workspace.port import FileContent, FileInfo, FolderInfo
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 class LocalFiles:
-    """Files are made in `folder`, which is "" or a plain path in the bucket that ends in a slash.
+    """New files go into `folder`: "" or a plain path in the bucket that ends with a slash.
 
-    Beside those of the bucket, those that operators share with everybody can be read.
+    Files that operators share with everybody can be read too.
     """
 
     def __init__(self, bucket: str, folder: str = "") -> None:
@@ -27,19 +30,14 @@ class LocalFiles:
         return write_path(self.owner(), self.folder)
 
     async def info(self, path: str) -> FileInfo:
-        found: FileInfo = await self.read_from(files.info, path)
-        return found
+        return await self.ask_reader(files.info, path)
 
     async def read(self, path: str, *, limit: int | None = None) -> FileContent:
-        found: FileContent = await self.read_from(files.read, path, limit)
-        return found
+        return await self.ask_reader(files.read, path, limit)
 
     async def keep(self, name: str, content: bytes, content_type: str) -> FileInfo:
         self.owner()
-        written: FileInfo = await self.ask(
-            files.keep, f"{self.folder}{name}", content, content_type
-        )
-        return written
+        return await self.ask(files.keep, f"{self.folder}{name}", content, content_type)
 
     async def write(
         self,
@@ -52,13 +50,10 @@ class LocalFiles:
     ) -> FileInfo:
         self.owner()
         condition = files.Condition(() if etag is None else (etag,), is_new)
-        written: FileInfo = await self.ask(files.write, path, content, content_type, condition)
-        return written
+        return await self.ask(files.write, path, content, content_type, condition)
 
     async def list(self, folder: str, *, is_deep: bool = False) -> Sequence[FileInfo | FolderInfo]:
-        asked = self.read_from(files.listing, folder, is_deep)
-        found: Sequence[FileInfo | FolderInfo] = await asked
-        return found
+        return await self.ask_reader(files.listing, folder, is_deep)
 
     async def copy(self, source: str, destination: str, *, overwrite: bool = False) -> None:
         found = await self.read(source)
@@ -70,16 +65,26 @@ class LocalFiles:
     async def delete(self, path: str) -> None:
         await self.ask(files.delete, path)
 
-    async def ask(self, function: Callable[..., Any], *arguments: object) -> Any:
-        return await database_sync_to_async(function)(self.bucket, *arguments)
+    async def ask(
+        self, function: Callable[Concatenate[str, P], R], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        result: R = await database_sync_to_async(function)(self.bucket, *args, **kwargs)
+        return result
 
-    async def read_from(self, function: Callable[..., Any], path: str, *rest: object) -> Any:
-        """Ask for what may be somebody else's: the bucket is the one that the path names."""
+    async def ask_reader(
+        self,
+        function: Callable[Concatenate[str, str, P], R],
+        path: str,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> R:
+        """Ask for the bucket that the path may be read from."""
         bucket = files.reader_of(self.bucket, path)
-        return await database_sync_to_async(function)(bucket, path, *rest)
+        result: R = await database_sync_to_async(function)(bucket, path, *args, **kwargs)
+        return result
 
     def owner(self) -> str:
-        """Raises `FileRefused` when nobody owns what would be written."""
+        """Raises `FileRefused` for a caller without a bucket."""
         if not self.bucket:
             raise FileRefused("Files need somebody who owns them; sign in first.")
         return self.bucket

@@ -1,4 +1,4 @@
-"""A stored file as an answer over HTTP: the part that is asked for, its headers, its bytes."""
+"""HTTP downloads of stored files: the requested range, headers and bytes."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Part:
 
 
 def part_of(size: int, header: str) -> Part | None:
-    """What a `Range` header asks for; None if the file has no such part."""
-    first, last = wished(header.strip(), size)
+    """The part that a `Range` header asks for; None if the file has no such part."""
+    first, last = range_bounds(header.strip(), size)
     return None if first > last and size else Part(first, last + 1, size)
 
 
-def wished(header: str, size: int) -> tuple[int, int]:
-    """The first and the last byte; the first is greater for a part that there is not."""
+def range_bounds(header: str, size: int) -> tuple[int, int]:
+    """The first and the last byte; first > last for a part that does not exist."""
     asked = _range.fullmatch(header)
     if asked is None or asked.groups() == ("", ""):
         return 0, size - 1
@@ -50,7 +50,7 @@ def wished(header: str, size: int) -> tuple[int, int]:
 
 
 def headers_of(row: StoredFile, part: Part, *, is_shown: bool) -> dict[str, str]:
-    """Those that every answer with a file has; unless it `is_shown`, browsers only save it."""
+    """`is_shown`: browsers may display the file instead of saving it."""
     name = quote(row.name.rsplit("/", 1)[-1], safe="")
     headers = {
         "Content-Length": str(part.end - part.first),

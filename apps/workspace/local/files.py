@@ -1,7 +1,7 @@
-"""Files of one bucket: rows that say what there is, and bytes in Django's default storage.
+"""Files of one bucket: rows in the database, bytes in Django's default storage.
 
-Bytes are never overwritten. A write stores new bytes under a name of its own and then points the
-row at them, so a row always has its bytes, whatever fails half-way and however many write at once.
+Bytes are never overwritten. A write stores new bytes under a new name and then points the row at
+them, so a row always has its bytes, even after a failure half-way or with concurrent writers.
 """
 
 from __future__ import annotations
@@ -20,27 +20,25 @@ from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 from django.db import transaction
 
-from apps.errors import FileChanged, FileMissing, FileRefused, FileTooLarge
+from apps.errors import FileChanged, FileRefused, FileTooLarge
 from apps.workspace.local.models import PUBLIC, FormerBucket, StoredFile
 from apps.workspace.local.paths import ROOT, check_name, find_place, write_path
 from apps.workspace.local.quotas import check_quota, lock_quota
-from apps.workspace.port import FileContent, FileInfo, FolderInfo
+from apps.workspace.port import FileContent, FileInfo, FolderInfo, shown
+from apps.workspace.port import missing as missing
 
 logger = logging.getLogger(__name__)
 
 UNKNOWN_TYPE = "application/octet-stream"
 READ_ATTEMPTS = 3
-"""A file that is written while it is read moves; it hardly does so twice."""
+"""A write during a read moves the bytes, so the read is repeated."""
 
 _content_type = re.compile(r"[\w.+-]+/[\w.+-]+(\s*;[ -~]*)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What must still hold when a file is written.
-
-    With `etags`, that it is one of them; with `is_new`, that there is none.
-    """
+    """A condition of a write: the file has one of `etags`, or does not exist (`is_new`)."""
 
     etags: Collection[str] = ()
     is_new: bool = False
@@ -52,7 +50,7 @@ def info(bucket: str, path: str) -> FileInfo:
 
 
 def read(bucket: str, path: str, limit: int | None = None) -> FileContent:
-    """Raises `FileRefused`, in the same words for what is missing and what is another's."""
+    """Raises `FileRefused`, with the same words for a missing file and for another owner's."""
     for _ in range(READ_ATTEMPTS):
         row = find(bucket, path)
         check_size(row.size, limit)
@@ -68,14 +66,15 @@ def read(bucket: str, path: str, limit: int | None = None) -> FileContent:
 def keep(bucket: str, name: str, content: bytes, content_type: str) -> FileInfo:
     """Create or replace. Raises `FileRefused`."""
     check_name(name)
-    return store(bucket, name, content, content_type, Condition())
+    return store(bucket, name, ContentFile(content), content_type, Condition())
 
 
 def write(
     bucket: str, path: str, content: bytes, content_type: str, condition: Condition
 ) -> FileInfo:
     """Create or replace. Raises `FileRefused`, `FileChanged`."""
-    return store(bucket, own_name(bucket, path), content, content_type, condition)
+    name = own_name(bucket, path)
+    return store(bucket, name, ContentFile(content), content_type, condition)
 
 
 def take(
@@ -83,16 +82,10 @@ def take(
 ) -> FileInfo:
     """Write from an open file, piece by piece. Raises `FileRefused`, `FileChanged`."""
     check_name(name)
-    return store_file(bucket, name, content, content_type, condition)
+    return store(bucket, name, content, content_type, condition)
 
 
 def store(
-    bucket: str, name: str, content: bytes, content_type: str, condition: Condition
-) -> FileInfo:
-    return store_file(bucket, name, ContentFile(content), content_type, condition)
-
-
-def store_file(
     bucket: str, name: str, content: File[Any], content_type: str, condition: Condition
 ) -> FileInfo:
     check_size(content.size)
@@ -107,7 +100,7 @@ def store_file(
         "etag": digest.hexdigest(),
     }
     try:
-        row, replaced = point(bucket, name, fields, condition)
+        row, replaced = point_row(bucket, name, fields, condition)
     except BaseException:
         discard(stored)
         raise
@@ -117,7 +110,7 @@ def store_file(
 
 
 @transaction.atomic
-def point(
+def point_row(
     bucket: str, name: str, fields: dict[str, object], condition: Condition
 ) -> tuple[StoredFile, str]:
     """Point the row at new bytes; return it and where the old bytes are ("" for a new file).
@@ -147,10 +140,10 @@ def point(
 
 
 def listing(bucket: str, folder: str, is_deep: bool) -> Sequence[FileInfo | FolderInfo]:
-    """What stands in a folder, by path. Raises `FileRefused` for what can be no folder."""
+    """The entries of a folder, sorted by path. Raises `FileRefused` for an impossible folder."""
     prefix = folder_prefix(bucket, folder)
     rows = StoredFile.objects.filter(bucket=bucket, name__startswith=prefix)
-    # SQLite compares without case, so the prefix is looked at here.
+    # SQLite compares without case, so the prefix is checked again here.
     found = [row for row in rows if row.name.startswith(prefix)]
     entries: dict[str, FileInfo | FolderInfo] = {}
     for row in found:
@@ -164,17 +157,17 @@ def listing(bucket: str, folder: str, is_deep: bool) -> Sequence[FileInfo | Fold
 
 
 def copy(bucket: str, found: FileContent, destination: str, overwrite: bool) -> None:
-    """Write what was read to another place. Raises `FileRefused`, `FileChanged`."""
+    """Raises `FileRefused`, `FileChanged`."""
     condition = Condition(is_new=not overwrite)
     name = own_name(bucket, destination)
     if find_place(found.info.path) != (bucket, name):
-        store(bucket, name, found.content, found.info.content_type, condition)
+        store(bucket, name, ContentFile(found.content), found.info.content_type, condition)
 
 
 def share(name: str, content: File[Any], content_type: str) -> FileInfo:
     """Create or replace a file that everybody may read. Raises `FileRefused`."""
     check_name(name)
-    return store_file(PUBLIC, name, content, content_type, Condition())
+    return store(PUBLIC, name, content, content_type, Condition())
 
 
 def move(bucket: str, source: str, destination: str, overwrite: bool) -> None:
@@ -196,7 +189,7 @@ def move(bucket: str, source: str, destination: str, overwrite: bool) -> None:
 
 
 def delete(bucket: str, path: str, etags: Collection[str] = ()) -> None:
-    """With `etags`, only a file that is one of them. Raises `FileRefused`, `FileChanged`."""
+    """Delete a file, if given only with one of these `etags`. Raises `FileRefused`, `FileChanged`."""
     with transaction.atomic():
         row = find(bucket, path, lock=True)
         if etags and row.etag not in etags:
@@ -223,7 +216,7 @@ def own_name(bucket: str, path: str) -> str:
 
 
 def folder_prefix(bucket: str, folder: str) -> str:
-    """With what the names of all files in a folder of this bucket begin. Raises `FileMissing`."""
+    """The beginning of the names of all files in a folder. Raises `FileMissing`."""
     if folder.rstrip("/") == f"{ROOT}/{bucket}":
         return ""
     place = find_place(folder.removesuffix("/"))
@@ -233,7 +226,7 @@ def folder_prefix(bucket: str, folder: str) -> str:
 
 
 def find(bucket: str, path: str, *, lock: bool = False) -> StoredFile:
-    """The row of a file of this bucket, or of one before. Raises `FileRefused`."""
+    """The row of a file in this bucket or a former one of its owner. Raises `FileRefused`."""
     place = find_place(path)
     if place is None or (place[0] != bucket and place[0] not in buckets_of(bucket)):
         raise missing(path)
@@ -245,12 +238,12 @@ def find(bucket: str, path: str, *, lock: bool = False) -> StoredFile:
 
 
 def reader_of(bucket: str, path: str) -> str:
-    """The bucket to read a path from: everybody may read what operators share."""
+    """The bucket to read a path from: everybody may read the operators' shared files."""
     return PUBLIC if path.startswith(f"{ROOT}/{PUBLIC}/") else bucket
 
 
 def buckets_of(bucket: str) -> list[str]:
-    """The bucket, and those that its owner had before signing in."""
+    """The bucket, and the ones that its owner had before signing in."""
     before = FormerBucket.objects.filter(bucket=bucket) if bucket else FormerBucket.objects.none()
     return [bucket, *before.values_list("name", flat=True)]
 
@@ -262,7 +255,7 @@ def check_size(size: int, limit: int | None = None) -> None:
 
 
 def discard(storage_name: str) -> None:
-    """Delete bytes that no row points at; if that fails they are only in the way."""
+    """Delete bytes that no row points at; a failure is only logged."""
     try:
         default_storage.delete(storage_name)
     except OSError:
@@ -271,14 +264,6 @@ def discard(storage_name: str) -> None:
 
 def changed(path: str) -> FileChanged:
     return FileChanged(f"{path} was changed meanwhile; read it again.")
-
-
-def missing(path: str) -> FileMissing:
-    return FileMissing(f"There is no file {shown(path)} that you may use.")
-
-
-def shown(path: str) -> str:
-    return ascii(path if len(path) <= 200 else f"{path[:200]}…")
 
 
 def new_storage_name() -> str:

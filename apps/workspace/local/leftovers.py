@@ -1,4 +1,4 @@
-"""Bytes in the storage that no row points at: what is left of a process that was killed."""
+"""Bytes in the storage that no row points at, left behind by killed processes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from apps.workspace.local.files import discard
 from apps.workspace.local.models import StoredFile
 
 HOURS = 24
-"""Bytes are there before their row is: what is younger may be about to get one."""
+"""Bytes are stored before their row, so younger ones may still get one."""
 
 _folder = re.compile(r"[0-9a-f]{2}")
 _name = re.compile(r"[0-9a-f]{32}")
 
 
 def delete_leftovers() -> int:
-    """Look through the whole storage; gives the number of files that were deleted."""
+    """Search the whole storage; return the number of deleted files."""
     found = list(leftovers())
     for name in found:
         discard(name)
@@ -38,7 +38,7 @@ def leftovers() -> Iterator[str]:
 
 
 def names(folder: str, pattern: re.Pattern[str], *, folders: bool = False) -> list[str]:
-    """What looks as if we had made it; the storage may hold other things."""
+    # By pattern, because the storage may hold files that are not ours.
     try:
         inner, files = default_storage.listdir(folder)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Which MCP servers an administrator registered: rows, kept in the process for a moment."""
+"""MCP servers that an administrator registered: rows, cached in the process for a moment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from apps.workspace.local.models import McpServer
 
 @dataclass(frozen=True, slots=True)
 class RegisteredServer:
-    """A program to start. `version` is the row's: an edited row is another server."""
+    """A program to start; an edited row (another `version`) is another server."""
 
     id: int
     version: int
@@ -30,7 +30,6 @@ _kept = AgedCache[str, RegisteredServer]()
 
 
 def forget() -> None:
-    """Ask the database again for everything."""
     _kept.clear()
 
 
@@ -51,7 +50,7 @@ async def find(name: str) -> RegisteredServer:
 
 
 def look_up(name: str) -> RegisteredServer | None:
-    """Raises `Unsupported` for a row that nobody has validated."""
+    """Raises `Unsupported` for a row that was saved without validation."""
     if "\0" in name:  # PostgreSQL refuses to look for it
         return None
     row = McpServer.objects.filter(name=name, is_enabled=True).first()

@@ -1,4 +1,4 @@
-"""What the local workspace stands on: deployments that are reached without DIAL, files, servers."""
+"""Rows of the local workspace: deployments, secrets, stored files, MCP servers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_(API_KEY|TOKEN)")
 
 
 def validate_key_variable(name: str) -> None:
-    """Only variables that are named as keys may be sent out: never, say, the SECRET_KEY."""
+    # Only variables that are named as keys may be sent out: never, say, the SECRET_KEY.
     if not KEY_VARIABLE.fullmatch(name):
         raise ValidationError(
             "%(name)s is not the name of an environment variable with a key; "
@@ -31,7 +31,7 @@ def validate_key_variable(name: str) -> None:
 
 
 class Deployment(Versioned):
-    """A model that can be asked: where it is, how it is called, what it can do."""
+    """A model: its service, its name there, its features."""
 
     class Provider(models.TextChoices):
         OPENAI = "openai", "OpenAI-compatible service"
@@ -94,10 +94,10 @@ class Deployment(Versioned):
 
 
 class Secret(Versioned):
-    """A credential under a name, which manifests and predefined content write in its place.
+    """A named credential, which manifests and predefined content refer to.
 
-    It is sent to its `servers` only: else whoever may edit an application could have it sent to a
-    server of theirs.
+    It is sent to its `servers` only: otherwise an editor of applications could have it sent to a
+    server of their own.
     """
 
     name = models.CharField(
@@ -196,7 +196,7 @@ class StoredFile(models.Model):
 
 
 PUBLIC = "public"
-"""The bucket whose files everybody may read and operators write, as DIAL has one."""
+"""The bucket that everybody may read and operators write, as in DIAL."""
 
 
 class SharedFiles(models.Manager["SharedFile"]):
@@ -215,7 +215,7 @@ class SharedFile(StoredFile):
 
 
 class FormerBucket(models.Model):
-    """What somebody owned before signing in: files there stay under the paths that were said."""
+    """A bucket that somebody owned before signing in: its files keep their paths."""
 
     name = models.CharField(max_length=100, unique=True)
     bucket = models.CharField(max_length=100, db_index=True)
@@ -225,10 +225,7 @@ class FormerBucket(models.Model):
 
 
 class McpServer(Versioned):
-    """An MCP server that runs on this machine, as a program that is started when it is needed.
-
-    Whoever edits it decides what is executed here.
-    """
+    """An MCP server that is started on this machine on demand; its editors can execute programs here."""
 
     name = models.CharField(
         max_length=100,
@@ -296,5 +293,5 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def is_argument(value: object) -> bool:
-    """Whether a program can be given it."""
+    # NUL would end the argument of a program.
     return isinstance(value, str) and "\0" not in value

@@ -1,4 +1,4 @@
-"""Names of files, and the paths that stand for them: `files/{bucket}/{name}`, percent-encoded."""
+"""File names and their paths, `files/{bucket}/{name}`, percent-encoded."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from apps.errors import FileRefused
 
 ROOT = "files"
 LONGEST_NAME = 500
-"""Characters; what the column takes."""
+"""Characters; the size of the column."""
 LONGEST_SEGMENT = 255
-"""Bytes; what file systems take, so that files can be copied out."""
+"""Bytes; the limit of file systems, so that files can be copied out."""
 SHOWN = 80
 """Characters of a name that a message repeats."""
 
@@ -21,7 +21,7 @@ def write_path(bucket: str, name: str) -> str:
 
 
 def find_place(path: str) -> tuple[str, str] | None:
-    """Bucket and name; None for what can be no file's path."""
+    """Bucket and name of a path; None for a path that no file can have."""
     root, bucket, *segments = path.split("/") if path.count("/") >= 2 else ("", "")
     if root != ROOT or not bucket:
         return None
@@ -44,7 +44,7 @@ def check_name(name: str) -> None:
 
 
 def name_problem(name: str) -> str:
-    """Why this is no name of a file; "" when it is one."""
+    """Why a file cannot have this name; "" if it can."""
     if not name:
         return "the name is empty."
     if len(name) > LONGEST_NAME:

@@ -1,4 +1,4 @@
-"""How much one owner may keep: bytes, and files. Zero in the settings is no limit."""
+"""Quotas of one owner: bytes and number of files. Zero in the settings means no limit."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from apps.workspace.local.models import PUBLIC, StoredFile
 
 
 def lock_quota(bucket: str) -> None:
-    """Let the writers of one owner wait for each other until the transaction ends.
-
-    SQLite lets all writers wait for each other, so there is nothing to do.
-    """
+    """Make the writers of one owner wait for each other until the transaction ends."""
+    # SQLite has one writer at a time anyway.
     if connection.vendor == "postgresql" and (most_bytes() or most_files()):
         with connection.cursor() as cursor:
             cursor.execute(
@@ -23,7 +21,7 @@ def lock_quota(bucket: str) -> None:
 
 
 def check_quota(bucket: str) -> None:
-    """Called in the transaction that has just written. Raises `FileTooLarge`."""
+    """Call it in the transaction after the write. Raises `FileTooLarge`."""
     if bucket == PUBLIC or not (most_bytes() or most_files()):
         return
     used = StoredFile.objects.filter(bucket=bucket).aggregate(files=Count("pk"), bytes=Sum("size"))

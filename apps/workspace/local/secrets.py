@@ -1,7 +1,7 @@
-"""A column of secrets, encrypted under `SECRET_KEY` and `SALT_KEY` and readable with older ones.
+"""A model field for secrets, encrypted under `SECRET_KEY` and `SALT_KEY`, also with former keys.
 
-The library's field stores "" as NULL, decrypts what a form has typed, and gives the encrypted text
-back as the secret when no key fits; this one does neither.
+Unlike the library's field it does not store "" as NULL, decrypt form input, or return the encrypted
+text as the secret when no key fits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 class UnreadableSecret(str):
-    """Empty, because no key of this installation fits; saving the row writes back what was there."""
+    """An empty text for a value that no key decrypts; saving the row keeps the stored value."""
 
     __slots__ = ("encrypted",)
 

@@ -1,4 +1,4 @@
-"""The servers that a secret may be sent to, as an administrator writes them."""
+"""Lists of the servers that a secret may be sent to."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MOST_SERVERS = 50
 
 
 def read_server(text: str) -> str:
-    """An origin: `https://host`, with the port if it is unusual; `/` is this server itself.
+    """The origin in an administrator's text: `https://host`, with a port if it is unusual.
 
-    Without a scheme https is meant; `*.host` are the hosts below that one. Raises ValueError.
+    The scheme defaults to https; `/` is this server, `*.host` all hosts below one. Raises ValueError.
     """
     text = text.strip()
     if text == "/":
@@ -37,18 +37,18 @@ def read_server(text: str) -> str:
 
 
 def _is_server_alone(text: str) -> bool:
-    """Whether there is neither a path behind nor a name before it."""
+    """Whether it has no path, query, fragment or user name."""
     return not set("/@?#\\ ") & set(text.partition("://")[2] or text)
 
 
 def is_among(url: str, servers: Iterable[str]) -> bool:
-    """Whether an address is on one of the servers (as `read_server` gives them)."""
+    """Whether an address is on one of these servers, which `read_server` returned."""
     origin = origin_of(url)
     own = origin_of(settings.SITE_URL)
     if origin == "/":
         origin = own
     if not origin.isascii():
-        return False  # it may be spelt in several ways, of which one is what is dialled
+        return False  # such a host has several spellings; the client uses one of them
     return any(_fits(origin, own if server == "/" else server) for server in servers)
 
 

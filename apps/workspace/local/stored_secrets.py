@@ -1,8 +1,7 @@
-"""What a credential says, asked for where a request is built and given for that request alone.
+"""Credentials in plain text, read where a request is built and for that request alone.
 
-The row is read each time: a rotated secret is used by the next request of every process, and its
-text stays in no cache. A secret goes to the servers that it is meant for and to no other, whoever
-wrote the manifest that names it.
+The row is read each time: every process uses a rotated secret in its next request, and no cache
+holds the text. A secret is sent to its own servers only, whichever manifest names it.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ ASK = "An administrator of this installation can mend it."
 
 
 class SecretRefused(ToolError):
-    """A secret that is not there, cannot be read, or is not for that server."""
+    """The secret is missing, unreadable, or not meant for that server."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(f"{problem} {ASK}")
@@ -33,14 +32,14 @@ class SecretRefused(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class Revealed:
-    """`version` is that of the secret's row, 0 for what was typed into the manifest."""
+    """`version` is that of the secret's row, 0 for a credential typed into the manifest."""
 
     text: str = field(repr=False)
     version: int = 0
 
 
 async def reveal(credential: Credential, *urls: str) -> Revealed:
-    """What a credential says, for requests to these addresses. Raises `SecretRefused`."""
+    """The text of a credential, for requests to these addresses. Raises `SecretRefused`."""
     if not credential.secret:
         return Revealed(credential.text)
     row: Secret | None = await database_sync_to_async(look_up)(credential.secret)
@@ -58,7 +57,7 @@ def look_up(name: str) -> Secret | None:
 
 
 def server_problem(secret: Secret, urls: Collection[str]) -> str:
-    """Why a secret is not sent there, "" if it may be."""
+    """Why the secret may not be sent to these addresses; "" if it may."""
     if secret.is_for_any_server:
         return ""
     refused = [origin_of(url) for url in urls if not is_among(url, secret.servers)]
@@ -66,7 +65,7 @@ def server_problem(secret: Secret, urls: Collection[str]) -> str:
 
 
 async def versions(names: Collection[str]) -> tuple[tuple[str, int], ...]:
-    """Of each secret what changes when it does, 0 for one that is not there."""
+    """Name and version of each secret; 0 for a missing one."""
     if not names:
         return ()
     found: dict[str, Secret] = await database_sync_to_async(find_all)(names)
@@ -74,7 +73,6 @@ async def versions(names: Collection[str]) -> tuple[tuple[str, int], ...]:
 
 
 def find_all(names: Collection[str]) -> dict[str, Secret]:
-    """Those that there are, by name."""
     return {secret.name: secret for secret in Secret.objects.filter(name__in=names)}
 
 
@@ -88,7 +86,7 @@ class Need:
 
 
 async def refusals(needs: Sequence[Need]) -> dict[str, str]:
-    """What will not be sent, known before anything is: the path of each, and why."""
+    """The credentials that may not be sent: path in the manifest → reason."""
     if not any(need.credential.secret for need in needs):
         return {}
     refused: dict[str, str] = await database_sync_to_async(find_refusals)(needs)

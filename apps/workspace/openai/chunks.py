@@ -1,7 +1,7 @@
-"""The chunks of a streamed completion, with DIAL's additions, and what the core reads in them.
+"""Chunks of a streamed completion with DIAL's additions, and the core's deltas made of them.
 
-They are msgspec structs so that the bytes of the network are decoded straight into them: one pass,
-no dictionaries (the cost of a token is mostly decoding). Keys that nothing reads are skipped.
+msgspec decodes bytes into these structs in one pass, without dictionaries: the cost of a token is
+mostly decoding. Keys without a field are skipped.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from apps.agent.events import (
 from apps.agent.messages import attachment_from_dict
 from apps.agent.model import Delta, Finish, ReasoningDelta, StagePart, ToolCallDelta
 
-THOUGHT_NAMES = ("reasoning_content", "reasoning", "thinking")
-"""The keys that services have for what a model thinks."""
+REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
+"""The keys under which services write a model's reasoning."""
 MOST_TOKENS = 10**12
-"""A number beyond this is no count, and databases would refuse it."""
+"""A larger number is no count of tokens; databases would refuse it."""
 
 
 class FunctionPart(msgspec.Struct, gc=False):
@@ -61,16 +61,16 @@ class ChoiceDelta(msgspec.Struct, gc=False):
     tool_calls: list[CallPart] | None = None
     custom_content: CustomContent | None = None
     custom_fields: Any = None
-    """Of any shape; what is known of it are the `annotations` of a citing application."""
+    """Any JSON; only the `annotations` of a citing application are read."""
     refusal: Any = None
     reasoning_content: Any = None
     reasoning: Any = None
     thinking: Any = None
-    """Text, or it is not read."""
+    """Ignored unless it is text."""
 
 
 class TokenCounts(msgspec.Struct, gc=False):
-    """`model` is told in statistics alone; the details are of any shape."""
+    """`model` is set in statistics only; the details are any JSON."""
 
     model: str = ""
     prompt_tokens: int = 0
@@ -96,18 +96,18 @@ class Chunk(msgspec.Struct, gc=False):
     usage: TokenCounts | None = None
     statistics: Statistics | None = None
     error: Any = None
-    """What a service sends in place of a chunk."""
+    """Sent by a service instead of choices."""
 
 
 class ChunkReader:
-    """Makes deltas of the chunks of one answer, whose costs may be told in several of them."""
+    """Turns the chunks of one answer into deltas; usage may be spread over several chunks."""
 
     def __init__(self) -> None:
         self.usage: TokenCounts | None = None
         self.statistics: Statistics | None = None
 
     def read(self, chunk: Chunk, deltas: list[Delta]) -> None:
-        """Append what the chunk says."""
+        """Append the deltas of the chunk."""
         if chunk.usage is not None or chunk.statistics is not None:
             self.read_costs(chunk, deltas)
         for choice in chunk.choices:
@@ -127,7 +127,7 @@ class ChunkReader:
 
 
 def read_with_logprobs(delta: ChoiceDelta, logprobs: Any, deltas: list[Delta]) -> None:
-    """They stay with the text, and come alone where there is none."""
+    # Without text, the log probabilities come as an empty delta.
     known = logprobs if isinstance(logprobs, dict) else None
     read_delta(delta, known, deltas)
     if known is not None and not delta.content:
@@ -144,7 +144,7 @@ def read_delta(delta: ChoiceDelta, logprobs: Mapping[str, Any] | None, deltas: l
         or delta.reasoning is not None
         or delta.thinking is not None
     ):
-        deltas += read_thought(delta)
+        deltas += read_reasoning(delta)
     if delta.content:
         deltas.append(TextDelta(delta.content, logprobs))
     if delta.refusal and isinstance(delta.refusal, str):
@@ -158,9 +158,9 @@ def read_call(call: CallPart) -> ToolCallDelta:
     return ToolCallDelta(call.index, call.id or "", function.name or "", function.arguments or "")
 
 
-def read_thought(delta: ChoiceDelta) -> Iterator[ReasoningDelta]:
-    """The first that says something; some services write it under two keys, some write nothing."""
-    written = [(name, getattr(delta, name)) for name in THOUGHT_NAMES]
+def read_reasoning(delta: ChoiceDelta) -> Iterator[ReasoningDelta]:
+    """The first that is not empty, else an empty one: some services fill two keys, some none."""
+    written = [(name, getattr(delta, name)) for name in REASONING_KEYS]
     texts = [ReasoningDelta(text, name) for name, text in written if isinstance(text, str)]
     if texts:
         yield next((one for one in texts if one.text), texts[0])
@@ -183,20 +183,20 @@ def read_custom(custom: CustomContent) -> Iterator[Delta]:
 
 
 def annotations_of(fields: Any) -> list[Mapping[str, Any]]:
-    """The annotations in the `custom_fields` of a delta; [] for whatever else these are."""
+    """The annotations in the `custom_fields` of a delta, leniently read."""
     written = fields.get("annotations") if isinstance(fields, Mapping) else None
     return [one for one in written if isinstance(one, Mapping)] if isinstance(written, list) else []
 
 
 def usage_of(usage: TokenCounts | None, statistics: Statistics | None) -> Usage | None:
-    """What an answer cost, by model where that was told; None when nothing was."""
+    """The tokens of an answer, also by model where statistics tell it; None without any."""
     named = statistics.usage_per_model if statistics is not None else None
     items = [counts_of(item) for item in named or ()]
     if usage is None:
         return Usage(per_model=tuple(items)) if items else None
     whole = counts_of(usage)
     if items and all(item.cached is item.created is item.reasoning is None for item in items):
-        # DIAL's statistics have no details, so those of the whole count with the first model.
+        # DIAL's statistics have no details; count those of the total with the first model.
         items[0] = replace(
             items[0], cached=whole.cached, created=whole.created, reasoning=whole.reasoning
         )
@@ -205,13 +205,13 @@ def usage_of(usage: TokenCounts | None, statistics: Statistics | None) -> Usage 
     )
 
 
-def counts_of(told: TokenCounts) -> ModelUsage:
-    taken, given = told.prompt_tokens_details, told.completion_tokens_details
+def counts_of(counts: TokenCounts) -> ModelUsage:
+    taken, given = counts.prompt_tokens_details, counts.completion_tokens_details
     created = count_in(taken, "cache_creation_tokens")
     return ModelUsage(
-        told.model,
-        told.prompt_tokens,
-        told.completion_tokens,
+        counts.model,
+        counts.prompt_tokens,
+        counts.completion_tokens,
         count_in(taken, "cached_tokens"),
         count_in(taken, "cache_write_tokens") if created is None else created,
         count_in(given, "reasoning_tokens"),
@@ -219,6 +219,6 @@ def counts_of(told: TokenCounts) -> ModelUsage:
 
 
 def count_in(details: Any, name: str) -> int | None:
-    """A number of tokens among the details of a usage; None for whatever else stands there."""
+    """A valid count in the details of a usage, else None."""
     found = details.get(name) if isinstance(details, Mapping) else None
     return found if type(found) is int and 0 <= found <= MOST_TOKENS else None

@@ -1,4 +1,4 @@
-"""An answer in one piece: what a service sends when it does not know how to stream."""
+"""Completions in one piece, from services that do not stream."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from apps.workspace.openai.failures import failure_in_stream, failure_of_break
 MOST_BYTES = 32 * 1024 * 1024
 
 
-class Answer(msgspec.Struct):
+class CompletionChoice(msgspec.Struct):
     message: ChoiceDelta
     finish_reason: str | None = None
     logprobs: Any = None
 
 
 class Completion(msgspec.Struct):
-    choices: list[Answer] = []
+    choices: list[CompletionChoice] = []
     usage: TokenCounts | None = None
     statistics: Statistics | None = None
     error: Any = None

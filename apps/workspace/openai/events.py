@@ -1,36 +1,38 @@
-"""From bytes to deltas: a decoder of server-sent events that knows what a completion sends."""
+"""Decoder of streamed completions: from the bytes of server-sent events to deltas."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from apps.agent.model import Delta
+from apps.agent.events import TextDelta
+from apps.agent.model import Delta, ReasoningDelta
 from apps.agent.surrogates import decode_json, mend
 from apps.errors import ModelFailed
 from apps.workspace.openai.chunks import Chunk, ChunkReader
 from apps.workspace.openai.failures import failure_in_stream
-from apps.workspace.openai.text_form import TextForm
 
 MOST_EVENT_BYTES = 8 * 1024 * 1024
-"""One event may carry an attachment; one that never ends may not fill memory."""
+"""One event may carry an attachment, but an endless one must not fill memory."""
 
 
 _decode = msgspec.json.Decoder(Chunk).decode
 
 
 class EventDecoder:
-    """Feed it what each read brought; it gives back what the complete events in it say.
+    """Takes the bytes of each read and returns the deltas of the events that are complete.
 
-    `is_done` is set by the closing `[DONE]`, `has_finished` by a finish reason. `failure` is what
-    ended the stream early: what came before it is given back first.
+    `is_done` is set by the closing `[DONE]`, `has_finished` by a finish reason. `failure` ends the
+    stream early; deltas before it are returned first.
     """
 
     def __init__(self) -> None:
         self.reader = ChunkReader()
         self.form: TextForm | None = TextForm()
-        """None once there is nothing to be learned."""
+        """None once learning has failed too often."""
         self.rest: list[bytes] = []
         self.held = b""
         self.size = 0
@@ -42,7 +44,7 @@ class EventDecoder:
         if self.held or b"\r" in data:
             data = unify(self.held + data)
             data, self.held = (data[:-1], b"\r") if data.endswith(b"\r") else (data, b"")
-        # What was kept holds no end of an event, so only the seam is looked at again.
+        # The kept bytes hold no end of an event, so only the seam has to be searched.
         if b"\n\n" not in (self.rest[-1][-1:] + data if self.rest else data):
             self.keep(data)
             return []
@@ -109,7 +111,7 @@ class EventDecoder:
 
 
 def unify(data: bytes) -> bytes:
-    """Line ends as `\\n`; a `\\r` at the very end stays, because its `\\n` may be still to come."""
+    """Line ends as `\\n`; a final `\\r` stays, because its `\\n` may be still to come."""
     whole, last = (data[:-1], data[-1:]) if data.endswith(b"\r") else (data, b"")
     return whole.replace(b"\r\n", b"\n").replace(b"\r", b"\n") + last
 
@@ -158,3 +160,74 @@ def without_nulls(value: Any) -> Any:
     if isinstance(value, list):
         return [without_nulls(item) for item in value]
     return value
+
+
+MOST_ATTEMPTS = 8
+"""Per answer: some services write something new around each text."""
+SAMPLE = "sample"
+
+
+class TextForm:
+    """A short cut for chunks that differ in one text alone, as nearly all of an answer do.
+
+    Services repeat everything around the text byte for byte, so the text of the next chunk stands
+    between the same bytes. The bytes are kept only after a check that another text between them
+    is decoded as just that text.
+    """
+
+    def __init__(self) -> None:
+        self.before = b""
+        self.after = b""
+        self.make: Callable[[str], Delta] = TextDelta
+        self.attempts = 0
+
+    def matches(self, payload: bytes) -> bool:
+        return (
+            bool(self.before)
+            and payload.startswith(self.before)
+            and payload.endswith(self.after)
+            and len(payload) > len(self.before) + len(self.after)
+        )
+
+    def read(self, payload: bytes) -> Delta | None:
+        """The delta of a chunk of this form, None for any other chunk."""
+        if not self.matches(payload):
+            return None
+        try:
+            text = payload[len(self.before) : -len(self.after)].decode()
+        except UnicodeDecodeError:
+            return None
+        return self.make(text) if is_plain(text) else None
+
+    def learn(self, payload: bytes, said: Sequence[Delta]) -> bool:
+        """Learn the form of a decoded chunk if its only delta is a text.
+
+        False after too many attempts.
+        """
+        match said:
+            case [TextDelta(text, None)] if text and is_plain(text):
+                make: Callable[[str], Delta] = TextDelta
+            case [ReasoningDelta(text, name)] if text and is_plain(text):
+                make = partial(ReasoningDelta, name=name)
+            case _:
+                return True
+        self.attempts += 1
+        before, quoted, after = payload.partition(b'"%b"' % text.encode())
+        before, after = before + quoted[:1], quoted[-1:] + after
+        if deltas_of(before + SAMPLE.encode() + after) == [make(SAMPLE)]:
+            self.before, self.after, self.make = before, after, make
+        return self.attempts < MOST_ATTEMPTS
+
+
+def is_plain(text: str) -> bool:
+    """Whether JSON writes the text without escapes."""
+    return text.isprintable() and '"' not in text and "\\" not in text
+
+
+def deltas_of(payload: bytes) -> list[Delta]:
+    deltas: list[Delta] = []
+    try:
+        ChunkReader().read(msgspec.json.decode(payload, type=Chunk), deltas)
+    except msgspec.MsgspecError:
+        return []
+    return deltas

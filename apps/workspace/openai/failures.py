@@ -1,7 +1,4 @@
-"""What a model's service says when it fails, in the terms of the core.
-
-Neither keys nor request bodies are part of any text here.
-"""
+"""Failures of a model's service as the core's `ModelFailed`; no text has keys or request bodies."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ import msgspec
 import openai
 
 from apps.errors import EgressRefused, ModelFailed
-from apps.workspace.egress.retry_after import retry_after
+from apps.workspace.egress.headers import retry_after
 from apps.workspace.egress.sdk_clients import (
     ConnectTimeout,
     HTTPError,
@@ -23,10 +20,10 @@ from apps.workspace.egress.sdk_clients import (
 )
 
 BROKEN = (NetworkError, RemoteProtocolError)
-"""A connection that was not made, or was cut; other errors are about what we or they wrote."""
+"""Errors of connections that were not made or were cut; other errors are not transient."""
 
 TRANSIENT = frozenset({429, 500, 502, 503, 504})
-"""Too many requests, or a service or proxy that is in trouble: statuses about the moment."""
+"""Statuses for too many requests, or for a service or proxy that is in trouble."""
 
 
 def failure_of_status(error: openai.APIStatusError) -> ModelFailed:
@@ -38,7 +35,7 @@ def failure_of_status(error: openai.APIStatusError) -> ModelFailed:
 def failure_of_answer(
     status: int, headers: Mapping[str, str], body: Mapping[str, Any], said: str = ""
 ) -> ModelFailed:
-    """A refusal with the error object in it; `said` is a line for the log."""
+    """A refusal with the error object `body`; `said` is a line for the log."""
     return ModelFailed(
         f"The model's service answered with status {status}{f': {said}' if said else '.'}",
         status=status,
@@ -72,7 +69,7 @@ def failure_of_connection(error: Exception) -> ModelFailed:
         return ModelFailed("The address of the model's service is not valid.", reason="connection")
     detail = str(error) if isinstance(error, HTTPError) else ""
     if isinstance(error, TimeoutException):
-        # A service that took the question and stayed silent has had all the time there is.
+        # Not transient once connected: the service has used up all the time there is.
         return ModelFailed(
             f"The model's service is silent. {detail}".rstrip(),
             reason="timeout",
@@ -94,13 +91,12 @@ def failure_of_break(error: Exception | None = None) -> ModelFailed:
 
 
 def details(body: Mapping[str, Any]) -> dict[str, str]:
-    """`code`, `kind` and `display` of an error's body; what is no text is left out."""
+    """`code`, `kind` and `display` of an error's body, "" for values that are not text."""
     code = body.get("code")
-    display = body.get("display_message")
     return {
         "code": str(code) if isinstance(code, (str, int)) else "",
         "kind": text_of(body.get("type")),
-        "display": text_of(display),
+        "display": text_of(body.get("display_message")),
     }
 
 

@@ -1,7 +1,7 @@
 """A model behind an OpenAI-compatible service.
 
-The SDK makes the request and classifies what fails; the stream is read here, because its own
-typed stream spends more on one token than a run does on a hundred.
+The SDK makes the request and classifies failures. The stream is read here: the SDK's typed stream
+spends more on one token than a run does on a hundred.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from apps.agent.model import Delta, ModelRequest
 from apps.errors import EgressRefused
 from apps.workspace.egress.sdk_clients import Body, HTTPError, InvalidURL
 from apps.workspace.egress.transport import StreamedResponse
-from apps.workspace.openai.clients import Service, pairs
+from apps.workspace.openai.clients import Service, encode_request
 from apps.workspace.openai.completions import read_completion
 from apps.workspace.openai.events import EventDecoder
 from apps.workspace.openai.failures import (
@@ -28,18 +28,18 @@ from apps.workspace.openai.failures import (
     failure_of_connection,
     failure_of_status,
 )
-from apps.workspace.openai.requests import write
 
 
-class Asked(Protocol):
-    """Who is asked for a completion; `idle_seconds` may pass between two reads of the answer."""
-
+class CompletionService(Protocol):
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
-        """An answer that is 2xx. Raises what the SDK and its client raise, and `ModelFailed`."""
+        """A 2xx answer to a request body; `idle_seconds` limit the wait between two reads.
+
+        Raises the errors of the SDK and its client, and `ModelFailed`.
+        """
         ...
 
 
-S = TypeVar("S", bound=Asked)
+S = TypeVar("S", bound=CompletionService)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,14 @@ class OpenAIModel(Generic[S]):
     idle_seconds: float
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Ask the model; yield what each network read brought. Raises `ModelFailed`.
+        """Ask the model; yield the deltas of each network read. Raises `ModelFailed`.
 
         Closing the generator closes the upstream connection.
         """
         attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.name}
         with tracing.detached(f"chat {self.name}", attributes, SpanKind.CLIENT) as span:
             with tracing.within(span):
-                body, is_whole = await self.open(write(request, self.name, dial=self.dial))
+                body, is_whole = await self.open(encode_request(request, self.name, dial=self.dial))
             async with aclosing(body):
                 if is_whole:
                     yield await read_completion(body)
@@ -85,10 +85,8 @@ class OpenAIModel(Generic[S]):
                 await body.end()
 
     async def open(self, content: bytes) -> tuple[Body, bool]:
-        """The body of the answer, and whether it is one piece of JSON. Raises `ModelFailed`.
-
-        Nothing else is kept of request and answer while the model writes.
-        """
+        """The body of the answer, and whether it is one piece of JSON. Raises `ModelFailed`."""
+        # Nothing else of request and answer stays in memory while the model writes.
         try:
             answer = await self.service.ask(content, self.idle_seconds)
         except openai.APIStatusError as error:
@@ -99,7 +97,7 @@ class OpenAIModel(Generic[S]):
 
 
 async def read(body: Body) -> bytes:
-    """What has arrived; b"" at the end. Raises `ModelFailed`."""
+    """The bytes that have arrived; b"" at the end. Raises `ModelFailed`."""
     try:
         return await body.read_piece()
     except HTTPError as error:
@@ -121,7 +119,7 @@ def make_model(
     headers: Mapping[str, str] | None = None,
     idle_seconds: float | None = None,
 ) -> OpenAIModel[Service]:
-    """`base_url` goes up to and with the version; `idle_seconds` defaults to a tool's time-out.
+    """`base_url` ends with the version; `idle_seconds` defaults to a tool's time-out.
 
     DIAL reads the key in a header of its own, and refuses a request that has a bearer token too.
     """
@@ -129,7 +127,7 @@ def make_model(
     if dial and api_key:
         sent["Api-Key"], api_key = api_key, ""
     return OpenAIModel(
-        service=Service(base_url, api_key, pairs(sent)),
+        service=Service(base_url, api_key, tuple(sorted(sent.items()))),
         name=model,
         dial=dial,
         idle_seconds=idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,

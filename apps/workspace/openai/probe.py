@@ -1,4 +1,4 @@
-"""Asking a model's service one small question, to tell a person what is wrong with it."""
+"""Probe of a model's service with one small question, explained in words for a person."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from apps.workspace.openai.model import make_model
 Step = Literal["address", "name", "connection", "encryption", "key", "model", "time", "answer"]
 SECONDS = 30.0
 QUESTION = ModelRequest((Message("user", "Answer with the one word: ready"),))
-OF_STATUS: dict[int, tuple[Step, str]] = {
+STATUS_RESULTS: dict[int, tuple[Step, str]] = {
     401: ("key", "The service does not accept the API key. Check the key."),
     403: ("key", "The API key may not use this model. Check what the key is allowed to do."),
     404: (
@@ -35,10 +35,7 @@ OF_STATUS: dict[int, tuple[Step, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """`failed` is the step that went wrong, None when it works; `text` is for people.
-
-    `seconds` is the time to the first token of the answer.
-    """
+    """`failed` is the step that went wrong, None for none; `seconds` the time to the first token."""
 
     failed: Step | None
     text: str
@@ -48,7 +45,7 @@ class ProbeResult:
 async def probe(
     *, base_url: str, api_key: str, model: str, dial: bool = False, seconds: float = SECONDS
 ) -> ProbeResult:
-    """Ask, and stop listening at the first sign of an answer. Raises nothing of the service's."""
+    """Ask, and stop at the first sign of an answer. No failure of the service is raised."""
     asked = make_model(
         base_url=base_url, api_key=api_key, model=model, dial=dial, idle_seconds=seconds
     )
@@ -80,9 +77,9 @@ def says_something(delta: Delta) -> bool:
 
 
 def explain(failure: ModelFailed) -> ProbeResult:
-    """In words, without any text of the service: it is not ours to trust or to show."""
+    """In our own words: the service's text is neither trusted nor shown."""
     if failure.status is not None:
-        step, text = OF_STATUS.get(
+        step, text = STATUS_RESULTS.get(
             failure.status,
             ("answer", f"The service answered with the HTTP status {failure.status}."),
         )

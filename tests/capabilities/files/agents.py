@@ -13,8 +13,7 @@ from apps.capabilities.files.capability import files
 from apps.capabilities.registry import Contribution, Opening
 from apps.errors import InvalidParameter
 from apps.manifest.manifest import Manifest
-from apps.workspace.loading.loader import Loading
-from apps.workspace.loading.rules import rules_of
+from apps.workspace.loading.loader import Loading, rules_of
 from apps.workspace.port import Files, Workspace
 from tests.capabilities.manifests import manifest
 

@@ -24,8 +24,7 @@ from apps.capabilities.wrappers.file_references import Reference, read_reference
 from apps.errors import FileRefused, InvalidParameter
 from apps.manifest.fallbacks import Fallback, HardStop
 from apps.manifest.parameters import FunctionParameters
-from apps.workspace.loading.loader import Loader, Loading
-from apps.workspace.loading.rules import Rules
+from apps.workspace.loading.loader import Loader, Loading, Rules
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.manifests import stage_text
 from tests.capabilities.wrappers.calls import answering

@@ -13,9 +13,7 @@ from apps.errors import FetchRefused, FileRefused
 from apps.manifest.manifest import Manifest
 from apps.workspace.egress.fetch_policy import FetchPolicy
 from apps.workspace.loading.files import Loaded
-from apps.workspace.loading.loader import Loader, Loading
-from apps.workspace.loading.once import Once
-from apps.workspace.loading.rules import Rules, rules_of
+from apps.workspace.loading.loader import Loader, Loading, Rules, SingleFlightCache, rules_of
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.manifests import manifest
 from tests.hostile_urls import (
@@ -110,7 +108,7 @@ async def test_who_leaves_does_not_take_the_file_from_the_others():
 
 
 async def test_what_nobody_waits_for_any_more_is_broken_off():
-    once: Once[str] = Once(10, len)
+    once: SingleFlightCache[str] = SingleFlightCache(10, len)
     started, ended = asyncio.Event(), asyncio.Event()
 
     async def work() -> str:
@@ -130,7 +128,7 @@ async def test_what_nobody_waits_for_any_more_is_broken_off():
 
 
 async def test_what_was_not_used_for_longest_makes_room():
-    once: Once[str] = Once(10, len)
+    once: SingleFlightCache[str] = SingleFlightCache(10, len)
     made: list[str] = []
 
     async def get(text: str) -> None:

@@ -7,9 +7,8 @@ from django.core.exceptions import ValidationError
 from apps.accounts.caller import Caller
 from apps.demo.model import DemoModel
 from apps.errors import DeploymentNotFound, Unsupported
-from apps.workspace.local import deployments
 from apps.workspace.local.models import Deployment
-from apps.workspace.local.workspace import LocalWorkspace
+from apps.workspace.local.workspace import LocalWorkspace, find_deployment
 from apps.workspace.openai.model import OpenAIModel
 from apps.workspace.port import DeploymentInfo
 
@@ -185,15 +184,15 @@ def test_the_database_is_asked_once_in_a_while(django_assert_num_queries):
 
 async def test_a_row_that_has_not_changed_is_not_read_again(always_asks):
     await make_deployment()
-    first = await deployments.find("gpt")
+    first = await find_deployment("gpt")
 
-    assert await deployments.find("gpt") is first
+    assert await find_deployment("gpt") is first
 
 
 async def test_keys_are_never_part_of_what_is_logged():
     await make_deployment(api_key="a secret")
 
-    found = await deployments.find("gpt")
+    found = await find_deployment("gpt")
 
     assert "a secret" not in repr(found) + repr(await WORKSPACE.model("gpt"))
 

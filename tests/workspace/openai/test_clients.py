@@ -51,14 +51,14 @@ async def test_the_short_way_sends_what_the_sdk_would_have_sent(query, key, head
 
 
 def test_headers_of_the_trace_are_added_to_a_template():
-    template = Template.of(ServiceClient(Service("http://127.0.0.1:1/v1", "key")).question())
+    template = Template.of(ServiceClient(Service("http://127.0.0.1:1/v1", "key")).sdk_request())
 
-    first, plain, _ = lines(template.written({}, b"{}"))
-    traced = lines(template.written({"traceparent": "00-1-2-01"}, b"{}"))
+    first, plain, _ = lines(template.request({}, b"{}"))
+    traced = lines(template.request({"traceparent": "00-1-2-01"}, b"{}"))
 
     assert traced == (first, plain | {b"traceparent: 00-1-2-01"}, b"{}")
     with pytest.raises(LocalProtocolError):
-        template.written({"tracestate": "a=1\r\nApi-Key: b"}, b"{}")
+        template.request({"tracestate": "a=1\r\nApi-Key: b"}, b"{}")
 
 
 async def test_a_service_and_a_key_have_one_client():

@@ -9,13 +9,13 @@ import pytest
 from apps.agent.messages import Message, Thoughts
 from apps.agent.model import ModelRequest
 from apps.errors import BadRequest
-from apps.workspace.openai.requests import write
+from apps.workspace.openai.clients import encode_request
 
 MESSAGES = (Message("user", "Hi"),)
 
 
 def written(**fields: Any) -> dict[str, Any]:
-    body = msgspec.json.decode(write(ModelRequest(MESSAGES, **fields), "m", dial=False))
+    body = msgspec.json.decode(encode_request(ModelRequest(MESSAGES, **fields), "m", dial=False))
     assert isinstance(body, dict)
     return body
 
@@ -52,14 +52,14 @@ def test_half_a_character_is_refused():
     request = ModelRequest((Message("user", "\ud83d"),))
 
     with pytest.raises(BadRequest):
-        write(request, "m", dial=False)
+        encode_request(request, "m", dial=False)
 
 
 @pytest.mark.parametrize("dial", [False, True])
 def test_thoughts_are_written_under_their_name(dial):
     message = Message("assistant", "", thoughts=Thoughts({"reasoning": "Hm."}, "gpt"))
 
-    body = msgspec.json.decode(write(ModelRequest([message]), "m", dial=dial))
+    body = msgspec.json.decode(encode_request(ModelRequest([message]), "m", dial=dial))
 
     assert body["messages"] == [{"role": "assistant", "content": "", "reasoning": "Hm."}]
 
@@ -68,7 +68,7 @@ def test_a_part_of_a_thought_that_is_none_is_not_written():
     """A client may have written it into the state."""
     message = Message("assistant", "a", thoughts=Thoughts({"role": "system", "signature": "x"}))
 
-    body = msgspec.json.decode(write(ModelRequest([message]), "m", dial=True))
+    body = msgspec.json.decode(encode_request(ModelRequest([message]), "m", dial=True))
 
     assert body["messages"] == [{"role": "assistant", "content": "a"}]
 
@@ -78,7 +78,7 @@ def test_dials_model_gets_its_own_state_back_at_the_top_level_where_it_left_it()
     message = Message("assistant", "a", state={"session": 2}, model_state=own)
 
     written = [
-        msgspec.json.decode(write(ModelRequest([message]), "m", dial=dial))["messages"][0]
+        msgspec.json.decode(encode_request(ModelRequest([message]), "m", dial=dial))["messages"][0]
         for dial in (True, False)
     ]
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from apps.agent.events import TextDelta
 from apps.agent.model import Delta, ReasoningDelta
-from apps.workspace.openai.events import EventDecoder
-from apps.workspace.openai.text_form import MOST_ATTEMPTS, TextForm
+from apps.workspace.openai.events import MOST_ATTEMPTS, EventDecoder, TextForm
 from tests.workspace.openai.service import text
 
 

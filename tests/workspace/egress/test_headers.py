@@ -5,7 +5,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from apps.workspace.egress.retry_after import retry_after
+from apps.workspace.egress.headers import retry_after
 
 
 @pytest.mark.parametrize(
