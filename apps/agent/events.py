@@ -1,7 +1,7 @@
 """Everything a run can say while it works.
 
 The doors translate these events; nothing else leaves the core. A new event is a new class here
-plus one `case` in each encoder, and the type checker finds them all.
+plus one `case` in each encoder: the type checker finds those, the page's scripts it does not read.
 """
 
 from __future__ import annotations

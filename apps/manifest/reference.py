@@ -46,7 +46,10 @@ def rendered(document: str) -> str:
     }
     models = {model.__name__: model for model in all_models(Node)}
     if unknown := sorted(anchors.keys() - models.keys()):
-        raise ReferenceIncomplete(f"There is no model named {unknown[0]}.")
+        raise ReferenceIncomplete(
+            f"There is no model named {unknown[0]}. Correct the name in `<!-- fields of "
+            f"{unknown[0]} at …`, or delete that table."
+        )
     schema = Manifest.model_json_schema(schema_generator=Generator)
     check_complete(schema, models, anchors)
     kinds = frozenset(tagged_models(schema))
@@ -73,7 +76,12 @@ def check_complete(schema: Schema, models: Mapping[str, Model], anchors: Anchors
     for model in (models[name] for name in ("Manifest", *schema["$defs"])):
         for name in model.model_fields:
             if table_of(model, name, anchors) is None:
-                raise ReferenceIncomplete(f"No table has the field {name} of {model.__name__}.")
+                raise ReferenceIncomplete(
+                    f"No table has the field {name} of {model.__name__}. Under a heading of its "
+                    f"own write `<!-- fields of {model.__name__} at path -->` and, in the next "
+                    "line, `<!-- end -->`, where path is its place in a manifest, such as "
+                    "`tool_sets[]`; then run `manage.py manifest_reference`."
+                )
 
 
 def table_of(model: Model, name: str, anchors: Anchors) -> str | None:

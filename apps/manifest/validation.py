@@ -15,7 +15,16 @@ from apps.manifest.preview import without_preview
 from apps.manifest.problems import Problem, cut
 from apps.manifest.secrets import FOREIGN, FOREIGN_REFERENCE
 from apps.manifest.tools import DeploymentTool, InternalTool, PredefinedTool, SimpleDeploymentTool
-from apps.manifest.toolsets import DeploymentToolSet, InternalToolSet, RestToolSet
+from apps.manifest.toolsets import (
+    DeploymentToolSet,
+    DialAppToolSet,
+    DialMcpToolSet,
+    InternalToolSet,
+    McpToolSet,
+    PredefinedToolSet,
+    RestToolSet,
+    ToolSet,
+)
 from apps.manifest.validation_errors import failure_problems
 from apps.manifest.warnings import warning_problems
 
@@ -119,20 +128,23 @@ def duplicate_problems(manifest: Manifest) -> list[Problem]:
 
 def _visible_names(manifest: Manifest) -> Iterator[tuple[str, str]]:
     for index, toolset in enumerate(manifest.tool_sets):
-        path = f"tool_sets[{index}].tools"
-        match toolset:
-            case RestToolSet(enabled=True):
-                for number, tool in enumerate(toolset.tools):
-                    if tool.enabled and not isinstance(tool, PredefinedTool):
-                        own = tool.open_ai_tool.function.name
-                        yield visible_name(toolset.name, own), f"{path}[{number}].{_FUNCTION}"
-            case DeploymentToolSet(enabled=True) | InternalToolSet(enabled=True):
-                for number, other in enumerate(toolset.tools):
-                    if other.enabled and not isinstance(other, PredefinedTool):
-                        name, place = _own_name(other)
-                        yield name, f"{path}[{number}].{place}"
-            case _:
-                pass
+        yield from _names_in(toolset, f"tool_sets[{index}].tools")
+
+
+def _names_in(toolset: ToolSet, path: str) -> Iterator[tuple[str, str]]:
+    match toolset:
+        case RestToolSet():
+            for index, tool in enumerate(toolset.tools if toolset.enabled else ()):
+                if tool.enabled and not isinstance(tool, PredefinedTool):
+                    own = tool.open_ai_tool.function.name
+                    yield visible_name(toolset.name, own), f"{path}[{index}].{_FUNCTION}"
+        case DeploymentToolSet() | InternalToolSet():
+            for index, other in enumerate(toolset.tools if toolset.enabled else ()):
+                if other.enabled and not isinstance(other, PredefinedTool):
+                    name, place = _own_name(other)
+                    yield name, f"{path}[{index}].{place}"
+        case McpToolSet() | DialMcpToolSet() | DialAppToolSet() | PredefinedToolSet():
+            pass  # not known before they are opened, or resolved
 
 
 _FUNCTION = "open_ai_tool.function.name"

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 from uuid import UUID, uuid4
 
 import pytest
@@ -8,6 +8,7 @@ import pytest
 from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
+    Event,
     Finished,
     Reasoning,
     RefusalDelta,
@@ -23,7 +24,7 @@ from apps.agent.events import (
     Usage,
 )
 from apps.agent.messages import Attachment
-from apps.chat.protocol import encode, join, storable
+from apps.chat.protocol import SSE_NAMES, encode, join, storable
 
 RUN, NEXT_RUN = uuid4(), uuid4()
 CHART = Attachment("image/png", "Chart", url="files/user-7/chart.png")
@@ -41,57 +42,69 @@ def stage(number: int, name: str, **fields: Any) -> tuple[int, UUID, dict[str, A
     return said(number, type="stage.delta", stage=name, **fields)
 
 
-@pytest.mark.parametrize(
-    ("event", "frame"),
-    [
-        (TextDelta("12"), {"type": "message.delta", "text": "12"}),
-        (
-            StageOpened("a", "Clock", "b"),
-            {"type": "stage.opened", "stage": "a", "title": "Clock", "parent": "b"},
-        ),
-        (
-            AnnotationAdded({"id": "a", "n": [1]}),
-            {"type": "annotation.added", "annotation": {"id": "a", "n": [1]}},
-        ),
-        (Spent(Usage(1, 2)), None),
-        (RefusalDelta("No."), {"type": "message.delta", "text": "No."}),
-        (
-            StageOpened("t", "Thinking", is_reasoning=True),
-            {"type": "stage.opened", "stage": "t", "title": "Thinking", "parent": None},
-        ),
-        (Reasoning("t", "Hm."), {"type": "stage.delta", "stage": "t", "text": "Hm."}),
-        (StageRenamed("a", " (2)"), {"type": "stage.delta", "stage": "a", "title": " (2)"}),
-        (StageDelta("a", "12"), {"type": "stage.delta", "stage": "a", "text": "12"}),
-        (
-            StageAttachment("a", CHART),
-            {
-                "type": "stage.delta",
-                "stage": "a",
-                "attachment": {"type": "image/png", "title": "Chart", "url": CHART.url},
-            },
-        ),
-        (
-            StageClosed("a", 1.23456, failed=True),
-            {"type": "stage.closed", "stage": "a", "failed": True, "seconds": 1.235},
-        ),
-        (
-            StageClosed("a", 1.0, excused=True),
-            {"type": "stage.closed", "stage": "a", "failed": True, "seconds": 1.0},
-        ),
-        (
-            AttachmentAdded(CHART),
-            {
-                "type": "attachment.added",
-                "attachment": {"type": "image/png", "title": "Chart", "url": CHART.url},
-            },
-        ),
-        (ToolCallsRequested(()), None),
-        (StateSaved({}), None),
-        (Finished(), None),
-    ],
-)
-def test_every_event_has_a_frame_or_is_not_shown(event: Any, frame: dict[str, Any] | None):
+FRAMES: list[tuple[Event, dict[str, Any] | None]] = [
+    (TextDelta("12"), {"type": "message.delta", "text": "12"}),
+    (
+        StageOpened("a", "Clock", "b"),
+        {"type": "stage.opened", "stage": "a", "title": "Clock", "parent": "b"},
+    ),
+    (
+        AnnotationAdded({"id": "a", "n": [1]}),
+        {"type": "annotation.added", "annotation": {"id": "a", "n": [1]}},
+    ),
+    (Spent(Usage(1, 2)), None),
+    (RefusalDelta("No."), {"type": "message.delta", "text": "No."}),
+    (
+        StageOpened("t", "Thinking", is_reasoning=True),
+        {"type": "stage.opened", "stage": "t", "title": "Thinking", "parent": None},
+    ),
+    (Reasoning("t", "Hm."), {"type": "stage.delta", "stage": "t", "text": "Hm."}),
+    (StageRenamed("a", " (2)"), {"type": "stage.delta", "stage": "a", "title": " (2)"}),
+    (StageDelta("a", "12"), {"type": "stage.delta", "stage": "a", "text": "12"}),
+    (
+        StageAttachment("a", CHART),
+        {
+            "type": "stage.delta",
+            "stage": "a",
+            "attachment": {"type": "image/png", "title": "Chart", "url": CHART.url},
+        },
+    ),
+    (
+        StageClosed("a", 1.23456, failed=True),
+        {"type": "stage.closed", "stage": "a", "failed": True, "seconds": 1.235},
+    ),
+    (
+        StageClosed("a", 1.0, excused=True),
+        {"type": "stage.closed", "stage": "a", "failed": True, "seconds": 1.0},
+    ),
+    (
+        AttachmentAdded(CHART),
+        {
+            "type": "attachment.added",
+            "attachment": {"type": "image/png", "title": "Chart", "url": CHART.url},
+        },
+    ),
+    (ToolCallsRequested(()), None),
+    (StateSaved({}), None),
+    (Finished(), None),
+]
+
+
+@pytest.mark.parametrize(("event", "frame"), FRAMES)
+def test_every_event_has_a_frame_or_is_not_shown(event: Event, frame: dict[str, Any] | None):
     assert encode(event) == frame
+
+
+def test_every_event_is_among_these():
+    missing = set(get_args(Event)) - {type(event) for event, _ in FRAMES}
+
+    assert missing == set(), "each needs a line in FRAMES"
+
+
+def test_every_frame_has_a_name_among_server_sent_events():
+    types = {frame["type"] for _, frame in FRAMES if frame is not None}
+
+    assert types - SSE_NAMES.keys() == set(), "each needs a name in SSE_NAMES"
 
 
 @pytest.mark.parametrize(

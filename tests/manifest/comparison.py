@@ -51,6 +51,8 @@ class Comparison:
         elif key in {"oneOf", "anyOf"} and len(value) == len(wanted):
             for index, (one, other) in enumerate(zip(value, wanted, strict=True)):
                 self.compare(f"{place}[{index}]", one, other)
+        elif key in {"oneOf", "anyOf"}:
+            self.differences[place] = f"{len(value)} kinds instead of {len(wanted)}"
         elif key in {"items", "additionalProperties", "discriminator"} and isinstance(value, dict):
             self.compare(place, value, wanted)
         elif plain(key, value) != plain(key, wanted):

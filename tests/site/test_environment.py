@@ -172,7 +172,7 @@ def test_every_setting_of_the_environment_is_documented():
 
     documented = set(re.findall(r"`([A-Z][A-Z0-9_]*)`", page))
 
-    assert read - documented == set()
+    assert read - documented == set(), "each needs a row in docs/settings.md"
 
 
 def test_an_older_variable_of_layers_counts_alone_and_says_that_it_is_old(monkeypatch):

@@ -9,10 +9,13 @@ from urllib.parse import urlsplit
 
 from apps.manifest.names import localized
 from apps.manifest.toolsets import (
+    DeploymentToolSet,
     DialAppToolSet,
     DialMcpToolSet,
+    InternalToolSet,
     McpToolSet,
     PredefinedToolSet,
+    RestToolSet,
     ToolSet,
 )
 
@@ -62,7 +65,7 @@ def origin(toolset: ToolSet) -> str:
             return f"the toolset {toolset.id}"
         case PredefinedToolSet():
             return ""
-        case _:
+        case RestToolSet() | DeploymentToolSet() | InternalToolSet():
             count = len(toolset.tools)
             return "1 tool" if count == 1 else f"{count} tools"
 
