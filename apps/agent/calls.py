@@ -75,7 +75,7 @@ async def call_tool(
         for change in results:
             result = await change(call, result)
     except ToolError as error:
-        if isinstance(error, InvalidParameter):
+        if step == "call" and isinstance(error, InvalidParameter):
             step = "arguments"
         return outcome(encodable(failure_result(error)), error)
     except Stopped as error:

@@ -10,14 +10,13 @@ import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from apps.errors import ModelFailed
 
 logger = logging.getLogger(__name__)
 
 Role = Literal["system", "user", "assistant", "tool"]
-ROLES: tuple[str, ...] = get_args(Role)
 
 MODEL_STATE = "orchestrator"
 """The key in a written state for the model's own."""

@@ -85,6 +85,17 @@ async def test_a_step_that_refuses_the_result_is_the_one_that_failed():
     assert outcome == ToolOutcome(ToolResult(f"Error: {error}"), "result", error, arguments=WORD)
 
 
+async def test_a_step_that_finds_a_parameter_wrong_is_still_about_the_result():
+    error = InvalidParameter("word", "it cannot be kept")
+
+    async def wrong(call: ToolCall, result: ToolResult) -> ToolResult:
+        raise error
+
+    outcome = await outcome_of(SAY, wrong)
+
+    assert (outcome.failed, outcome.error) == ("result", str(error))
+
+
 @pytest.mark.parametrize(
     ("tool", "results", "step"), [(raising(STOP), (), "call"), (SAY, (ending,), "result")]
 )
