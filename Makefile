@@ -4,8 +4,10 @@ PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 8000
 DEBUG ?= false
-WORKERS ?= auto
+# One more than there are cores: tests wait about a third of their time.
+WORKERS ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 BIN := .venv/bin
+PYTEST = $(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 TEMPLATES = $(shell git ls-files 'templates/*.html' 'apps/*.html')
 
 export HOST PORT
@@ -59,13 +61,16 @@ admin-password: .venv/run.stamp ## Set a new random password for the account `ad
 	@DEBUG=$(DEBUG) $(BIN)/python manage.py migrate --verbosity 0
 	@DEBUG=$(DEBUG) $(BIN)/python manage.py admin_account --new-password
 
+# A third of the time that collecting takes is for rewriting asserts, unless they are kept.
+test test-postgres: export PYTHONDONTWRITEBYTECODE =
+
 test: .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp ## Set everything up and run all tests
 	@$(BIN)/python -m tests.chromium
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+	$(PYTEST)
 	@if $(BIN)/python -m tests.services postgres; then $(MAKE) --no-print-directory test-postgres; fi
 
 test-postgres: .venv/dev.stamp ## The database tests once more, on TEST_DATABASE_URL
-	DATABASE_URL=$(TEST_DATABASE_URL) $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m django_db
+	DATABASE_URL=$(TEST_DATABASE_URL) $(PYTEST) -m django_db
 
 check: lint test ## What CI runs: format, lint, types, layers, migrations, templates, tests
 
@@ -84,7 +89,7 @@ fix: .venv/dev.stamp ## Repair what can be repaired
 	$(if $(TEMPLATES),$(BIN)/djade --target-version 5.2 $(TEMPLATES))
 
 bench: .venv/dev.stamp ## Measure against the peer; prints ratios
-	$(BIN)/python -m benchmarks.run $(BENCH)
+	@$(BIN)/python -m benchmarks.run $(BENCH); status=$$?; $(BIN)/python -m benchmarks.kept_runs && exit $$status
 
 coverage: .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp ## Which lines no test runs
 	$(BIN)/coverage run -m pytest

@@ -1,10 +1,8 @@
 """Values that are used only for some seconds after they were asked for."""
 
-from __future__ import annotations
-
 import math
 import time
-from collections.abc import Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -38,6 +36,28 @@ class AgedCache(Generic[K, V]):
             self.values[key] = value, asked_at
             while len(self.values) > self.most:
                 del self.values[next(iter(self.values))]
+
+    async def renewed(
+        self, key: K, seconds: float, ask: Callable[[V | None], Awaitable[V | None]]
+    ) -> V | None:
+        """The value, asked for again once it is `seconds` old; `ask` is given the old one.
+
+        Other callers at that moment use the old one. None is kept only in the place of a value, so
+        that wrong keys do not push out the right ones.
+        """
+        kept = self.get(key, seconds)
+        if kept is not None:
+            return kept
+        asked_at, known = time.monotonic(), self.get(key)
+        if known is not None:
+            self.put(key, known, asked_at)
+        found: V | None = None
+        try:
+            found = await ask(known)
+        finally:
+            if known is not None or found is not None:
+                self.put(key, found, asked_at)
+        return found
 
     def drop(self, key: K) -> None:
         """Forget the value, and whatever is being asked for it at this moment."""

@@ -17,6 +17,7 @@
   - CallsItself               an application stands below itself, or too many below each other
   - StepLimitReached          the model kept calling tools
   - Stopped                   a tool failed, and a fallback strategy or the lack of one ended the run
+  - TooManyRuns               as many requests are being answered as may be at once
   - Refused                   the page asked for something that cannot be done; `code` says why
   - RunAbandoned              the process that worked on a run is gone
   - ReaderTooSlow             the client did not read the answer, whose backlog grew too large
@@ -25,6 +26,7 @@
 * ToolError                   a tool call failed; the run goes on; its text goes to the model
   - InvalidParameter          an argument is wrong; the model is told how to mend it
   - ToolTimedOut              it gave no result in time
+  - NotApproved               a rule or a person does not let it be called
 * LeaseLost                   a run belongs to this process no more, which may write nothing of it
 * EgressRefused               an address that may not be contacted
 """
@@ -76,7 +78,6 @@ class ApplicationNotFound(QuickAppError):
 
     def __init__(self, slug: str) -> None:
         super().__init__(f"There is no application named {slug!r} that you may use.")
-        self.slug = slug
 
 
 class ApplicationBroken(QuickAppError):
@@ -115,8 +116,7 @@ class FileRefused(QuickAppError):
 class FileMissing(FileRefused): ...
 
 
-class FileChanged(FileRefused):
-    """It was changed, deleted or created since the writer last saw it."""
+class FileChanged(FileRefused): ...
 
 
 class FileTooLarge(FileRefused): ...
@@ -182,7 +182,6 @@ class CallsItself(QuickAppError):
 
     def __init__(self, chain: tuple[str, ...], problem: str) -> None:
         super().__init__(f"{problem}: {' → '.join(chain)}. Please contact your administrator.")
-        self.chain = chain
 
 
 class StepLimitReached(QuickAppError):
@@ -191,6 +190,16 @@ class StepLimitReached(QuickAppError):
     def __init__(self, limit: int) -> None:
         super().__init__("Agent stopped due to max iterations.")
         self.limit = limit
+
+
+class ToolsKeepFailing(QuickAppError):
+    code = "tools_keep_failing"
+
+    def __init__(self, turns: int) -> None:
+        super().__init__(
+            f"The answer was ended because all calls of tools failed {turns} times in a row. "
+            "Please try again or contact your administrator if the issue persists."
+        )
 
 
 class Stopped(QuickAppError):
@@ -203,8 +212,18 @@ class Stopped(QuickAppError):
     )
 
 
+class TooManyRuns(QuickAppError):
+    """`retry_after`: seconds, after which there may be room."""
+
+    code = "too_many_runs"
+    retry_after = 2.0
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"{text} Please try again in a moment.")
+
+
 class Refused(QuickAppError):
-    """The page asked for something that cannot be done; the connection goes on."""
+    """The connection of the page goes on."""
 
     def __init__(self, code: str, text: str) -> None:
         super().__init__(text)
@@ -255,20 +274,29 @@ class ToolError(Exception):
     another attempt would say it twice.
     """
 
-    is_lasting = False
     has_answered = False
-    retry_after: float | None = None
+
+    def __init__(
+        self, text: str = "", *, is_lasting: bool = False, retry_after: float | None = None
+    ) -> None:
+        super().__init__(text)
+        self.is_lasting = is_lasting
+        self.retry_after = retry_after
 
 
 class InvalidParameter(ToolError):
     """An argument is wrong: fallback strategies do not apply, the model is told how to mend it."""
 
-    is_lasting = True
-
     def __init__(self, parameter: str, problem: str) -> None:
-        super().__init__(f"Parameter {parameter} is invalid: {problem}")
+        super().__init__(f"Parameter {parameter} is invalid: {problem}", is_lasting=True)
         self.parameter = parameter
         self.problem = problem
+
+
+class NotApproved(ToolError):
+    """A call that was not made, because a rule or a person does not want it."""
+
+    is_lasting = True
 
 
 class ToolTimedOut(ToolError):
@@ -277,8 +305,6 @@ class ToolTimedOut(ToolError):
             f"The tool call `{tool}` timed out after {seconds:g} seconds. "
             "Consider retrying with a smaller input or a simpler request."
         )
-        self.tool = tool
-        self.seconds = seconds
 
 
 class LeaseLost(Exception):

@@ -4,8 +4,6 @@ The doors are routed before Django because a request through Django's middleware
 times what the whole streamed answer does; they authenticate and limit by themselves.
 """
 
-from __future__ import annotations
-
 import os
 
 from django.core.asgi import get_asgi_application

@@ -1,7 +1,5 @@
 """How large the body of a request to Django may be: it keeps a whole one before any view hears of it."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re
@@ -75,6 +73,6 @@ def page_of(status: int, text: str, headers: dict[bytes, bytes]) -> tuple[bytes,
 
         title = "That is too much" if is_too_large else "That took too long"
         named = {"status": int(status), "title": title, "text": text}
-        return b"text/html; charset=utf-8", render_to_string("413.html", named).encode()
+        return b"text/html; charset=utf-8", render_to_string("error.html", named).encode()
     error = {"message": text, "code": "too_large" if is_too_large else "too_slow"}
     return b"application/json", json.dumps({"error": error}).encode()

@@ -4,8 +4,6 @@ Everything here overrides what asyncio's and uvicorn's protocols offer in public
 bounded by the applications (`apps.streaming.bodies`), which know how much they want.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from http import HTTPStatus

@@ -4,8 +4,6 @@ This is put around the whole application: the gateway's consumers are routed bef
 middleware of Django's would never see their requests.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

@@ -4,8 +4,6 @@ Django believes the sender, fails at some encodings even while it refuses them, 
 characters of others, which can be neither stored nor shown.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction

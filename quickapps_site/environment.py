@@ -1,7 +1,5 @@
 """Read one setting from the environment, or stop the start with its name and what it accepts."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import os
@@ -13,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import environ
+import regex
 from django.core.exceptions import ImproperlyConfigured
 
 T = TypeVar("T")
@@ -129,14 +128,32 @@ def paths(name: str, *, deprecated: str = "") -> list[str]:
 
 def texts(name: str) -> list[str]:
     """A JSON list of texts."""
+    return parsed(name, [], json_texts, 'a JSON list of texts, such as ["docs_reader"]')
+
+
+def json_texts(raw: str) -> list[str]:
+    """Raises ValueError."""
+    found = json.loads(raw)
+    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+        raise ValueError(raw)
+    return found
+
+
+def patterns(name: str) -> list[str]:
+    """A JSON list of regular expressions."""
 
     def parse(raw: str) -> list[str]:
-        found = json.loads(raw)
-        if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
-            raise ValueError(raw)
+        found = json_texts(raw)
+        for pattern in found:
+            try:
+                regex.compile(pattern)
+            except regex.error as error:
+                raise ValueError(pattern) from error
         return found
 
-    return parsed(name, [], parse, 'a JSON list of texts, such as ["docs_reader"]')
+    return parsed(
+        name, [], parse, 'a JSON list of regular expressions, such as ["\\"tool\\":\\"desk_close"]'
+    )
 
 
 def mapping(name: str, *, besides: Iterable[str] = ()) -> dict[str, str]:

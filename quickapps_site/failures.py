@@ -3,8 +3,6 @@
 While the database is away it is 503, with the time after which to try again.
 """
 
-from __future__ import annotations
-
 import sys
 
 from django.db import InterfaceError, OperationalError

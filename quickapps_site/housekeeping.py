@@ -1,6 +1,4 @@
-"""Work of every hour: files of questions that were never asked are deleted."""
-
-from __future__ import annotations
+"""Work of every hour: files of questions that were never asked and old rows of runs are deleted."""
 
 import logging
 import threading
@@ -25,6 +23,14 @@ def run_forever() -> None:
 def tidy_up() -> None:
     from django.db import connection
 
+    try:
+        tidy_up_files()
+        tidy_up_runs()
+    finally:
+        connection.close()
+
+
+def tidy_up_files() -> None:
     from apps.chat import unsent_files
 
     try:
@@ -32,5 +38,16 @@ def tidy_up() -> None:
             logger.info("Deleted the files of questions that were never asked: %d", given_up)
     except Exception:
         logger.exception("Files of questions that were never asked could not be deleted")
-    finally:
-        connection.close()
+
+
+def tidy_up_runs() -> None:
+    from apps.live import answered_calls, summaries
+
+    try:
+        if lost := summaries.end_abandoned():
+            logger.info("Runs that ended with their process: %d", lost)
+        if old := summaries.delete_old():
+            logger.info("Deleted rows of runs after RUN_ROWS_DAYS: %d", old)
+        answered_calls.delete_expired()
+    except Exception:
+        logger.exception("Rows of runs could not be tidied up")

@@ -1,6 +1,4 @@
-"""The end of the process, under every server that speaks ASGI's `lifespan` (Daphne does not)."""
-
-from __future__ import annotations
+"""The begin and end of the process, under servers that speak ASGI's `lifespan` (Daphne does not)."""
 
 import asyncio
 import logging
@@ -15,23 +13,50 @@ CLEAN_UP_SECONDS = 4.0
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:
     """The ASGI application for the scope `lifespan`."""
     await receive()
+    warn_of_deaf_processes()
+    sweeping = asyncio.create_task(go_on_with_answers())
     await send({"type": "lifespan.startup.complete"})
     await receive()
     try:
         await end_answers(GRACE_SECONDS)
         async with asyncio.timeout(CLEAN_UP_SECONDS):
+            await write_summaries()
             await close_connections()
     except Exception:
         logger.exception("The end of the process was not a clean one")
+    sweeping.cancel()
     await send({"type": "lifespan.shutdown.complete"})
 
 
+def warn_of_deaf_processes() -> None:
+    """Servers run none of Django's checks by themselves."""
+    from apps.catalog.checks import processes_hear_each_other
+
+    for warning in processes_hear_each_other():
+        logger.warning("%s %s", warning.msg, warning.hint)
+
+
+async def go_on_with_answers() -> None:
+    """Go on with the chat's answers that no process works on, until this one ends."""
+    from apps.chat.continuation import sweeper
+    from apps.live.hub import HUB
+
+    await sweeper(HUB).keep_sweeping()
+
+
 async def end_answers(seconds: float) -> None:
-    """End the chat's answers, which outlive their connections. Costs nothing the second time."""
+    """Hand over the chat's answers, which outlive their connections. The second time it is free."""
     from apps.live.hub import HUB
     from apps.live.shutdown import close
 
     await close(HUB, seconds)
+
+
+async def write_summaries() -> None:
+    """Write the rows of the gateway's runs, which have ended with their connections."""
+    from apps.live.summary_writer import WRITER
+
+    await WRITER.close()
 
 
 async def close_connections() -> None:

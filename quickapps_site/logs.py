@@ -1,11 +1,36 @@
 """How a record of the log is written: a line of text, or one JSON object."""
 
-from __future__ import annotations
-
 import json
 import logging
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TextIO
+
+
+class TextFormatter(logging.Formatter):
+    """Time, level, logger and message; the time is put together once for all lines of a second."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
+        self.second = -1
+        self.time = ""
+
+    def format(self, record: logging.LogRecord) -> str:
+        if record.exc_info or record.exc_text or record.stack_info:
+            return super().format(record)
+        if (second := int(record.created)) != self.second:
+            self.second, self.time = second, self.formatTime(record)[:-4]
+        time = f"{self.time},{int(record.msecs):03d}"
+        return f"{time} {record.levelname} {record.name} {record.getMessage()}"
+
+
+class LineHandler(logging.StreamHandler[TextIO]):
+    """Writes each record to stderr at once, which flushes itself at the end of a line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self.stream.write(f"{self.format(record)}\n")
+        except Exception:  # noqa: BLE001 - as logging wants it
+            self.handleError(record)
 
 
 class JsonFormatter(logging.Formatter):
@@ -51,11 +76,11 @@ def logging_of(
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {
-            "text": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+            "text": {"()": TextFormatter},
             "json": {"()": JsonFormatter},
         },
         "filters": {"cut": {"()": CutPayloads, "length": longest_payload}},
-        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": form}},
+        "handlers": {"console": {"()": LineHandler, "formatter": form}},
         "root": {"handlers": ["console"], "level": root},
         "loggers": {
             "apps": {"level": own},

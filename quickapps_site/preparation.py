@@ -3,8 +3,6 @@
 `make run` does it in the process that serves then, because importing everything takes seconds.
 """
 
-from __future__ import annotations
-
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor

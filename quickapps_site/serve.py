@@ -1,7 +1,5 @@
 """`python -m quickapps_site.serve`: the site on uvicorn, set up for many streams at a time."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import os

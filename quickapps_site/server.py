@@ -1,7 +1,5 @@
 """uvicorn as this site runs it, and how it stops: answers first, then connections."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import signal

@@ -167,6 +167,7 @@ WHITENOISE_AUTOREFRESH = DEBUG
 
 CACHE_ENTRIES = 10_000
 """Of a process; with few, whoever fails to sign in often could push their own count out."""
+WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", 1, least=1)
 REDIS_URL = env.url("REDIS_URL", "", ("redis", "rediss"))
 if REDIS_URL:
     CHANNEL_LAYERS = {
@@ -319,10 +320,43 @@ UNFOLD = {
                         "permission": "apps.console.admin.mcp_sessions.may_administer",
                     },
                     {
+                        "title": "MCP tool descriptions",
+                        "icon": "rule",
+                        "link": reverse_lazy("admin:workspace_tooldescription_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "workspace.view_tooldescription"
+                        ),
+                    },
+                    {
+                        "title": "System messages",
+                        "icon": "campaign",
+                        "link": reverse_lazy("admin:catalog_systemmessage_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "catalog.view_systemmessage"
+                        ),
+                    },
+                    {
                         "title": "MCP sessions",
                         "icon": "cable",
                         "link": reverse_lazy("admin:workspace_mcpserver_sessions"),
                         "permission": "apps.console.admin.mcp_sessions.may_administer",
+                    },
+                ],
+            },
+            {
+                "title": "Use",
+                "items": [
+                    {
+                        "title": "Runs in progress",
+                        "icon": "pending_actions",
+                        "link": reverse_lazy("admin:runs_run_changelist"),
+                        "permission": lambda request: request.user.has_perm("runs.view_run"),
+                    },
+                    {
+                        "title": "Runs",
+                        "icon": "monitoring",
+                        "link": reverse_lazy("admin:runs_runsummary_changelist"),
+                        "permission": lambda request: request.user.has_perm("runs.view_runsummary"),
                     },
                 ],
             },
@@ -415,6 +449,8 @@ CAPABILITIES = [
     "apps.capabilities.files.capability.files",
     "apps.capabilities.web.capability.web",
     "apps.capabilities.representation.capability.representation",
+    "apps.capabilities.questions.capability.questions",
+    "apps.capabilities.client_tools.capability.client_tools",
     "apps.capabilities.mcp.capability.mcp",
     "apps.capabilities.dial_app.capability.dial_app",
     "apps.capabilities.skills.capability.skills",
@@ -435,9 +471,13 @@ APP_SCHEMA_ID = env.url(
     "https://mydial.epam.com/custom_application_schemas/quickapps2",
     ("http", "https"),
 )
-CATALOG_MAX_AGE_SECONDS = 1.0
+CATALOG_MAX_AGE_SECONDS = env.seconds("CATALOG_MAX_AGE_SECONDS", 1.0, most=60, zero=True)
 HISTORY_DAYS = env.integer("HISTORY_DAYS", 365, least=1, also=0)
 """How long `clean_history` leaves changes of definitions; zero is for ever."""
+RUN_ROWS_DAYS = env.integer("RUN_ROWS_DAYS", 90, least=1, also=0)
+"""How long the rows of runs stay; zero is for ever."""
+MCP_PINNED_DESCRIPTIONS = env.boolean("MCP_PINNED_DESCRIPTIONS", True)
+"""Whether a tool of an MCP server is withheld once its description has changed."""
 ENABLE_PREVIEW_FEATURES = env.boolean("ENABLE_PREVIEW_FEATURES", False)
 DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID = env.text("DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID")
 DEFAULT_AGENT_MAX_ITERATIONS = env.integer("DEFAULT_AGENT_MAX_ITERATIONS", 15, least=1, also=-1)
@@ -450,6 +490,13 @@ TOOL_DISCOVERY_SECONDS = env.seconds("TOOL_DISCOVERY_SECONDS", 30.0, most=3600)
 MODEL_CALL_SECONDS = env.seconds("MODEL_CALL_SECONDS", 3600.0, most=86_400)
 """Of one request, whatever arrives meanwhile: an hour, as a deployment that is a tool has."""
 DEFAULT_TOOL_TIMEOUT_SECONDS = env.seconds("DEFAULT_TOOL_TIMEOUT_SECONDS", 300.0, most=3600)
+APPROVAL_MODE = env.choice("APPROVAL_MODE", "auto", ("auto", "confirm"))
+"""Whether calls of tools wait for a person, in applications that do not say."""
+APPROVAL_DENY = env.patterns("APPROVAL_DENY")
+"""Calls of tools that no application makes."""
+FAILED_TURNS_MOST = env.integer("FAILED_TURNS_MOST", 2, least=0)
+TOOL_BATCH_SECONDS = env.seconds("TOOL_BATCH_SECONDS", 0.0, most=86_400, zero=True)
+"""Of all calls that a model makes at once; zero is without end, each has a time of its own."""
 TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD = env.integer(
     "TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD", 40_000, least=1
 )
@@ -559,12 +606,21 @@ GATEWAY_MAX_DEPTH = 64
 GATEWAY_MAX_MESSAGES = 10_000
 HEARTBEAT_SECONDS = 15.0
 
-RUN_LEASE_SECONDS = env.seconds("RUN_LEASE_SECONDS", 30.0, most=3600)
-"""A run of which nothing was heard for so long belongs to a process that is gone."""
+RUN_LEASE_SECONDS = env.seconds("RUN_LEASE_SECONDS", 10.0, most=3600)
+"""A run of which nothing was heard for so long belongs to a process that is gone; another takes it."""
 CHAT_MAX_QUESTION_CHARS = env.integer("CHAT_MAX_QUESTION_CHARS", 100_000, least=1)
-CHAT_MAX_RUNS_PER_VISITOR = env.integer("CHAT_MAX_RUNS_PER_VISITOR", 5, least=1)
+RUNS_PER_PERSON = env.integer("RUNS_PER_PERSON", 5, least=1, also=0)
+"""Answers of the page that one person has at once, over all processes; further ones are queued."""
+RUNS_PER_KEY = env.integer("RUNS_PER_KEY", 1_000, least=1, also=0)
+"""The same for an API key, and for a caller of DIAL Core's; over the gateway of each process."""
+RUNS_PER_APPLICATION = env.integer("RUNS_PER_APPLICATION", 2_000, least=1, also=0)
+"""Of the page over all processes; and as many over the gateway of each process."""
+RUNS_PER_PROCESS = env.integer("RUNS_PER_PROCESS", 2_000, least=1, also=0)
+"""Of all doors. The page's are queued then, the gateway's are refused; zero is no limit, as above."""
 CHAT_UPLOAD_TYPES = env.words("CHAT_UPLOAD_TYPES")
 """Types of files, such as `image/*`, that the page takes; empty means all."""
+CHAT_SCRIPTS = env.words("CHAT_SCRIPTS")
+"""Addresses of scripts that the chat page loads, to bring tools of their own."""
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", LOG_LEVELS)

@@ -4,8 +4,6 @@ They are built into `STATIC_ROOT` once for each version of them. Where they are 
 tests, and with `DEBUG`), pages use their plain names and get them from their sources.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import Iterator

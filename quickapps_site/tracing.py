@@ -1,7 +1,5 @@
 """Spans leave the process where OpenTelemetry's own variables say."""
 
-from __future__ import annotations
-
 import logging
 import os
 

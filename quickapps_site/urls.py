@@ -1,7 +1,5 @@
 """Where Django's own pages are; what streams is routed before Django, in asgi.py."""
 
-from __future__ import annotations
-
 from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.templatetags.static import static

@@ -12,15 +12,18 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""The best first: a shell without windows takes a third of the processor time."""
+APT_INSTALL = ("apt-get", "install", "-y", "-qq", "--no-install-recommends")
 PACKAGE_MANAGERS = {
     "apt-get": (
-        ("apt-get", "update", "-qq"),
-        ("apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"),
+        (("apt-get", "update", "-qq"), (*APT_INSTALL, "chromium-headless-shell")),
+        ((*APT_INSTALL, "chromium"),),
     ),
-    "dnf": (("dnf", "install", "-y", "-q", "chromium"),),
-    "apk": (("apk", "add", "--quiet", "chromium"),),
+    "dnf": ((("dnf", "install", "-y", "-q", "chromium"),),),
+    "apk": ((("apk", "add", "--quiet", "chromium"),),),
 }
+"""The ways of each, with the commands of each way."""
 DOWNLOAD = (sys.executable, "-m", "playwright", "install", "--no-shell", "chromium")
 INSTALL_SECONDS = 900.0
 ABSENCE = "Browser tests skipped: there is no Chromium, and none could be installed."
@@ -61,7 +64,8 @@ def install(*, is_root: bool) -> list[str]:
 
 def ways(*, is_root: bool) -> Iterator[tuple[tuple[str, ...], ...]]:
     if is_root:
-        yield from (commands for name, commands in PACKAGE_MANAGERS.items() if shutil.which(name))
+        for name, found in PACKAGE_MANAGERS.items():
+            yield from found if shutil.which(name) else ()
     yield (DOWNLOAD,)
 
 

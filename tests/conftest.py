@@ -24,6 +24,13 @@ def pytest_configure() -> None:
 
     plain = "django.contrib.staticfiles.storage.StaticFilesStorage"
     settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": plain}}
+    settings.WHITENOISE_AUTOREFRESH = True  # or each test client would list all of them
+    # A good one takes a quarter of a second for each account.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+LONG = ("browser", "dial", "load", "peers", "tests/site/")
+"""Groups of tests that take longest: begun first, or one process would end alone with them."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -31,6 +38,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+    items.sort(key=place_of)
+
+
+def place_of(item: pytest.Item) -> int:
+    """In `LONG`; all others come after these, in the order that they had."""
+    marker = item.get_closest_marker("xdist_group")
+    group = marker.args[0] if marker else ""
+    return next((n for n, name in enumerate(LONG) if group.startswith(name)), len(LONG))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -47,15 +62,25 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 def nothing_is_kept_between_tests() -> Iterator[None]:
     """Rolled-back rows come again with the same ids and versions, so the process must forget."""
     yield
+    from apps.capabilities.mcp import pins
     from apps.catalog import resolve
     from apps.workspace.dial import kept_applications, metadata
-    from apps.workspace.local import mcp_servers, workspace
+    from apps.workspace.local import deployments, mcp_servers
 
     resolve.forget()
     kept_applications.forget()
     metadata.forget()
-    workspace.forget_deployments()
+    deployments.forget()
     mcp_servers.forget()
+    pins.forget()
+
+
+@pytest.fixture(autouse=True)
+def descriptions_are_pinned_where_there_is_a_database(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if request.node.get_closest_marker("django_db") is None:
+        monkeypatch.setattr("django.conf.settings.MCP_PINNED_DESCRIPTIONS", False)
 
 
 @pytest.fixture(autouse=True)

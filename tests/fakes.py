@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any, cast
 
 import msgspec
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event, StageClosed, TextDelta, Usage
+from apps.agent.ledger import EVERY_KIND, Consent, Interaction, Step
 from apps.agent.model import (
     Delta,
     Finish,
@@ -181,3 +184,61 @@ def timeless(events: Sequence[Event]) -> list[Event]:
         StageClosed(event.stage_id, 0.0, event.failed) if isinstance(event, StageClosed) else event
         for event in events
     ]
+
+
+class Crash(BaseException):
+    """The end of a process in the middle of a run."""
+
+
+class MemoryLedger:
+    """Keeps steps and interactions as rows: JSON, the newest of each key.
+
+    `records` has every step in the order in which they were recorded, `flushed` how many there
+    were at each flush, `asked` the keys of what was asked each time. Recording more than `room` steps ends the process.
+    """
+
+    is_kept = True
+    can_ask = EVERY_KIND
+
+    def __init__(self, room: int | None = None) -> None:
+        self.room = room
+        self.steps: dict[str, Step] = {}
+        self.records: list[Step] = []
+        self.flushed: list[int] = []
+        self.interactions: dict[tuple[str, str], Interaction] = {}
+        self.consents: dict[str, Consent] = {}
+        self.asked: list[str] = []
+
+    def step(self, key: str) -> Step | None:
+        return self.steps.get(key)
+
+    def record(self, step: Step) -> None:
+        if self.room is not None and len(self.records) >= self.room:
+            raise Crash
+        self.records.append(step)
+        self.steps[step.key] = replace(step, result=json.loads(json.dumps(step.result)))
+
+    async def flush(self) -> None:
+        self.flushed.append(len(self.records))
+
+    def interaction(self, key: str, kind: str) -> Interaction | None:
+        return self.interactions.get((key, kind))
+
+    def ask(self, interaction: Interaction) -> None:
+        asked = self.interactions.setdefault((interaction.key, interaction.kind), interaction)
+        assert asked == interaction
+        self.asked.append(interaction.key)
+
+    def answer(self, key: str, kind: str, **answer: object) -> None:
+        asked = self.interactions[key, kind]
+        self.interactions[key, kind] = replace(asked, answer=answer, answered_by="alice")
+
+    async def ask_now(self, interaction: Interaction) -> Mapping[str, Any]:
+        asked = self.interactions.setdefault((interaction.key, interaction.kind), interaction)
+        return asked.answer or {"outcome": "timeout"}
+
+    def consent(self, tool: str) -> Consent | None:
+        return self.consents.get(tool)
+
+    def idempotency_key(self, key: str) -> str:
+        return f"run/{key}"

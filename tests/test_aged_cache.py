@@ -63,3 +63,27 @@ def test_all_is_forgotten_at_once():
     cache.clear()
 
     assert cache.get("a") is None
+
+
+async def test_a_value_that_is_old_is_asked_for_once_while_others_use_it():
+    cache = AgedCache[str, int]()
+    cache.put("a", 1)
+    asked: list[int | None] = []
+
+    async def ask(known: int | None) -> int:
+        asked.append(known)
+        assert await cache.renewed("a", 60, ask) == 1  # somebody else, meanwhile
+        return 2
+
+    assert await cache.renewed("a", 0, ask) == 2
+    assert (asked, cache.get("a")) == ([1], 2)
+
+
+async def test_nothing_is_kept_of_a_key_that_never_had_a_value():
+    cache = AgedCache[str, int]()
+
+    async def ask(known: int | None) -> int | None:
+        return None
+
+    assert await cache.renewed("a", 60, ask) is None
+    assert cache.values == {}

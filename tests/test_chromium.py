@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shlex
 import shutil
 import threading
 import zipfile
@@ -14,6 +15,7 @@ import pytest
 
 from tests import chromium
 
+INSTALL = (*chromium.APT_INSTALL, "chromium")
 BROWSER = "#!/bin/sh\necho Chromium 1.0\n"
 
 
@@ -65,22 +67,24 @@ def download_host(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         thread.join()
 
 
+@pytest.mark.parametrize("package", ["chromium-headless-shell", "chromium"])
 def test_root_gets_it_from_the_package_manager(
-    programs: Path, download_host: list[str], capsys: pytest.CaptureFixture[str]
+    programs: Path, download_host: list[str], package: str
 ) -> None:
-    installed = programs / "chromium"
+    installed = programs / package
     write_program(
         programs / "apt-get",
         f"""#!{shutil.which("sh", path="/bin:/usr/bin")}
         [ "$1" = update ] && exit 0
-        [ "$*" = "install -y -qq --no-install-recommends chromium" ] || exit 1
+        [ "$*" = "install -y -qq --no-install-recommends {package}" ] || exit 1
         printf '#!/bin/sh\\nexit 0\\n' > {installed}
         /bin/chmod +x {installed}
         """,
     )
 
-    assert chromium.install(is_root=True) == []
+    problems = chromium.install(is_root=True)
 
+    assert all(" chromium-headless-shell: " in problem for problem in problems)
     assert chromium.find() == str(installed)
     assert download_host == []
 
@@ -93,7 +97,8 @@ def test_playwright_downloads_it_where_there_is_no_other_way(
 
     problems = chromium.install(is_root=is_root)
 
-    assert problems == (["apt-get update -qq: no network"] if is_root else [])
+    failed = ["apt-get update -qq: no network", f"{shlex.join(INSTALL)}: no network"]
+    assert problems == (failed if is_root else [])
     assert ["chrome" in download_host[0], "ffmpeg" in download_host[1]] == [True, True]
     assert chromium.find(chromium.path_of_own()) == chromium.path_of_own()
 

@@ -25,28 +25,47 @@ def visitor_cookie(site: str, slug: str) -> str:
 
 
 class PageSocket:
-    """One tab. `code` is what the server closed it with, None while it is open."""
+    """One tab. `code` is what the server closed it with, None while it is open.
 
-    def __init__(self, site: str, slug: str, cookie: str, *, buffer: int | None = None) -> None:
-        parts = urlsplit(site)
-        assert parts.hostname is not None
+    What comes over a socket that `deflates` is compressed, so its frames cannot be read here.
+    """
+
+    def __init__(
+        self,
+        site: str,
+        slug: str,
+        cookie: str,
+        *,
+        buffer: int | None = None,
+        deflates: bool = False,
+    ) -> None:
+        self.code: int | None = None
+        self.extension = "sec-websocket-extensions: permessage-deflate\r\n" if deflates else ""
         self.connection = socket.socket()
         if buffer is not None:
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
         self.connection.settimeout(PATIENCE)
+        self.incoming = self.connection.makefile("rb")
+        try:
+            self.connect(site, slug, cookie)
+        except BaseException:
+            self.close()
+            raise
+
+    def connect(self, site: str, slug: str, cookie: str) -> None:
+        parts = urlsplit(site)
+        assert parts.hostname is not None
         self.connection.connect((parts.hostname, parts.port))
         key = base64.b64encode(os.urandom(16)).decode()
         self.connection.sendall(
             f"GET /ws/chat/{slug}/ HTTP/1.1\r\nhost: {parts.netloc}\r\norigin: {site}\r\n"
             f"upgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\n"
-            f"sec-websocket-key: {key}\r\ncookie: {cookie}\r\n\r\n".encode()
+            f"sec-websocket-key: {key}\r\n{self.extension}cookie: {cookie}\r\n\r\n".encode()
         )
-        self.incoming = self.connection.makefile("rb")
         status = self.incoming.readline()
         assert b" 101 " in status, status
         while self.incoming.readline().strip():
             pass
-        self.code: int | None = None
 
     def send(self, frame: dict[str, Any]) -> None:
         text = json.dumps(frame).encode()

@@ -7,6 +7,9 @@ from typing import Literal
 Kind = Literal["visitor", "user", "key", "dial"]
 """`dial`: DIAL Core confirmed the caller, and made `api_key` for this one request."""
 
+Surface = Literal["", "page"]
+"""What the person has in front of them: the whole page, whose scripts can be asked to do something."""
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -26,6 +29,7 @@ class Caller:
     locale: str = "en"
     timezone: str = ""
     """The IANA name of the user's time zone, "" if it is not known."""
+    surface: Surface = ""
     client_channel: str = ""
     appdata: str = ""
     """`{bucket}/appdata/{application}`, as Core answered its key: whose bucket the application

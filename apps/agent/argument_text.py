@@ -1,7 +1,5 @@
 """The text of one argument, decoded while the JSON around it is still arriving."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,21 +1,18 @@
 """One answer of a model, put together from the pieces that it streams."""
 
-from __future__ import annotations
-
 import logging
-import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import Any, assert_never
 
-import msgspec
-
+from apps.agent.allowance import Allowance
+from apps.agent.early_stages import EarlyStages
 from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
     Emit,
     Finished,
+    InteractionRequested,
     ModelUsage,
     Reasoning,
     RefusalDelta,
@@ -29,22 +26,19 @@ from apps.agent.events import (
     StateSaved,
     TextDelta,
     ToolCallsRequested,
+    TurnRestarted,
     Usage,
 )
-from apps.agent.messages import Attachment, Message, Thoughts, ToolCall
+from apps.agent.growing_calls import GrowingCalls
+from apps.agent.ledger import WAITING
+from apps.agent.messages import Attachment, Message, Thoughts
 from apps.agent.model import Delta, Finish, ReasoningDelta, StagePart, ToolCallDelta
 from apps.agent.model_stages import ModelStages
-from apps.agent.stages import EarlyStages, GrowingCall
 
 logger = logging.getLogger(__name__)
 
 CUT = "length"
 """The finish reason of an answer that is not complete because it is too long."""
-MOST_CHARACTERS = 4_000_000
-"""Some million tokens. The most that a model is known to answer with are 128,000, about half a
-million characters, and a run asks a model some fifteen times."""
-MOST_DATA = 32 * 1024 * 1024
-"""Characters of files and state beside the text: as much as an answer in one piece may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,40 +49,6 @@ class Reply:
     finish_reason: str
     usage: tuple[ModelUsage, ...]
     annotations: tuple[Mapping[str, Any], ...] = ()
-
-
-@dataclass(slots=True)
-class Allowance:
-    """How much the models of one run may still say: an endless answer must not fill the memory.
-
-    Text, reasoning and tool calls share the `most` characters, of which `left` are left; below
-    zero, the answer had more. Attachments and state have `data` characters of JSON.
-    """
-
-    most: int = MOST_CHARACTERS
-    left: int = 0
-    data: int = MOST_DATA
-
-    def __post_init__(self) -> None:
-        self.left = self.most
-
-    @property
-    def is_exceeded(self) -> bool:
-        return self.left < 0 or self.data < 0
-
-    @property
-    def notice(self) -> str:
-        if self.left < 0:
-            return f"[The answer was cut here: it may have {self.most:,} characters at most.]"
-        return "[The answer was cut here: too much data came with it.]"
-
-    def fitting(self, text: str) -> str:
-        """The part of a text, already counted, that was still allowed."""
-        return text[: max(len(text) + self.left, 0)]
-
-    def take_data(self, value: Any) -> None:
-        if value:
-            self.data -= len(msgspec.json.encode(value))
 
 
 class Assembly:
@@ -122,8 +82,7 @@ class Assembly:
         self.thoughts: list[str] = []
         self.thoughts_name = ""
         """The service's name for reasoning; "" if it sends none."""
-        self.calls: list[GrowingCall] = []
-        self.growing: dict[int, GrowingCall] = {}
+        self.calls = GrowingCalls()
         self.attachments: list[Attachment] = []
         self.annotations: list[Mapping[str, Any]] = []
         self.state: dict[str, Any] = {}
@@ -200,8 +159,13 @@ class Assembly:
                 self.usage = delta
             case Spent(usage):
                 self.take_usage(usage)
+            case TurnRestarted():
+                self.restart(delta)
+            case InteractionRequested():
+                self.emit(delta)
             case Finish(reason):
-                self.finish_reason = reason
+                # Only an application here can wait, which says so with `Finished`.
+                self.finish_reason = "stop" if reason == WAITING else reason
             case Finished(reason, usage):
                 self.finish_reason = reason
                 self.take_usage(usage)
@@ -209,6 +173,14 @@ class Assembly:
                 self.feed(delta)
             case _:
                 assert_never(delta)
+
+    def restart(self, event: TurnRestarted) -> None:
+        """An application goes on: take what it has said, of which this run knows nothing yet."""
+        self.feed(TextDelta(event.text))
+        for attachment in event.attachments:
+            self.feed(AttachmentAdded(attachment))
+        for annotation in event.annotations:
+            self.feed(AnnotationAdded(annotation))
 
     def say(self, delta: TextDelta | RefusalDelta) -> None:
         """Emit text; a refusal becomes the text of the message too."""
@@ -251,28 +223,13 @@ class Assembly:
             self.usage = usage
 
     def feed_call(self, delta: ToolCallDelta) -> None:
-        call = self.growing.get(delta.index)
-        if call is None or (delta.id and call.id and delta.id != call.id):
-            call = self.find_call(delta)
-        call.id = call.id or delta.id
-        call.name += delta.name
+        known = len(self.calls)
+        call = self.calls.feed(delta)
+        if len(self.calls) > known and self.stages is not None:
+            self.stages.give_way()
         self.allowance.left -= 1 + len(delta.name) + len(delta.arguments)
-        if delta.arguments:
-            call.arguments.append(delta.arguments)
-            if self.early is not None:
-                self.early.feed(call, delta.arguments)
-
-    def find_call(self, delta: ToolCallDelta) -> GrowingCall:
-        """The call of a piece that the number alone does not tell: some services number all 0."""
-        numbered = (call for call in self.calls if call.index == delta.index)
-        call = next((call for call in numbered if call.id == delta.id), None)
-        if call is None:
-            if self.stages is not None:
-                self.stages.give_way()
-            call = GrowingCall(delta.index)
-            self.calls.append(call)
-        self.growing[delta.index] = call
-        return call
+        if delta.arguments and self.early is not None:
+            self.early.feed(call, delta.arguments)
 
     def cut(self) -> None:
         """End the answer with a notice, without its calls: they may be incomplete."""
@@ -280,18 +237,13 @@ class Assembly:
             "The answer of a model was cut: it has more than %d characters or too much data",
             self.allowance.most,
         )
-        self.calls.clear()
-        self.growing.clear()
+        self.calls = GrowingCalls()
         self.finish_reason = CUT
         self.say(TextDelta(f"\n\n{self.allowance.notice}" if self.text else self.allowance.notice))
 
     def reply(self, model: str, taken: Collection[str] = ()) -> Reply:
         """The whole answer; calls get ids that are not `taken`."""
-        used = set(taken)
-        calls = tuple(
-            ToolCall(unused(call.id, used), call.name, "".join(call.arguments))
-            for call in sorted(self.calls, key=attrgetter("index"))
-        )
+        calls = self.calls.complete(taken) if self.calls else ()
         thoughts = None
         if calls and self.thoughts_name:
             thoughts = Thoughts({self.thoughts_name: "".join(self.thoughts)}, model)
@@ -314,14 +266,6 @@ class Assembly:
             return tuple(one if one.model else replace(one, model=model) for one in usage.per_model)
         counts = (usage.input, usage.output, usage.cached, usage.created, usage.reasoning)
         return (ModelUsage(model, *counts),)
-
-
-def unused(id: str, used: set[str]) -> str:
-    """The id, or a new one if it is empty or used: results are matched to calls by it."""
-    if not id or id in used:
-        id = f"call_{uuid.uuid4().hex}"
-    used.add(id)
-    return id
 
 
 def show_once(attachment: Attachment, emit: Emit, shown: set[str]) -> None:

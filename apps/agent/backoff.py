@@ -1,7 +1,5 @@
 """The pauses between attempts at something that failed."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from math import inf

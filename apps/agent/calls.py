@@ -12,7 +12,7 @@ import msgspec
 
 from apps.agent.messages import Message, ToolCall
 from apps.agent.surrogates import decode_json, well_formed
-from apps.agent.tools import Invocation, ResultStep, Tool, ToolResult
+from apps.agent.tools import Invocation, Pending, ResultStep, Tool, ToolResult
 from apps.errors import InvalidParameter, Stopped, ToolError
 
 logger = logging.getLogger(__name__)
@@ -29,20 +29,20 @@ STATIC = (
 CORRECT = "Correct it and call the tool again."
 UNEXPECTED = ToolResult("Error: the tool failed unexpectedly.")
 
-Step = Literal["open", "arguments", "call", "result"]
+CallStep = Literal["open", "arguments", "call", "result"]
 """Of a tool call, in their order; `open` fails where there is no such tool."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """How one call went: `result` is what the model gets.
+    """How one call went: `result` is what the model gets, a `Pending` if somebody has to answer.
 
     `failed` is the step that went wrong, None if none did, and `error` its message.
     `stopped` ends the run. `seconds` is the tool's own time; None if it was not called.
     """
 
     result: ToolResult
-    failed: Step | None = None
+    failed: CallStep | None = None
     error: str = ""
     stopped: Stopped | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -56,7 +56,7 @@ async def call_tool(
 
     Failures are in the outcome. `invocation` is complete but for the arguments.
     """
-    step: Step = "arguments"
+    step: CallStep = "arguments"
     arguments: Mapping[str, Any] = {}
     started = seconds = None
 
@@ -72,7 +72,7 @@ async def call_tool(
             seconds = time.monotonic() - started
         reported = result.failure
         step = "result"
-        for change in results:
+        for change in () if isinstance(result, Pending) else results:
             result = await change(call, result)
     except ToolError as error:
         if step == "call" and isinstance(error, InvalidParameter):

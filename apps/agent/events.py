@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from apps.agent.ledger import Interaction
 from apps.agent.messages import Attachment, ToolCall
 
 
@@ -143,6 +144,30 @@ class ToolCallsRequested:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnRestarted:
+    """Another process goes on with the run, from its last recorded step.
+
+    The answer so far consists of these parts; what was shown after them will come again. Stages
+    that are open have failed.
+    """
+
+    text: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    annotations: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InteractionRequested:
+    """The run waits for an answer until `due`, in seconds since 1970; None for no limit.
+
+    The `key` of the interaction is that of the outermost run.
+    """
+
+    interaction: Interaction
+    due: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StateSaved:
     """The state that the next request must bring back: once, near the end; a model's in pieces."""
 
@@ -176,6 +201,8 @@ Event = (
     | AttachmentAdded
     | AnnotationAdded
     | ToolCallsRequested
+    | TurnRestarted
+    | InteractionRequested
     | StateSaved
     | Spent
     | Finished

@@ -4,8 +4,6 @@ Ids are hashes of the content, so the same conversation gets the same ids in eve
 pair that comes back with the history is recognized.
 """
 
-from __future__ import annotations
-
 import hashlib
 import uuid
 from collections.abc import Mapping, Sequence

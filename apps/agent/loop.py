@@ -6,31 +6,37 @@ do not change this module.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from apps.agent.assembly import Allowance, Assembly, Reply, show_once
-from apps.agent.calls import (
-    UNEXPECTED,
-    ToolOutcome,
-    call_tool,
-    refusal,
-    result_message,
-    static_names,
-)
-from apps.agent.events import AnnotationAdded, Emit, ModelUsage, ToolCallsRequested
-from apps.agent.messages import Message, ToolCall, as_json, unanswered
+from apps.agent.assembly import Assembly, Reply, show_once
+from apps.agent.calls import ToolOutcome, refusal, result_message, static_names
+from apps.agent.early_stages import EarlyStages
+from apps.agent.events import AnnotationAdded, Emit, ToolCallsRequested
+from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
+from apps.agent.messages import Message, ToolCall, as_json, last_calling, unanswered
 from apps.agent.model import Model, ModelRequest
 from apps.agent.model_stages import ModelStages
+from apps.agent.model_steps import (
+    model_ledger,
+    record_recovery,
+    record_reply,
+    repeat_recovery,
+    repeat_reply,
+)
+from apps.agent.progress import Progress, Timing, Turn
 from apps.agent.records import log_payload, log_refused_calls, log_reply
+from apps.agent.replay import Replay, end_replay
 from apps.agent.replies import RetryPolicy, call_ids
-from apps.agent.stages import Announcement, DeferredStages, EarlyStages
-from apps.agent.tools import Invocation, ResultStep, Tool, ToolSpec
-from apps.errors import ModelFailed, StepLimitReached
+from apps.agent.stages import Announcement, DeferredStages
+from apps.agent.taint import Taint
+from apps.agent.tool_batch import ToolBatch, all_failed, parted, waits
+from apps.agent.tool_steps import ToolSteps
+from apps.agent.tools import ResultStep, Tool, ToolSpec
+from apps.errors import ModelFailed, StepLimitReached, ToolsKeepFailing
 
 logger = logging.getLogger(__name__)
 
@@ -45,50 +51,6 @@ NOTHING = " "
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
-    """The duration of one call of a model or a tool."""
-
-    name: str
-    seconds: float
-    is_tool: bool = False
-
-
-@dataclass(slots=True)
-class Progress:
-    """The results of a run so far. They outlive an error, so that the state can be saved."""
-
-    base: Sequence[Message] = ()
-    """The conversation that the run continues; since a recovery, the rewritten one."""
-    added: list[Message] = field(default_factory=list)
-    usage: list[ModelUsage] = field(default_factory=list)
-    iterations: int = 0
-    tool_calls: int = 0
-    said_text: bool = False
-    has_recovered: bool = False
-    allowance: Allowance = field(default_factory=Allowance)
-    shown: set[str] = field(default_factory=set)
-    """URLs of the attachments that the answer already has."""
-    timings: list[Timing] = field(default_factory=list)
-    """Of all calls, in the order in which they ended."""
-
-    @property
-    def conversation(self) -> tuple[Message, ...]:
-        return (*self.base, *self.added)
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One call of the model, and of the tools that it then asks for."""
-
-    conversation: Sequence[Message]
-    emit: Emit
-    progress: Progress
-    early: EarlyStages
-    deferred: DeferredStages
-    """Stages that stay open until the model's next answer is complete."""
-
-
-@dataclass(frozen=True, slots=True)
 class AgentLoop:
     """`external` are tools of the client: shown to the model, never run here.
 
@@ -97,7 +59,10 @@ class AgentLoop:
     `first_parameters` are for the first call only (`tool_choice` would make the loop endless).
     `requires_external` keeps them until an external tool is called; after the first call only
     external tools are listed then, because a model could call the others for ever instead.
-    `recoveries` are tried in their order when the model fails, once in a run.
+    `recoveries` are tried in their order when the model fails, once in a run. `batch_seconds` is
+    the time for all calls of one answer; `failed_turns` is after how many turns in a row whose
+    calls all failed the run ends, 0 for never. What the `ledger` has is not done again; `is_resumed` if
+    another process has begun the run. An application that plays the model shares the `taint`.
     """
 
     model: Model
@@ -117,15 +82,25 @@ class AgentLoop:
     show_stages: bool = True
     shows_logprobs: bool = False
     retries: RetryPolicy = field(default_factory=RetryPolicy)
+    batch_seconds: float | None = None
+    failed_turns: int = 0
+    ledger: Ledger = NO_LEDGER
+    is_resumed: bool = False
+    taint: Taint | None = None
 
     async def run(self, messages: Sequence[Message], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, adding every new message to `progress`; return the finish reason.
 
-        Unanswered calls at their end are made first.
-        Raises `StepLimitReached`, `ModelFailed`, `Stopped`.
+        Unanswered calls at their end are made first. A run that waits for an answer of a person
+        ends with `WAITING`; one that nobody keeps leaves the calls in `progress.waiting`.
+        Raises `StepLimitReached`, `ToolsKeepFailing`, `ModelFailed`, `Stopped`, `LeaseLost`,
+        `NotStored`.
         """
         progress.base = messages
         with DeferredStages() as deferred:
+            if self.is_resumed:
+                emit = Replay(emit, progress)
+                deferred.callback(emit.end)
             reason = ""
             if calls := unanswered(messages):
                 reason = await self.make_calls(self.turn(emit, progress, deferred), calls)
@@ -138,12 +113,14 @@ class AgentLoop:
 
     async def iterate(self, emit: Emit, progress: Progress, deferred: DeferredStages) -> str:
         """Ask, and run the calls of the answer; the finish reason, "" to go on."""
+        if self.ledger.is_kept:
+            repeat_recovery(self.ledger, progress)
         original: ModelFailed | None = None
         while True:
             turn = self.turn(emit, progress, deferred)
             with turn.early:
                 try:
-                    reply = await self.ask(turn)
+                    reply = await self.reply(turn)
                 except ModelFailed as failure:
                     if original is not None:
                         raise original from failure
@@ -172,9 +149,22 @@ class AgentLoop:
                 progress.base = tuple(rewritten)
                 progress.added.clear()
                 turn.deferred.show_changes(turn.conversation, progress.base)
+                if self.ledger.is_kept:
+                    record_recovery(self.ledger, progress)
                 logger.warning("Model call failed and is asked again with other messages")
                 return True
         return False
+
+    async def reply(self, turn: Turn) -> Reply:
+        """The recorded answer, else the model's. Raises `ModelFailed`."""
+        if not self.ledger.is_kept:
+            return await self.ask(turn)
+        if (recorded := repeat_reply(self.ledger, turn)) is not None:
+            return recorded
+        end_replay(turn.emit)
+        reply = await self.ask(turn)
+        record_reply(self.ledger, turn.progress, reply)
+        return reply
 
     async def ask(self, turn: Turn) -> Reply:
         """Raises `ModelFailed`."""
@@ -188,7 +178,7 @@ class AgentLoop:
             seconds = time.monotonic() - started
             progress.timings.append(Timing(self.name, seconds))
             progress.usage += assembly.spent(self.name)
-            progress.said_text = progress.said_text or bool(assembly.text)
+            progress.say("".join(assembly.text))
         turn.deferred.close()
         reply = assembly.reply(self.name, call_ids(request.messages))
         log_reply(reply, self.name, progress.iterations, seconds)
@@ -203,10 +193,11 @@ class AgentLoop:
         first = self.first_parameters if is_first or self.requires_external else {}
         parameters = {**self.parameters, **first}
         specs = list(self.external.values())
+        ledger = model_ledger(self.ledger, turn.progress)
         if self.requires_external and not is_first:
-            return ModelRequest(messages, specs, parameters)
-        own = [tool.spec for tool in self.tools.values()]
-        return ModelRequest(messages, own + specs, parameters, self.static_tools)
+            return ModelRequest(messages, specs, parameters, ledger=ledger, taint=self.taint)
+        specs = [tool.spec for tool in self.tools.values()] + specs
+        return ModelRequest(messages, specs, parameters, self.static_tools, ledger, self.taint)
 
     def assembly(self, turn: Turn) -> Assembly:
         progress = turn.progress
@@ -214,7 +205,7 @@ class AgentLoop:
         prefix = f"model-{progress.iterations}-{again}"
         return Assembly(
             turn.emit,
-            lead="\n\n" if progress.said_text else "",
+            lead=progress.lead,
             stages=ModelStages(turn.emit, prefix) if self.show_stages else None,
             shown=progress.shown,
             early=turn.early,
@@ -224,6 +215,8 @@ class AgentLoop:
 
     async def act(self, turn: Turn, reply: Reply) -> str:
         """Keep the answer and make its calls; the finish reason, "" to go on."""
+        if reply.finish_reason == WAITING:
+            return WAITING
         message = replace(reply.message, content=reply.message.content or NOTHING)
         if message.tool_calls:
             return await self.make_calls(turn, message.tool_calls, message)
@@ -241,30 +234,46 @@ class AgentLoop:
         external = tuple(call for call in calls if call.name in self.external)
         if internal:
             asking = () if message is None else (message,)
-            outcomes = await self.run_tools(turn, internal, (*turn.conversation, *asking))
-            turn.progress.added += [replace(one, tool_calls=internal) for one in asking]
+            turn.progress.tool_calls += len(internal)
+            batch = self.batch(turn, internal, *asking)
+            outcomes = await batch.run()
+            if is_waiting := waits(outcomes):
+                batch.ask(outcomes)
+                if self.ledger.is_kept:
+                    return WAITING
+                internal, outcomes, waiting = parted(internal, outcomes)
+                asker = last_calling((*turn.conversation, *asking))
+                left = replace(asker, content=NOTHING, tool_calls=(*waiting, *external))
+                turn.progress.waiting = left
+            if internal:
+                turn.progress.added += [replace(one, tool_calls=internal) for one in asking]
             self.keep_results(turn, internal, outcomes)
+            if is_waiting:
+                return WAITING
         if not external:
             return ""
         turn.emit(ToolCallsRequested(external))
         return "tool_calls"
 
-    async def run_tools(
-        self, turn: Turn, calls: Sequence[ToolCall], conversation: Sequence[Message]
-    ) -> list[ToolOutcome]:
-        """Run the calls concurrently; their outcomes, in the order of the calls."""
-        turn.progress.tool_calls += len(calls)
+    def batch(self, turn: Turn, calls: Sequence[ToolCall], *asking: Message) -> ToolBatch:
+        """`asking` is the message with the calls, if the conversation does not have it yet."""
+        static = static_names(self.static_tools)
         known = self.tools.keys() | self.unlisted.keys()
-        log_refused_calls(calls, known, self.hidden.keys(), static_names(self.static_tools))
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self.call(turn, call, conversation)) for call in calls]
-        # A tool that cancels itself has failed; the run was not cancelled.
-        return [ToolOutcome(UNEXPECTED) if task.cancelled() else task.result() for task in tasks]
+        log_refused_calls(calls, known, self.hidden.keys(), static)
+        return ToolBatch(
+            ToolSteps(self.ledger, turn.progress.iterations, calls),
+            turn,
+            (*turn.conversation, *asking),
+            self.find_tool,
+            lambda name: refusal(name, self.hidden, static),
+            self.results,
+            self.batch_seconds,
+        )
 
     def keep_results(
         self, turn: Turn, calls: Sequence[ToolCall], outcomes: Sequence[ToolOutcome]
     ) -> None:
-        """Keep the results and show what goes with them. Raises `Stopped`."""
+        """Keep the results and show what goes with them. Raises `Stopped`, `ToolsKeepFailing`."""
         progress = turn.progress
         for call, outcome in zip(calls, outcomes, strict=True):
             result = outcome.result
@@ -277,31 +286,9 @@ class AgentLoop:
         for outcome in reversed(outcomes):
             if outcome.stopped is not None:
                 raise outcome.stopped
-
-    async def call(
-        self, turn: Turn, call: ToolCall, conversation: Sequence[Message]
-    ) -> ToolOutcome:
-        """Run one tool call. Its failure does not end the others, and the model gets a reply."""
-        log_payload(f"arguments of {call.name}", lambda: call.arguments)
-        with turn.early.taken(call) as early:
-            tool = self.find_tool(call.name)
-            if tool is None:
-                refused = refusal(call.name, self.hidden, static_names(self.static_tools))
-                return ToolOutcome(refused, "open", refused.content)
-            invocation = Invocation(
-                call.id,
-                messages=conversation,
-                emit=turn.emit,
-                early=early,
-                defer=turn.deferred.keep,
-                spend=turn.progress.usage.extend,
-            )
-            outcome = await call_tool(tool, call, invocation, self.results)
-        if outcome.seconds is not None:
-            timing = Timing(tool.spec.name, outcome.seconds, is_tool=True)
-            turn.progress.timings.append(timing)
-        log_payload(f"result of {call.name}", lambda: outcome.result.content)
-        return outcome
+        progress.failed_turns = progress.failed_turns + 1 if all_failed(outcomes) else 0
+        if 0 < self.failed_turns <= progress.failed_turns:
+            raise ToolsKeepFailing(progress.failed_turns)
 
     def find_tool(self, name: str) -> Tool | None:
         return self.tools.get(name) or self.unlisted.get(name)

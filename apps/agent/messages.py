@@ -4,8 +4,6 @@ The written form is the OpenAI message with DIAL's `custom_content`. It is what 
 what models are asked with, and what is kept in a conversation's state.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -145,8 +143,8 @@ def to_dict(message: Message) -> dict[str, Any]:
     custom: dict[str, Any] = dict(message.extra)
     if message.attachments:
         custom["attachments"] = [attachment_to_dict(item) for item in message.attachments]
-    if state := written_state(message):
-        custom["state"] = state
+    if message.state or message.model_state or message.thoughts:
+        custom["state"] = written_state(message)
     if custom:
         written["custom_content"] = custom
     return written
@@ -227,6 +225,11 @@ def unanswered(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
             return tuple(call for call in message.tool_calls if call.id not in results)
         results.add(message.tool_call_id)
     return ()
+
+
+def last_calling(messages: Sequence[Message]) -> Message:
+    """The newest message with calls; there has to be one."""
+    return next(message for message in reversed(messages) if message.tool_calls)
 
 
 async def own_thoughts(deployment: str, messages: Sequence[Message]) -> Sequence[Message]:

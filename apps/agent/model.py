@@ -5,8 +5,6 @@ They are msgspec structs where there may be one for each token: a frozen datacla
 as long to make.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -14,7 +12,9 @@ from typing import Any, Protocol
 import msgspec
 
 from apps.agent.events import Event, Usage
+from apps.agent.ledger import NO_LEDGER, Ledger
 from apps.agent.messages import Attachment, Message
+from apps.agent.taint import Taint
 from apps.agent.tools import ToolSpec
 
 
@@ -64,13 +64,16 @@ class ModelRequest:
     """One question to a model.
 
     `parameters` are top-level fields of the completion request (`temperature`, `tool_choice`,
-    `response_format`, …); `static_tools` are written into the tool list as they are.
+    `response_format`, …); `static_tools` are written into the tool list as they are. `ledger` and
+    `taint` are for an application that plays the model: its steps, and what the asking run has read.
     """
 
     messages: Sequence[Message]
     tools: Sequence[ToolSpec] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
     static_tools: Sequence[Mapping[str, Any]] = ()
+    ledger: Ledger = NO_LEDGER
+    taint: Taint | None = None
 
 
 class Model(Protocol):

@@ -3,8 +3,6 @@
 A text line has the fields behind the name; the JSON formatter finds them in the record.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Set
 
@@ -28,23 +26,21 @@ def record(
     """Log an event, with the traceback of an error if one is given."""
     if not logger.isEnabledFor(level):
         return
-    values = {
-        name: round(value, 3) if isinstance(value, float) else value
-        for name, value in fields.items()
-    }
-    text = " ".join([f"{name}={field_text(value)}" for name, value in values.items()])
+    text = f"{event}:"
+    for name, value in fields.items():
+        if isinstance(value, float):
+            fields[name] = value = round(value, 3)
+        text += f" {name}={value if type(value) is int else field_text(value)}"
     error = None if traceback is None else (type(traceback), traceback, traceback.__traceback__)
     # Made here: to find the line of the caller costs more than to write the record.
-    entry = logging.LogRecord(logger.name, level, "", 0, "%s: %s", (event, text), error)
-    entry.event, entry.fields = event, values
+    entry = logging.LogRecord(logger.name, level, "", 0, text, (), error)
+    entry.event, entry.fields = event, fields
     logger.handle(entry)
 
 
 def field_text(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
-    if isinstance(value, int):
-        return str(value)
     if isinstance(value, (list, tuple)):
         return ",".join(map(str, value)) or "-"
     text = str(value)

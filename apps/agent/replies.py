@@ -1,7 +1,5 @@
 """A model is asked, again after a transient failure, and its answer read to the end."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
@@ -9,7 +7,8 @@ from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, replace
 from itertools import count
 
-from apps.agent.assembly import Allowance, Assembly, Reply
+from apps.agent.allowance import Allowance
+from apps.agent.assembly import Assembly, Reply
 from apps.agent.backoff import Backoff
 from apps.agent.events import Emit
 from apps.agent.messages import Message

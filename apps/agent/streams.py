@@ -1,7 +1,5 @@
 """The bridge between a run that emits and a door that iterates."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 

@@ -3,8 +3,6 @@
 Each becomes U+FFFD.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import TypeVar

@@ -10,9 +10,11 @@ from typing import Any
 
 import msgspec
 
+from apps.agent.early_stages import EarlyStage
 from apps.agent.events import Emit, ModelUsage
+from apps.agent.ledger import NO_LEDGER, Interaction, InteractionKind, Ledger
 from apps.agent.messages import Attachment, Message, ToolCall
-from apps.agent.stages import SILENT, Announcement, EarlyStage, Stage, silent
+from apps.agent.stages import SILENT, Announcement, Stage, silent
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,21 @@ class ToolResult:
     failure: Exception | None = field(default=None, compare=False, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Pending(ToolResult):
+    """No result yet: the call is made again once somebody has answered one of the `interactions`.
+
+    There are none if a run inside of the call waits. `content` is for the model of a run that
+    cannot wait.
+    """
+
+    content: str = (
+        "Error: this tool has to ask a person, and nobody can be asked in this conversation. "
+        "Go on without it, and say what was left out."
+    )
+    interactions: tuple[Interaction, ...] = ()
+
+
 ResultStep = Callable[[ToolCall, ToolResult], Awaitable[ToolResult]]
 """A tool's result on its way to the model."""
 Defer = Callable[[Stage, AbstractContextManager[object]], object]
@@ -82,6 +99,11 @@ class Invocation:
     defer: Defer | None = None
     """Keeps a stage open until the model has answered the result of the call."""
     spend: Spend = ignore_usage
+    ledger: Ledger = NO_LEDGER
+    key: str = ""
+    """Of the step that the call is in the ledger."""
+    answers: Mapping[InteractionKind, Interaction] = field(default_factory=dict)
+    """What people answered to the interactions of an earlier `Pending`."""
 
 
 CallTool = Callable[[Invocation], Coroutine[Any, Any, ToolResult]]
@@ -91,7 +113,7 @@ CallTool = Callable[[Invocation], Coroutine[Any, Any, ToolResult]]
 @dataclass(frozen=True, slots=True)
 class Tool:
     """`toolset` is its place in the manifest, "" for none. `constants` are arguments of every call
-    that the model does not see.
+    that the model does not see. `is_repeatable`: two calls have the effect of one.
     """
 
     spec: ToolSpec
@@ -100,6 +122,7 @@ class Tool:
     announcement: Announcement | None = None
     """Opens its stage while the arguments arrive; None: the stage opens with the call."""
     constants: Mapping[str, Any] = field(default_factory=dict)
+    is_repeatable: bool = False
 
 
 @dataclass(slots=True)

@@ -7,8 +7,8 @@ opening happens for each run and must be cheap.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence, Set
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Generic, TypeVar
@@ -19,14 +19,17 @@ from django.utils.module_loading import import_string
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Emit
+from apps.agent.ledger import InteractionKind, Ledger
 from apps.agent.loop import Recovery, ViewStep
 from apps.agent.messages import Message
+from apps.agent.taint import Taint
 from apps.agent.tools import ResultStep, Spend, Tool, Toolbox, ignore_usage
 from apps.errors import InitializationIssue, Unsupported
 from apps.manifest.manifest import Manifest
 from apps.manifest.parts import parts_in_use
 from apps.manifest.skill_document import InstalledSkill
-from apps.workspace.loading.loader import Loader, Loading
+from apps.workspace.loading.loader import Loader
+from apps.workspace.loading.shared_loads import Loading
 from apps.workspace.port import Workspace
 
 T = TypeVar("T")
@@ -57,15 +60,17 @@ Completion = Callable[[Completed], Awaitable[None]]
 """What is done once there is an answer, while everything is still open."""
 
 
-Delegate = Callable[["Manifest", "Prepared", str, Emit], Coroutine[Any, Any, str]]
+Delegate = Callable[["Manifest", "Prepared", str, Emit, Ledger], Coroutine[Any, Any, str | None]]
 """Another run for the same caller, of another manifest: it knows the question and nothing else.
 
-It emits what any run does, and returns the text that it ends with, "" for none. Raises
-`QuickAppError`.
+It emits what any run does, and returns the text that it ends with, "" for none; None if it waits
+for an answer of a person. Raises `QuickAppError`.
 """
 
 
-async def nobody(manifest: Manifest, prepared: Prepared, question: str, emit: Emit) -> str:
+async def nobody(
+    manifest: Manifest, prepared: Prepared, question: str, emit: Emit, ledger: Ledger
+) -> str:
     """Raises `Unsupported`."""
     raise Unsupported("There is no run here that could hand a task to another one.")
 
@@ -119,6 +124,8 @@ class Opening:
     """The tool that the client wants to be called first, "" for none."""
     known: Known = field(default_factory=Known)
     loading: Loading = field(default_factory=Loading)
+    can_ask: Set[InteractionKind] = frozenset()
+    """What calls can ask the person."""
     spend: Spend = ignore_usage
     """Takes what was spent beside the calls of the model."""
     delegate: Delegate = nobody
@@ -126,11 +133,17 @@ class Opening:
     """The conversation as it was given, with the tool calls of earlier answers."""
     skills: tuple[InstalledSkill, ...] = ()
     """Those that every application of this installation is offered."""
+    taint: Taint = field(default_factory=Taint)
+    """What the conversation has read that is not to be trusted."""
+
+    def has_called(self, tool: str) -> bool:
+        """Whether the conversation has a call of that tool."""
+        return any(call.name == tool for m in self.messages for call in m.tool_calls)
 
     @property
     def loader(self) -> Loader:
         """Files by their address, each loaded once in a run."""
-        return Loader(self.workspace.files, self.loading)
+        return Loader(self.workspace.files, self.loading, self.taint)
 
 
 Settle = Callable[[], Awaitable["Contribution"]]
@@ -163,6 +176,14 @@ class Contribution:
 
 Open = Callable[[Opening], AbstractAsyncContextManager[Contribution]]
 """Raises `InitializationIssue`; the run then goes on without the capability."""
+
+
+NOTHING = Contribution()
+
+
+def only_after(tool: str, opener: Open) -> Open:
+    """Opens nothing, unless the tool was called earlier in the conversation."""
+    return lambda opening: opener(opening) if opening.has_called(tool) else nullcontext(NOTHING)
 
 
 @dataclass(frozen=True, slots=True)

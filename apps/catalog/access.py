@@ -3,8 +3,6 @@
 Visitors may use public ones, signed-in people all of them, keys the ones in their scope.
 """
 
-from __future__ import annotations
-
 from django.db.models import QuerySet
 
 from apps.accounts.caller import Caller

@@ -1,7 +1,5 @@
 """System checks of this installation's configuration and predefined content."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings
@@ -52,6 +50,18 @@ def traffic_is_encrypted(**options: Any) -> list[CheckMessage]:
         return []
     hint = "Put a proxy with TLS in front and set HTTPS=true."
     return [Warning("HTTPS is off: passwords travel in the clear.", hint=hint, id="quickapps.W002")]
+
+
+@register(Tags.caches)
+def processes_hear_each_other(**options: Any) -> list[CheckMessage]:
+    """A server warns of it when it starts, too."""
+    if settings.WEB_CONCURRENCY == 1 or settings.REDIS_URL:
+        return []
+    hint = "Set REDIS_URL; until then pages look for news of other processes every 15 seconds."
+    told = (
+        f"WEB_CONCURRENCY is {settings.WEB_CONCURRENCY}, and the processes do not hear each other."
+    )
+    return [Warning(told, hint=hint, id="quickapps.W004")]
 
 
 @register(Tags.files)

@@ -1,7 +1,5 @@
 """Applications that would call themselves, directly or through others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any

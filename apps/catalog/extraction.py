@@ -1,7 +1,5 @@
 """Saving moves the plain credentials of a document into secrets, which it then names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,7 +7,8 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from apps.catalog.content.installed import installed
-from apps.catalog.credentials import (
+from apps.catalog.models import Application
+from apps.catalog.plain_credentials import (
     ELSEWHERE,
     PlainCredential,
     free_name,
@@ -17,9 +16,9 @@ from apps.catalog.credentials import (
     plain_credentials,
     with_secrets,
 )
-from apps.catalog.models import Application
 from apps.catalog.uses import documents
-from apps.manifest.credentials import Keys, credential_places, replaced
+from apps.manifest.credentials import credential_places
+from apps.manifest.places import Keys, replaced
 from apps.manifest.problems import Problem
 from apps.workspace.local.models import Secret
 from apps.workspace.local.stored_secrets import find_all, server_problem
@@ -99,8 +98,7 @@ def is_sent_elsewhere(item: str) -> bool:
 
 
 def named_secrets(stored: Iterable[Any]) -> list[Secret]:
-    places = [place for document in stored for place in credential_places(document)]
-    names = {place.secret for place in places if place.kind == "reference"}
+    names = {place.secret for doc in stored for place in credential_places(doc, "reference")}
     return sorted(find_all(names).values(), key=lambda secret: secret.name)
 
 

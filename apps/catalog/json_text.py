@@ -4,15 +4,12 @@
 RecursionError for deep nesting; a database refuses some of what it reads.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
 from math import isfinite
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from apps.manifest.problems import ROOT, join
 
@@ -46,8 +43,7 @@ def parse(text: str) -> Any:
     except ValueError as error:  # a number with more digits than the interpreter reads
         raise JSONTextInvalid(f"{error}.") from error
     for path, message in unstorable(value):
-        place = locate(text, path)
-        raise JSONTextInvalid(f"{path}: {message}", place.line, place.column)
+        raise JSONTextInvalid(f"{path}: {message}", *locate(text, path))
     return value
 
 
@@ -71,11 +67,9 @@ def unstorable(value: Any) -> Iterator[tuple[str, str]]:
         path, item, depth = waiting.pop()
         if depth > DEEPEST:
             yield path, f"nested deeper than {DEEPEST} levels."
-        elif isinstance(item, dict):
-            waiting += [(join(path, str(key)), member, depth + 1) for key, member in item.items()]
-            waiting += [(path, key, depth) for key in item]
-        elif isinstance(item, list):
-            waiting += [(join(path, index), member, depth + 1) for index, member in enumerate(item)]
+        elif isinstance(item, dict | list):
+            waiting += [(inner, member, depth + 1) for inner, member in members(path, item)]
+            waiting += [(path, key, depth) for key in item] if isinstance(item, dict) else ()
         elif isinstance(item, float) and not isfinite(item):
             yield path or ROOT, "is a number too large to be stored."
         elif isinstance(item, str) and _unstorable_character(item):
@@ -90,15 +84,20 @@ def objects_in(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     waiting = [("", document)]
     while waiting:
         path, value = waiting.pop()
-        if isinstance(value, list):
-            waiting += [(join(path, index), member) for index, member in enumerate(value)]
-        elif isinstance(value, dict):
-            waiting += [(join(path, str(key)), member) for key, member in value.items()]
+        if isinstance(value, dict | list):
+            waiting += members(path, value)
+        if isinstance(value, dict):
             yield path, value
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+def members(path: str, value: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
+    """The members of an object or list, with their paths."""
+    if isinstance(value, list):
+        return ((join(path, index), member) for index, member in enumerate(value))
+    return ((join(path, str(key)), member) for key, member in value.items())
+
+
+class Place(NamedTuple):
     """Both numbers count from 1."""
 
     line: int

@@ -1,7 +1,5 @@
 """JSON answers for unknown addresses and wrong methods, in the shape of Django REST framework."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from inspect import iscoroutinefunction

@@ -1,53 +1,79 @@
-"""Documents that may be shown: each plain credential is masked, and put back when saved.
-
-`apps.manifest.credentials` finds the credentials and decides which ones may be put back.
-"""
-
-from __future__ import annotations
+"""Documents that may be shown: each plain credential is masked, and put back when saved."""
 
 import json
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
 from apps.catalog.json_text import JSONTextInvalid, parse
-from apps.manifest import credentials
-from apps.manifest.credentials import Seal, Unmasked, credential_places, replaced, value_at
+from apps.manifest.credentials import credential_places
+from apps.manifest.places import Keys, replaced
 from apps.manifest.problems import Problem
 from apps.manifest.secrets import HIDDEN, SECRET
+from apps.manifest.servers import servers_of
 from apps.workspace.local.stored_secrets import find_all
 
 SALT = "apps.catalog.masking"
 SHOWN = 8
 """Hexadecimal digits: enough to tell two credentials apart, nothing to find one by."""
 
+UNKNOWN = "is a hidden credential, and none like it is stored; type it again, or name a secret"
+ELSEWHERE = (
+    "is a hidden credential that was stored for other servers; type it again, or name a secret"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unmasked:
+    """`document` is complete only without problems."""
+
+    document: Any
+    problems: tuple[Problem, ...]
+
 
 def masked(document: Any) -> Any:
     """The document with `{"$hidden": "…"}` for each plain credential; equal ones look equal."""
-    return credentials.masked(document, partial(seal, key=settings.SECRET_KEY))
+    plain = credential_places(document, "plain")
+    marks = {place.keys: {HIDDEN: seal_of(place.value, settings.SECRET_KEY)} for place in plain}
+    return replaced(document, marks)
 
 
 def unmasked(document: Any, current: Any) -> Unmasked:
-    """The document with the hidden credentials of `current`; a problem for each that it lacks."""
-    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    seals = [partial(seal, key=key) for key in keys]
-    return credentials.unmasked(with_names(document, current, seals), current, seals)
+    """The document with the hidden credentials of `current`; a problem for each that it lacks.
+
+    One goes back to where it was, or along with what was moved, but never to a server that it was
+    not sent to before: else whoever may edit could read it.
+    """
+    document = with_names(document, current)
+    stored = {place: seals_of(place.value) for place in credential_places(current, "plain")}
+    found: dict[Keys, Any] = {}
+    problems: list[Problem] = []
+    for place in credential_places(document, "hidden"):
+        fitting = [other for other, seals in stored.items() if place.value[HIDDEN] in seals]
+        fitting.sort(key=lambda other: other.keys != place.keys)
+        servers = servers_of(document, place.keys)
+        source = next((o for o in fitting if servers <= servers_of(current, o.keys)), None)
+        if source is not None:
+            found[place.keys] = source.value
+        else:
+            problems.append(Problem(place.path, ELSEWHERE if fitting else UNKNOWN))
+    return Unmasked(replaced(document, found), tuple(problems))
 
 
-def with_names(document: Any, current: Any, seals: Sequence[Seal]) -> Any:
+def with_names(document: Any, current: Any) -> Any:
     """The document with the name of a secret for each mark of the same value.
 
     Pages and scripts may hold marks from before the credential became a secret. Only secrets that
     `current` names are looked at.
     """
-    hidden = [place for place in credential_places(document) if place.kind == "hidden"]
-    places = credential_places(current) if hidden else ()
-    known = find_all({place.secret for place in places if place.kind == "reference"})
-    names = {seal(secret.value): name for name, secret in known.items() for seal in seals}
-    found = {place.keys: names.get(value_at(document, place.keys)[HIDDEN]) for place in hidden}
+    hidden = credential_places(document, "hidden")
+    places = credential_places(current, "reference") if hidden else ()
+    known = find_all({place.secret for place in places})
+    names = {mark: name for name, secret in known.items() for mark in seals_of(secret.value)}
+    found = {place.keys: names.get(place.value[HIDDEN]) for place in hidden}
     return replaced(document, {keys: {SECRET: name} for keys, name in found.items() if name})
 
 
@@ -85,6 +111,15 @@ def readable(text: str) -> Any:
         return parse(text)
     except JSONTextInvalid:
         return None
+
+
+def seals_of(value: Any) -> list[str]:
+    """The marks of a value under the present key and the earlier ones."""
+    return [seal_of(value, key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
+
+
+def seal_of(value: Any, key: str) -> str:
+    return seal(value if isinstance(value, str) else json.dumps(value, sort_keys=True), key)
 
 
 def seal(text: str, key: str) -> str:

@@ -1,12 +1,11 @@
 """The models that operators edit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.utils import timezone
 from rest_framework_api_key.models import AbstractAPIKey
 
 from apps.catalog.content.models import ContentItem
@@ -16,7 +15,14 @@ from apps.catalog.review import review_manifest
 from apps.manifest.validation import Review
 from apps.workspace.versions import Versioned
 
-__all__ = ["Application", "Change", "ContentItem", "OperatorKey", "empty_manifest"]
+__all__ = [
+    "Application",
+    "Change",
+    "ContentItem",
+    "OperatorKey",
+    "SystemMessage",
+    "empty_manifest",
+]
 
 
 def empty_manifest() -> dict[str, Any]:
@@ -69,8 +75,7 @@ class Application(Versioned):
     def clean(self) -> None:
         errors = self.review().errors or cycle_problems(self.slug, self.manifest, self.pk)
         if errors:
-            lines = [f"{problem.path}: {problem.message}" for problem in errors]
-            raise ValidationError({"manifest": lines})
+            raise ValidationError({"manifest": [*map(str, errors)]})
 
     def review(self) -> Review:
         return review_manifest(self.manifest, secrets_may_be_missing=self.secrets_may_be_missing)
@@ -90,3 +95,24 @@ class OperatorKey(AbstractAPIKey):
     class Meta(AbstractAPIKey.Meta):
         verbose_name = "operator key"
         verbose_name_plural = "operator keys"
+
+
+class SystemMessage(models.Model):
+    """What an operator has to say to everybody who is connected, or connects until it ends."""
+
+    class Level(models.TextChoices):
+        INFO = "info"
+        WARNING = "warning"
+
+    text = models.TextField(max_length=2000)
+    level = models.CharField(max_length=10, choices=Level, default=Level.INFO)
+    until = models.DateTimeField(
+        null=True, blank=True, help_text="Not shown from then on; empty: until it is deleted."
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return f"{self.level}: {self.text[:50]}"

@@ -3,8 +3,6 @@
 `settings.CONTENT_SECURITY_POLICIES` has the replaced directives, by the name of a URL.
 """
 
-from __future__ import annotations
-
 from csp.middleware import CSPMiddleware, PolicyParts
 from django.conf import settings
 from django.http import HttpRequest

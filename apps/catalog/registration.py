@@ -3,8 +3,6 @@
 They are the application type, whose manifests Core keeps itself, and our own applications.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

@@ -4,14 +4,12 @@ The cache keeps the version of the row and the predefined content; once in
 `CATALOG_MAX_AGE_SECONDS` the database is asked whether both are still the newest.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,8 +17,10 @@ import msgspec
 from channels.db import database_sync_to_async
 from django.conf import settings
 
+from apps.aged_cache import AgedCache
 from apps.capabilities.registry import Prepared, prepare
-from apps.catalog.content.installed import installed, installed_now, look_again, refreshed_at
+from apps.catalog.content import installed as content_installed
+from apps.catalog.content.installed import installed, installed_now, refreshed_at
 from apps.catalog.content.layers import Content
 from apps.catalog.content.references import resolve_references
 from apps.catalog.content.skills import installed_skills
@@ -31,6 +31,7 @@ from apps.manifest.problems import cut
 from apps.manifest.skill_document import InstalledSkill
 from apps.manifest.validation import ManifestInvalid, read
 from apps.manifest.warnings import preview_problems
+from apps.workspace.loading.shared_loads import Rules, rules_of
 
 logger = logging.getLogger(__name__)
 
@@ -55,10 +56,31 @@ class ResolvedApplication:
     manifest: Manifest
     prepared: Prepared
     skills: tuple[InstalledSkill, ...] = ()
+    document: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """The manifest as it was written."""
+
+    @cached_property
+    def digest(self) -> str:
+        """The same for the same document."""
+        return hashlib.sha256(msgspec.json.encode(self.document, order="deterministic")).hexdigest()
 
     @property
     def is_ours(self) -> bool:
         return bool(self.id)
+
+    @cached_property
+    def deployment_id(self) -> str:
+        """The deployment of the model that answers."""
+        return self.manifest.orchestrator.deployment.id
+
+    @cached_property
+    def client_parameters(self) -> frozenset[str]:
+        """The request parameters that the manifest allows a client besides the usual ones."""
+        return self.manifest.orchestrator.client.parameters
+
+    @cached_property
+    def loading_rules(self) -> Rules:
+        return rules_of(self.manifest)
 
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
@@ -74,13 +96,16 @@ class CachedApplication:
 
 
 _kept: dict[str, CachedApplication] = {}
+_absent: AgedCache[str, bool] = AgedCache()
+"""Slugs that no enabled application has. DIAL Core asks with the same one for all that it keeps."""
 
 
 def forget() -> None:
     """Ask the database again for everything."""
     _kept.clear()
+    _absent.clear()
     _documents.clear()
-    look_again()
+    content_installed.forget()
 
 
 async def resolve(slug: str) -> ResolvedApplication:
@@ -94,6 +119,10 @@ async def resolve(slug: str) -> ResolvedApplication:
         return kept.application
     if kept is not None:
         kept.checked_at = now  # a burst asks the database once
+    elif _absent.get(slug, settings.CATALOG_MAX_AGE_SECONDS):
+        raise ApplicationNotFound(slug)
+    elif _absent.get(slug):
+        _absent.put(slug, True, now)
     try:
         found, content = await database_sync_to_async(newest)(slug, kept)
         resolved = prepare_application(found, content) if isinstance(found, Application) else found
@@ -102,6 +131,7 @@ async def resolve(slug: str) -> ResolvedApplication:
         raise
     if resolved is None:
         _kept.pop(slug, None)
+        _absent.put(slug, True, now)
         raise ApplicationNotFound(slug)
     _kept[slug] = CachedApplication(resolved, content, min(now, refreshed_at()))
     return resolved
@@ -143,6 +173,7 @@ def prepare_application(
         manifest=manifest,
         prepared=prepared,
         skills=installed_skills(content),
+        document=application.manifest,
     )
 
 
@@ -162,8 +193,7 @@ def prepare_document(
             is_foreign=is_foreign,
         )
     except ManifestInvalid as error:
-        lines = tuple(f"{problem.path}: {problem.message}" for problem in error.problems)
-        raise ApplicationBroken(name, lines) from error
+        raise ApplicationBroken(name, tuple(map(str, error.problems))) from error
     resolved = resolve_references(
         manifest, content, preview=settings.ENABLE_PREVIEW_FEATURES, is_foreign=is_foreign
     )
@@ -184,9 +214,7 @@ def ignored_previews(name: str, document: dict[str, Any]) -> Iterator[Initializa
     """An issue and a log line for each preview feature in a manifest while they are off."""
     for problem in () if settings.ENABLE_PREVIEW_FEATURES else cut(preview_problems(document)):
         logger.warning("Application %s: %s %s", name, problem.path, problem.message)
-        yield InitializationIssue(
-            f"{problem.path}: {problem.message}.", section=CONFIGURATION, is_hard=False
-        )
+        yield InitializationIssue(f"{problem}.", section=CONFIGURATION, is_hard=False)
 
 
 MOST_DOCUMENTS = 256

@@ -3,8 +3,6 @@
 The schema's own review knows the document alone; this one also looks up the names in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -21,7 +19,7 @@ from apps.catalog.credentials import review_credentials
 from apps.catalog.json_text import JSONTextInvalid, locate, objects_in, parse, unstorable
 from apps.catalog.masking import put_back
 from apps.manifest.problems import Problem, join
-from apps.manifest.validation import Review, duplicate_problems, read, review
+from apps.manifest.validation import Review, name_problems, read, review
 from apps.workspace.egress.urls import NO_HOST, has_usable_host
 from apps.workspace.local.models import Deployment
 
@@ -59,7 +57,7 @@ def review_manifest(
     unresolved = (Problem(problem.path, problem.sentence) for problem in resolved.problems)
     return Review(
         # Predefined content may bring a second tool of one name.
-        errors=(*duplicate_problems(resolved.manifest), *missing),
+        errors=(*name_problems(resolved.manifest), *missing),
         warnings=(*warnings, *unresolved, *other_prompts(resolved.manifest)),
     )
 
@@ -96,8 +94,7 @@ def review_text(text: str, *, is_ours: bool = True, sources: Sequence[Any] = ())
 
 
 def finding(severity: Literal["error", "warning"], problem: Problem, text: str) -> Finding:
-    place = locate(text, problem.path)
-    return Finding(severity, problem.path, problem.message, place.line, place.column)
+    return Finding(severity, problem.path, problem.message, *locate(text, problem.path))
 
 
 def with_content(manifest: Any, *, is_foreign: bool = False) -> Resolved:

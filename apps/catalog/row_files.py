@@ -3,23 +3,19 @@
 All mistakes of all files are reported together.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from django.db import models
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from apps.catalog.content.items import read_text
+from apps.catalog.file_kinds import KINDS, FileKind
 from apps.catalog.json_text import JSONTextInvalid, parse
-from apps.catalog.models import Application
 from apps.manifest.validation_errors import failure_problems
-from apps.workspace.local.models import Deployment
 
 
 class ContentInvalid(Exception):
@@ -28,54 +24,6 @@ class ContentInvalid(Exception):
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__("\n".join(problems))
         self.problems = problems
-
-
-class FileShape(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class DeploymentFile(FileShape):
-    deployment_id: str = ""
-    display_name: str
-    description: str = ""
-    provider: Literal["openai", "demo"]
-    base_url: str = ""
-    model: str = ""
-    api_key_env: str = ""
-    features: dict[str, Any] = {}
-    parameters: dict[str, Any] = {}
-    input_attachment_types: list[str] = []
-    context_window: int | None = None
-
-
-class ApplicationFile(FileShape):
-    slug: str = ""
-    title: str
-    description: str = ""
-    public: bool = False
-    manifest: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class FileKind:
-    """`key` is the member and column that names a row; `columns` are differing names of columns."""
-
-    name: str
-    shape: type[FileShape]
-    model: type[models.Model]
-    key: str
-    columns: Mapping[str, str]
-
-    def written(self, column: str) -> str:
-        """The key in files for a column."""
-        return next((name for name, known in self.columns.items() if known == column), column)
-
-
-KINDS = (
-    # Deployments come first, because applications name them.
-    FileKind("deployment", DeploymentFile, Deployment, "deployment_id", {"model": "model_name"}),
-    FileKind("application", ApplicationFile, Application, "slug", {"public": "is_public"}),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +100,13 @@ def shape_problems(
             yield f"{name!r}: {unknown_key(name, known)}"
     for problem in failure_problems(error, document, kind.shape):
         if re.split(r"[.\[]", problem.path)[0] in known:  # unknown keys are reported above
-            yield f"{problem.path}: {problem.message}."
+            yield f"{problem}."
 
 
 def unknown_key(name: str, known: list[str]) -> str:
     if name == "api_key":
         return "files hold no keys; name an environment variable in 'api_key_env'."
-    near = get_close_matches(name, known, n=1, cutoff=0.5)
-    if near:
+    if near := get_close_matches(name, known, n=1, cutoff=0.5):
         return f"there is no such key; did you mean {near[0]!r}?"
     return f"there is no such key; possible are {', '.join(known)}."
 

@@ -4,8 +4,6 @@ Each row keeps a hash of its last import. A row that differs from it was edited 
 is not overwritten.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -145,7 +143,7 @@ def row_warnings(item: ContentFile, row: models.Model) -> Iterator[str]:
     if isinstance(row, Application):
         row.secrets_may_be_missing = True
         for problem in row.review().warnings:
-            yield problem_line(item, "manifest", f"{problem.path}: {problem.message}")
+            yield problem_line(item, "manifest", str(problem))
 
 
 def problem_line(item: ContentFile, name: str, message: str) -> str:

@@ -1,14 +1,12 @@
 """The users of secrets, deployments and predefined items: applications and predefined items."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.conf import settings
 
-from apps.catalog.content.items import Item, Kind
+from apps.catalog.content.items import Item, ItemKind
 from apps.catalog.content.layers import Content
 from apps.catalog.json_text import objects_in
 from apps.catalog.models import Application
@@ -58,9 +56,8 @@ def documents(content: Content) -> Iterable[Item]:
 
 
 def secrets_in(document: Any) -> Iterator[tuple[str, str]]:
-    for place in credential_places(document):
-        if place.kind == "reference":
-            yield place.secret, place.path
+    for place in credential_places(document, "reference"):
+        yield place.secret, place.path
 
 
 def deployments_in(document: Any) -> Iterator[tuple[str, str]]:
@@ -74,7 +71,7 @@ def deployments_in(document: Any) -> Iterator[tuple[str, str]]:
 class Reference(NamedTuple):
     """The predefined item that a document refers to."""
 
-    kind: Kind
+    kind: ItemKind
     name: str
 
 

@@ -3,21 +3,34 @@
 import hashlib
 from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.contrib.sessions.backends.base import SessionBase
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from apps.accounts.caller import Caller
+from apps.accounts.key_holders import find_holder_of
+from apps.accounts.sender_headers import locale_of
+from apps.chat.folders import folder_of
 from apps.chat.models import Conversation
 from apps.errors import Refused
+from apps.live import consents
 from apps.live.models import Run
 from apps.workspace.local.models import FormerBucket
+from apps.workspace.local.tool_accounts import delete_of_bucket
 
 VISITOR = "visitor"
 """The key of the session under which the bucket is kept until its owner signs in."""
+PERSONS = UUID("5f3f0a52-6f0e-4d39-9a0b-6f1a5d0a7c11")
+"""The name space of their streams."""
+
+
+def person_stream(bucket: str) -> UUID:
+    """The id under which processes tell each other of news for the owner of a bucket."""
+    return uuid5(PERSONS, bucket)
 
 
 def bucket_of(session_key: str) -> str:
@@ -39,15 +52,38 @@ def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
     """The caller of a connection that Django's middleware has not seen. Raises `Refused`."""
     name = settings.PROXY_LANGUAGE_HEADER.encode()
     accepted = next((value for key, value in scope["headers"] if key.lower() == name), b"")
-    return caller_of(scope["user"], scope["session"], first_language(accepted.decode("latin-1")))
+    return caller_of(scope["user"], scope["session"], locale_of(accepted.decode("latin-1")))
 
 
-def first_language(accepted: str) -> str:
-    return accepted.split(",")[0].split(";")[0].strip()[:35] or "en"
+def reference_of(caller: Caller) -> dict[str, Any]:
+    """What a run keeps of its caller beside the bucket; `caller_of_run` reads it."""
+    names = ("kind", "user_id", "locale", "timezone", "surface")
+    return {name: getattr(caller, name) for name in names}
+
+
+def caller_of_run(run: Run) -> Caller:
+    """The caller on whose behalf the run acts.
+
+    Raises `Refused` for an account that is closed, and for a key that is not valid any more.
+    """
+    folder = folder_of(run.stream)
+    if run.caller["kind"] == "key":
+        holder = find_holder_of(run.bucket.removeprefix("key-"))
+        if holder is None:
+            raise Refused("no_key", "The key that asked is not valid any more.")
+        return Caller(run.bucket, folder=folder, scope=holder.scope, **run.caller)
+    user = run.caller["user_id"]
+    if user is not None and not get_user_model().objects.filter(pk=user, is_active=True).exists():
+        raise Refused("no_account", "The account that asked is closed.")
+    return Caller(run.bucket, folder=folder, **run.caller)
 
 
 def own(caller: Caller) -> QuerySet[Conversation]:
     return Conversation.objects.filter(owner=caller.bucket)
+
+
+def mark_read(conversation: UUID) -> None:
+    Conversation.objects.filter(pk=conversation, is_unread=True).update(is_unread=False)
 
 
 def under(slug: str) -> Q:
@@ -83,4 +119,6 @@ def adopt(bucket: str, caller: Caller) -> None:
     """Give a user who signed in the conversations and files of the session before that."""
     Conversation.objects.filter(owner=bucket).update(owner=caller.bucket)
     Run.objects.filter(bucket=bucket).update(bucket=caller.bucket)
+    consents.hand_over(bucket, caller.bucket)
+    delete_of_bucket(bucket)  # a browser is not always one person's
     FormerBucket.objects.update_or_create(name=bucket, defaults={"bucket": caller.bucket})

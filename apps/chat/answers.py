@@ -1,48 +1,45 @@
-"""One answer: begun in the database, written by a run that needs no viewers, stored at its end."""
+"""One answer: written by a run that needs no viewers, stored at its end."""
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from channels.db import database_sync_to_async
-from django.conf import settings
-from django.db import IntegrityError, transaction
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Event, Finished, Spent, StateSaved
-from apps.agent.messages import Message as Spoken
-from apps.catalog.models import Application
+from apps.agent.events import Event
+from apps.agent.ledger import Interaction, Step
+from apps.agent.progress import Progress
+from apps.catalog import access
 from apps.catalog.resolve import ResolvedApplication
-from apps.chat.access import find, find_open, own
-from apps.chat.endings import conclude, end_abandoned
-from apps.chat.folders import attached, folder_of
+from apps.chat import queue
+from apps.chat.access import person_stream
+from apps.chat.endings import conclude, stop_waiting
+from apps.chat.folders import folder_of
 from apps.chat.frames import Ask
-from apps.chat.models import Conversation, Message, title_of
-from apps.chat.protocol import encode, run_status, storable
+from apps.chat.models import QueuedMessage
+from apps.chat.questions import Begun, begin
 from apps.chat.transcript import Transcript
-from apps.errors import ApplicationNotFound, Refused
-from apps.live import journal, leases
-from apps.live.hub import Hub, RunLog
+from apps.errors import QuickAppError, Refused
+from apps.live import leases
+from apps.live.hub import Hub
 from apps.live.models import Run
+from apps.live.notifications import announce_waiting, wake_viewers
+from apps.live.run_record import RunRecord
 from apps.live.supervisor import RunSupervisor
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import Workspace
 
+logger = logging.getLogger(__name__)
+
 OpenWorkspace = Callable[[Caller], Workspace]
 
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """An answer that this process is to write; without a log, one that was begun before."""
-
-    conversation: Conversation
-    run: Run
-    messages: tuple[Spoken, ...] = ()
-    log: RunLog | None = None
+LATER = frozenset({"run_going", "too_many_runs", "not_queued"})
+"""Refusals after which a queued message is asked at another time, or by another process."""
 
 
 async def ask(
@@ -55,157 +52,179 @@ async def ask(
     """Take a question and start its answer. Raises `Refused`."""
 
     async def begin_and_start() -> Begun:
-        begun: Begun = await database_sync_to_async(begin)(caller, application, sent)
-        # Files that the answer makes are put beside the uploads, and deleted with them.
-        folder = folder_of(begun.conversation.pk)
-        asking = replace(caller, folder=folder, timezone=sent.timezone)
-        start(hub, begun, application, open_workspace(asking), asking)
-        return begun
+        sender = replace(caller, timezone=sent.timezone, surface=sent.surface)
+        return await take_place(
+            hub, open_workspace, application, sender, partial(begin, caller, application, sent)
+        )
 
     # Once the question is stored, its answer starts even if the page is gone by then.
     return await asyncio.shield(hub.hold(begin_and_start()))
 
 
-def begin(caller: Caller, application: ResolvedApplication, ask: Ask) -> Begun:
-    """Store the question and claim the conversation.
-
-    Raises `Refused`, `ApplicationNotFound` for an application that was deleted in this moment.
-    """
-    text = read_question(ask)
-    try:
-        with transaction.atomic():
-            before = find_begun(caller, application.slug, ask.id)
-            return before or begin_new(caller, application, ask, text)
-    except Refused:
-        # Another process may have taken the same frame in this moment.
-        before = find_begun(caller, application.slug, ask.id)
-        if before is None:
-            raise
-        return before
-    except IntegrityError:
-        if Application.objects.filter(pk=application.id).exists():
-            raise
-        raise ApplicationNotFound(application.slug) from None
-
-
-def find_begun(caller: Caller, slug: str, request: UUID) -> Begun | None:
-    """The answer that was begun when the same question was sent before."""
-    known = Run.objects.filter(bucket=caller.bucket, request=request).first()
-    return None if known is None else Begun(find(caller, known.stream, slug), known)
-
-
-def begin_new(caller: Caller, application: ResolvedApplication, ask: Ask, text: str) -> Begun:
-    if leases.count_going(caller.bucket) >= settings.CHAT_MAX_RUNS_PER_VISITOR:
-        raise Refused(
-            "too_many_runs",
-            "Too many of your answers are being written. Wait for one or stop it first.",
-        )
-    attachments = attached(caller, (file.url for file in ask.attachments))
-    if ask.conversation is None:
-        title = title_of(text) or title_of(attachments[0]["title"])
-        conversation = create(caller, application, ask.begin, title)
-    else:
-        conversation = find_open(caller, ask.conversation, application.slug)
-        end_abandoned(conversation.pk)
-    return store_question(caller, conversation, ask.id, application.slug, text, attachments)
-
-
-def read_question(ask: Ask) -> str:
-    """The text of a question. Raises `Refused` for one that is empty or too long."""
-    text = ask.text
-    if not text.strip() and not ask.attachments:
-        raise Refused("empty_text", "Write a question first.")
-    limit = settings.CHAT_MAX_QUESTION_CHARS
-    if len(text) > limit:
-        raise Refused(
-            "too_long",
-            f"The question has {len(text):,} characters; at most {limit:,} can be asked.",
-        )
-    return str(storable(text))
-
-
-def create(
-    caller: Caller, application: ResolvedApplication, begin: UUID | None, title: str
-) -> Conversation:
-    # A duplicated tab wishes for the same id, which then belongs to the first one.
-    is_free = begin is not None and not Conversation.objects.filter(pk=begin).exists()
-    chosen = begin if is_free and begin is not None else uuid4()
-    return own(caller).create(
-        id=chosen, application_id=application.id, owner=caller.bucket, title=title
-    )
-
-
-def store_question(
+async def take_place(
+    hub: Hub,
+    open_workspace: OpenWorkspace,
+    application: ResolvedApplication,
     caller: Caller,
-    conversation: Conversation,
-    request: UUID,
-    slug: str,
-    text: str,
-    attachments: list[dict[str, str]],
+    begin: Callable[[str], Begun],
 ) -> Begun:
-    stream = conversation.pk
-    claimed = Run(stream=stream, request=request, application=slug, bucket=caller.bucket)
-    leases.claim(claimed)
-    question = Message.objects.create(
-        conversation=conversation,
-        run=claimed,
-        role=Message.Role.USER,
-        text=text,
-        attachments=attachments,
-    )
-    conversation.updated_at = question.created_at
-    conversation.save(update_fields=["updated_at"])
-    before = journal.last_number(stream)
-    events = (message_added(question), run_status(claimed.status))
-    journal.add(journal.Batch(stream, claimed.pk, before + 1, events))
-    messages = tuple(message.spoken() for message in conversation.messages.all())
-    log = RunLog(stream, claimed.pk, before + 1, events)
-    return Begun(conversation, claimed, messages, log)
+    """Begin an answer in this process, or queue it without a holder where there is no place."""
+    with hub.places.reserved(1) as room:
+        begun: Begun = await database_sync_to_async(begin)(hub.name if room else "")
+        # Files that the answer makes are put beside the uploads, and deleted with them.
+        asking = replace(caller, folder=folder_of(begun.conversation.pk))
+        start(hub, begun, application, open_workspace, asking)
+    if begun.run.status == Run.Status.QUEUED:
+        hub.hold(tell_of_queued(hub, begun.run))
+    return begun
 
 
-def message_added(question: Message) -> dict[str, Any]:
-    return {
-        "type": "message.added",
-        "message": {
-            "id": str(question.uuid),
-            "role": question.role,
-            "text": question.text,
-            "attachments": question.attachments,
-            "created_at": question.created_at.isoformat(),
-        },
-    }
+async def tell_of_queued(hub: Hub, run: Run) -> None:
+    """Show it to its viewers, and have the processes look whether one has room."""
+    hub.has_queue = True
+    hub.awaited.set()
+    await wake_viewers(hub, run.stream)
+    await wake_viewers(hub, person_stream(run.bucket))
+    await announce_waiting()
+
+
+async def ask_or_queue(
+    hub: Hub,
+    caller: Caller,
+    application: ResolvedApplication,
+    open_workspace: OpenWorkspace,
+    sent: Ask,
+) -> Begun | QueuedMessage:
+    """Ask, or let the message wait where it says so. Raises `Refused`."""
+    conversation = sent.conversation
+    if sent.while_running == "refuse" or conversation is None:
+        return await ask(hub, caller, application, open_workspace, sent)
+    if not await database_sync_to_async(queue.has_to_wait)(conversation, sent.id):
+        try:
+            return await ask(hub, caller, application, open_workspace, sent)
+        except Refused as error:
+            if error.code != "run_going":
+                raise
+    queued: QueuedMessage = await database_sync_to_async(queue.add)(caller, application.slug, sent)
+    if sent.while_running == "stop":
+        await interrupt(hub, conversation)
+    # The answer may have ended meanwhile.
+    await ask_next(hub, open_workspace, conversation)
+    await wake_viewers(hub, person_stream(caller.bucket))
+    return queued
+
+
+async def ask_next(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -> None:
+    """Ask the next message of a queue, unless an answer is going there."""
+    if not hub.is_closing:  # else another process does
+        # Once it is a question, its answer starts even if whoever caused that is gone by then.
+        await asyncio.shield(hub.hold(ask_due(hub, open_workspace, conversation)))
+
+
+async def ask_due(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -> None:
+    row: QueuedMessage | None = await database_sync_to_async(queue.next_of)(conversation)
+    if row is None:
+        return
+    try:
+        caller: Caller = await database_sync_to_async(queue.caller_of)(row)
+        application = await access.find(queue.slug_of(row), caller)
+        begin_queued = partial(queue.begin, caller, application, row.pk)
+        await take_place(hub, open_workspace, application, caller, begin_queued)
+    except QuickAppError as error:
+        if error.code not in LATER:
+            await database_sync_to_async(queue.hold_refused)(row, str(error))
+            await wake_viewers(hub, person_stream(row.conversation.owner))
+
+
+async def ask_all_due(open_workspace: OpenWorkspace, hub: Hub) -> None:
+    """Ask the messages whose turn has come, where the process that should have done it is gone."""
+    for conversation in await database_sync_to_async(queue.due_conversations)():
+        await ask_next(hub, open_workspace, conversation)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What a run has said, done and asked before, in another process."""
+
+    transcript: Transcript = field(default_factory=Transcript)
+    steps: Sequence[Step] = ()
+    interactions: Sequence[Interaction] = ()
 
 
 def start(
     hub: Hub,
     begun: Begun,
     application: ResolvedApplication,
-    workspace: Workspace,
+    open_workspace: OpenWorkspace,
     caller: Caller,
+    past: Past | None = None,
 ) -> None:
-    """Let a task of the process write the answer; it goes on when the viewers leave."""
+    """Let a task of the process write the answer; it goes on when the viewers leave.
+
+    After it, the next message of the queue is asked.
+    """
     if begun.log is None:
         return
-    recorder = AnswerRecorder(begun.log)
-    supervisor = RunSupervisor(hub, begun.log, partial(conclude, begun.run, recorder.transcript))
+    past = past or Past()
+    progress = Progress()
+    end = partial(conclude, begun.run, past.transcript, progress)
+    before = (past.steps, past.interactions, begun.consents)
+    supervisor = RunSupervisor(hub, begun.log, end, *before)
+    recorder = AnswerRecorder(supervisor.record, past.transcript)
     request = RunRequest(begun.messages)
-    supervisor.start(run(application, request, workspace, caller, recorder.emit))
+
+    workspace = open_workspace(caller)
+
+    async def work() -> str | None:
+        asked = (application, request, workspace, caller)
+        return (await run(*asked, recorder.emit, supervisor.ledger, progress)).reason
+
+    kept = supervisor.start(work())
+    person = person_stream(begun.run.bucket)
+    hub.hold(wake_viewers(hub, person))
+
+    async def follow_up() -> None:
+        await asyncio.wait([kept])
+        try:
+            await ask_next(hub, open_workspace, begun.run.stream)
+        except Exception:
+            logger.exception("The next message could not be asked; the sweeper tries again")
+        await wake_viewers(hub, person)
+
+    hub.hold(follow_up())
 
 
-@dataclass(slots=True)
+async def stop(hub: Hub, conversation: UUID) -> bool:
+    """Stop the answer and hold back what is queued; False when there is no answer."""
+    await database_sync_to_async(queue.hold)(conversation)
+    return await interrupt(hub, conversation)
+
+
+async def interrupt(hub: Hub, conversation: UUID) -> bool:
+    """Stop the answer, whichever process gives it; False when there is none."""
+    supervisor = hub.supervisors.get(conversation)
+    if supervisor is not None:
+        supervisor.stop()
+        return True
+    is_stopped: bool = await database_sync_to_async(stop_elsewhere)(conversation)
+    if is_stopped:
+        await wake_viewers(hub, conversation)
+    return is_stopped
+
+
+def stop_elsewhere(conversation: UUID) -> bool:
+    return leases.request_stop(conversation) or stop_waiting(conversation)
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerRecorder:
-    """Writes the events of a run into the log for its viewers, and into the transcript."""
+    """Writes the events of a run into its record, and into the transcript."""
 
-    log: RunLog
-    transcript: Transcript = field(default_factory=Transcript)
+    record: RunRecord
+    transcript: Transcript
 
     def emit(self, event: Event) -> None:
-        if self.log.is_over:
+        if self.record.log.is_over:
             return  # it did not stop in time, and its ending is already stored
-        shown = encode(event)
-        if shown is not None:
-            shown = storable(shown)
-            self.transcript.take(shown)
-            self.log.append(shown)
-        elif isinstance(event, (StateSaved, Spent, Finished)):
-            self.transcript.take_hidden(event)
+        self.transcript.take(event)
+        self.record.say(event)

@@ -12,16 +12,44 @@ from django.conf import settings
 
 from apps.accounts.caller import Caller
 from apps.catalog import access
-from apps.chat import answers
-from apps.chat.access import caller_of_scope, find, find_open, own
+from apps.chat import answers, queue
+from apps.chat.access import (
+    caller_of_scope,
+    find,
+    find_open,
+    mark_read,
+    own,
+    person_stream,
+)
+from apps.chat.answer_frames import (
+    ApprovalFrame,
+    ClientToolFrame,
+    ElicitationFrame,
+    QuestionFrame,
+    SignInFrame,
+)
 from apps.chat.answers import OpenWorkspace
-from apps.chat.endings import end_abandoned
-from apps.chat.frames import Ask, ClientFrame, Open, Stop, read
-from apps.chat.protocol import frame, join, to_json
+from apps.chat.continuation import sweeper
+from apps.chat.decisions import decide
+from apps.chat.frames import (
+    Ask,
+    ClientFrame,
+    Open,
+    QueueChange,
+    QueueFrame,
+    QueueRemove,
+    QueueSend,
+    Stop,
+    Watch,
+    read,
+)
+from apps.chat.listing import entries_of, keep_looking
+from apps.chat.protocol import FrameWriter, to_json
 from apps.errors import ApplicationNotFound, QuickAppError, Refused
 from apps.live import journal, leases
+from apps.live.events import AnswerStored, join
 from apps.live.hub import HUB, Hub
-from apps.live.notifications import listening
+from apps.live.notifications import listening, wake_viewers
 from apps.live.replay import follow
 from apps.runs.workspaces import open_workspace
 
@@ -29,6 +57,8 @@ logger = logging.getLogger(__name__)
 
 CUT_OFF, RESTARTING = 3011, 3012
 """In place of 1011 and 1012, which Daphne refuses to send; the page then connects again."""
+FRAME_SECONDS = 0.04
+"""The pause after frames: what comes meanwhile is joined. The first word of an answer never waits."""
 LONGEST_INBOX = 8
 """Frames that may wait; others are refused."""
 
@@ -44,10 +74,14 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         super().__init__()
         self.hub = hub
         self.open_workspace = open_workspace
+        self.sweeper = sweeper(hub, open_workspace)
         self.inbox: asyncio.Queue[str | bytes] = asyncio.Queue(LONGEST_INBOX)
         self.worker: asyncio.Task[None] | None = None
         self.conversation: UUID | None = None
         self.viewer: asyncio.Task[None] | None = None
+        self.watcher: asyncio.Task[None] | None = None
+        self.told: dict[str, Any] = {}
+        """What was told last of the list and of the queue, by type of frame."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         is_open = True
@@ -69,13 +103,16 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.refuse(error)
             await self.close(4401)
             return
+        self.person = person_stream(self.caller.bucket)
         self.slug: str = self.scope["url_route"]["kwargs"]["slug"]
         self.worker = asyncio.create_task(self.work())
 
     async def disconnect(self, code: int) -> None:
-        if self.worker is not None:
-            self.worker.cancel()
-            await asyncio.wait([self.worker])
+        tasks = [task for task in (self.worker, self.watcher) if task is not None]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
         await self.unfollow()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
@@ -103,15 +140,31 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self.ask(sent)
             case Stop():
                 await self.stop()
+            case Watch():
+                if self.watcher is None:
+                    self.watcher = asyncio.create_task(self.watch())
+            case QueueChange() | QueueRemove() | QueueSend():
+                await self.change_queue(sent)
+            case (
+                ApprovalFrame()
+                | QuestionFrame()
+                | SignInFrame()
+                | ClientToolFrame()
+                | ElicitationFrame()
+            ):
+                await decide(self.hub, self.caller, self.slug, sent)
 
     async def open(self, sent: Open) -> None:
         """Follow a conversation from now on, instead of the one before."""
+        await self.sweeper.sweep(sent.conversation)
         look = database_sync_to_async(conversation_opened)
         opened = await look(self.hub, self.caller, sent.conversation, self.slug)
+        await database_sync_to_async(mark_read)(sent.conversation)
         await self.unfollow()
         await self.send(text_data=to_json(opened))
         self.conversation = sent.conversation
         self.viewer = asyncio.create_task(self.view(sent.conversation, sent.after))
+        self.hub.wake(self.person)  # the queue that is shown is another one
 
     async def ask(self, sent: Ask) -> None:
         if self.hub.is_closing:
@@ -123,20 +176,51 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 look = database_sync_to_async(find_open)
                 await look(self.caller, sent.conversation, self.slug)
             raise
-        begun = await answers.ask(self.hub, self.caller, application, self.open_workspace, sent)
-        if begun.conversation.pk != self.conversation:
-            await self.open(Open(type="open", conversation=begun.conversation.pk))
+        if sent.conversation is not None:
+            await self.sweeper.sweep(sent.conversation)
+        how = (self.hub, self.caller, application, self.open_workspace)
+        taken = await answers.ask_or_queue(*how, sent)
+        if taken.conversation.pk != self.conversation:
+            await self.open(Open(type="open", conversation=taken.conversation.pk))
 
     async def stop(self) -> None:
         """Stop the answer in the open conversation, whichever process gives it. Raises `Refused`."""
         conversation = self.conversation
         if conversation is None or not await own(self.caller).filter(pk=conversation).aexists():
             raise Refused("conversation_not_found", "Open a conversation first.")
-        supervisor = self.hub.supervisors.get(conversation)
-        if supervisor is not None:
-            supervisor.stop()
-        elif not await database_sync_to_async(stop_elsewhere)(conversation):
+        is_stopped = await answers.stop(self.hub, conversation)
+        await wake_viewers(self.hub, self.person)
+        if not is_stopped:
             raise Refused("no_run", "No answer is being written.")
+
+    async def change_queue(self, sent: QueueFrame) -> None:
+        """Raises `Refused`."""
+        conversation: UUID = await database_sync_to_async(changed_queue)(self.caller, sent)
+        if isinstance(sent, QueueSend):
+            await answers.interrupt(self.hub, conversation)
+        await answers.ask_next(self.hub, self.open_workspace, conversation)
+        await wake_viewers(self.hub, self.person)
+
+    async def watch(self) -> None:
+        try:
+            await keep_looking(self.hub, self.person, self.tell_news)
+        except Exception:
+            logger.exception("A page cannot be told of its list any more")
+            await self.close(CUT_OFF)
+
+    async def tell_news(self, _: asyncio.Event) -> None:
+        """Send the list of conversations and the queue of the open one, if they have changed."""
+        listed = await database_sync_to_async(entries_of)(self.caller, self.slug)
+        await self.tell("list.changed", {"conversations": listed})
+        if (open_now := self.conversation) is not None:
+            queued = await database_sync_to_async(queue.shown)(self.caller, open_now)
+            told = {"conversation": str(open_now), "messages": queued}
+            await self.tell("queue.changed", told)
+
+    async def tell(self, kind: str, told: dict[str, Any]) -> None:
+        if self.told.get(kind) != told:
+            self.told[kind] = told
+            await self.send(text_data=to_json({"type": kind, **told}))
 
     async def unfollow(self) -> None:
         if self.viewer is not None:
@@ -145,14 +229,20 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.viewer = self.conversation = None
 
     async def view(self, conversation: UUID, after: int) -> None:
+        frames = FrameWriter()
         try:
             batches = follow(self.hub, conversation, after, idle=settings.HEARTBEAT_SECONDS)
             async with listening(self.hub, conversation), aclosing(batches):
                 async for batch in batches:
                     if not batch:
-                        await database_sync_to_async(end_abandoned)(conversation)
+                        await self.sweeper.sweep(conversation)
+                        continue
                     for said in join(batch):
-                        await self.send(text_data=frame(conversation, said))
+                        if text := frames.write(conversation, said):
+                            await self.send(text_data=text)
+                    if any(isinstance(event, AnswerStored) for _, _, event in batch):
+                        await database_sync_to_async(mark_read)(conversation)
+                    await asyncio.sleep(FRAME_SECONDS)
         except Exception:
             logger.exception("A viewer of %s had to be cut off", conversation)
             await self.close(CUT_OFF)
@@ -165,6 +255,17 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         )
 
 
+def changed_queue(caller: Caller, sent: QueueFrame) -> UUID:
+    """The conversation whose queue was changed. Raises `Refused`."""
+    match sent:
+        case QueueChange(id=pk, text=text, held=held):
+            return queue.change(caller, pk, text, held)
+        case QueueRemove(id=pk):
+            return queue.remove(caller, pk)
+        case QueueSend(id=pk):
+            return queue.put_first(caller, pk)
+
+
 def conversation_opened(
     hub: Hub, caller: Caller, conversation: UUID, application: str
 ) -> dict[str, Any]:
@@ -173,8 +274,7 @@ def conversation_opened(
     `last` is the number of the newest event, `run` the one that is going.
     """
     found = find(caller, conversation, application)
-    end_abandoned(conversation)
-    run = leases.going(conversation)
+    run = leases.open_run(conversation)
     log = hub.logs.get(conversation)
     return {
         "type": "conversation.opened",
@@ -183,7 +283,3 @@ def conversation_opened(
         "last": max(journal.last_number(conversation), log.last if log is not None else 0),
         "run": None if run is None else {"id": str(run.pk), "status": run.status},
     }
-
-
-def stop_elsewhere(conversation: UUID) -> bool:
-    return end_abandoned(conversation) or leases.request_stop(conversation)

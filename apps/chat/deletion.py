@@ -9,11 +9,15 @@ from typing import Any
 from apps.catalog.models import Application
 from apps.chat.folders import delete_folder
 from apps.chat.models import Conversation
-from apps.live import journal
+from apps.live import journal, summaries
 
 
 def delete_belongings(sender: type[Conversation], instance: Conversation, **kwargs: Any) -> None:
-    """Delete a conversation's journal, runs and files; a run in it loses its lease and stops."""
+    """Delete a conversation's journal, runs and files; a run in it loses its lease and stops.
+
+    A row without content stays of each run.
+    """
+    summaries.stop(instance.pk)
     journal.delete(instance.pk)
     delete_folder(instance.owner, instance.pk)
 

@@ -4,16 +4,20 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.agent.events import Usage
+from apps.agent.progress import Progress
 from apps.chat.models import Conversation, Message
-from apps.chat.protocol import run_status, storable
 from apps.chat.transcript import Transcript
 from apps.errors import RunAbandoned
-from apps.live import journal
-from apps.live.journal import Ending
+from apps.live import journal, leases, summaries
+from apps.live.commits import Ending
+from apps.live.events import AnswerStored, RunFailed, StatusChanged, StreamEvent
 from apps.live.models import Run
+from apps.live.summaries import RunFigures
 from apps.live.supervisor import RunOutcome
 from apps.runs.failures import failure
 
@@ -21,7 +25,7 @@ REASONS = {Run.Status.STOPPED: "stopped", Run.Status.FAILED: "error"}
 """The finish reason of an answer that the model did not finish."""
 
 
-def conclude(run: Run, transcript: Transcript, outcome: RunOutcome) -> Ending:
+def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunOutcome) -> Ending:
     """The ending of a run, with as much of its answer as there is."""
     answer = Message(
         conversation_id=run.stream,
@@ -29,51 +33,78 @@ def conclude(run: Run, transcript: Transcript, outcome: RunOutcome) -> Ending:
         role=Message.Role.ASSISTANT,
         text=transcript.text,
         attachments=transcript.attachments,
-        state=storable(transcript.state),
+        state=transcript.state,
         usage=usage_to_dict(transcript.usage),
         finish_reason=(REASONS.get(outcome.status) or transcript.finish_reason or "stop")[:50],
     )
-    events = [*transcript.close_stages()]
+    events: list[StreamEvent] = [*transcript.close_stages()]
+    reference = ""
     if outcome.error is not None:
-        events.append(run_error(outcome.error))
-    events += message_complete(run, answer), run_status(outcome.status)
-    return Ending(outcome.status, tuple(events), partial(store, answer))
+        failed = run_failed(outcome.error)
+        reference = failed.reference
+        events.append(failed)
+    events += answer_stored(run, answer), StatusChanged(outcome.status)
+    figures = summaries.figures_of(run, outcome.status, progress, reference)
+    return Ending(outcome.status, tuple(events), partial(store, answer, figures))
 
 
-def end_abandoned(conversation: UUID) -> bool:
-    """Fail the conversation's run if its process is gone, and store what is in the journal.
-
-    False when there is no such run.
+def end_lost(run: Run) -> bool:
+    """End a run that nobody goes on with, and store what is in the journal: it fails, unless it was
+    to be stopped. False when another process was quicker.
     """
-    run = journal.abandoned(conversation).first()
-    if run is None:
+    outcome = RunOutcome(Run.Status.FAILED, RunAbandoned())
+    if run.is_stop_requested:
+        outcome = RunOutcome(Run.Status.STOPPED)
+    return end_row(run, leases.free(), outcome)
+
+
+def stop_waiting(conversation: UUID) -> bool:
+    """Stop a run that no process works on; False when there is none."""
+    resting = leases.resting().filter(stream=conversation)
+    run = resting.first()
+    return run is not None and end_row(run, resting, RunOutcome(Run.Status.STOPPED))
+
+
+@transaction.atomic
+def end_row(run: Run, rows: QuerySet[Run], outcome: RunOutcome) -> bool:
+    """End a run that is still among `rows`."""
+    transcript = gathered(run)
+    ending = conclude(run, transcript, summaries.recorded_progress(run), outcome)
+    if not leases.close(rows.filter(pk=run.pk), ending.status):
         return False
+    journal.add(run.stream, run.pk, ending.events, gap=journal.GAP)
+    ending.store()
+    return True
+
+
+def gathered(run: Run) -> Transcript:
+    """What the journal has of the answer."""
     transcript = Transcript()
-    for event in journal.read_run(conversation, run.pk):
+    for event in journal.read_run(run.stream, run.pk):
         transcript.take(event)
-    ending = conclude(run, transcript, RunOutcome(Run.Status.FAILED, RunAbandoned()))
-    return journal.finish_abandoned(run, ending)
+    return transcript
 
 
-def store(answer: Message) -> None:
-    """Save an answer in the transaction that ends its run."""
+def store(answer: Message, figures: RunFigures) -> None:
+    """Save an answer and the row that stays of its run, in the transaction that ends the run."""
+    summaries.write([figures])
     answer.pk = None  # a repeated transaction inserts it anew
     answer.save(force_insert=True)
-    Conversation.objects.filter(pk=answer.conversation_id).update(updated_at=timezone.now())
+    row = Conversation.objects.filter(pk=answer.conversation_id)
+    row.update(updated_at=timezone.now(), is_unread=True)
 
 
-def run_error(error: BaseException) -> dict[str, Any]:
+def run_failed(error: BaseException) -> RunFailed:
     found = failure(error)
     # The page shows the reference beside the text.
     text = found.text.removesuffix(f" (error reference: {found.reference})")
-    return {"type": "run.error", "text": text, "reference": found.reference}
+    return RunFailed(text, found.reference)
 
 
-def message_complete(run: Run, answer: Message) -> dict[str, Any]:
+def answer_stored(run: Run, answer: Message) -> AnswerStored:
     seconds = (answer.created_at - run.started_at).total_seconds()
-    return {
-        "type": "message.complete",
-        "message": {
+    return AnswerStored(
+        {
             "id": str(answer.uuid),
             "role": answer.role,
             "text": answer.text,
@@ -84,8 +115,8 @@ def message_complete(run: Run, answer: Message) -> dict[str, Any]:
                 "completion_tokens": answer.usage["completion_tokens"],
             },
             "seconds": round(max(seconds, 0.0), 3),
-        },
-    }
+        }
+    )
 
 
 def usage_to_dict(usage: Usage) -> dict[str, Any]:

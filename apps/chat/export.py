@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from apps.chat.folders import safe_name
+from apps.chat.file_names import safe_name
 from apps.chat.models import Conversation, Message
 
 HEADINGS = {Message.Role.USER: "Question", Message.Role.ASSISTANT: "Answer"}

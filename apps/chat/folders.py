@@ -1,7 +1,6 @@
 """The folder with a conversation's files: uploads, their names, the list of them."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from uuid import UUID
@@ -10,6 +9,7 @@ from django.conf import settings
 from django.core.files.base import File
 
 from apps.accounts.caller import Caller
+from apps.chat.file_names import free_name, safe_name
 from apps.chat.file_types import shown, type_of
 from apps.chat.models import Message
 from apps.errors import FileChanged, FileRefused, Refused
@@ -17,19 +17,15 @@ from apps.live.models import JournalEntry
 from apps.workspace.local import files
 from apps.workspace.local.models import StoredFile
 from apps.workspace.local.paths import find_place, write_path
-from apps.workspace.port import FileInfo
+from apps.workspace.stored_files import FileInfo
 
 ROOT = "conversations"
 MOST_FILES = 200
 """In the folder of one conversation."""
-LONGEST_NAME = 120
-"""Characters, so that a name with its folder stays within what a path may have."""
-LONGEST_NAME_BYTES = 240
 ATTEMPTS = 5
 """Tries to find a free name while other uploads take names in the same folder."""
 NEW = files.Condition(is_new=True)
 
-_unsafe = re.compile(r'[\\/:*?"<>|#%]+')
 _own_address = re.compile(r"files/[^/]+/.+")
 
 
@@ -78,35 +74,6 @@ def matches(content_type: str, pattern: str) -> bool:
     if pattern.endswith("/*"):
         return content_type.startswith(pattern[:-1])
     return content_type == pattern.lower()
-
-
-def safe_name(written: str) -> str:
-    """The file name as one path segment that every file system accepts."""
-    text = unicodedata.normalize("NFC", written.replace("\\", "/").rsplit("/", 1)[-1])
-    kept = "".join(c for c in text if unicodedata.category(c)[0] != "C" or c == "\u200d")
-    name = " ".join(_unsafe.sub("_", kept).split()).strip(". ") or "file"
-    stem, dot, ending = name.rpartition(".")
-    if not dot or len(ending) > 16:
-        stem, dot, ending = name, "", ""
-    while len(stem + dot + ending) > LONGEST_NAME or too_long(stem + dot + ending):
-        stem = stem[:-1]
-    return (stem.rstrip() or "file") + dot + ending
-
-
-def too_long(name: str) -> bool:
-    return len(name.encode("utf-8", "replace")) > LONGEST_NAME_BYTES
-
-
-def free_name(name: str, taken: Iterable[str]) -> str:
-    """The name, or with a number: "report (2).pdf"."""
-    known = {other.casefold() for other in taken}
-    if name.casefold() not in known:
-        return name
-    stem, dot, ending = name.rpartition(".")
-    stem = stem or name
-    tail = f"{dot}{ending}" if dot and stem != name else ""
-    numbers = (f"{stem} ({number}){tail}" for number in range(2, len(known) + 3))
-    return next(candidate for candidate in numbers if candidate.casefold() not in known)
 
 
 def names_in(bucket: str, conversation: UUID) -> list[str]:

@@ -6,6 +6,8 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
+from apps.accounts.caller import Surface
+from apps.chat.answer_frames import Answer, AnswerFrame
 from apps.errors import Refused
 
 LARGEST_FRAME_BYTES = 1024 * 1024
@@ -37,7 +39,9 @@ class Ask(Frame):
     """A question. The page chooses `id`, by which a frame that is sent again is recognised.
 
     A new conversation (`conversation` is None) gets the id `begin`, under which its files were
-    uploaded. `timezone` is the browser's, such as Europe/Riga; "" for an unknown one.
+    uploaded. `timezone` is the browser's, such as Europe/Riga; "" for an unknown one. `surface` is
+    `page` where scripts of the page run its tools. While an answer is going, the question is
+    refused, queued, or asked at once in its place.
     """
 
     type: Literal["ask"]
@@ -47,6 +51,8 @@ class Ask(Frame):
     begin: UUID | None = None
     attachments: tuple[SentFile, ...] = Field(default=(), max_length=MOST_ATTACHMENTS)
     timezone: str = ""
+    surface: Surface = ""
+    while_running: Literal["refuse", "queue", "stop"] = "refuse"
 
     @field_validator("timezone")
     @classmethod
@@ -62,9 +68,37 @@ class Stop(Frame):
     type: Literal["stop"]
 
 
-ClientFrame = Open | Ask | Stop
+class Watch(Frame):
+    """Tell of the list of conversations, and of queued messages, whenever they change."""
+
+    type: Literal["watch"]
+
+
+class QueueChange(Frame):
+    """Change the text of a queued message, or say whether it is held back."""
+
+    type: Literal["queue.change"]
+    id: UUID
+    text: str | None = None
+    held: bool | None = None
+
+
+class QueueRemove(Frame):
+    type: Literal["queue.remove"]
+    id: UUID
+
+
+class QueueSend(Frame):
+    """Ask a queued message now; an answer that is going is stopped."""
+
+    type: Literal["queue.send"]
+    id: UUID
+
+
+QueueFrame = QueueChange | QueueRemove | QueueSend
+ClientFrame = Open | Ask | Stop | Watch | QueueFrame | AnswerFrame
 _client_frame: TypeAdapter[ClientFrame] = TypeAdapter(
-    Annotated[ClientFrame, Field(discriminator="type")]
+    Annotated[Open | Ask | Stop | Watch | QueueFrame | Answer, Field(discriminator="type")]
 )
 
 
@@ -77,10 +111,14 @@ def read(frame: str | bytes) -> ClientFrame:
     try:
         return _client_frame.validate_json(frame)
     except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in problem["loc"])
-        text = f"{place}: {problem['msg']}" if place else problem["msg"]
-        raise Refused("bad_frame", f"The frame cannot be read. {text}.") from error
+        raise Refused("bad_frame", f"The frame cannot be read. {first_problem(error)}.") from error
+
+
+def first_problem(error: ValidationError) -> str:
+    """The first mistake, after the name of its field."""
+    problem = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in problem["loc"])
+    return f"{place}: {problem['msg']}" if place else problem["msg"]
 
 
 def is_too_large(frame: str) -> bool:

@@ -40,6 +40,9 @@ class Conversation(models.Model):
     former_title = models.CharField(max_length=200, blank=True, editable=False)
     owner = models.CharField(max_length=100)
     title = models.CharField(max_length=200)
+    is_unread = models.BooleanField(
+        "unread", default=False, help_text="An answer ended since its owner last looked."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
 
@@ -59,6 +62,35 @@ class Conversation(models.Model):
     def __str__(self) -> str:
         # The admin prints this, so the title, which repeats a visitor's words, is left out.
         return f"conversation {self.pk}"
+
+
+class QueuedMessage(models.Model):
+    """A message that is asked when the answers before it are over.
+
+    `id` becomes that of its run; `request` is the client's. `is_held`: only its owner sends it on.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="queued")
+    request = models.UUIDField()
+    position = models.IntegerField()
+    text = models.TextField(blank=True)
+    attachments = models.JSONField(default=list, blank=True)
+    caller = models.JSONField(default=dict)
+    is_held = models.BooleanField(default=False)
+    problem = models.TextField(blank=True, help_text="Why it could not be asked.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("position", "created_at")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("conversation", "request"), name="a_message_is_queued_once"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"queued {self.pk}"
 
 
 class Message(models.Model):

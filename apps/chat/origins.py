@@ -4,13 +4,19 @@ Browsers let any page open a socket, and send the cookies of this site with it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from io import BytesIO
 from typing import Any
 from urllib.parse import urlsplit
 
 from channels.security.websocket import WebsocketDenier
 from django.conf import settings
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpResponse
 from django.http.request import split_domain_port, validate_host
+from django.middleware.csrf import CsrfViewMiddleware
 from django.utils.http import is_same_domain
+
+from apps.errors import Refused
 
 Application = Callable[..., Awaitable[Any]]
 
@@ -25,6 +31,15 @@ class SameOrigin:
         headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
         allowed = is_allowed(headers.get(b"origin", ""), headers)
         await (self.application if allowed else WebsocketDenier())(scope, receive, send)
+
+
+def check_csrf(scope: Mapping[str, Any]) -> None:
+    """Raises `Refused` for a request of a page that is not ours, by the rules of Django's views."""
+    request = ASGIRequest(dict(scope), BytesIO())
+    check = CsrfViewMiddleware(lambda _: HttpResponse())
+    check.process_request(request)
+    if check.process_view(request, lambda _: HttpResponse(), (), {}) is not None:
+        raise Refused("csrf_failed", "Send the cookie csrftoken in the header X-CSRFToken as well.")
 
 
 def is_allowed(origin: str, headers: Mapping[bytes, str]) -> bool:

@@ -1,7 +1,7 @@
-"""The events of a run as the page receives them: socket frames and server-sent events."""
+"""The events of a stream as the page receives them: socket frames and server-sent events."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, assert_never
+from collections.abc import Mapping
+from typing import Any, Literal, assert_never
 from uuid import UUID
 
 import msgspec
@@ -9,8 +9,8 @@ import msgspec
 from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
-    Event,
     Finished,
+    InteractionRequested,
     Reasoning,
     RefusalDelta,
     Spent,
@@ -22,11 +22,26 @@ from apps.agent.events import (
     StateSaved,
     TextDelta,
     ToolCallsRequested,
+    TurnRestarted,
 )
 from apps.agent.messages import attachment_to_dict
-from apps.live.hub import NumberedEvent
+from apps.catalog.models import SystemMessage
+from apps.live.events import (
+    AnswerStored,
+    Continued,
+    InteractionResolved,
+    NumberedEvent,
+    QuestionAdded,
+    RunFailed,
+    StatusChanged,
+    StreamEvent,
+    storable,
+)
+from apps.live.step_ledger import kept_key
 
-JOINED = frozenset({"message.delta", "stage.delta"})
+Unions = Literal["plain", "cases"]
+"""How `data` says what it is: by its `type`, or as `{"Case": name, "Fields": [the rest]}`, which is
+how F# programs write such values."""
 
 SSE_NAMES = {
     "message.delta": "AIMessageDelta",
@@ -39,10 +54,14 @@ SSE_NAMES = {
     "message.added": "AIMessageComplete",
     "message.complete": "AIMessageComplete",
     "run.error": "AIStreamError",
+    "run.continued": "AIRunContinued",
+    "answer.restarted": "AIMessageRestarted",
+    "interaction.requested": "AIInteractionRequested",
+    "interaction.resolved": "AIInteractionResolved",
 }
 
 
-def encode(event: Event) -> dict[str, Any] | None:  # noqa: C901 - one case for each event
+def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one case for each event
     """The event as the page reads it; None for an event that is not shown."""
     match event:
         case TextDelta(text) | RefusalDelta(text):
@@ -57,85 +76,110 @@ def encode(event: Event) -> dict[str, Any] | None:  # noqa: C901 - one case for 
             written = attachment_to_dict(attachment)
             return {"type": "stage.delta", "stage": stage, "attachment": written}
         case StageClosed(stage, seconds):
-            return closed_stage(stage, seconds, failed=event.reads_failed)
+            failed = event.reads_failed
+            rounded = round(seconds, 3)
+            return {"type": "stage.closed", "stage": stage, "failed": failed, "seconds": rounded}
         case AttachmentAdded(attachment):
             return {"type": "attachment.added", "attachment": attachment_to_dict(attachment)}
         case AnnotationAdded(annotation):
             return {"type": "annotation.added", "annotation": dict(annotation)}
+        case TurnRestarted(text, attachments, annotations):
+            return {
+                "type": "answer.restarted",
+                "text": text,
+                "attachments": [attachment_to_dict(attachment) for attachment in attachments],
+                "annotations": [dict(annotation) for annotation in annotations],
+            }
+        case InteractionRequested(asked, due):
+            return {
+                "type": "interaction.requested",
+                "key": kept_key(asked.key),
+                "kind": asked.kind,
+                "asked": dict(asked.asked),
+                "due": due,
+            }
+        case InteractionResolved(key, kind, answer, by, at):
+            resolved = {"key": key, "kind": kind, "answer": dict(answer), "by": by, "at": at}
+            return {"type": "interaction.resolved", **resolved}
+        case QuestionAdded(message):
+            return {"type": "message.added", "message": message}
+        case StatusChanged(status):
+            return {"type": "run.status", "status": status}
+        case Continued():
+            return {"type": "run.continued"}
+        case RunFailed(text, reference):
+            return {"type": "run.error", "text": text, "reference": reference}
+        case AnswerStored(message):
+            return {"type": "message.complete", "message": message}
         case ToolCallsRequested() | StateSaved() | Spent() | Finished():
             return None
         case _:
             assert_never(event)
 
 
-def closed_stage(stage: str, seconds: float, *, failed: bool) -> dict[str, Any]:
-    rounded = round(seconds, 3)
-    return {"type": "stage.closed", "stage": stage, "failed": failed, "seconds": rounded}
-
-
-def run_status(status: str) -> dict[str, Any]:
-    return {"type": "run.status", "status": status}
-
-
-def storable(value: Any) -> Any:
-    """The value with NUL characters and lone surrogates replaced, which models and tools send.
-
-    PostgreSQL refuses the first, UTF-8 the second.
-    """
-    if isinstance(value, str):
-        if "\0" in value:
-            value = value.replace("\0", "\N{REPLACEMENT CHARACTER}")
-        return value if value.isascii() else value.encode("utf-8", "replace").decode()
-    if isinstance(value, Mapping):
-        return {storable(key): storable(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [storable(item) for item in value]
-    return value
-
-
-def join(batch: Sequence[NumberedEvent]) -> Iterator[NumberedEvent]:
-    """Join the texts of neighbouring events; the result has the number of the last one."""
-    texts: list[str] = []
-    held: NumberedEvent | None = None
-    for said in batch:
-        if held is not None and continues(held, said):
-            texts.append(said[2]["text"])
-            held = (said[0], said[1], held[2])
-            continue
-        if held is not None:
-            yield with_text(held, texts)
-        held, texts = said, [said[2].get("text", "")]
-    if held is not None:
-        yield with_text(held, texts)
-
-
-def continues(held: NumberedEvent, said: NumberedEvent) -> bool:
-    (_, run, before), (_, next_run, event) = held, said
-    return (
-        event["type"] == before["type"]
-        and event["type"] in JOINED
-        and "text" in event
-        and "text" in before
-        and run == next_run
-        and event.get("stage") == before.get("stage")
-    )
-
-
-def with_text(said: NumberedEvent, texts: Sequence[str]) -> NumberedEvent:
-    if len(texts) == 1:
-        return said
-    return said[0], said[1], {**said[2], "text": "".join(texts)}
-
-
-def frame(conversation: UUID, said: NumberedEvent) -> str:
-    """One frame of the socket, and the data of one server-sent event."""
+def frame(conversation: UUID, said: NumberedEvent) -> dict[str, Any] | None:
+    """The whole frame of an event; None for an event that is not shown."""
     number, run, event = said
-    return to_json({**event, "conversation": str(conversation), "run": str(run), "seq": number})
+    shown = encode(event)
+    if shown is None:
+        return None
+    ids = {"conversation": str(conversation), "run": str(run), "seq": number}
+    return {**storable(shown), **ids}
 
 
-def server_sent_event(conversation: UUID, said: NumberedEvent) -> bytes:
-    data = frame(conversation, said)
-    return f"id: {said[0]}\nevent: {SSE_NAMES[said[2]['type']]}\ndata: {data}\n\n".encode()
+class FrameWriter:
+    """The frames of one socket: what the page knows from the frame before is left out."""
+
+    def __init__(self) -> None:
+        self.run = ""
+
+    def write(self, conversation: UUID, said: NumberedEvent) -> str:
+        """ "" for an event that is not shown."""
+        whole = frame(conversation, said)
+        if whole is None:
+            return ""
+        del whole["conversation"]
+        if whole["run"] == self.run:
+            del whole["run"]
+        else:
+            self.run = whole["run"]
+        return to_json(whole)
+
+
+def server_sent_event(
+    conversation: UUID, said: NumberedEvent, place: str = "", unions: Unions = "plain"
+) -> bytes:
+    """b"" for an event that is not shown. Its id is `place`, or its number in the conversation."""
+    whole = frame(conversation, said)
+    if whole is None:
+        return b""
+    return sent(SSE_NAMES[whole["type"]], whole, place or str(said[0]), unions)
+
+
+def list_refresh(name: str, unions: Unions) -> bytes:
+    """A server-sent event that asks the reader to load a list anew."""
+    return sent("ListRefresh", {"type": "list.refresh", "list": name}, "", unions)
+
+
+def system_message(message: SystemMessage, place: str, unions: Unions) -> bytes:
+    shown = {
+        "type": "system.message",
+        "id": message.pk,
+        "text": message.text,
+        "level": message.level,
+        "until": None if message.until is None else message.until.isoformat(),
+    }
+    return sent("SystemMessage", shown, place, unions)
+
+
+def sent(name: str, shown: Mapping[str, Any], id: str, unions: Unions) -> bytes:
+    """A server-sent event; without an `id` it leaves the reader where it was."""
+    data = shown
+    if unions == "cases":
+        fields = {key: value for key, value in shown.items() if key != "type"}
+        data = {"Case": name.removeprefix("AI"), "Fields": [fields]}
+    first = f"id: {id}\n" if id else ""
+    return f"{first}event: {name}\ndata: {to_json(data)}\n\n".encode()
 
 
 def to_json(value: Mapping[str, Any]) -> str:

@@ -1,12 +1,23 @@
-"""The answer so far, gathered from the events that were sent to the page."""
+"""The answer so far, gathered from the events of its run."""
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.agent.events import Finished, Spent, StateSaved, Usage
-from apps.chat.protocol import closed_stage
+from apps.agent.events import (
+    AttachmentAdded,
+    Finished,
+    RefusalDelta,
+    Spent,
+    StageClosed,
+    StageOpened,
+    StateSaved,
+    TextDelta,
+    TurnRestarted,
+    Usage,
+)
+from apps.agent.messages import Attachment, attachment_to_dict
+from apps.live.events import StatusChanged, StreamEvent, storable
 
 
 @dataclass(slots=True)
@@ -14,44 +25,55 @@ class Transcript:
     """It outlives its run, so that a stopped answer keeps what it had."""
 
     texts: list[str] = field(default_factory=list)
-    attachments: list[dict[str, Any]] = field(default_factory=list)
+    attached: list[Attachment] = field(default_factory=list)
     open_stages: dict[str, float] = field(default_factory=dict)
     """Stage id → when it was opened."""
-    state: Mapping[str, Any] = field(default_factory=dict)
+    state: dict[str, Any] = field(default_factory=dict)
     finish_reason: str = ""
     usage: Usage = field(default_factory=Usage)
+    status: str = ""
+    """Of the run, as it was told last."""
+    has_begun: bool = False
 
-    def take(self, event: Mapping[str, Any]) -> None:
-        match event["type"]:
-            case "message.delta":
-                self.texts.append(event["text"])
-            case "attachment.added":
-                self.attachments.append(event["attachment"])
-            case "stage.opened":
-                self.open_stages[event["stage"]] = time.monotonic()
-            case "stage.closed":
-                self.open_stages.pop(event["stage"], None)
-            case _:
-                pass  # shown, and not part of what is kept
-
-    def take_hidden(self, event: StateSaved | Spent | Finished) -> None:
+    def take(self, event: StreamEvent) -> None:  # noqa: C901 - one case for each event
         match event:
+            case TextDelta(text) | RefusalDelta(text):
+                self.texts.append(text)
+            case TurnRestarted(text, attachments):
+                self.texts = [text]
+                self.attached = list(attachments)
+            case AttachmentAdded(attachment):
+                self.attached.append(attachment)
+            case StageOpened(stage):
+                self.open_stages[stage] = time.monotonic()
+            case StageClosed(stage):
+                self.open_stages.pop(stage, None)
             case StateSaved(state):
-                self.state = state
+                self.state = storable(state)
             case Spent(usage):
                 self.usage = usage
             case Finished(reason, usage):
                 self.finish_reason = reason
                 self.usage = usage
+            case StatusChanged(status):
+                self.status = status
+                self.has_begun |= status == "running"
+            case _:
+                pass  # shown, and not part of what is kept
 
     @property
     def text(self) -> str:
-        return "".join(self.texts)
+        return str(storable("".join(self.texts)))
 
-    def close_stages(self) -> list[dict[str, Any]]:
+    @property
+    def attachments(self) -> list[dict[str, Any]]:
+        written: list[dict[str, Any]] = storable(list(map(attachment_to_dict, self.attached)))
+        return written
+
+    def close_stages(self) -> list[StageClosed]:
         """Events that close the stages which are still open, as failed."""
         now = time.monotonic()
         return [
-            closed_stage(stage, now - opened, failed=True)
+            StageClosed(stage, now - opened, failed=True)
             for stage, opened in self.open_stages.items()
         ]

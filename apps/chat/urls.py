@@ -2,10 +2,14 @@
 
 from django.urls import URLPattern, path
 
-from apps.chat import file_views, views
+from apps.chat import connections, consents, file_views, views
 
 urlpatterns: list[URLPattern] = [
     path("", views.index, name="index"),
+    path("approvals/", consents.approvals, name="approvals"),
+    path("connections/", connections.connections, name="connections"),
+    path("connect/callback/", connections.callback, name="connect-callback"),
+    path("connect/<uuid:account>/", connections.connect, name="connect"),
     path("chat/<slug:slug>/", views.chat, name="chat"),
     path("chat/<slug:slug>/<uuid:conversation>/", views.chat, name="conversation"),
     path("chat/<slug:slug>/<uuid:conversation>/rename/", views.rename, name="rename"),

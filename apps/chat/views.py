@@ -15,6 +15,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.caller import Caller
+from apps.accounts.sender_headers import locale_of
 from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve
@@ -23,18 +24,19 @@ from apps.chat.access import (
     adopt,
     bucket_of,
     caller_of,
-    first_language,
     own,
+    person_stream,
     under,
     why_ended,
 )
 from apps.chat.export import file_name, markdown
 from apps.chat.frames import MOST_ATTACHMENTS
+from apps.chat.listing import LISTED_CONVERSATIONS, entries
 from apps.chat.models import Conversation
 from apps.errors import ApplicationBroken, ApplicationNotFound
+from apps.live.notifications import announce_growth
 from apps.manifest.manifest import ConversationStarters
 
-LISTED_CONVERSATIONS = 200
 LONGEST_TITLE = 200
 SEEN = "seen"
 
@@ -44,7 +46,7 @@ def visitor(request: HttpRequest) -> Caller:
     session = request.session
     if not session.session_key:
         session.create()
-    locale = first_language(request.headers.get(settings.PROXY_LANGUAGE_HEADER, ""))
+    locale = locale_of(request.headers.get(settings.PROXY_LANGUAGE_HEADER, ""))
     caller = caller_of(request.user, session, locale)
     if caller.kind == "visitor":
         session_key: str = session.session_key or ""
@@ -95,13 +97,14 @@ def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> H
         "application": application,
         "ended": why_ended(former) if former is not None else "",
         "starters": starters(slug) if former is None else NO_STARTERS,
-        "conversations": [entry(row) for row in mine[:LISTED_CONVERSATIONS]],
+        "conversations": entries(caller, mine[:LISTED_CONVERSATIONS]),
         "conversation_id": None if conversation is None else str(conversation),
         "text_limit": settings.CHAT_MAX_QUESTION_CHARS,
         "socket_path": f"/ws/chat/{slug}/",
         "upload_limit": settings.DEFAULT_FILE_LOADING_SIZE_LIMIT,
         "upload_types": ",".join(settings.CHAT_UPLOAD_TYPES),
         "upload_most": MOST_ATTACHMENTS,
+        "scripts": settings.CHAT_SCRIPTS,
     }
     return render(request, "chat/chat.html", context)
 
@@ -115,6 +118,7 @@ def rename(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
         text = f"title: write 1 to {LONGEST_TITLE} characters."
         return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
     own(visitor(request)).filter(pk=found.pk).update(title=title)
+    announce(found)
     return redirect("conversation", slug, conversation)
 
 
@@ -123,6 +127,7 @@ def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
     """Delete a conversation; an answer that is being written in it stops."""
     found = find_conversation(request, slug, conversation)
     found.delete()
+    announce(found)
     return redirect("index") if found.application_id is None else redirect("chat", slug)
 
 
@@ -135,6 +140,11 @@ def download(request: HttpRequest, slug: str, conversation: UUID) -> HttpRespons
     name = quote(file_name(found), safe="")
     response["Content-Disposition"] = f"attachment; filename*=UTF-8''{name}"
     return response
+
+
+def announce(conversation: Conversation) -> None:
+    """Tell the owner's other pages that their list has changed."""
+    async_to_sync(announce_growth)(person_stream(conversation.owner))
 
 
 def find_application(caller: Caller, slug: str) -> Application:
@@ -150,14 +160,6 @@ def find_former(caller: Caller, slug: str, conversation: UUID) -> Conversation |
     return own(caller).filter(application=None, former_slug=slug, pk=conversation).first()
 
 
-def entry(conversation: Conversation) -> dict[str, Any]:
-    return {
-        "id": str(conversation.pk),
-        "title": conversation.title,
-        "updated_at": conversation.updated_at.isoformat(),
-    }
-
-
 def starters(slug: str) -> dict[str, Any]:
     """The starters of a new conversation; none while the manifest is broken."""
     try:
@@ -168,12 +170,7 @@ def starters(slug: str) -> dict[str, Any]:
     if offered is None:
         old = [{"title": text, "text": text} for text in manifest.starters or ()]
         return {**NO_STARTERS, "starters": old}
-    return offered.model_dump(mode="json", include={"intro_text", *NO_STARTERS})
+    return offered.model_dump(mode="json", include=set(NO_STARTERS))
 
 
-NO_STARTERS: dict[str, Any] = {
-    "intro_text": ConversationStarters.model_fields["intro_text"].default,
-    "auto_submit": True,
-    "chat_message_input_disabled": False,
-    "starters": [],
-}
+NO_STARTERS = ConversationStarters.model_construct(starters=()).model_dump(mode="json")

@@ -1,7 +1,5 @@
 """The addresses of the API for scripts, of DIAL's editor and of the workbench."""
 
-from __future__ import annotations
-
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView

@@ -1,12 +1,12 @@
 """Plan of tool calls for a question: which of the offered tools, with which arguments."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from apps.agent.tools import ToolSpec
 from apps.demo.clues import Clue, all_clues, read_clauses
@@ -23,16 +23,19 @@ _STOP_WORDS = """
     what when which will with would write you your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
-PARAMETER_CLUES = (
-    (re.compile(r"time_?zone|\bIANA\b", re.IGNORECASE), "place", "zone"),
-    (re.compile(r"\bur[il]\b", re.IGNORECASE), "url", "text"),
-    (re.compile(r"\bpath\b|\bfile", re.IGNORECASE), "file", "text"),
-    (re.compile(r"city|cities|place|location|town|country", re.IGNORECASE), "place", "text"),
-    (re.compile(""), "text", "text"),
+TEXT_KINDS = (
+    (re.compile(r"time_?zone|\bIANA\b", re.IGNORECASE), "zone"),
+    (re.compile(r"\bur[il]\b", re.IGNORECASE), "url"),
+    (re.compile(r"\bpath\b|\bfile", re.IGNORECASE), "file"),
+    (re.compile(r"city|cities|place|location|town|country", re.IGNORECASE), "place"),
+    (re.compile(""), "text"),
 )
-"""Pattern of a text parameter's name or description → kind and attribute of its clue; first match."""
+"""Pattern of a text parameter's name or description → what its clue is; the first match."""
 
 _word = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
+
+Request = tuple[list[ToolSpec], list[Clue]]
+"""Tools that are asked about the same clues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,30 +45,11 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
-    """Filled from the `attribute` of a clue of this `kind`; both are "" for none."""
-
-    name: str
-    schema: Mapping[str, Any]
-    is_required: bool
-    kind: str = ""
-    attribute: str = ""
-
-
-@dataclass(slots=True)
 class Plan:
     """The calls to make; `missing` explains calls that cannot be made."""
 
     calls: list[Call] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class ToolRequest:
-    """Tools that are asked about the same clues."""
-
-    tools: list[ToolSpec]
-    clues: list[Clue]
 
 
 def plan_calls(
@@ -81,55 +65,52 @@ def plan_calls(
         return plan
     requests = read_requests(question, tools) or follow_up(question, tools, earlier)
     if not requests and (chosen or choice == "required"):
-        requests = [ToolRequest([tools[0]], all_clues(question))]
-    for request in requests:
-        for tool in request.tools:
-            for made in calls_of(tool, request.clues, question):
-                found: list[Any] = plan.calls if isinstance(made, Call) else plan.missing
-                if made not in found:
-                    found.append(made)
+        requests = [([tools[0]], all_clues(question))]
+    for asked, clues in requests:
+        for made in (made for tool in asked for made in calls_of(tool, clues, question)):
+            found: list[Any] = plan.calls if isinstance(made, Call) else plan.missing
+            if made not in found:
+                found.append(made)
     if len(plan.calls) > MOST_CALLS:
         plan.missing.append(f"I make at most {MOST_CALLS} calls for one question.")
         del plan.calls[MOST_CALLS:]
     return plan
 
 
-def read_requests(question: str, tools: Sequence[ToolSpec]) -> list[ToolRequest]:
+def read_requests(question: str, tools: Sequence[ToolSpec]) -> list[Request]:
     """Clues of a clause without a tool belong to the request before it, or to the first one.
 
     A tool without clues shares those of the next clause: "the weather and the time in Oslo" is one
     request of two tools.
     """
-    requests: list[ToolRequest] = []
+    requests: list[Request] = []
     before: list[Clue] = []
     for clause in read_clauses(question):
         tool = max(tools, key=lambda one: score(one, clause.words))
         if score(tool, clause.words):
-            if requests and not requests[-1].clues:
-                requests[-1].tools.append(tool)
+            if requests and not requests[-1][1]:
+                requests[-1][0].append(tool)
             else:
-                requests.append(ToolRequest([tool], [] if requests else before))
-        (requests[-1].clues if requests else before).extend(clause.clues)
+                requests.append(([tool], [] if requests else before))
+        (requests[-1][1] if requests else before).extend(clause.clues)
     return requests
 
 
-def follow_up(
-    question: str, tools: Sequence[ToolSpec], earlier: Sequence[str]
-) -> list[ToolRequest]:
+def follow_up(question: str, tools: Sequence[ToolSpec], earlier: Sequence[str]) -> list[Request]:
     """A question of clues alone ("and in Lima?") asks the tools of an earlier question."""
     clues = all_clues(question)
     if not clues or any(clause.words - STOP_WORDS for clause in read_clauses(question)):
         return []
     requests = next(filter(None, (read_requests(text, tools) for text in earlier)), [])
-    return [ToolRequest(request.tools, clues) for request in requests]
+    return [(asked, clues) for asked, _ in requests]
 
 
 def score(tool: ToolSpec, words: set[str]) -> int:
     """How much the words point to a tool, by its name and the first sentence of its description."""
     name = keywords(tool.name, 1)
-    beginning = keywords(tool.description.partition(".")[0], SHORTEST_KEYWORD)
+    about = keywords(tool.description.partition(".")[0], SHORTEST_KEYWORD)
     asked = words - STOP_WORDS
-    return sum(3 if alike(word, name) else 2 if alike(word, beginning) else 0 for word in asked)
+    return sum(3 if alike(word, name) else 2 if alike(word, about) else 0 for word in asked)
 
 
 @lru_cache(1_000)
@@ -140,72 +121,69 @@ def keywords(text: str, shortest: int) -> frozenset[str]:
 
 def alike(word: str, keywords: frozenset[str]) -> bool:
     """Whether a word is a keyword or a prefix of one, or the reverse ("time", "timestamp")."""
-    near = (sorted((word, keyword), key=len) for keyword in keywords)
     return word in keywords or any(
-        len(short) >= SHORTEST_KEYWORD and long.startswith(short) for short, long in near
+        min(len(word), len(known)) >= SHORTEST_KEYWORD
+        and (word.startswith(known) or known.startswith(word))
+        for known in keywords
     )
 
 
 def calls_of(tool: ToolSpec, clues: Sequence[Clue], question: str) -> Iterator[Call | str]:
     """One call for each subject in the clues; a text instead of a call says what it lacks."""
-    parameters = parameters_of(tool)
-    mentioned = {clue.kind for clue in clues} - {"number"}
-    pivot = next((one.kind for one in parameters if one.kind in mentioned), "")
-    size = sum(one.kind == pivot and one.is_required for one in parameters) or 1
-    subjects = [clue for clue in clues if clue.kind == pivot]
-    others = [clue for clue in clues if clue.kind != pivot]
+    sent = tool.parameters.get("properties", {}), tool.parameters.get("required", ())
+    try:
+        schemas, required = msgspec.convert(sent, tuple[dict[str, dict[str, Any]], set[str]])
+    except msgspec.ValidationError:
+        schemas, required = {}, set()  # the service that offers the tool has made a mistake
+    names = sorted(schemas, key=lambda name: name not in required)
+    kinds = {name: kind_of(name, schemas[name]) for name in names}
+    mentioned = {kind for clue in clues for kind in clue} - {"number"}
+    pivot = next((kind for kind in kinds.values() if kind in mentioned), "")
+    size = sum(kinds[name] == pivot for name in required & kinds.keys()) or 1
+    subjects = [clue for clue in clues if pivot in clue]
+    others = [clue for clue in clues if pivot not in clue]
+    defaults = {
+        name: default_of(schemas[name], kinds[name], question) for name in required & kinds.keys()
+    }
     for start in range(0, len(subjects) or 1, size):
-        yield fill(tool, parameters, [*subjects[start : start + size], *others], question)
+        yield fill(tool, kinds, defaults, [*subjects[start : start + size], *others])
 
 
-def parameters_of(tool: ToolSpec) -> list[Parameter]:
-    """The required ones first; none for an invalid JSON Schema."""
-    properties, required = tool.parameters.get("properties"), tool.parameters.get("required")
-    found = []
-    for name, schema in properties.items() if isinstance(properties, Mapping) else ():
-        if isinstance(schema, Mapping):
-            needed = isinstance(required, list | tuple) and name in required
-            found.append(Parameter(name, schema, needed, *clue_of(name, schema)))
-    return sorted(found, key=lambda one: not one.is_required)
-
-
-def clue_of(name: str, schema: Mapping[str, Any]) -> tuple[str, str]:
+def kind_of(name: str, schema: Mapping[str, Any]) -> str:
+    """What the clue of a parameter is, "" if none fits."""
     if schema.get("type") in ("integer", "number"):
-        return "number", "number"
+        return "number"
     if schema.get("type") != "string" or "enum" in schema:
-        return "", ""
+        return ""
     text = f"{name} {schema.get('format')} {str(schema.get('description'))[:60]}"
-    return next((kind, attribute) for like, kind, attribute in PARAMETER_CLUES if like.search(text))
+    return next(kind for pattern, kind in TEXT_KINDS if pattern.search(text))
+
+
+def default_of(schema: Mapping[str, Any], kind: str, question: str) -> Any:
+    """The value of a required parameter without a clue, None if there is none."""
+    options = schema.get("enum")
+    if isinstance(options, list) and options and "default" not in schema:
+        return options[0]
+    # An empty path is the agent's own folder; a search is for the question itself.
+    made_up = {"file": "", "text": question.strip()[:500] or None}.get(kind)
+    return schema.get("default", made_up)
 
 
 def fill(
-    tool: ToolSpec, parameters: Sequence[Parameter], clues: Sequence[Clue], question: str
+    tool: ToolSpec, kinds: Mapping[str, str], defaults: Mapping[str, Any], clues: list[Clue]
 ) -> Call | str:
     """One call, or a text about a missing argument; no clue is used twice."""
-    left, arguments = list(clues), {}
-    for one in parameters:
-        clue = next((clue for clue in left if clue.kind == one.kind), None)
-        if clue is None:
-            value = default_for(one, question)
-        else:
-            left.remove(clue)
-            value = getattr(clue, one.attribute)
+    arguments = {}
+    for name, kind in kinds.items():
+        clue = next((clue for clue in clues if kind in clue), None)
+        if clue is not None:
+            clues.remove(clue)
+        value = defaults.get(name) if clue is None else clue[kind]
         if value is not None:
-            arguments[one.name] = value
+            arguments[name] = value
         elif clue is not None:
-            return f"I do not know the time {one.attribute} of {clue.text!r}."
-        elif one.is_required:
-            name = one.name.replace("_", " ")
-            return f"**{tool_title(tool.name)}** needs a value for *{name}*, and I found none."
+            return f"I do not know the time zone of {clue['place']!r}."
+        elif name in defaults:
+            words = name.replace("_", " ")
+            return f"**{tool_title(tool.name)}** needs a value for *{words}*, and I found none."
     return Call(tool.name, arguments)
-
-
-def default_for(parameter: Parameter, question: str) -> Any:
-    """The value of a required parameter without a clue, if there is one."""
-    options = parameter.schema.get("enum")
-    if not parameter.is_required or "default" in parameter.schema:
-        return parameter.schema.get("default") if parameter.is_required else None
-    if isinstance(options, list | tuple) and options:
-        return options[0]
-    # An empty path is the agent's own folder; a search is for the question itself.
-    return {"file": "", "text": question.strip()[:500] or None}.get(parameter.kind)

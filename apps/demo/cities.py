@@ -1,7 +1,5 @@
 """Well-known cities, for the demo model and the demo services."""
 
-from __future__ import annotations
-
 import csv
 import re
 import unicodedata
@@ -12,11 +10,11 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class City:
-    """`zone` is an IANA time zone; degrees north and east, to a tenth (some ten kilometres)."""
+    """`time_zone` is an IANA name; degrees are north and east, to a tenth (some ten kilometres)."""
 
     name: str
     country: str
-    zone: str
+    time_zone: str
     latitude: float
     longitude: float
 

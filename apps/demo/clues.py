@@ -1,9 +1,7 @@
 """Possible arguments that a question mentions, clause by clause."""
 
-from __future__ import annotations
-
 import re
-from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from apps.demo.cities import NAMES, find_city
 
@@ -21,46 +19,46 @@ _token = re.compile(
 )
 _file = re.compile(r"\w\.[A-Za-z]{2,8}$")
 
-
-@dataclass(frozen=True, slots=True)
-class Clue:
-    """`kind` is "url", "file", "text", "place" or "number"; `zone` the IANA time zone of a place."""
-
-    kind: str
-    text: str
-    zone: str | None = None
-
-    @property
-    def number(self) -> int | float:
-        return float(self.text) if "." in self.text else int(self.text)
+Clue = dict[str, Any]
+"""Values by what they can be: a "text", "url", "file" or "number", or a "place" with its "zone"."""
 
 
-@dataclass(slots=True)
-class Clause:
+class Clause(NamedTuple):
     """`words` are in lower case and not part of clues."""
 
-    words: set[str] = field(default_factory=set)
-    clues: list[Clue] = field(default_factory=list)
+    words: set[str]
+    clues: list[Clue]
 
 
 def read_clauses(question: str) -> list[Clause]:
     """A question cut at "and", commas and the ends of sentences."""
-    clauses = [Clause()]
+    clauses = [Clause(set(), [])]
     for match in _token.finditer(question):
         kind = match.lastgroup or ""
-        text = match[kind]
         if kind == "end":
-            clauses.append(Clause())
+            clauses.append(Clause(set(), []))
         elif kind == "word":
-            clauses[-1].words.add(text.casefold())
-        elif kind == "zone":
-            clauses[-1].clues.append(Clue("place", text, text))
-        elif kind == "place" and (city := find_city(text)):
-            clauses[-1].clues.append(Clue("place", city.name, city.zone))
+            clauses[-1].words.add(match[kind].casefold())
         else:
-            kind = "file" if kind == "text" and _file.search(text) else kind
-            clauses[-1].clues.append(Clue(kind, text))
+            clauses[-1].clues.append(read_clue(kind, match[kind]))
     return clauses
+
+
+def read_clue(kind: str, text: str) -> Clue:
+    match kind:
+        case "number":
+            return {kind: float(text) if "." in text else int(text)}
+        case "zone":
+            return {"place": text, "zone": text}
+        case "place":
+            city = find_city(text)
+            return (
+                {"place": city.name, "zone": city.time_zone}
+                if city
+                else {"place": text, "zone": None}
+            )
+        case _:
+            return {"file" if kind == "text" and _file.search(text) else kind: text}
 
 
 def all_clues(question: str) -> list[Clue]:

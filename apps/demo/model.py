@@ -4,8 +4,6 @@ It calls the tools that a question points to and shows what they return. The sam
 always gets the same answer.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -58,8 +56,9 @@ class DemoModel:
                 piece = arguments[start : start + ARGUMENT_PIECE]
                 yield [ToolCallDelta(index, arguments=piece)]
                 await asyncio.sleep(0)
-        usage = Usage(tokens(size_of(request)), tokens(said))
-        yield [Finish("tool_calls" if calls else reason), usage]
+        asked = sum(len(message.text) for message in request.messages)
+        asked += sum(len(memoryview(spec.written)) for spec in request.tools)
+        yield [Finish("tool_calls" if calls else reason), Usage(tokens(asked), tokens(said))]
 
 
 def answer_to(request: ModelRequest) -> str | list[Call]:
@@ -108,7 +107,7 @@ def skill_reads(question: str, request: ModelRequest) -> list[Call]:
     if not said & {"skill", "skills"} or READ_SKILL not in [spec.name for spec in request.tools]:
         return []
     prompt = next((m.text for m in request.messages if m.role == "system"), "")
-    files = [{"file_path": clue.text} for clue in all_clues(question) if clue.kind == "file"]
+    files = [{"file_path": clue["file"]} for clue in all_clues(question) if "file" in clue]
     return [
         Call(READ_SKILL, {"skill_name": name, **file})
         for name in dict.fromkeys(_skill_names.findall(prompt))
@@ -123,12 +122,6 @@ def limited(text: str, parameters: Mapping[str, Any]) -> tuple[str, str]:
     if not isinstance(most, int) or not 0 < most * CHARACTERS_PER_TOKEN < len(text):
         return text, "stop"
     return text[: most * CHARACTERS_PER_TOKEN], "length"
-
-
-def size_of(request: ModelRequest) -> int:
-    """Characters of the request."""
-    said = sum(len(message.text) for message in request.messages)
-    return said + sum(len(memoryview(spec.written)) for spec in request.tools)
 
 
 def tokens(characters: int) -> int:

@@ -1,7 +1,5 @@
 """Results of tools as Markdown for people."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +14,7 @@ MOST_LINES = 40
 LONGEST_VALUE = 200
 UNITS = {"_celsius": "°C", "_percent": "%", "_km_h": "km/h"}
 """End of a value's name → its unit."""
+IN_WORDS = {"null": "none", "[]": "none", "true": "yes", "false": "no"}
 READ_SKILL = "internal_skills_read_skill"
 
 _failure = re.compile(
@@ -32,7 +31,11 @@ _between_words = re.compile(r"[\s_.-]+|(?<=[a-z\d])(?=[A-Z])")
 
 def render(call: ToolCall, result: Message | None) -> str:
     """One call with its result."""
-    title = f"**{tool_title(call.name)}**{argument_list(decoded(call.arguments))}"
+    arguments = decoded(call.arguments)
+    given = arguments if isinstance(arguments, dict) else {}
+    given = {name: value for name, value in given.items() if value != ""}
+    words = one_line(given if len(given) > 1 else next(iter(given.values()), ""))
+    title = f"**{tool_title(call.name)}**{f' ({words})' if words else ''}"
     if result is None:
         return f"{title} brought no result."
     text, _ = without_attachments(_time.sub("", result.text))
@@ -91,30 +94,17 @@ def markdown(value: Any) -> str:
 
 
 def one_line(value: Any, depth: int = 1) -> str:
-    match value:
-        case None | []:
-            text = "none"
-        case bool():
-            text = "yes" if value else "no"
-        case str():
-            text = value
-        case dict() if value and depth:
-            text = ", ".join(f"{name}: {one_line(one, depth - 1)}" for name, one in value.items())
-        case list() if depth:
-            text = ", ".join(one_line(one, depth - 1) for one in value)
-        case _:
-            text = msgspec.json.encode(value).decode()
+    if isinstance(value, dict) and value and depth:
+        text = ", ".join(f"{name}: {one_line(one, depth - 1)}" for name, one in value.items())
+    elif isinstance(value, list) and value and depth:
+        text = ", ".join(one_line(one, depth - 1) for one in value)
+    elif isinstance(value, str):
+        text = value
+    else:
+        written = msgspec.json.encode(value).decode()
+        text = IN_WORDS.get(written, written)
     text = " ".join(text.split())
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
-
-
-def argument_list(arguments: Any) -> str:
-    """The arguments that are not empty; a single one without its name."""
-    found = arguments.items() if isinstance(arguments, Mapping) else ()
-    given = {name: value for name, value in found if value != ""}
-    if not given:
-        return ""
-    return f" ({one_line(given if len(given) > 1 else next(iter(given.values())))})"
 
 
 def tool_title(name: str) -> str:

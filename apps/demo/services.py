@@ -1,9 +1,8 @@
 """Services for the demo's tools: the made-up weather of a city, and its place."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -34,16 +33,6 @@ def weather_of(city: City) -> dict[str, str | int]:
     }
 
 
-def place_of(city: City) -> dict[str, str | float]:
-    return {
-        "name": city.name,
-        "country": city.country,
-        "latitude": city.latitude,
-        "longitude": city.longitude,
-        "time_zone": city.zone,
-    }
-
-
 @require_safe
 def answer(
     request: HttpRequest, parameter: str, lookup: Callable[[City], dict[str, Any]]
@@ -51,24 +40,23 @@ def answer(
     """The data of the city that the query parameter names."""
     name = " ".join(request.GET.get(parameter, "").split())
     if not name:
-        text = f"Which city? Add it to the address, as in ?{parameter}=Oslo."
-        return respond(400, {"error": text})
+        return refusal(400, f"Which city? Add it to the address, as in ?{parameter}=Oslo.")
     if len(name) > LONGEST_NAME:
-        return respond(400, {"error": f"A city's name has at most {LONGEST_NAME} characters."})
+        return refusal(400, f"A city's name has at most {LONGEST_NAME} characters.")
     city = find_city(name)
     if city is None:
         text = f"{name!r} is none of the cities that the demo knows."
-        return respond(404, {"error": text, "suggestions": similar_cities(name)})
-    return respond(200, lookup(city))
+        return refusal(404, text, suggestions=similar_cities(name))
+    cached = f"public, max-age={FRESH_SECONDS}"
+    return JsonResponse(lookup(city), headers={"Cache-Control": cached})
 
 
-def respond(status: int, found: dict[str, Any]) -> HttpResponse:
-    response = JsonResponse(found, status=status)
-    response["Cache-Control"] = f"public, max-age={FRESH_SECONDS}" if status == 200 else "no-store"
-    return response
+def refusal(status: int, text: str, **more: Any) -> HttpResponse:
+    uncached = {"Cache-Control": "no-store"}
+    return JsonResponse({"error": text, **more}, status=status, headers=uncached)
 
 
 urlpatterns = [
     path("weather", partial(answer, parameter="city", lookup=weather_of), name="demo-weather"),
-    path("place", partial(answer, parameter="q", lookup=place_of), name="demo-place"),
+    path("place", partial(answer, parameter="q", lookup=asdict), name="demo-place"),
 ]

@@ -1,7 +1,5 @@
 """Answers of the demo model that need no tool: honest, and long on request."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -59,7 +57,9 @@ def small_talk(question: str, tools: Sequence[ToolSpec], files: int) -> str:
         return MARKDOWN
     if opening == THANKED:
         return THANKED
-    return "\n\n".join([opening, *file_notes(tools, files), abilities(tools), HOW_TO_GO_ON])
+    return "\n\n".join(
+        [opening, *file_notes(tools, files), *abilities(tools), TRICKS, HOW_TO_GO_ON]
+    )
 
 
 def file_notes(tools: Sequence[ToolSpec], files: int) -> list[str]:
@@ -71,18 +71,16 @@ def file_notes(tools: Sequence[ToolSpec], files: int) -> list[str]:
     return [f"{seen}, but I cannot read files."]
 
 
-def abilities(tools: Sequence[ToolSpec]) -> str:
+def abilities(tools: Sequence[ToolSpec]) -> list[str]:
     if not tools:
-        return f"This application offers me no tools. You can still try:\n\n{TRICKS}"
+        return ["This application offers me no tools. You can still try:"]
+    sentences = [
+        re.split(r"(?<=[.!?])\s|\n", spec.description.strip(), maxsplit=1) for spec in tools
+    ]
     lines = [
-        f"- **{tool_title(spec.name)}**: {first_sentence(spec.description)}"
-        for spec in tools[:SHOWN_TOOLS]
+        f"- **{tool_title(spec.name)}**: {first[:160]}"
+        for spec, (first, *_) in zip(tools[:SHOWN_TOOLS], sentences, strict=False)
     ]
     if len(tools) > SHOWN_TOOLS:
         lines.append(f"- … and {len(tools) - SHOWN_TOOLS} more")
-    listed = "\n".join(lines)
-    return f"This application offers me these tools:\n\n{listed}\n\nYou can also try:\n\n{TRICKS}"
-
-
-def first_sentence(text: str) -> str:
-    return re.split(r"(?<=[.!?])\s|\n", text.strip(), maxsplit=1)[0][:160]
+    return ["This application offers me these tools:", "\n".join(lines), "You can also try:"]

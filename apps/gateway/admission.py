@@ -7,8 +7,6 @@ names ours, whatever headers come with it; any other name is that of the applica
 `X-DIAL-APPLICATION-ID` names the application, whose manifest Core keeps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any

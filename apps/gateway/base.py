@@ -11,7 +11,7 @@ from apps.accounts.caller import Caller
 from apps.catalog import access
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import ApplicationNotFound, BadRequest, NotAuthenticated, QuickAppError
-from apps.gateway.chat_requests import shortened
+from apps.gateway.refusals import shortened
 from apps.runs.failures import PASSED_ON, WITH_LIMITS, Failure, failure
 from apps.streaming.bodies import BodyTooLarge, BodyTooSlow
 from apps.streaming.consumer import Header, HttpConsumer

@@ -1,7 +1,7 @@
 """The consumer of `POST …/chat/completions`: read, resolve, run, encode."""
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing, nullcontext
 from functools import partial
 
 from django.conf import settings
@@ -9,7 +9,8 @@ from opentelemetry.trace import SpanKind
 
 from apps import tracing
 from apps.accounts.caller import Caller
-from apps.agent.events import Event, Finished
+from apps.agent.events import Emit, Event, Finished
+from apps.agent.progress import Progress
 from apps.agent.streams import stream
 from apps.catalog.resolve import ResolvedApplication
 from apps.gateway import dial_dialect, openai_dialect
@@ -18,6 +19,13 @@ from apps.gateway.base import GatewayConsumer, ManyChoices, answer_of
 from apps.gateway.body import Completion
 from apps.gateway.openai_dialect import ignored_header, with_unsupported
 from apps.gateway.wire import DONE, ChunkEncoder, error_frame
+from apps.live.answered_calls import claim
+from apps.live.hub import HUB
+from apps.live.places import Places
+from apps.live.run_summary import RunSummary
+from apps.live.summaries import RunFigures
+from apps.runs.next_message import take_answer
+from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.streaming.consumer import EVENT_STREAM, HEARTBEAT, Header
 from apps.workspace.port import Workspace
@@ -26,6 +34,12 @@ Events = AsyncGenerator[list[Event], None]
 ROUTE = "/openai/deployments/{slug}/chat/completions"
 ATTRIBUTES = {"http.request.method": "POST", "http.route": ROUTE}
 OpenWorkspace = Callable[[Caller, ResolvedApplication], Workspace]
+Recorded = Callable[[RunFigures], AbstractContextManager[Progress]]
+"""Surrounds a run, keeps its row, and gives the progress that it is to count in."""
+
+
+def unrecorded(row: RunFigures) -> AbstractContextManager[Progress]:
+    return nullcontext(Progress())
 
 
 class CompletionConsumer(GatewayConsumer):
@@ -33,9 +47,16 @@ class CompletionConsumer(GatewayConsumer):
 
     methods = ("POST",)
 
-    def __init__(self, open_workspace: OpenWorkspace) -> None:
+    def __init__(
+        self,
+        open_workspace: OpenWorkspace,
+        recorded: Recorded = unrecorded,
+        places: Places = HUB.places,
+    ) -> None:
         super().__init__()
+        self.places = places
         self.open_workspace = open_workspace
+        self.recorded = recorded
         self.encoder: ChunkEncoder | None = None
         self.is_for_core = False
         self.headers: tuple[Header, ...] = ()
@@ -60,17 +81,31 @@ class CompletionConsumer(GatewayConsumer):
         self.is_for_core = visitor.caller.kind == "dial"
         body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
         dialect = dial_dialect if self.is_for_core else openai_dialect
-        parsed = dialect.read(body)
-        asked = parsed.asked
+        asked, prepare = dialect.read(body)
         application = await visitor.find(self.slug or asked.model or "")
         if asked.n is not None and asked.n > 1:
             raise ManyChoices(application.slug)
-        prepared = parsed.prepare(application)
+        prepared = prepare(application)
         workspace = self.open_workspace(visitor.caller, application)
         prepared = await with_unsupported(prepared, application, workspace)
         self.headers = ignored_header(prepared.ignored)
-        events = stream(partial(run, application, prepared.request, workspace, visitor.caller))
+        events = stream(partial(self.run, application, prepared.request, workspace, visitor.caller))
         return events, application.slug, bool(asked.stream)
+
+    async def run(
+        self,
+        application: ResolvedApplication,
+        request: RunRequest,
+        workspace: Workspace,
+        caller: Caller,
+        emit: Emit,
+    ) -> None:
+        door = RunSummary.Door.CORE if self.is_for_core else RunSummary.Door.GATEWAY
+        figures = RunFigures(door, application.slug, caller.bucket)
+        taken = self.places.taken(caller.bucket, application.slug)
+        with taken, self.recorded(figures) as progress:
+            asked, ledger = await take_answer(request, application, caller, claim)
+            await run(application, asked, workspace, caller, emit, ledger, progress)
 
     async def send_completion(self, events: Events, slug: str) -> None:
         completion = Completion(for_core=self.is_for_core)

@@ -7,8 +7,9 @@ from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.gateway.admission import visit
 from apps.gateway.base import GatewayConsumer, checked, error_body, hidden
-from apps.gateway.chat_requests import shortened
+from apps.gateway.forms import button, buttons
 from apps.gateway.health import troubles
+from apps.gateway.refusals import shortened
 from apps.manifest.manifest import ConversationStarters, Manifest, Starter
 from apps.runs.failures import fault
 
@@ -110,27 +111,12 @@ def configuration_form(starters: ConversationStarters | None) -> dict[str, Any]:
     """The JSON schema of the form that a chat shows before the first question."""
     if starters is None:
         return {"type": "object", "properties": {}}
-    buttons = [
-        {
-            "const": number,
-            "title": starter.title,
-            "dial:widgetOptions": {
-                "populateText": starter.text,
-                "submit": starters.auto_submit,
-                "confirmationMessage": None,
-            },
-        }
+    made = (
+        button(number, starter.title, starter.text, submit=starters.auto_submit)
         for number, starter in enumerate(starters.starters, start=1)
-    ]
+    )
     return {
         "type": "object",
         "dial:chatMessageInputDisabled": starters.chat_message_input_disabled,
-        "properties": {
-            STARTER: {
-                "type": "integer",
-                "description": starters.intro_text,
-                "dial:widget": "buttons",
-                "oneOf": buttons,
-            }
-        },
+        "properties": {STARTER: buttons(starters.intro_text, made)},
     }

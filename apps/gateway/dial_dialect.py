@@ -11,29 +11,31 @@ not accepted from a client, which could forge them.
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
+import msgspec
+
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import BadRequest
-from apps.gateway import chat_requests
 from apps.gateway.chat_requests import (
     SYSTEM,
     Call,
     ChatMessage,
     ChatRequest,
-    ParsedBody,
+    Prepare,
     PreparedRun,
-    bullets,
-    limits,
-    shortened,
     to_message,
     to_specs,
 )
+from apps.gateway.refusals import bullets, shortened
+from apps.gateway.request_checks import read_request
 from apps.runs.requests import RunRequest
 
+_decode = msgspec.json.Decoder(ChatRequest).decode
 
-def read(body: bytes) -> ParsedBody:
-    """Raises `BadRequest`."""
-    asked = chat_requests.read(body, **limits())
-    return ParsedBody(asked, partial(prepare, asked))
+
+def read(body: bytes) -> tuple[ChatRequest, Prepare]:
+    """The request, and its run for an application. Both raise `BadRequest`."""
+    asked = read_request(body, _decode)
+    return asked, partial(prepare, asked)
 
 
 def prepare(asked: ChatRequest, application: ResolvedApplication) -> PreparedRun:

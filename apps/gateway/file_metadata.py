@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote
 
 from apps.errors import BadRequest
-from apps.workspace.port import FileInfo, FolderInfo
+from apps.workspace.stored_files import FileInfo, FolderInfo
 
 USUAL_ITEMS = 100
 MOST_ITEMS = 1000

@@ -31,7 +31,7 @@ from apps.workspace.local import files
 from apps.workspace.local.downloads import Part, headers_of, part_of, pieces
 from apps.workspace.local.models import StoredFile
 from apps.workspace.local.paths import check_name, write_path
-from apps.workspace.port import FileInfo
+from apps.workspace.stored_files import FileInfo
 
 METADATA = "application/vnd.dial.metadata+json"
 REFUSALS: dict[type[FileRefused], tuple[int, str]] = {

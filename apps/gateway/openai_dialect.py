@@ -6,9 +6,10 @@ strict decoder fail; only such a request is decoded again.
 
 import heapq
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import Annotated, Any
 
 import msgspec
@@ -22,13 +23,12 @@ from apps.gateway.chat_requests import (
     SYSTEM,
     ChatRequest,
     Object,
-    ParsedBody,
+    Prepare,
     PreparedRun,
-    invalid,
-    limits,
-    read_request,
 )
 from apps.gateway.openai_messages import read_conversation
+from apps.gateway.refusals import invalid
+from apps.gateway.request_checks import read_request
 from apps.manifest.orchestrator import ClientPermissions
 from apps.runs.requests import LIMITS, RunRequest
 from apps.workspace.port import Workspace
@@ -40,6 +40,7 @@ FORWARDED = (
 )
 PERMITTED = ("metadata", "service_tier", "user")
 """They cost money or identify a person, so the manifest has to allow them."""
+SORTED = (*FORWARDED, *PERMITTED, "parallel_tool_calls")
 UNSUPPORTED = {
     "functions": "Legacy functions are not supported. Send 'tools'.",
     "function_call": "Legacy functions are not supported. Send 'tool_choice'.",
@@ -87,15 +88,13 @@ _decode_with_unknown = msgspec.json.Decoder(WithUnknown).decode
 _decode_names = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
-def read(body: bytes) -> ParsedBody:
-    """Raises `BadRequest`."""
-    asked, unknown = parse(body, **limits())
-    return ParsedBody(asked, partial(prepare, asked, unknown))
+def read(body: bytes) -> tuple[OpenAIRequest, Prepare]:
+    """The request, and its run for an application. Both raise `BadRequest`."""
+    asked, unknown = parse(body)
+    return asked, partial(prepare, asked, unknown)
 
 
-def parse(
-    body: bytes, *, max_depth: int, max_messages: int
-) -> tuple[OpenAIRequest, frozenset[str]]:
+def parse(body: bytes) -> tuple[OpenAIRequest, frozenset[str]]:
     """The request, and the names of its unknown parameters. Raises `BadRequest`."""
     unknown: Collection[str] = ()
 
@@ -110,7 +109,7 @@ def parse(
         unknown = _decode_names(body).keys() - set(OpenAIRequest.__struct_fields__)
         return request
 
-    request = read_request(body, decode, max_depth=max_depth, max_messages=max_messages)
+    request = read_request(body, decode)
     check_supported(request)
     return request, frozenset(unknown)
 
@@ -142,7 +141,7 @@ def prepare(
         asked,
         application.slug,
         fixed=application.parameters.keys(),
-        permitted=permissions.parameters,
+        permitted=application.client_parameters,
     )
     request = RunRequest(
         conversation.messages,
@@ -180,7 +179,7 @@ async def with_unsupported(
     if not parameters:
         return prepared
     try:
-        info = await workspace.deployment(application.manifest.orchestrator.deployment.id)
+        info = await workspace.deployment(application.deployment_id)
     except QuickAppError:
         return prepared  # the run reports it
     supported = info.supported_parameters
@@ -228,7 +227,9 @@ def sort_parameters(
     permitted: Collection[str],
 ) -> SortedParameters:
     """`fixed` are the parameters that the manifest sets, `permitted` those that it allows."""
-    sent = dict(given(request))
+    sent = given(request)
+    if not sent:
+        return SortedParameters(sent, frozenset(without_effect(request, slug)))
     held = LIMITS if any(name in fixed for name in LIMITS) else ()
     allowed = {*FORWARDED, *permitted}.difference(fixed, held)
     if any(tool.type == "function" for tool in request.tools or ()):
@@ -239,11 +240,9 @@ def sort_parameters(
     )
 
 
-def given(request: OpenAIRequest) -> Iterator[tuple[str, Any]]:
-    for name in (*FORWARDED, *PERMITTED, "parallel_tool_calls"):
-        value = getattr(request, name)
-        if value is not None:
-            yield name, value
+def given(request: OpenAIRequest) -> dict[str, Any]:
+    values = zip(SORTED, attrgetter(*SORTED)(request), strict=True)
+    return {name: value for name, value in values if value is not None}
 
 
 def without_effect(request: OpenAIRequest, slug: str) -> Iterator[str]:
@@ -257,12 +256,14 @@ def without_effect(request: OpenAIRequest, slug: str) -> Iterator[str]:
         yield "tools.static_function"
 
 
-def ignored_header(names: Iterable[str]) -> tuple[tuple[bytes, bytes], ...]:
+def ignored_header(names: Collection[str]) -> tuple[tuple[bytes, bytes], ...]:
     """The header that names ignored parameters, the first ones of very many; () for none."""
+    if not names:
+        return ()
     first = heapq.nsmallest(MOST_NAMES, names)
     # Clients choose the names: nothing in them may end the line or look like two names.
     safe = sorted({_unsafe.sub("_", name[:LONGEST_NAME]) or "_" for name in first})
     value = ", ".join(safe)
     if len(value) > LONGEST_HEADER:
         value = f"{value[:LONGEST_HEADER].rpartition(', ')[0]}, ..."
-    return ((IGNORED_HEADER, value.encode()),) if value else ()
+    return ((IGNORED_HEADER, value.encode()),)

@@ -20,11 +20,9 @@ from apps.gateway.chat_requests import (
     SYSTEM,
     Call,
     ChatMessage,
-    bullets,
-    invalid,
-    shortened,
     to_message,
 )
+from apps.gateway.refusals import bullets, invalid, shortened
 from apps.runs.history import expand
 from apps.runs.turns import as_parts, in_turns
 

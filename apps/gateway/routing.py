@@ -16,13 +16,14 @@ from apps.gateway.consumers import (
     ReadyConsumer,
 )
 from apps.gateway.files import BucketConsumer, FileConsumer, MetadataConsumer
+from apps.live.summary_writer import WRITER
 from apps.runs.workspaces import open_workspace
 
 # An application that DIAL Core keeps has slashes in its id, such as applications/{bucket}/{name}.
 DEPLOYMENT = r"^openai/deployments/(?P<slug>.+?)"
 MODELS = r"^(?:openai/(?:v1/)?(?:models|deployments)|v1/models)"
 
-complete = CompletionConsumer.as_asgi(open_workspace=open_workspace)
+complete = CompletionConsumer.as_asgi(open_workspace=open_workspace, recorded=WRITER.recorded)
 
 # The first match is taken, so the most frequent address comes first. OpenAI's clients use the
 # addresses under v1 and name the application in the body; DIAL's use them for files.

@@ -14,18 +14,20 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from pydantic import TypeAdapter, ValidationError
 
-from apps.accounts.authentication import authenticate, claimed, read_headers
+from apps.accounts.authentication import authenticate, claimed
 from apps.accounts.caller import Caller
+from apps.accounts.sender_headers import read_headers
 from apps.capabilities.skills.stored import SkillAddress, read
 from apps.catalog.content import configuration
 from apps.catalog.content.installed import installed
 from apps.catalog.content.skills import installed_skills
 from apps.catalog.json_views import only
 from apps.errors import FileMissing, FileRefused, NotAuthenticated, ServiceFailed, Unsupported
+from apps.manifest.problems import Problem
 from apps.manifest.schema import manifest_schema
 from apps.manifest.skill_document import SkillDocument, SkillInvalid, read_skill_document
 from apps.manifest.skills import FolderSkill, Skill
-from apps.manifest.validation import Problem, review
+from apps.manifest.validation import review
 from apps.runs.workspaces import open_workspace
 from apps.workspace.dial.core import configured_core
 

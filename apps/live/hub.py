@@ -5,89 +5,69 @@ no queue of their own; each reads from the log, or from the journal when it lags
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+import os
+import socket
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
-from uuid import UUID
+from uuid import UUID, uuid4
+
+from apps.live.committer import Committer
+from apps.live.database import Execute, OwnThread, on_a_thread
+from apps.live.log import RunLog
+from apps.live.places import Places
 
 T = TypeVar("T")
 
-NumberedEvent = tuple[int, UUID, Mapping[str, Any]]
-"""The number in the stream, the run, the event."""
-
-KEPT_EVENTS = 2_000
-"""Written events that stay in memory for viewers that are a little behind."""
 LOST_LOG_SECONDS = 60.0
 """The log of a run that could not be stored stays for the viewers who are here."""
-
-
-class RunLog:
-    """The events of one run; `first` is the number of the oldest one in memory.
-
-    `written` are the events that the journal has already.
-    """
-
-    def __init__(
-        self, stream: UUID, run: UUID, first: int, written: Sequence[Mapping[str, Any]] = ()
-    ) -> None:
-        self.stream = stream
-        self.run = run
-        self.first = first
-        self.events: list[Mapping[str, Any]] = [*written]
-        self.written = self.last
-        self.is_over = False
-        self.kept = KEPT_EVENTS
-        self.wake: Callable[[], None] = lambda: None
-        self.grown = asyncio.Event()
-        self.urgent = asyncio.Event()
-
-    @property
-    def last(self) -> int:
-        return self.first + len(self.events) - 1
-
-    def append(self, event: Mapping[str, Any]) -> None:
-        self.events.append(event)
-        self.grown.set()
-        self.wake()
-
-    def after(self, number: int, limit: int) -> list[NumberedEvent]:
-        """The events that follow `number`; it must be at least `first - 1`."""
-        start = number + 1 - self.first
-        events = self.events[start : start + limit]
-        return [(number + 1 + i, self.run, event) for i, event in enumerate(events)]
-
-    def mark_written(self, number: int) -> None:
-        """Everything up to `number` is in the journal; forget all but the newest of it."""
-        self.written = number
-        surplus = self.written - self.first + 1 - self.kept
-        if surplus > 0:
-            del self.events[:surplus]
-            self.first += surplus
 
 
 class Stoppable(Protocol):
     def stop(self) -> None: ...
 
-    def interrupt(self, seconds: float) -> None: ...
+    def begin_no_step(self) -> None: ...
+
+    def hand_over(self, seconds: float) -> None: ...
+
+
+def name_of_process() -> str:
+    """A name that no other process has or had."""
+    return f"{socket.gethostname()[:50]}-{os.getpid()}-{uuid4().hex[:12]}"
 
 
 @dataclass(slots=True)
 class Hub:
     """One for each process; tests make more of them to be several processes."""
 
+    execute: Execute = on_a_thread
+    name: str = field(default_factory=name_of_process)
+    """The holder of its runs."""
     logs: dict[UUID, RunLog] = field(default_factory=dict)
     """By stream, as supervisors and viewers are."""
+    heard: dict[UUID, RunLog] = field(default_factory=dict)
+    """What other processes told of streams that have viewers here."""
     supervisors: dict[UUID, Stoppable] = field(default_factory=dict)
     # asyncio itself holds tasks by weak references only.
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
     viewers: dict[UUID, set[asyncio.Event]] = field(default_factory=dict)
     is_closing: bool = False
-    """The process is about to end: it takes no more questions."""
+    """The process is about to end: it takes no more questions, and no runs of others."""
     is_closed: bool = False
     """No more events will follow; viewers leave when they have got all there are."""
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a viewer has left."""
+    awaited: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a run waits for a process that goes on with it."""
+    has_queue: bool = False
+    """Whether runs were queued when this process last looked: the end of one makes room."""
+    places: Places = field(init=False)
+    committer: Committer = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.places = Places(self.supervisors)
+        self.committer = Committer(self.name, self.execute, self.hold)
 
     def hold(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Run a coroutine to its end, also when nobody waits for it any more."""
@@ -113,6 +93,17 @@ class Hub:
 
     def remove_later(self, log: RunLog) -> None:
         asyncio.get_running_loop().call_later(LOST_LOG_SECONDS, self.remove, log)
+
+    def hear(self, log: RunLog) -> None:
+        """Keep what another process told: it continues what it told before, or stands alone."""
+        before = self.heard.get(log.stream)
+        if before is None or before.run != log.run or log.first > before.last + 1:
+            self.heard[log.stream] = log
+        elif log.first == before.last + 1:
+            for event in log.events:
+                before.append(event)
+            before.mark_written(before.last)
+        self.wake(log.stream)
 
     def wake_all(self) -> None:
         for stream in self.viewers:
@@ -140,8 +131,9 @@ class Hub:
             self.viewers[stream].discard(news)
             if not self.viewers[stream]:
                 del self.viewers[stream]
+                self.heard.pop(stream, None)
             self.left.set()
 
 
-HUB = Hub()
+HUB = Hub(OwnThread())
 """The hub of this process."""

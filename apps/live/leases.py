@@ -1,17 +1,22 @@
 """Leases on runs, which hold across processes, and requests to stop a run."""
 
+from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from apps.errors import LeaseLost, Refused
-from apps.live.journal import oldest_beat
-from apps.live.models import Run
+from apps.errors import Refused
+from apps.live.models import FORMAT, Run
+
+MOST_ATTEMPTS = 3
+"""A run that was taken over so often without a new step is not taken over again."""
 
 
 def claim(run: Run) -> None:
-    """Save a new run. Raises `Refused` while another one is going in its stream."""
+    """Save a new run. Raises `Refused` while another one is going or waiting in its stream."""
     try:
         with transaction.atomic():
             run.save(force_insert=True)
@@ -21,33 +26,71 @@ def claim(run: Run) -> None:
         ) from error
 
 
-def going(stream: UUID) -> Run | None:
-    return Run.objects.filter(stream=stream, status__in=Run.GOING).first()
-
-
-def count_going(bucket: str) -> int:
-    """The number of a caller's runs whose lease has not expired."""
-    return Run.objects.filter(
-        bucket=bucket, status__in=Run.GOING, beat_at__gte=oldest_beat()
-    ).count()
+def open_run(stream: UUID) -> Run | None:
+    return Run.objects.filter(stream=stream, status__in=Run.OPEN).first()
 
 
 def request_stop(stream: UUID) -> bool:
     """Ask the process that works in the stream to stop; False when there is none."""
-    runs = Run.objects.filter(stream=stream, status__in=Run.GOING)
+    runs = Run.objects.filter(stream=stream, status__in=Run.GOING).exclude(holder="")
     return bool(runs.update(is_stop_requested=True))
 
 
-def beat(run: UUID) -> None:
-    """Renew the lease. Raises `LeaseLost`."""
-    if not Run.objects.filter(pk=run, status__in=Run.GOING).update(beat_at=timezone.now()):
-        raise LeaseLost
+def request_end(run: UUID) -> bool:
+    """Ask that an open run be stopped, by its process or else by a sweeper; False if it is over."""
+    waiting = Run.objects.filter(pk=run, status=Run.Status.WAITING)
+    queued, now = Run.Status.QUEUED, timezone.now()
+    if waiting.update(status=queued, holder="", beat_at=now, is_stop_requested=True):
+        return True
+    going = Run.objects.filter(pk=run, status__in=Run.GOING)
+    return bool(going.update(is_stop_requested=True))
 
 
-def is_stop_requested(run: UUID) -> bool:
-    """Raises `LeaseLost` when the run was closed by somebody else, or deleted."""
-    row = Run.objects.filter(pk=run, status__in=Run.GOING)
-    is_requested = row.values_list("is_stop_requested", flat=True).first()
-    if is_requested is None:
-        raise LeaseLost
-    return is_requested
+def oldest_beat() -> datetime:
+    return timezone.now() - timedelta(seconds=settings.RUN_LEASE_SECONDS)
+
+
+QUEUED = Q(status=Run.Status.QUEUED, holder="")
+LOST = Q(format=0) | Q(format__lte=FORMAT) & (
+    Q(attempts__gte=MOST_ATTEMPTS) | Q(is_stop_requested=True)
+)
+"""A free run with which nobody will go on: it has no steps, ends each process, or is to be stopped."""
+
+
+def free() -> QuerySet[Run]:
+    """The runs that are going although no process works on them, as far as this code reads them."""
+    known = Run.objects.filter(status__in=Run.GOING, format__lte=FORMAT)
+    return known.filter(Q(beat_at__lt=oldest_beat()) | QUEUED)
+
+
+def queued() -> QuerySet[Run]:
+    return free().filter(QUEUED).exclude(LOST)
+
+
+def expired() -> QuerySet[Run]:
+    """The runs that go on although their process is gone."""
+    return free().exclude(QUEUED).exclude(LOST)
+
+
+def take_over(run: Run, holder: str) -> bool:
+    """Hold a free run; False when another process was quicker."""
+    return bool(
+        free()
+        .filter(pk=run.pk)
+        .update(
+            status=Run.Status.RUNNING,
+            holder=holder,
+            beat_at=timezone.now(),
+            attempts=F("attempts") + 1,
+        )
+    )
+
+
+def resting() -> QuerySet[Run]:
+    """The runs that wait for somebody, or for a process."""
+    return Run.objects.filter(Q(status=Run.Status.WAITING) | QUEUED)
+
+
+def close(runs: QuerySet[Run], status: str) -> bool:
+    """End the runs among them; False when there was none."""
+    return bool(runs.update(status=status, holder="", finished_at=timezone.now()))

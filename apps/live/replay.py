@@ -7,7 +7,8 @@ from uuid import UUID
 from channels.db import database_sync_to_async
 
 from apps.live import journal
-from apps.live.hub import Hub, NumberedEvent
+from apps.live.events import NumberedEvent
+from apps.live.hub import Hub
 
 BATCH = 1_000
 """Events handed over at a time."""
@@ -46,6 +47,8 @@ async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
             if said or not log.is_over:
                 return said
             log = None  # newer events are those of another process
+        if log is None and (told := told_elsewhere(hub, stream, after)):
+            return told
         first = log.first if log is not None else 0
         written: list[NumberedEvent] = await database_sync_to_async(journal.read)(stream, after)
         if written or log is None:
@@ -53,3 +56,9 @@ async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
         if log.first == first:
             return log.after(first - 1, BATCH)
         # meanwhile the log let go of what is in the journal by now
+
+
+def told_elsewhere(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
+    """What another process told; none when something before it has to be read first."""
+    heard = hub.heard.get(stream)
+    return [] if heard is None or after < heard.first - 1 else heard.after(after, BATCH)

@@ -1,4 +1,4 @@
-"""The orderly end of a process: runs are ended and stored, and their viewers are told."""
+"""The orderly end of a process: it hands its runs over, and their viewers are told."""
 
 import asyncio
 import logging
@@ -9,18 +9,19 @@ from apps.live.hub import Hub
 logger = logging.getLogger(__name__)
 
 CLEAN_UP_SECONDS = 4.0
-"""For interrupted runs to release their tools and to store their endings."""
+"""For interrupted runs to release their tools and to be stored."""
 FAREWELL_SECONDS = 2.0
 """For viewers to get the events that they have not seen yet."""
 
 
 async def close(hub: Hub, seconds: float) -> None:
-    """Take no more questions, end every run and let its viewers go.
+    """Take no more questions, hand every run over and let its viewers go.
 
-    Runs get `seconds` to end by themselves. The rest are interrupted and their partial answers
-    stored, so that another process can go on with the conversation at once.
+    Runs get `seconds` to end, or to end the tools they are running. The rest are interrupted;
+    another process goes on with all of them.
     """
     hub.is_closing = True
+    hub.awaited.set()
     await finish(hub, seconds)
     if hub.supervisors:
         logger.warning("%d answers are interrupted because the server stops", len(hub.supervisors))
@@ -36,7 +37,9 @@ async def finish(hub: Hub, seconds: float, *, interrupting: bool = False) -> Non
     """Return when no task is left, or when the time is over."""
     end = time.monotonic() + seconds
     while hub.tasks and (left := end - time.monotonic()) > 0:
-        if interrupting:
-            for supervisor in list(hub.supervisors.values()):
-                supervisor.interrupt(left / 2)
+        for supervisor in list(hub.supervisors.values()):
+            if interrupting:
+                supervisor.hand_over(left / 2)
+            else:
+                supervisor.begin_no_step()  # one that began at the last moment as well
         await asyncio.wait(hub.tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)

@@ -1,20 +1,24 @@
 """Runs the work of a run in a task of the process, independent of viewers, and ends it properly.
 
-The work may be cancelled. The task that writes the last batch and the ending, and releases the
-lease, is another one and is not.
+The work may be cancelled. The task that writes the rest and the ending, and lets go of the run, is
+another one and is not.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from apps.errors import LeaseLost, NotStored, RunAbandoned
-from apps.live.hub import Hub, RunLog
-from apps.live.journal import Ending
-from apps.live.journal_writer import JournalWriter
+from apps.agent.ledger import WAITING, Consent, Interaction, Step
+from apps.errors import LeaseLost, NotStored
+from apps.live.commits import Ending
+from apps.live.events import StatusChanged
+from apps.live.hub import Hub
+from apps.live.log import RunLog
 from apps.live.models import Run
+from apps.live.run_record import RunRecord
+from apps.live.step_ledger import StepLedger
 
 logger = logging.getLogger(__name__)
 
@@ -34,22 +38,40 @@ Conclude = Callable[[RunOutcome], Ending]
 
 
 class RunSupervisor:
-    def __init__(self, hub: Hub, log: RunLog, conclude: Conclude) -> None:
+    """`conclude` makes the ending of a run that is over.
+
+    `steps` and `interactions` are what the run has done and asked before, in another process.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        log: RunLog,
+        conclude: Conclude,
+        steps: Iterable[Step] = (),
+        interactions: Iterable[Interaction] = (),
+        consents: Mapping[str, Consent] | None = None,
+    ) -> None:
         self.hub = hub
         self.log = log
         self.conclude = conclude
-        self.writer = JournalWriter(log, self.stop)
+        self.record = RunRecord(log, self.stop)
+        self.ledger = StepLedger(self.record, steps, interactions, consents)
         self.stop_seconds = STOP_SECONDS
         self.is_interrupted = False
         self.stopping = asyncio.Event()
         self.work: asyncio.Future[object] | None = None
 
-    def start(self, work: Coroutine[Any, Any, object]) -> None:
-        """Begin; the task belongs to the hub."""
+    def start(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[None]:
+        """Begin; the result of the work is its finish reason.
+
+        The task, which belongs to the hub, is over when the ending is stored.
+        """
         self.hub.add(self.log)
         self.hub.supervisors[self.log.stream] = self
+        self.hub.committer.add(self.record)
         self.work = asyncio.ensure_future(work)
-        self.hub.hold(self.keep(self.work))
+        return self.hub.hold(self.keep(self.work))
 
     def stop(self) -> None:
         """Cancel the work, and with it whatever it waits for."""
@@ -58,61 +80,80 @@ class RunSupervisor:
             self.stopping.set()
             self.work.cancel()
 
-    def interrupt(self, seconds: float) -> None:
+    def begin_no_step(self) -> None:
+        """Let the work end where it would ask a model again, so that another process goes on."""
+        self.is_interrupted = self.ledger.is_closing = True
+
+    def hand_over(self, seconds: float) -> None:
         """Stop because the process ends, and give the clean-up at most `seconds`."""
+        self.begin_no_step()
         if not self.stopping.is_set():
-            self.is_interrupted = True
             self.stop_seconds = min(self.stop_seconds, seconds)
             self.stop()
 
     async def keep(self, work: asyncio.Future[object]) -> None:
-        writing = asyncio.create_task(self.writer.keep_writing())
+        failure = self.record.failure
         stopping = asyncio.create_task(self.stopping.wait())
         try:
-            await asyncio.wait((work, writing, stopping), return_when=asyncio.FIRST_COMPLETED)
-            outcome = await self.outcome(work, writing)
-            self.writer.end()
-            await asyncio.wait((writing,))
-            await self.end(outcome, writing)
+            await asyncio.wait((work, failure, stopping), return_when=asyncio.FIRST_COMPLETED)
+            await self.end(await self.outcome(work))
         except Exception:
             logger.exception("Run %s could not be ended", self.log.run)
             self.give_up()
         finally:
-            for task in (work, writing, stopping):
-                task.cancel()
+            work.cancel()
+            stopping.cancel()
+            self.hub.committer.remove(self.record)
             self.log.is_over = True
             if self.hub.supervisors.get(self.log.stream) is self:
                 del self.hub.supervisors[self.log.stream]
+            if self.hub.has_queue:
+                self.hub.awaited.set()
 
-    async def outcome(
-        self, work: asyncio.Future[object], writing: asyncio.Future[None]
-    ) -> RunOutcome:
+    async def outcome(self, work: asyncio.Future[object]) -> RunOutcome:
+        was_wished = self.stopping.is_set() and not self.is_interrupted
         if not work.done():
             self.stop()
         # A task that swallows its cancellation is abandoned after that time.
         await asyncio.wait((work,), timeout=self.stop_seconds)
-        if writing.done() and isinstance(error := writing.exception(), NotStored):
-            return RunOutcome(Run.Status.FAILED, error)
         if not work.done() or work.cancelled():
-            if self.is_interrupted:
-                return RunOutcome(Run.Status.FAILED, RunAbandoned())
+            if self.is_interrupted and not was_wished:
+                return RunOutcome(Run.Status.QUEUED)
             return RunOutcome(Run.Status.STOPPED)
-        error = work.exception()
-        return RunOutcome(Run.Status.FAILED, error) if error else RunOutcome(Run.Status.DONE)
+        if error := work.exception():
+            return RunOutcome(Run.Status.FAILED, error)
+        # A run that waits again, for what it asked before, asks nothing new.
+        is_waiting = bool(self.ledger.asked) or work.result() == WAITING
+        return RunOutcome(Run.Status.WAITING if is_waiting else Run.Status.DONE)
 
-    async def end(self, outcome: RunOutcome, writing: asyncio.Future[None]) -> None:
-        ending = self.conclude(outcome)
+    async def end(self, outcome: RunOutcome) -> None:
+        ending = self.ending(outcome)
         try:
-            await writing
-            await self.writer.finish(ending)
+            await self.record.end(ending)
         except LeaseLost:
             logger.warning("Run %s is not ours any more; it was stopped", self.log.run)
-            self.show(ending)
+            await self.leave()
         except NotStored as error:
             logger.error("Run %s could not be stored: %s", self.log.run, error.__cause__)
             self.show(self.conclude(RunOutcome(Run.Status.FAILED, error)))
         else:
             self.hub.remove(self.log)
+
+    async def leave(self) -> None:
+        """Leave the run to whoever holds it. Viewers of a deleted one are shown that it is over."""
+        row = Run.objects.filter(pk=self.log.run)
+        if await self.hub.execute(row.exists):
+            self.log.is_over = True
+            self.hub.remove(self.log)
+        else:
+            self.show(self.conclude(RunOutcome(Run.Status.STOPPED)))
+
+    def ending(self, outcome: RunOutcome) -> Ending:
+        if outcome.status not in Run.OPEN:
+            return self.conclude(outcome)
+        # The run goes on later: nothing is concluded.
+        told = (StatusChanged(outcome.status),)
+        return Ending(outcome.status, told, self.ledger.store_asked)
 
     def show(self, ending: Ending) -> None:
         """Show viewers the ending, although it could not be written."""

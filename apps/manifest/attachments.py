@@ -24,13 +24,11 @@ class AttachmentFilter(Node):
 
     supported_types: Annotated[
         Types, _null_as(ANY_TYPE), WithJsonSchema({"anyOf": [_STRINGS, {"type": "null"}]})
-    ] = Field(
-        default_factory=unpublished(ANY_TYPE),
-    )
+    ] = Field(default_factory=unpublished(ANY_TYPE))
     """MIME types of attachments that are kept, such as `["image/*", "text/csv"]`. Left out: all;
     `[]`: none."""
     propagate_types_to_choice: Annotated[Types, _null_as(SHOWN_TYPES)] = Field(
-        default_factory=unpublished(SHOWN_TYPES),
+        default_factory=unpublished(SHOWN_TYPES)
     )
     """MIME types of those that are kept that also stand on the answer; the others stay in the stage
     of the call. Left out: `["image/*", "application/vnd.plotly.v1+json"]`; `[]`: none."""

@@ -78,17 +78,59 @@ class ForwardAuthTokenAuthorization(Authorization):
     """Says that the caller's own bearer token is sent on. A call of somebody who has none fails."""
 
 
+class OAuthAuthorization(Authorization):
+    """Each person signs in with an account of their own (OAuth 2.1). Where the server says so itself,
+    neither the addresses nor a client have to be written."""
+
+    type: Literal["oauth"] = "oauth"
+    """Says that each person signs in with an account of their own."""
+    client_id: str | None = None
+    """The client's id at the sign-in service. Null: this installation registers itself there."""
+    client_secret: Credential = Field(default_factory=Credential, json_schema_extra=CREDENTIAL)
+    """The client's secret; better the name of a secret than the text. It is left out for a client
+    without one."""
+    authorization_url: str | None = None
+    """Address at which people sign in. Null: as the server says."""
+    token_url: str | None = None
+    """Address that gives tokens. It is written if `authorization_url` is. Null: as the server says."""
+    scope: str | None = None
+    """What people are asked to allow, with spaces between several: `tickets.read tickets.write`. Null:
+    as the server says."""
+    seconds: float | None = Field(default=600, gt=0)
+    """How long an answer waits until the person has signed in. Null: until they have."""
+
+
+class RestOAuthAuthorization(OAuthAuthorization):
+    """Each person signs in with an account of their own (OAuth 2.1)."""
+
+    client_id: str
+    """The client's id at the sign-in service. It has to be registered there with the address
+    `/connect/callback/` of this installation."""
+    authorization_url: str
+    """Address at which people sign in, such as `https://id.example.com/oauth/authorize`."""
+    token_url: str
+    """Address that gives tokens, such as `https://id.example.com/oauth/token`."""
+    scope: str | None = None
+    """What people are asked to allow, with spaces between several: `tickets.read tickets.write`. Null:
+    not sent."""
+
+
 RestAuthorization = Annotated[
     BasicAuthorization
     | BearerAuthorization
     | ClientIdSecretAuthorization
     | ApiKeyAuthorization
-    | ForwardAuthTokenAuthorization,
+    | ForwardAuthTokenAuthorization
+    | RestOAuthAuthorization,
     Field(discriminator="type"),
 ]
 
 McpAuthorization = Annotated[
-    BearerAuthorization | McpApiKeyAuthorization | ClientIdSecretAuthorization | BasicAuthorization,
+    BearerAuthorization
+    | McpApiKeyAuthorization
+    | ClientIdSecretAuthorization
+    | BasicAuthorization
+    | OAuthAuthorization,
     Field(discriminator="type"),
 ]
 

@@ -82,10 +82,7 @@ class Deployment(Node):
         json_schema_extra={"anyOf": [{"required": ["deployment_id"]}, {"required": ["name"]}]}
     )
 
-    deployment_id: str = Field(
-        default_factory=str,
-        json_schema_extra=Marks(resource=True),
-    )
+    deployment_id: str = Field(default_factory=str, json_schema_extra=Marks(resource=True))
     """Id of a model or an application: a deployment of this installation, one of DIAL Core, or the
     slug of another application here."""
     parameters: Parameters = Field(default_factory=Parameters)

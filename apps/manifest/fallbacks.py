@@ -6,6 +6,8 @@ from pydantic import Field
 
 from apps.manifest.nodes import Marks, Node, unpublished
 
+ALWAYS_FORWARDED = Marks(deprecated=True, advice="Leave it out; the model always gets the error.")
+
 
 class Trigger(Node):
     """A condition on the text of the error."""
@@ -56,12 +58,7 @@ class Continue(Strategy):
     only together with `trigger_on`; else the model is told to try another way."""
     retry: Attempts | None = None
     """Call the tool again before the model is told. Null: the model decides whether to try again."""
-    forward_tool_error_message: bool = Field(
-        default=False,
-        json_schema_extra=Marks(
-            deprecated=True, advice="Leave it out; the model always gets the error."
-        ),
-    )
+    forward_tool_error_message: bool = Field(default=False, json_schema_extra=ALWAYS_FORWARDED)
     """Has no effect."""
 
 
@@ -83,12 +80,7 @@ class Retry(Strategy):
     """Says that the model gets the error and goes on."""
     instructions: str = "The tool failed. Find out why, correct the call and try it again."
     """What the model is told behind the error."""
-    forward_tool_error_message: bool = Field(
-        default=False,
-        json_schema_extra=Marks(
-            deprecated=True, advice="Leave it out; the model always gets the error."
-        ),
-    )
+    forward_tool_error_message: bool = Field(default=False, json_schema_extra=ALWAYS_FORWARDED)
     """Has no effect."""
 
 

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from apps.manifest.nodes import Marks, Node, unpublished
+from apps.manifest.approvals import AnswerSeconds, Approval
+from apps.manifest.nodes import IN_PREVIEW, Node, unpublished
 from apps.manifest.subagents import Subagents
 
 FileTool = Literal[
@@ -85,7 +86,7 @@ class DialFiles(Node):
     """The folder that the tools work in, below the place where the application makes files for its
     caller: a relative path that ends with a slash, such as `notes/`. Empty: that place itself."""
     tool_call_result_offload: ResultOffload | None = Field(
-        default_factory=ResultOffload, json_schema_extra=Marks(preview=True)
+        default_factory=ResultOffload, json_schema_extra=IN_PREVIEW
     )
     """Write long results of tools into files. Null: results stay as they are."""
     max_files_scanned: int = Field(default=50, ge=1)
@@ -132,6 +133,14 @@ class RepresentationTooling(Node):
     beside its answer."""
 
 
+class Questions(Node):
+    """A tool with which the model asks the user."""
+
+    seconds: AnswerSeconds | None = 300
+    """How long there is time to answer, at most 30 days; then the model is told that nobody did.
+    Null: there is no limit."""
+
+
 class ToolAccessFilter(Node):
     """Deployments that the caller may not use are no tools, and nothing is said about it."""
 
@@ -153,15 +162,18 @@ class Features(Node):
     dial_files: DialFiles | None = None
     """Tools with which the model works in a folder of the caller's files. `{}`: all of them; null:
     none."""
-    web_fetch: WebFetch | None = Field(default=None, json_schema_extra=Marks(preview=True))
+    web_fetch: WebFetch | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """A tool that reads pages and files of the Web. Null: the model has none."""
     representation_tooling: RepresentationTooling | None = Field(
-        default=None, json_schema_extra=Marks(preview=True)
+        default=None, json_schema_extra=IN_PREVIEW
     )
     """A tool that puts attachments on the answer. `{}`: the model has it; null: it does not."""
-    subagents: Subagents | None = Field(default=None, json_schema_extra=Marks(preview=True))
+    questions: Questions | None = None
+    """A tool with which the model asks the user. `{}`: the model has it; null: it does not."""
+    approval: Approval | None = None
+    """Which calls of tools wait for a person, and which are never made. Null: as the installation
+    says."""
+    subagents: Subagents | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Helpers that the model hands tasks to. Null: none."""
-    tool_access_filter: ToolAccessFilter | None = Field(
-        default=None, json_schema_extra=Marks(preview=True)
-    )
+    tool_access_filter: ToolAccessFilter | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Leave out tools that the caller may not use. Null: all are offered."""

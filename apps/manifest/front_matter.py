@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import yaml
 
-from apps.manifest.problems import Problem
+from apps.manifest.problems import DocumentInvalid, Problem
 
 LONGEST = 32_768
 """Characters of the block; the longest possible keys of a skill have some 2,000."""
@@ -28,10 +28,7 @@ _plain_line = re.compile(
 _NULL = "tag:yaml.org,2002:null"
 
 
-class FrontMatterInvalid(Exception):
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(f"{problem.path}: {problem.message}")
-        self.problem = problem
+class FrontMatterInvalid(DocumentInvalid): ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,4 +142,4 @@ def refused_at(node: yaml.Node, message: str) -> FrontMatterInvalid:
 
 
 def refused(message: str) -> FrontMatterInvalid:
-    return FrontMatterInvalid(Problem(PLACE, message))
+    return FrontMatterInvalid((Problem(PLACE, message),))

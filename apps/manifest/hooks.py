@@ -1,12 +1,14 @@
 """Tools that are called by themselves, before or after the model answers."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from apps.manifest.nodes import Node, is_checked
 from apps.manifest.templates import first_problem, is_templated
+
+T = TypeVar("T")
 
 Event = Literal["on_request_start", "on_completion"]
 Frequency = Literal["always", "append_if_changed"]
@@ -61,27 +63,19 @@ class Hook(Node):
             raise PydanticCustomError("hook_template", problem)
         return arguments
 
-    @field_validator("frequency")
+    @field_validator("frequency", "refresh_condition")
     @classmethod
-    def _is_for_the_start(cls, frequency: Frequency, info: ValidationInfo) -> Frequency:
-        if info.data.get("event") == "on_completion":
+    def _is_for_the_start(cls, value: T, info: ValidationInfo) -> T:
+        if value is not None and info.data.get("event") == "on_completion":
             raise PydanticCustomError(
-                "hook_frequency", "a hook on_completion adds nothing to the history; leave it out"
+                "hook_event", "a hook on_completion adds nothing to the history; leave it out"
             )
-        return frequency
+        return value
 
     @field_validator("refresh_condition")
     @classmethod
-    def _has_something_to_refresh(
-        cls, condition: RefreshCondition | None, info: ValidationInfo
-    ) -> RefreshCondition | None:
-        if condition is None:
-            return None
-        if info.data.get("event") == "on_completion":
-            raise PydanticCustomError(
-                "hook_refresh", "a hook on_completion adds nothing to the history; leave it out"
-            )
-        if is_templated(info.data.get("arguments")):
+    def _has_something_to_refresh(cls, condition: T, info: ValidationInfo) -> T:
+        if condition is not None and is_templated(info.data.get("arguments")):
             raise PydanticCustomError(
                 "hook_refresh",
                 "arguments with a template change by themselves; leave it out, or write plain "

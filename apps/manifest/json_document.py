@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from apps.manifest.places import Keys
 from apps.manifest.problems import MOST_PROBLEMS, ROOT, Problem, write
 
 MAX_DEPTH = 80
@@ -16,10 +17,7 @@ MAX_INTEGER = 2**64
 TOO_LARGE = f"too large; at most {MAX_VALUES:,} values and {MAX_CHARACTERS:,} characters are read"
 _BROKEN = "contains half a surrogate pair; write whole characters"
 
-_CONTAINERS = (dict, list)
 _PLAIN = frozenset({bool, str, dict, list})
-
-Place = tuple[str | int, ...]
 
 
 def document_problems(document: object) -> list[Problem]:
@@ -27,7 +25,7 @@ def document_problems(document: object) -> list[Problem]:
     if not isinstance(document, dict):
         return [Problem(ROOT, f"expected an object, found {kind_of(document)}")]
     found: list[Problem] = []
-    rest: list[tuple[Place, Any]] = [((), document)]
+    rest: list[tuple[Keys, Any]] = [((), document)]
     values = characters = 0
     while rest and len(found) <= MOST_PROBLEMS:
         place, container = rest.pop()
@@ -45,7 +43,7 @@ def document_problems(document: object) -> list[Problem]:
         rest += [
             ((*place, key), value)
             for key, value in _members(container)
-            if isinstance(value, _CONTAINERS)
+            if isinstance(value, dict | list)
         ]
     return found
 
@@ -54,7 +52,7 @@ def _members(container: Any) -> Iterable[tuple[Any, Any]]:
     return container.items() if isinstance(container, dict) else enumerate(container)
 
 
-def _problems(place: Place, container: Any) -> Iterator[Problem]:
+def _problems(place: Keys, container: Any) -> Iterator[Problem]:
     for key, value in _members(container):
         if isinstance(container, dict) and not isinstance(key, str):
             yield Problem(write(place), f"its keys must be strings; one is {kind_of(key)}")

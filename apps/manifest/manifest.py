@@ -7,7 +7,7 @@ from pydantic import Field
 from apps.manifest.contexts import Context
 from apps.manifest.features import Features
 from apps.manifest.hooks import Hook
-from apps.manifest.nodes import Marks, Node
+from apps.manifest.nodes import IN_PREVIEW, Marks, Node
 from apps.manifest.orchestrator import Orchestrator
 from apps.manifest.skills import Skill
 from apps.manifest.toolsets import ToolSet
@@ -63,7 +63,7 @@ class Manifest(Node):
     skills: tuple[Skill, ...] | None = None
     """Instructions kept in DIAL that the model reads when a task calls for them. They come in
     addition to the predefined skills, which every application has."""
-    hooks: tuple[Hook, ...] | None = Field(default=None, json_schema_extra=Marks(preview=True))
+    hooks: tuple[Hook, ...] | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Tools that are called by themselves, before the model is asked or after it has answered; for
     example to read and to write a memory."""
     features: Features | None = Field(default_factory=Features)

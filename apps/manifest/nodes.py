@@ -63,10 +63,14 @@ class Marks:
 
 
 NO_MARKS = Marks()
+IN_PREVIEW = Marks(preview=True)
+"""Marks of a field that is null while preview features are off."""
 
 
 def marks(model: type[BaseModel], name: str) -> Marks:
-    extra = model.model_fields[name].json_schema_extra
+    """The marks of a field; none for a name that is no field."""
+    field = model.model_fields.get(name)
+    extra = field.json_schema_extra if field is not None else None
     return extra if isinstance(extra, Marks) else NO_MARKS
 
 

@@ -6,7 +6,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from apps.manifest.deployments import Deployment
-from apps.manifest.nodes import Marks, Node, is_checked
+from apps.manifest.nodes import IN_PREVIEW, Node, is_checked
 from apps.manifest.prompts import CustomSystemPrompt, SystemPrompt
 
 
@@ -76,9 +76,7 @@ class Orchestrator(Node):
     attachment_strategy: AttachmentStrategy | None = None
     """How the model gets what users attach. Null: it is shown the pictures and told of the rest;
     otherwise it asks for what it wants to see."""
-    tool_discovery: ToolDiscovery | None = Field(
-        default=None, json_schema_extra=Marks(preview=True)
-    )
+    tool_discovery: ToolDiscovery | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Let the model search for tools instead of listing them all. Null: all are listed."""
 
     @field_validator("max_iterations")

@@ -3,18 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from apps.manifest.features import Features
 from apps.manifest.manifest import Manifest
 from apps.manifest.orchestrator import Orchestrator
 from apps.manifest.prompts import CustomSystemPrompt, PredefinedSystemPrompt
 from apps.manifest.tools import AnyTool, InternalTool, PredefinedTool
-from apps.manifest.toolsets import (
-    DeploymentToolSet,
-    InternalToolSet,
-    PredefinedToolSet,
-    RestToolSet,
-    ToolSet,
-)
+from apps.manifest.toolsets import InternalToolSet, PredefinedToolSet, ToolSet, WrittenToolSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,27 +20,35 @@ class Part:
 
 def parts_in_use(manifest: Manifest) -> tuple[Part, ...]:
     """The parts in the order of the manifest, without those that are disabled or null."""
-    return (
-        *_orchestrator_parts(manifest.orchestrator),
-        *(
-            Part(f"contexts.{context.type}", f"contexts[{index}]")
-            for index, context in enumerate(manifest.contexts)
-        ),
-        *(
-            part
-            for index, toolset in enumerate(manifest.tool_sets)
-            for part in _toolset_parts(toolset, f"tool_sets[{index}]")
-        ),
-        *(
-            Part(f"skills.{skill.type}", f"skills[{index}]")
-            for index, skill in enumerate(manifest.skills or ())
-        ),
-        *(Part("hooks", f"hooks[{index}]") for index, _ in enumerate(manifest.hooks or ())),
-        *(
-            Part(f"features.{name}", f"features.{name}")
-            for name in _features_in_use(manifest.features)
-        ),
-    )
+    return tuple(_parts(manifest))
+
+
+def _parts(manifest: Manifest) -> Iterator[Part]:
+    yield from _orchestrator_parts(manifest.orchestrator)
+    for index, context in enumerate(manifest.contexts):
+        yield Part(f"contexts.{context.type}", f"contexts[{index}]")
+    for index, toolset in enumerate(manifest.tool_sets):
+        yield from _toolset_parts(toolset, f"tool_sets[{index}]")
+    for index, skill in enumerate(manifest.skills or ()):
+        yield Part(f"skills.{skill.type}", f"skills[{index}]")
+    for index, _ in enumerate(manifest.hooks or ()):
+        yield Part("hooks", f"hooks[{index}]")
+    for name, switch in FEATURES.items():
+        feature = getattr(manifest.features, name, None)
+        if feature is not None and (not switch or getattr(feature, switch)):
+            yield Part(f"features.{name}", f"features.{name}")
+
+
+FEATURES = {
+    "timestamp": "",
+    "dial_files": "",
+    "web_fetch": "enabled",
+    "representation_tooling": "add_attachment",
+    "questions": "",
+    "subagents": "enabled",
+    "tool_access_filter": "enabled",
+}
+"""The features that are parts, each with the field that switches it on where it is not null."""
 
 
 def _orchestrator_parts(orchestrator: Orchestrator) -> Iterator[Part]:
@@ -70,7 +71,7 @@ def _toolset_parts(toolset: ToolSet, path: str) -> Iterator[Part]:
         return
     if not isinstance(toolset, InternalToolSet):
         yield Part(f"tool_sets.{toolset.type}", path)
-    if isinstance(toolset, RestToolSet | DeploymentToolSet | InternalToolSet):
+    if isinstance(toolset, WrittenToolSet):
         yield from _tool_parts(toolset.tools, path)
 
 
@@ -81,23 +82,3 @@ def _tool_parts(tools: Sequence[AnyTool], path: str) -> Iterator[Part]:
         elif isinstance(tool, InternalTool) and tool.enabled:
             name = tool.open_ai_tool.function.name
             yield Part(f"tool_sets.internal.{name}", f"{path}.tools[{index}]")
-
-
-def _features_in_use(features: Features | None) -> Iterator[str]:
-    if features is None:
-        return
-    if features.timestamp is not None:
-        yield "timestamp"
-    if features.dial_files is not None:
-        yield "dial_files"
-    if features.web_fetch is not None and features.web_fetch.enabled:
-        yield "web_fetch"
-    if (
-        features.representation_tooling is not None
-        and features.representation_tooling.add_attachment
-    ):
-        yield "representation_tooling"
-    if features.subagents is not None and features.subagents.enabled:
-        yield "subagents"
-    if features.tool_access_filter is not None and features.tool_access_filter.enabled:
-        yield "tool_access_filter"

@@ -21,6 +21,17 @@ class Problem:
     path: str
     message: str
 
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}"
+
+
+class DocumentInvalid(Exception):
+    """`problems` has one entry for each mistake of a document."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        super().__init__("; ".join(map(str, problems)))
+        self.problems = problems
+
 
 def cut(problems: list[Problem]) -> tuple[Problem, ...]:
     """At most `MOST_PROBLEMS`, and then one more with the number of the others."""

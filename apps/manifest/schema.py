@@ -4,42 +4,26 @@ DIAL wants the properties of the root written out and numbered. Settings of the 
 preview features and addresses, are arguments.
 """
 
-from collections.abc import Collection, Iterator
-from typing import Any
+from collections.abc import Collection
 
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import core_schema
-
+from apps.manifest.json_schema import (
+    DEFINITION,
+    Generator,
+    Schema,
+    drop_required,
+    reachable,
+    subschemas,
+)
 from apps.manifest.manifest import Manifest
 from apps.manifest.secrets import HIDDEN, SECRET
-
-Schema = dict[str, Any]
-
-DEFINITION = "#/$defs/"
 
 CORE_SCHEMA = "https://dial.epam.com/application_type_schemas/schema#"
 """The meta-schema for application types in DIAL Core."""
 TYPE_NAME = "Quick App 2.0"
 
 
-class Generator(GenerateJsonSchema):
-    def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
-        # A choice by a function has no discriminator that JSON Schema could name. DIAL's editors
-        # know the tag null as "None".
-        result = super().tagged_union_schema(schema)
-        if callable(schema["discriminator"]):
-            result["anyOf"] = result.pop("oneOf")
-        mapping = result.get("discriminator", {}).get("mapping", {})
-        if "null" in mapping:
-            mapping["None"] = mapping.pop("null")
-        return result
-
-
 def manifest_schema(
-    *,
-    preview: bool = True,
-    default_deployment: str = "",
-    secrets: Collection[str] | None = None,
+    *, preview: bool = True, default_deployment: str = "", secrets: Collection[str] | None = None
 ) -> Schema:
     """The schema of a manifest as a new object.
 
@@ -107,14 +91,6 @@ def offer_deployment(orchestrator: Schema, deployment_id: str) -> None:
     drop_required(orchestrator, {"deployment"})
 
 
-def drop_required(schema: Schema, names: set[str]) -> None:
-    """Take names out of `required`, and the key itself when none are left."""
-    required = [name for name in schema.get("required", ()) if name not in names]
-    schema.pop("required", None)
-    if required:
-        schema["required"] = required
-
-
 def settle_credentials(schema: Schema, *, is_choice: bool) -> None:
     """Make each credential a text, or a choice of a text and references."""
     if schema.pop("x-credential", False) and is_choice:
@@ -170,41 +146,8 @@ def drop_preview(schema: Schema, gone: set[str]) -> None:
         drop_preview(inner, gone)
 
 
-def subschemas(schema: Schema) -> Iterator[Schema]:
-    for key in ("properties", "$defs"):
-        yield from schema.get(key, {}).values()
-    for key in ("oneOf", "anyOf"):
-        yield from schema.get(key, ())
-    for key in ("items", "additionalProperties"):
-        if isinstance(schema.get(key), dict):
-            yield schema[key]
-
-
 def written_out(schema: Schema, definitions: dict[str, Schema]) -> Schema:
     """A property with its definition in place of the reference; keys beside it win."""
     name = schema.get("$ref", "").removeprefix(DEFINITION)
     beside = {key: value for key, value in schema.items() if key != "$ref"}
     return {**definitions.get(name, {}), **beside}
-
-
-def reachable(schema: object, definitions: dict[str, Schema]) -> set[str]:
-    """The names of the definitions that a schema refers to, also indirectly."""
-    used: set[str] = set()
-    rest = list(references(schema))
-    while rest:
-        name = rest.pop()
-        if name not in used:
-            used.add(name)
-            rest += references(definitions[name])
-    return used
-
-
-def references(schema: object) -> Iterator[str]:
-    if isinstance(schema, dict):
-        if isinstance(target := schema.get("$ref"), str):
-            yield target.removeprefix(DEFINITION)
-        for value in schema.values():
-            yield from references(value)
-    elif isinstance(schema, list):
-        for item in schema:
-            yield from references(item)

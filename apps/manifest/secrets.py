@@ -4,8 +4,6 @@ Neither is written out by `repr`, a dump or an error; what it says is asked for 
 request is built.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +15,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 SECRET = "$secret"  # noqa: S105 - a key of documents
 """`{"$secret": "name"}` stands for the secret of that name."""
 HIDDEN = "$hidden"
-"""`{"$hidden": "…"}` stands for a credential that is not shown; see `apps.manifest.credentials`."""
+"""`{"$hidden": "…"}` stands for a credential that is not shown; see `apps.catalog.masking`."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 FOREIGN = "foreign"

@@ -5,13 +5,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
+from apps.manifest.approvals import Approval
 from apps.manifest.attachments import AttachmentFilter, ResponseAsAttachment
 from apps.manifest.deployments import ToolDeployment
 from apps.manifest.fallbacks import Fallback
-from apps.manifest.nodes import Marks, Node
+from apps.manifest.nodes import IN_PREVIEW, Marks, Node
 from apps.manifest.overrides import Override
-from apps.manifest.parameters import FunctionTool, RestFunctionTool
+from apps.manifest.parameters import FunctionTool
 from apps.manifest.prompts import ToolSystemPrompt
+from apps.manifest.rest_parameters import RestFunctionTool
 
 
 class ToolStage(Node):
@@ -69,8 +71,23 @@ class ConfiguredTool(Node):
     display: ToolDisplay | None = None
     """How calls are shown to people. Null: under a title made of the toolset's name, with their
     arguments."""
+    approval: Approval | None = None
+    """Which calls wait for a person, and which are never made. Null: as the toolset says."""
     enabled: bool = True
     """False: the tool is left out, as if it were not written."""
+    is_repeatable: bool | None = None
+    """Whether two calls have the effect of one. True: a call is made again if the process that made
+    it ended before its result was known; false: the model is told that it may have been carried out.
+    Null: as the toolset says, else as is known of the tool: a `post` is not repeated, other methods
+    and models are."""
+    is_untrusted: bool | None = None
+    """Whether others decide what the results say, as with a search of the Web. After such a result,
+    `approval.after_untrusted` may make calls wait. Null: as the toolset says, else false."""
+
+
+def as_stated(*stated: bool | None, otherwise: bool) -> bool:
+    """What the first of a tool and its toolset that says something says."""
+    return next((one for one in stated if one is not None), otherwise)
 
 
 class RestMethod(Node):
@@ -114,9 +131,7 @@ class DeploymentTool(ConfiguredTool):
     on."""
     conversation_mode: ConversationMode | None = None
     """Whether the model can go on with an earlier conversation. Null: every call begins anew."""
-    propagate_annotations_to_choice: bool | None = Field(
-        default=None, json_schema_extra=Marks(preview=True)
-    )
+    propagate_annotations_to_choice: bool | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Pass the sources that an application tells of on to the answer, and have the model copy its
     citations. Null or false: they are dropped."""
     supports_url_attachments: bool = False
@@ -140,13 +155,13 @@ class SimpleDeploymentTool(Node):
     """Says that the function is made from what is known of the deployment. It may be left out."""
     deployment_id: str = Field(json_schema_extra=Marks(resource=True))
     """Id of the model or application that is asked. The tool is named after it."""
+    approval: Approval | None = None
+    """Which calls wait for a person, and which are never made. Null: as the toolset says."""
     enabled: bool = True
     """False: the tool is left out, as if it were not written."""
     conversation_mode: ConversationMode | None = None
     """Whether the model can go on with an earlier conversation. Null: every call begins anew."""
-    propagate_annotations_to_choice: bool | None = Field(
-        default=None, json_schema_extra=Marks(preview=True)
-    )
+    propagate_annotations_to_choice: bool | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Pass the sources that an application tells of on to the answer, and have the model copy its
     citations. Null or false: they are dropped."""
 

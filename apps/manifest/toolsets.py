@@ -1,19 +1,20 @@
 """The kinds of toolset that an application can be given."""
 
 import re
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 from urllib.parse import unquote
 
-from pydantic import ConfigDict, Field, WithJsonSchema, field_serializer, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field, WithJsonSchema, field_serializer
 
-from apps.manifest.attachments import AttachmentFilter, ResponseAsAttachment
-from apps.manifest.authorizations import McpAuthorization, RestAuthorization
-from apps.manifest.fallbacks import Fallback
-from apps.manifest.names import Localized, localized
+from apps.manifest.attachments import ResponseAsAttachment
+from apps.manifest.authorizations import RestAuthorization
+from apps.manifest.client_tools import ClientToolSet
+from apps.manifest.mcp_toolsets import UNNAMED, DialMcpToolSet, McpToolSet
+from apps.manifest.names import localized
 from apps.manifest.nodes import Marks, Node
 from apps.manifest.overrides import Override
 from apps.manifest.secrets import Credential, dumped, reads_as_credential
+from apps.manifest.shared_fields import Named, RemoteTools
 from apps.manifest.tools import (
     AnyDeploymentTool,
     AnyInternalTool,
@@ -21,33 +22,6 @@ from apps.manifest.tools import (
     ConversationMode,
     RestMethod,
 )
-
-
-class Described(Node):
-    """What every toolset may have, except a predefined one."""
-
-    description: Localized | None = None
-    """What the toolset is for; one text, or one for each language as for `name`. The model reads it
-    where it chooses among toolsets: when it searches for tools, and for sub-agents."""
-    enabled: bool = True
-    """False: the toolset is left out, as if it were not written."""
-    deferred: bool | None = Field(
-        default=True,
-        json_schema_extra=Marks(preview=True),
-    )
-    """False: always list these tools, also when `orchestrator.tool_discovery` withholds others. Tools
-    of `dial-deployment` and `dial-app` are always listed."""
-
-
-class Named(Described):
-    """What every toolset has that is not one of DIAL's."""
-
-    name: Localized
-    """Stands in front of the names of its tools (`desk` makes `desk_find_ticket` of `find_ticket`;
-    tools of deployments and internal tools keep their own) and in the titles of their stages. One
-    text, or one for each language: `{"en": "Desk", "de": "Schalter"}`, of which the model sees the
-    English one."""
-
 
 Header = Annotated[Credential, WithJsonSchema({"type": "string", "x-credential": True})]
 """The value of a header, which may be a credential."""
@@ -73,6 +47,12 @@ class RestToolSet(Named):
     forward_headers: tuple[str, ...] | None = None
     """Names of the caller's `X-` headers that the service is sent, such as `["X-Tenant"]`. They never
     replace a header that the toolset sets. Null: none."""
+    is_repeatable: bool | None = None
+    """Whether two calls of a tool have the effect of one, for the tools that do not say so themselves.
+    Null: as is known of each."""
+    is_untrusted: bool | None = None
+    """Whether others decide what the results say, for the tools that do not say so themselves. Null:
+    they do not."""
     tools: tuple[AnyRestTool, ...]
     """The operations: written out, or predefined."""
 
@@ -107,6 +87,12 @@ class DeploymentToolSet(Named):
 
     type: Literal["dial-deployment"] = "dial-deployment"
     """Says that the tools are deployments."""
+    is_repeatable: bool | None = None
+    """Whether two calls of a tool have the effect of one, for the tools that do not say so themselves.
+    Null: as is known of each."""
+    is_untrusted: bool | None = None
+    """Whether others decide what the results say, for the tools that do not say so themselves. Null:
+    they do not."""
     tools: tuple[AnyDeploymentTool, ...]
     """The deployments: with a function of your own, with a generated one, or predefined."""
 
@@ -118,151 +104,6 @@ class InternalToolSet(Named):
     """Says that the tools are the platform's own."""
     tools: tuple[AnyInternalTool, ...]
     """The tools: written out, or predefined."""
-
-
-class McpResource(Node):
-    """A resource that an MCP server has."""
-
-    uri: str
-    """Its URI, as the server tells it. The server need not list it."""
-    eager: bool = False
-    """Put its text into the conversation before the first answer; false: it is read when the model
-    asks for it."""
-
-
-class McpResources(Node):
-    """Resources of an MCP server."""
-
-    enabled: bool = False
-    """List the server's resources in the prompt, and give the model the tool `read_mcp_resource`."""
-    items: tuple[McpResource, ...] | None = None
-    """The resources that may be read. Null: all that the server lists."""
-
-
-class McpServer(Node):
-    """Where a server is: at an address, or registered with the installation under a name."""
-
-    url: str = Field(default_factory=str)
-    """Address of the server, such as `https://mcp.example.com/mcp`; one that begins with `/` is on
-    this server. It is needed for `streamable_http` and `sse`, and not read for `stdio`."""
-    protocol: Literal["sse", "streamable_http", "stdio"]
-    """How the server is reached: over HTTP, as `streamable_http` or the older `sse`; or as a program
-    on this machine, `stdio`."""
-    server: str = Field(default_factory=str)
-    """For `stdio`, and needed then: the name of a program that an administrator registered under
-    *MCP servers*."""
-    authorization: McpAuthorization | None = None
-    """How the server is told who is calling. Null: it is not told."""
-
-    @model_validator(mode="after")
-    def _says_where(self) -> Self:
-        if self.protocol == "stdio":
-            if not self.server:
-                raise PydanticCustomError(
-                    "server_missing",
-                    "names no server; write the name of a registered one as `server`",
-                )
-        elif "url" not in self.model_fields_set:
-            raise PydanticCustomError(
-                "url_missing", "has no address; write the one of the server as `url`"
-            )
-        return self
-
-
-class RemoteTools(Node):
-    """What toolsets share whose tools are told by a server."""
-
-    allowed_tools: tuple[str, ...] | None = None
-    """Names of the tools that there are, as the server tells them: `["find_ticket"]`. Null or `[]`:
-    all."""
-    hidden_from_model: tuple[str, ...] | None = Field(
-        default=None,
-        json_schema_extra=Marks(preview=True),
-    )
-    """Names of tools, as the server tells them, that hooks may call and the model never sees. Where
-    `allowed_tools` names any, it has to name these too. Null: none."""
-    attachment: AttachmentFilter = Field(default_factory=AttachmentFilter)
-    """Which files of the results are kept, and which the answer shows; for all tools."""
-    fallback_configuration: Fallback = Field(default_factory=Fallback)
-    """What happens when one of the tools fails. Left out: the model is told and goes on."""
-
-    @model_validator(mode="after")
-    def _hides_what_it_allows(self) -> Self:
-        if not self.allowed_tools or not self.hidden_from_model:
-            return self
-        unknown = [name for name in self.hidden_from_model if name not in self.allowed_tools]
-        if unknown:
-            raise PydanticCustomError(
-                "hidden_not_allowed",
-                "`hidden_from_model` names {names}, not in `allowed_tools`; add it there too",
-                {"names": ", ".join(map(repr, unknown))},
-            )
-        return self
-
-
-class McpTools(RemoteTools):
-    """What toolsets share whose server speaks MCP."""
-
-    resources: McpResources | None = None
-    """Which resources of the server the model may read. Null: none."""
-    server_instructions: bool = False
-    """Put what the server says about its own use into the prompt. It is another's text, so it is off
-    unless you trust the server."""
-
-
-class McpToolSet(Named, McpTools):
-    """The tools of an MCP server."""
-
-    type: Literal["mcp"] = "mcp"
-    """Says that the tools are those of an MCP server."""
-    mcp_server_info: McpServer
-    """Where the server is, and how it is told who is calling."""
-    forward_headers: tuple[str, ...] | None = None
-    """Names of the caller's `X-` headers that the server is sent, such as `["X-Tenant"]`. They never
-    replace a header of the authorization. Null: none."""
-
-
-UNNAMED = "untitled-mcp-toolset"
-
-
-class DialMcpToolSet(Described, McpTools):
-    """A toolset that DIAL Core keeps."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"anyOf": [{"required": ["deployment_id"]}, {"required": ["dial_id"]}]}
-    )
-
-    type: Literal["dial-mcp"] = "dial-mcp"
-    """Says that DIAL Core keeps the toolset."""
-    name: str = UNNAMED
-    """Stands in front of the names of its tools where Core tells no name of the toolset. Hooks and
-    sub-agents call the toolset by it."""
-    deployment_id: str = Field(default_factory=str, json_schema_extra=Marks(resource=True))
-    """Id of the toolset, such as `toolsets/public/calendar`. Core knows where its server is and how
-    people sign in to it."""
-    dial_id: str = Field(
-        default_factory=str,
-        json_schema_extra=Marks(deprecated=True, resource=True, advice="Write `deployment_id`."),
-    )
-    """An older name of `deployment_id`, which wins where both are written."""
-    transport: Literal["HTTP", "SSE"] = Field(
-        default="HTTP",
-        json_schema_extra=Marks(advice="Leave it out; DIAL knows how the toolset is reached."),
-    )
-    """Has no effect."""
-
-    @property
-    def id(self) -> str:
-        """The toolset's id, however it was written; `deployment_id` wins."""
-        return self.deployment_id or self.dial_id
-
-    @model_validator(mode="after")
-    def _names_a_toolset(self) -> Self:
-        if not self.id:
-            raise PydanticCustomError(
-                "deployment_missing", "names no toolset; write its id as `deployment_id`"
-            )
-        return self
 
 
 class DialAppToolSet(Named, RemoteTools):
@@ -295,13 +136,15 @@ class PredefinedToolSet(Node):
     else replaces what is there. It cannot change the toolset's own `type`. Null: none."""
 
 
+WrittenToolSet = RestToolSet | DeploymentToolSet | InternalToolSet
+"""The kinds whose tools stand in the manifest as functions, or are predefined."""
+
 ToolSet = Annotated[
-    RestToolSet
-    | DeploymentToolSet
-    | InternalToolSet
+    WrittenToolSet
     | McpToolSet
     | DialAppToolSet
     | DialMcpToolSet
+    | ClientToolSet
     | PredefinedToolSet,
     Field(discriminator="type"),
 ]

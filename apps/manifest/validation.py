@@ -6,37 +6,22 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from apps.manifest.client_tools import PLATFORM_NAMES, RESERVED, ClientToolSet
 from apps.manifest.credentials import credential_places
 from apps.manifest.json_document import document_problems
 from apps.manifest.manifest import Manifest
 from apps.manifest.names import sanitize, visible_name
 from apps.manifest.nodes import CHECKED
 from apps.manifest.preview import without_preview
-from apps.manifest.problems import Problem, cut
+from apps.manifest.problems import DocumentInvalid, Problem, cut
 from apps.manifest.secrets import FOREIGN, FOREIGN_REFERENCE
-from apps.manifest.tools import DeploymentTool, InternalTool, PredefinedTool, SimpleDeploymentTool
-from apps.manifest.toolsets import (
-    DeploymentToolSet,
-    DialAppToolSet,
-    DialMcpToolSet,
-    InternalToolSet,
-    McpToolSet,
-    PredefinedToolSet,
-    RestToolSet,
-    ToolSet,
-)
+from apps.manifest.tools import PredefinedTool, SimpleDeploymentTool
+from apps.manifest.toolsets import RestToolSet, WrittenToolSet
 from apps.manifest.validation_errors import failure_problems
 from apps.manifest.warnings import warning_problems
 
-__all__ = ["ManifestInvalid", "Problem", "Review", "read", "review"]
 
-
-class ManifestInvalid(Exception):
-    """`problems` has one entry for each mistake of the document."""
-
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
-        super().__init__("; ".join(f"{problem.path}: {problem.message}" for problem in problems))
-        self.problems = problems
+class ManifestInvalid(DocumentInvalid): ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +56,7 @@ def read(
     except ValidationError as error:
         problems = failure_problems(error, document, Manifest)
         raise ManifestInvalid(cut(problems)) from None
-    if problems := duplicate_problems(manifest) + (patch_problems(document) if is_foreign else []):
+    if problems := name_problems(manifest) + (patch_problems(document) if is_foreign else []):
         raise ManifestInvalid(cut(problems))
     return manifest if preview else without_preview(manifest)
 
@@ -80,8 +65,8 @@ def patch_problems(document: dict[str, Any]) -> list[Problem]:
     """Names of secrets in patches, which are validated only when they are applied."""
     return [
         Problem(place.path, FOREIGN_REFERENCE)
-        for place in credential_places(document)
-        if place.kind == "reference" and "override" in place.keys
+        for place in credential_places(document, "reference")
+        if "override" in place.keys
     ]
 
 
@@ -92,11 +77,7 @@ def review(
     errors: tuple[Problem, ...] = ()
     try:
         read(
-            document,
-            preview=preview,
-            default_deployment=default_deployment,
-            is_foreign=is_foreign,
-            is_checked=True,
+            document, default_deployment=default_deployment, is_foreign=is_foreign, is_checked=True
         )
     except ManifestInvalid as error:
         errors = error.problems
@@ -114,11 +95,16 @@ def with_deployment(document: dict[str, Any], deployment_id: str) -> dict[str, A
     return {**document, "orchestrator": filled}
 
 
-def duplicate_problems(manifest: Manifest) -> list[Problem]:
-    """Enabled tools with the name of an earlier one, as far as the manifest alone tells."""
+def name_problems(manifest: Manifest) -> list[Problem]:
+    """Enabled tools with the name of an earlier one or of the platform, as far as the manifest tells."""
     first: dict[str, str] = {}
     found = []
     for name, path in _visible_names(manifest):
+        if name.startswith(RESERVED) and name not in PLATFORM_NAMES:
+            message = (
+                f"the model would see {name!r}, and {RESERVED!r} begins names of the platform; "
+            )
+            found.append(Problem(path, f"{message}rename the tool or its toolset"))
         other = first.setdefault(name, path)
         if other != path:
             message = f"the model would see a second tool named {name!r}; {other} is the first; "
@@ -127,30 +113,29 @@ def duplicate_problems(manifest: Manifest) -> list[Problem]:
 
 
 def _visible_names(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """The names of the tools that are written out, with their places.
+
+    Others are not known before they are opened, or resolved.
+    """
     for index, toolset in enumerate(manifest.tool_sets):
-        yield from _names_in(toolset, f"tool_sets[{index}].tools")
+        if isinstance(toolset, ClientToolSet):
+            yield from _client_names(toolset, f"tool_sets[{index}]")
+        if not isinstance(toolset, WrittenToolSet) or not toolset.enabled:
+            continue
+        for number, tool in enumerate(toolset.tools):
+            if not tool.enabled or isinstance(tool, PredefinedTool):
+                continue
+            path = f"tool_sets[{index}].tools[{number}]"
+            if isinstance(tool, SimpleDeploymentTool):
+                yield sanitize(tool.deployment_id), f"{path}.deployment_id"
+                continue
+            own = tool.open_ai_tool.function.name
+            is_prefixed = isinstance(toolset, RestToolSet)
+            name = visible_name(toolset.name, own) if is_prefixed else sanitize(own)
+            yield name, f"{path}.open_ai_tool.function.name"
 
 
-def _names_in(toolset: ToolSet, path: str) -> Iterator[tuple[str, str]]:
-    match toolset:
-        case RestToolSet():
-            for index, tool in enumerate(toolset.tools if toolset.enabled else ()):
-                if tool.enabled and not isinstance(tool, PredefinedTool):
-                    own = tool.open_ai_tool.function.name
-                    yield visible_name(toolset.name, own), f"{path}[{index}].{_FUNCTION}"
-        case DeploymentToolSet() | InternalToolSet():
-            for index, other in enumerate(toolset.tools if toolset.enabled else ()):
-                if other.enabled and not isinstance(other, PredefinedTool):
-                    name, place = _own_name(other)
-                    yield name, f"{path}[{index}].{place}"
-        case McpToolSet() | DialMcpToolSet() | DialAppToolSet() | PredefinedToolSet():
-            pass  # not known before they are opened, or resolved
-
-
-_FUNCTION = "open_ai_tool.function.name"
-
-
-def _own_name(tool: DeploymentTool | InternalTool | SimpleDeploymentTool) -> tuple[str, str]:
-    if isinstance(tool, SimpleDeploymentTool):
-        return sanitize(tool.deployment_id), "deployment_id"
-    return sanitize(tool.open_ai_tool.function.name), _FUNCTION
+def _client_names(toolset: ClientToolSet, path: str) -> Iterator[tuple[str, str]]:
+    for number, tool in enumerate(toolset.tools):
+        if toolset.enabled and tool.enabled:
+            yield sanitize(tool.name), f"{path}.tools[{number}].name"

@@ -1,22 +1,17 @@
 """pydantic's errors as problems of the document as it was written, with what would be accepted."""
 
 import json
-import types
-import typing
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Annotated, Any, Literal, Union
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from apps.manifest.json_document import Place, kind_of
+from apps.manifest.expectations import Failure, describe_model, describe_type, expectation, in_a_row
+from apps.manifest.json_document import kind_of
+from apps.manifest.places import Keys
 from apps.manifest.problems import Problem, write
-from apps.manifest.secrets import Credential
 from apps.manifest.shapes import Choice, Items, Mixed, Shape, chosen, inside
-
-Failure = Mapping[str, Any]
-"""An item of `ValidationError.errors()`."""
 
 _SHOWN = 40
 """Characters of a value that a message repeats."""
@@ -28,18 +23,18 @@ _TAG_ERRORS = frozenset({"union_tag_invalid", "union_tag_not_found"})
 class Spot:
     """The place of a failure; `union` is that of the value of several types around it, if any."""
 
-    place: Place
+    place: Keys
     shape: Shape
     annotation: Any
-    union: Place | None
+    union: Keys | None
 
 
 def failure_problems(
     error: ValidationError, document: dict[str, Any], model: type[BaseModel]
 ) -> list[Problem]:
     """One problem for each place, in the order of the errors."""
-    failures: dict[Place, list[tuple[Spot, Failure]]] = {}
-    passed: set[Place] = set()
+    failures: dict[Keys, list[tuple[Spot, Failure]]] = {}
+    passed: set[Keys] = set()
     for failure in error.errors(include_url=False, include_input=False):
         spot = locate(failure["loc"], document, model)
         if spot.union is not None and spot.place != spot.union:
@@ -55,9 +50,9 @@ def locate(
     """The spot in the document that is meant by pydantic's location, which also names choices."""
     shape: Shape = model
     value: Any = document
-    place: Place = ()
+    place: Keys = ()
     annotation: Any = None
-    union: Place | None = None
+    union: Keys | None = None
     for part in location:
         if isinstance(shape, Choice):
             shape = chosen(shape, value)
@@ -102,7 +97,7 @@ def _tag_problem(spot: Spot, value: dict[str, Any]) -> Problem:
     return Problem(write(place), f"expected {tags}, found {_shown(place, value['type'])}")
 
 
-def _shown(place: Place, value: object) -> str:
+def _shown(place: Keys, value: object) -> str:
     """The value as a message repeats it; of credentials only the kind."""
     is_secret = not {"authorization", "headers"}.isdisjoint(place) and place[-1] != "type"
     match value:
@@ -117,74 +112,3 @@ def _shown(place: Place, value: object) -> str:
             return f"a list of {len(value)}"
         case _:
             return kind_of(value)
-
-
-def expectation(failure: Failure, shape: Shape) -> str | None:
-    """The words for values that are accepted at a failure's place; None if its message says them."""
-    kind = failure["type"]
-    if kind in {"model_type", "model_attributes_type", "union_tag_not_found"}:
-        return describe_model(shape)
-    words = _ACCEPTED.get(kind)
-    return words(failure.get("ctx", {})) if callable(words) else words
-
-
-def describe_model(shape: Shape) -> str:
-    """An object with its required keys."""
-    if isinstance(shape, Choice):
-        return 'an object with a "type"'
-    if not isinstance(shape, type):
-        return "an object"
-    required = [name for name, field in shape.model_fields.items() if field.is_required()]
-    return f"an object with {in_a_row(required, 'and')}" if required else "an object"
-
-
-def describe_type(annotation: Any) -> str:
-    """The values that a type accepts."""
-    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
-    if origin is Annotated:
-        return describe_type(arguments[0])
-    if origin is Literal:
-        return in_a_row(arguments, "or")
-    if origin in {Union, types.UnionType}:
-        return " or ".join(dict.fromkeys(describe_type(member) for member in arguments))
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return describe_model(annotation)
-    return _TYPES.get(origin or annotation, "a value")
-
-
-def in_a_row(values: Iterable[object], last: str) -> str:
-    """Values as JSON: `"a", "b" or "c"`."""
-    words = [json.dumps(value) for value in values]
-    return " ".join((", ".join(words[:-1]), last, words[-1])) if len(words) > 1 else words[0]
-
-
-_TYPES: dict[Any, str] = {
-    str: "a string",
-    int: "an integer",
-    float: "a number",
-    bool: "true or false",
-    types.NoneType: "null",
-    dict: "an object",
-    list: "a list",
-    tuple: "a list",
-    frozenset: "a list",
-    Credential: "a string or a secret",
-}
-
-_ACCEPTED: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
-    **dict.fromkeys(("string_type", "string_unicode"), "a string"),
-    **dict.fromkeys(
-        ("int_type", "int_parsing", "int_from_float", "int_parsing_size"), "an integer"
-    ),
-    **dict.fromkeys(("float_type", "float_parsing", "finite_number"), "a number"),
-    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
-    **dict.fromkeys(("tuple_type", "list_type", "frozen_set_type"), "a list"),
-    "dict_type": "an object",
-    "credential_type": "a string or a secret",
-    "literal_error": lambda context: str(context["expected"]).replace("'", '"'),
-    "greater_than": lambda context: f"more than {context['gt']:g}",
-    "greater_than_equal": lambda context: f"{context['ge']:g} or more",
-    "less_than_equal": lambda context: f"{context['le']:g} or less",
-    "too_short": lambda context: f"at least {context['min_length']} item(s)",
-    "string_too_short": lambda context: f"at least {context['min_length']} character(s)",
-}

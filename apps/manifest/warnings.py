@@ -4,18 +4,13 @@ import difflib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from apps.manifest.client_tools import ClientTool
 from apps.manifest.fallbacks import Continue, Retry
 from apps.manifest.manifest import Manifest
 from apps.manifest.nodes import is_preview, marks
-from apps.manifest.parameters import (
-    ArraySchema,
-    Displayed,
-    Function,
-    ObjectSchema,
-    RestFunction,
-    SimpleSchema,
-)
+from apps.manifest.parameters import ArraySchema, Displayed, Function, ObjectSchema, SimpleSchema
 from apps.manifest.problems import Problem, join
+from apps.manifest.rest_parameters import RestFunction
 from apps.manifest.shapes import Visit, visits
 from apps.manifest.tools import RestMethod
 
@@ -73,7 +68,7 @@ def long_descriptions(visit: Visit) -> Iterator[tuple[str, str]]:
         )
 
 
-_DESCRIBED = (Function, RestFunction, SimpleSchema, ObjectSchema, ArraySchema)
+_DESCRIBED = (Function, RestFunction, ClientTool, SimpleSchema, ObjectSchema, ArraySchema)
 
 
 def unfit_defaults(visit: Visit) -> Iterator[tuple[str, str]]:

@@ -10,8 +10,9 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
+from typing import Any
 
 from apps.agent.events import Emit, StageClosed, StageDelta, StageOpened
 from apps.agent.tools import Toolbox
@@ -34,6 +35,15 @@ class OpenCapabilities:
     contribution: Contribution
     toolbox: Toolbox
 
+
+STEPS: dict[str, attrgetter[Any]] = {
+    name: attrgetter(name)
+    for name in (
+        *("instructions", "history", "view", "results"),
+        *("recoveries", "tidying", "completions"),
+    )
+}
+"""The parts of a contribution that are joined in their order."""
 
 Manager = tuple[str, AbstractAsyncContextManager[Contribution]]
 """The name of an open capability, and its context manager."""
@@ -65,9 +75,11 @@ async def open_one(
     closing: list[Manager], name: str, opener: Open, opening: Opening
 ) -> Contribution:
     manager = opener(opening)
+    if isinstance(manager, nullcontext):  # most have nothing to close
+        at_once: Contribution = manager.enter_result
+        return at_once
     contribution = await manager.__aenter__()
-    if not isinstance(manager, nullcontext):  # most have nothing to close
-        closing.append((name, manager))
+    closing.append((name, manager))
     return contribution
 
 
@@ -126,17 +138,11 @@ def join(
     for contribution in contributions:
         for arrange in contribution.arrange:
             issues += arrange(tools) or ()
-    joined = Contribution(
-        instructions=tuple(part for c in contributions for part in c.instructions),
-        history=tuple(step for c in contributions for step in c.history),
-        view=tuple(step for c in contributions for step in c.view),
-        results=tuple(step for c in contributions for step in c.results),
-        recoveries=tuple(recovery for c in contributions for recovery in c.recoveries),
-        tidying=tuple(tidy for c in contributions for tidy in c.tidying),
-        completions=tuple(completion for c in contributions for completion in c.completions),
-        issues=tuple(naming_toolset(issue, manifest) for issue in issues),
-    )
-    return OpenCapabilities(joined, tools)
+    steps: dict[str, Any] = {
+        name: tuple(chain.from_iterable(map(of, contributions))) for name, of in STEPS.items()
+    }
+    named = tuple(naming_toolset(issue, manifest) for issue in issues)
+    return OpenCapabilities(Contribution(issues=named, **steps), tools)
 
 
 def show_issues(issues: Sequence[InitializationIssue], emit: Emit) -> None:

@@ -4,15 +4,13 @@ They are not in the client's messages: an answer leaves them in its state under
 `tool_execution_history`, and the next request puts them back in their place.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
-from pydantic import BaseModel, Field, ValidationError
+from msgspec import Meta, Struct
 
 from apps.agent.messages import Message, from_dict, to_dicts, with_model_parts
 
@@ -22,6 +20,7 @@ HISTORY = "tool_execution_history"
 SEALED = "sealed"
 INDEX = "index"
 KEY = b'"index":'
+LONGEST_ERROR = 200
 
 
 def expand(messages: Iterable[Message]) -> list[Message]:
@@ -93,17 +92,20 @@ def is_new(message: Message, brought: Collection[str]) -> bool:
 # conversation in which a call has no result, or a result no call.
 
 
-class StoredFunction(BaseModel):
-    name: str = Field(min_length=1)
+Named = Annotated[str, Meta(min_length=1)]
+
+
+class StoredFunction(Struct, gc=False):
+    name: Named
     arguments: str | None = None
 
 
-class StoredCall(BaseModel):
-    id: str = Field(min_length=1)
+class StoredCall(Struct, gc=False):
+    id: Named
     function: StoredFunction
 
 
-class StoredAttachment(BaseModel):
+class StoredAttachment(Struct, gc=False):
     type: str | None = None
     title: str | None = None
     data: str | None = None
@@ -112,12 +114,12 @@ class StoredAttachment(BaseModel):
     reference_url: str | None = None
 
 
-class StoredCustomContent(BaseModel):
+class StoredCustomContent(Struct):
     attachments: list[StoredAttachment] | None = None
     state: dict[str, Any] | None = None
 
 
-class StoredMessage(BaseModel):
+class StoredMessage(Struct):
     role: Literal["assistant", "tool"]
     content: str | list[dict[str, Any]] | None = None
     tool_calls: list[StoredCall] | None = None
@@ -130,11 +132,11 @@ def read_stored(stored: Iterable[Any]) -> Iterator[Message]:
     groups: list[list[Message]] = []
     for written in stored:
         try:
-            StoredMessage.model_validate(written, strict=True)
-        except ValidationError as error:
+            msgspec.convert(written, StoredMessage)
+        except msgspec.ValidationError as error:
+            # An error may quote the client, who wrote the message.
             logger.warning(
-                "A stored tool message was left out: %s",
-                error.errors(include_input=False, include_url=False)[0]["msg"],
+                "A stored tool message was left out: %s", ascii(str(error)[:LONGEST_ERROR])
             )
             continue
         message = from_dict(written)

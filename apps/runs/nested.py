@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from functools import partial
 
 from channels.db import database_sync_to_async
 from django.core.validators import slug_re
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Event
+from apps.agent.events import Emit, Event, Finished
+from apps.agent.ledger import WAITING
 from apps.agent.messages import Message
 from apps.agent.model import ModelRequest
 from apps.agent.streams import stream
@@ -25,7 +25,7 @@ from apps.errors import (
 )
 from apps.runs.failures import WITH_LIMITS, failure, kind_of
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import RunEnd, run
 from apps.workspace.local.workspace import FoundApplication, LocalWorkspace
 from apps.workspace.port import DeploymentInfo
 
@@ -70,6 +70,7 @@ def info_of(application: ResolvedApplication) -> DeploymentInfo:
         description=application.description,
         features={"tools": True},
         is_application=True,
+        is_recorded=True,
         supported_parameters=frozenset(),
     )
 
@@ -83,11 +84,27 @@ class ApplicationModel:
         """Closing the generator cancels the run. Raises `ModelFailed` with a text for people."""
         caller = self.workspace.caller
         asked = to_run_request(request)
-        work = partial(run, self.application, asked, self.workspace, caller)
+        end: list[RunEnd] = []
+
+        async def work(emit: Emit) -> None:
+            end.append(
+                await run(
+                    self.application,
+                    asked,
+                    self.workspace,
+                    caller,
+                    emit,
+                    request.ledger,
+                    taint=request.taint,
+                )
+            )
+
         try:
             async with aclosing(stream(work)) as batches:
                 async for batch in batches:
                     yield batch
+            if any(one.reason == WAITING for one in end):
+                yield [Finished(WAITING)]
         except Exception as error:
             raise as_model_failure(error) from error
 

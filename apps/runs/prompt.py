@@ -1,7 +1,5 @@
 """The system message: the operator's prompt, the inline contexts, additions of capabilities."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,6 +36,8 @@ async def configured_prompt(manifest: Manifest, workspace: Workspace, locale: st
 
 def filled(text: str, variables: Mapping[str, str]) -> str:
     """The text with its variables; undefined ones stay, and are logged."""
+    if "{" not in text:
+        return text
     undefined = sorted(set(_variable.findall(text)) - variables.keys())
     if undefined:
         logger.warning("The system prompt has undefined variables: %s", ", ".join(undefined))

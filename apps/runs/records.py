@@ -1,7 +1,5 @@
 """The cost and duration of a run: in the log, in a span, and in a stage."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time
@@ -12,8 +10,9 @@ from functools import reduce
 
 from apps import tracing
 from apps.agent.events import Emit, ModelUsage, StageClosed, StageDelta, StageOpened, Usage
-from apps.agent.loop import Progress, Timing
+from apps.agent.ledger import WAITING
 from apps.agent.messages import Message
+from apps.agent.progress import Progress, Timing
 from apps.agent.records import record
 from apps.catalog.resolve import ResolvedApplication
 from apps.runs.capabilities import OpenCapabilities
@@ -22,6 +21,8 @@ from apps.runs.failures import reference_of
 logger = logging.getLogger(__name__)
 
 TIMINGS_STAGE = "execution-time"
+NAMES = {"tool_calls": "external_tool_calls", WAITING: WAITING}
+"""How a run went, by the finish reasons that do not complete it."""
 
 
 @dataclass(slots=True)
@@ -32,7 +33,7 @@ class Outcome:
     def finish(self, reason: str | None) -> None:
         """`reason` is the model's finish reason, None if it was not asked."""
         if reason is not None:
-            self.name = "external_tool_calls" if reason == "tool_calls" else "completed"
+            self.name = NAMES.get(reason, "completed")
 
 
 @contextmanager
@@ -76,11 +77,11 @@ def recorded(slug: str, messages: Sequence[Message], progress: Progress) -> Iter
 
 
 def log_initialized(application: ResolvedApplication, opened: OpenCapabilities) -> None:
-    manifest = application.manifest
+    manifest, box = application.manifest, opened.toolbox
     record(
         logger,
         "Request initialized",
-        tools=len(opened.toolbox.names),
+        tools=len({*box.listed, *box.unlisted, *box.hidden}),
         tool_types=sorted({toolset.type for toolset in manifest.tool_sets}),
         skills=len(application.skills) + len(manifest.skills or ()),
         contexts=len(manifest.contexts),

@@ -1,7 +1,5 @@
 """The request of a run, its check against the application, and the model's parameters."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -36,6 +34,7 @@ class RunRequest:
     the manifest's. `instructions` go below the operator's prompt, or in its place where the
     installation allows that. `textual_results` are the names of tools whose results are text in
     the messages. `requires_client_tool`: `tool_choice` holds until a client's tool was called.
+    `unanswered` has calls of the last answer, which are made before the model is asked.
     """
 
     messages: tuple[Message, ...]
@@ -46,18 +45,22 @@ class RunRequest:
     instructions: str = ""
     textual_results: Collection[str] = ()
     requires_client_tool: bool = False
+    unanswered: Message | None = None
 
 
 def chosen_tool(choice: Any) -> str:
     """The name of the tool that a `tool_choice` demands, "" for none."""
-    function = choice.get("function") if isinstance(choice, Mapping) else None
+    if not isinstance(choice, dict):
+        return ""
+    function = choice.get("function")
     name = function.get("name") if isinstance(function, Mapping) else None
     return name if isinstance(name, str) else ""
 
 
 def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
     """The request without tools of the platform that the asking application sends as its own."""
-    own = {name for name in request.external if name.startswith(OF_THE_PLATFORM)} & toolbox.names
+    platform = [name for name in request.external if name.startswith(OF_THE_PLATFORM)]
+    own = toolbox.names.intersection(platform) if platform else ()
     if not own:
         return request
     rest = {name: spec for name, spec in request.external.items() if name not in own}
@@ -66,8 +69,9 @@ def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
 
 def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:
     """Raises `BadRequest` when the client's wishes cannot be met."""
-    clashes = sorted(request.external.keys() & toolbox.names)
-    if clashes:
+    if not (request.external or request.textual_results) and request.tool_choice is None:
+        return
+    if clashes := sorted(request.external.keys() & toolbox.names):
         names = ", ".join(f"'{name}'" for name in clashes)
         raise BadRequest(
             "Client tool name is taken",
@@ -146,7 +150,8 @@ def limit_of(orchestrator: Orchestrator, default: int) -> int:
 
 
 def limit_issues(orchestrator: Orchestrator, default: int) -> tuple[InitializationIssue, ...]:
-    if is_limit(orchestrator.max_iterations):
+    is_set = "max_iterations" in orchestrator.model_fields_set
+    if not is_set or is_limit(orchestrator.max_iterations):
         return ()
     text = (
         f"orchestrator.max_iterations: {orchestrator.max_iterations} {NO_LIMIT}. "

@@ -1,57 +1,51 @@
-"""One run: a resolved application, some messages, one answer.
-
-No other module knows the model, the capabilities and the loop all at once.
-"""
+"""One run: a resolved application, some messages, one answer."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from django.conf import settings
 
 from apps.accounts.caller import Caller
-from apps.agent.assembly import Allowance
+from apps.agent.allowance import Allowance
 from apps.agent.events import Emit, Finished, Spent, StateSaved
-from apps.agent.loop import AgentLoop, Progress
-from apps.agent.messages import MODEL_STATE, Message, own_thoughts, without_thoughts
-from apps.agent.model import Model
-from apps.agent.replies import ONCE, RetryPolicy
+from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
+from apps.agent.messages import Message
+from apps.agent.progress import Progress
+from apps.agent.taint import Taint, recorded_taint
 from apps.capabilities.registry import Completed, Completion, Opening, Prepared, Tidy
-from apps.catalog.resolve import CONFIGURATION, ResolvedApplication
-from apps.errors import InitializationIssue, QuickAppError
+from apps.catalog.resolve import ResolvedApplication
 from apps.manifest.manifest import Manifest
-from apps.runs.capabilities import OpenCapabilities, open_capabilities, show_issues
-from apps.runs.history import HISTORY, expand, new_tool_messages, newest_state, seal
-from apps.runs.prompt import (
-    configured_prompt,
-    inline_contexts,
-    override,
-    with_system,
-    without_content_gaps,
-)
-from apps.runs.records import log_initialized, recorded, show_timings, total
-from apps.runs.requests import (
-    RunRequest,
-    check_client_tools,
-    chosen_tool,
-    limit_issues,
-    limit_of,
-    model_parameters,
-    static_tools,
-    without_own_tools,
-)
-from apps.workspace.loading.loader import Loading, rules_of
-from apps.workspace.port import DeploymentInfo, Workspace
+from apps.runs.asking import ask_person
+from apps.runs.capabilities import open_capabilities
+from apps.runs.history import expand, newest_state, seal
+from apps.runs.preparation import Preparation, prepare
+from apps.runs.records import recorded, show_timings, total
+from apps.runs.requests import RunRequest, chosen_tool
+from apps.runs.saved_state import recorded_state, state_of
+from apps.workspace.loading.shared_loads import Loading
+from apps.workspace.port import Workspace
 
 logger = logging.getLogger(__name__)
 
 CALLS = "tool_calls"
 """The finish reason of an answer that waits for the client's own tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How a run ended: `text` is what the answer ends with, "" if it has none.
+
+    `reason` is the finish reason, None if no model was asked. With `WAITING` a run that is kept has
+    not ended: it is to be run again once somebody has answered.
+    """
+
+    reason: str | None
+    text: str = ""
 
 
 async def run(
@@ -60,57 +54,76 @@ async def run(
     workspace: Workspace,
     caller: Caller,
     emit: Emit,
-) -> str:
-    """Answer `request`; return the text that the answer ends with, "" if it has none.
+    ledger: Ledger = NO_LEDGER,
+    progress: Progress | None = None,
+    taint: Taint | None = None,
+) -> RunEnd:
+    """Answer `request`, from where the `ledger` ends; a new `progress` tells a caller what it cost.
+    `taint` is that of the run around it.
 
     `Finished` is the last event. The state and the usage are emitted however the run ends, even
-    by a cancellation. Raises `QuickAppError`.
+    by a cancellation, but not while it waits for somebody. Raises `QuickAppError`, `LeaseLost`.
     """
     started = time.monotonic()
-    delegate = partial(delegated, application, workspace, caller)
-    workspace = workspace.inside(application.slug)
     given = expand(request.messages)
-    progress = Progress(allowance=Allowance(settings.ANSWER_MAX_CHARS))
-    loading = Loading(rules_of(application.manifest))
+    taint = recorded_taint(ledger, given, taint)
+    delegate = partial(delegated, application, workspace, caller, taint)
+    workspace = workspace.inside(application.slug)
+    progress = progress or Progress()
+    progress.allowance = Allowance(settings.ANSWER_MAX_CHARS)
+    loading = Loading(application.loading_rules)
+    saved = recorded_state(ledger)
     opening = Opening(
         workspace,
         caller,
         emit,
-        newest_state(given),
+        {**newest_state(given), **saved},
+        saved,
         demanded=chosen_tool(request.tool_choice),
         loading=loading,
+        can_ask=ledger.can_ask,
         spend=progress.usage.extend,
         delegate=delegate,
         messages=given,
         skills=application.skills,
+        taint=taint,
     )
     with recorded(application.slug, request.messages, progress) as outcome:
         try:
             async with open_capabilities(application, opening) as opened:
-                reason = await answer(application, request, given, opening, opened, progress)
+                preparation = await prepare(application, request, given, opening, opened)
+                reason = await answer(preparation, progress, ledger)
         except BaseException:
             if progress.usage:
                 emit(Spent(total(progress.usage)))
             raise
+        outcome.finish(reason)
+        if reason == WAITING:
+            if ledger.is_kept:
+                return RunEnd(reason)
+            reason = "stop"  # the next message answers what was asked
         if settings.SHOW_EXECUTION_TIME_STAGE and reason is not None:
             show_timings(progress.timings, time.monotonic() - started, emit)
         emit(Finished(reason or "stop", total(progress.usage)))
-        outcome.finish(reason)
-    return final_text(progress)
+    return RunEnd(reason, final_text(progress))
 
 
 async def delegated(
     application: ResolvedApplication,
     workspace: Workspace,
     caller: Caller,
+    taint: Taint,
     manifest: Manifest,
     prepared: Prepared,
     question: str,
     emit: Emit,
-) -> str:
+    ledger: Ledger = NO_LEDGER,
+) -> str | None:
     """Let the application answer under another manifest. Raises `QuickAppError`."""
     helper = replace(application, manifest=manifest, prepared=prepared)
-    return await run(helper, RunRequest((Message("user", question),)), workspace, caller, emit)
+    request = RunRequest((Message("user", question),))
+    end = await run(helper, request, workspace, caller, emit, ledger, taint=taint)
+    return None if end.reason == WAITING else end.text
 
 
 def final_text(progress: Progress) -> str:
@@ -118,44 +131,27 @@ def final_text(progress: Progress) -> str:
     return last.text.strip() if last.role == "assistant" and not last.tool_calls else ""
 
 
-async def answer(
-    application: ResolvedApplication,
-    request: RunRequest,
-    given: Sequence[Message],
-    opening: Opening,
-    opened: OpenCapabilities,
-    progress: Progress,
-) -> str | None:
+async def answer(preparation: Preparation, progress: Progress, ledger: Ledger) -> str | None:
     """The finish reason; None if there is no prompt, without which no model is asked."""
-    workspace, emit = opening.workspace, opening.emit
-    request = without_own_tools(request, opened.toolbox)
-    check_client_tools(request, opened.toolbox)
-    deployment_id = application.manifest.orchestrator.deployment.id
-    info = await workspace.facts(deployment_id)
-    wanted, issues = model_parameters(
-        application.parameters, info, request.response_format, request.parameters
-    )
-    if issues:  # they show what the deployment can do: only to somebody who may see it
-        await workspace.deployment(deployment_id)
-    prompt = await find_prompt(application, request, given, opening)
-    missing = (prompt,) if isinstance(prompt, InitializationIssue) else ()
-    endless = limit_issues(application.manifest.orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS)
-    show_issues((*opened.contribution.issues, *issues, *endless, *missing), emit)
-    log_initialized(application, opened)
-    if isinstance(prompt, InitializationIssue):
+    begun = await preparation.begin(ledger)
+    if begun is None:
         return None
-    model = await workspace.model(deployment_id)
-    loop = make_loop(application, request, model, wanted, info, opened)
-    messages = await prepare_messages(application, request, given, prompt, opened)
+    loop, messages = begun
+    opening, contribution = preparation.opening, preparation.opened.contribution
     tidying: Sequence[Tidy] = ()
+    reason = ""
     try:
-        reason = await loop.run(messages, emit, progress)
+        reason = await loop.run(messages, opening.emit, progress)
         if reason != CALLS:  # with the results of the client's tools, the answer goes on
-            tidying = opened.contribution.tidying
+            tidying = contribution.tidying
     finally:
-        emit(StateSaved(seal({**opening.saved, **state_of(given, progress, tidying)})))
-    if reason != CALLS:
-        await complete(opened.contribution.completions, progress)
+        if reason != WAITING or not ledger.is_kept:
+            state = state_of(preparation.given, progress, tidying)
+            application = preparation.application
+            state |= ask_person(ledger, application, opening.caller, progress, opening.emit)
+            opening.emit(StateSaved(seal({**opening.saved, **opening.taint.state, **state})))
+    if reason not in (CALLS, WAITING):
+        await complete(contribution.completions, progress)
     return reason
 
 
@@ -167,83 +163,3 @@ async def complete(completions: Sequence[Completion], progress: Progress) -> Non
             await completion(completed)
         except Exception:
             logger.exception("What follows an answer failed; the answer stands")
-
-
-def make_loop(
-    application: ResolvedApplication,
-    request: RunRequest,
-    model: Model,
-    parameters: Mapping[str, Any],
-    info: DeploymentInfo,
-    opened: OpenCapabilities,
-) -> AgentLoop:
-    orchestrator = application.manifest.orchestrator
-    deployment_id = orchestrator.deployment.id
-    first = {"tool_choice": request.tool_choice} if request.tool_choice is not None else {}
-    return AgentLoop(
-        model=model,
-        name=deployment_id,
-        tools=opened.toolbox.listed,
-        unlisted=opened.toolbox.unlisted,
-        hidden=opened.toolbox.hidden,
-        external=request.external,
-        parameters=parameters,
-        first_parameters=first,
-        static_tools=static_tools(info),
-        view=(partial(own_thoughts, deployment_id), *opened.contribution.view),
-        results=opened.contribution.results,
-        recoveries=(*opened.contribution.recoveries, without_thoughts),
-        max_iterations=limit_of(orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS),
-        show_stages=orchestrator.propagate_stages,
-        # Asked twice, an application would run its tools twice.
-        retries=RetryPolicy(ONCE) if info.is_application else RetryPolicy(),
-        requires_external=request.requires_client_tool,
-        shows_logprobs=bool(request.parameters.get("logprobs")),
-    )
-
-
-async def find_prompt(
-    application: ResolvedApplication,
-    request: RunRequest,
-    given: Sequence[Message],
-    opening: Opening,
-) -> str | InitializationIssue:
-    may_replace = settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE
-    prompt = override(given, allowed=may_replace) or (request.instructions if may_replace else "")
-    try:
-        return prompt or await configured_prompt(
-            application.manifest, opening.workspace, opening.caller.locale
-        )
-    except QuickAppError as error:
-        return InitializationIssue(f"orchestrator.system_prompt: {error}", section=CONFIGURATION)
-
-
-async def prepare_messages(
-    application: ResolvedApplication,
-    request: RunRequest,
-    given: Sequence[Message],
-    prompt: str,
-    opened: OpenCapabilities,
-) -> Sequence[Message]:
-    """The conversation with the system prompt in front, after the history steps in their order."""
-    instructions = opened.contribution.instructions
-    added = "" if settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE else request.instructions
-    parts = (prompt, *inline_contexts(application.manifest), *instructions, added)
-    messages: Sequence[Message] = with_system(given, parts)
-    for step in opened.contribution.history:
-        messages = await step(messages)
-    return [without_content_gaps(message) for message in messages]
-
-
-def state_of(
-    given: Sequence[Message], progress: Progress, tidying: Sequence[Tidy]
-) -> dict[str, Any]:
-    """The state that the next request has to bring back."""
-    conversation: Sequence[Message] = progress.conversation
-    for tidy in tidying:
-        conversation = tidy(conversation)
-    state: dict[str, Any] = {HISTORY: new_tool_messages(conversation, given)}
-    for message in progress.added:
-        if not message.tool_calls and message.model_state:
-            state[MODEL_STATE] = message.model_state
-    return state

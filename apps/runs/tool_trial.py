@@ -4,8 +4,6 @@ An operator sees the names and schemas for the model, the issues, and the result
 Nothing is kept here, but a tool stores as it does in a run.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,6 +18,7 @@ from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.discovery.capability import internal_tools, place_of
 from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.approval import APPROVED
 from apps.catalog.content.installed import installed
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication, prepare_application
@@ -27,7 +26,7 @@ from apps.errors import InitializationIssue
 from apps.runs.capabilities import OpenCapabilities, open_capabilities
 from apps.runs.run import delegated
 from apps.runs.workspaces import open_workspace
-from apps.workspace.loading.loader import Loading, rules_of
+from apps.workspace.loading.shared_loads import Loading, rules_of
 
 CALL_ID = "trial"
 NO_TOOLSET = {"type": "internal", "name": "left out", "enabled": False, "tools": []}
@@ -127,6 +126,6 @@ async def call(
             outcome = ToolOutcome(ToolResult(error), "open", error)
         else:
             asked = ToolCall(CALL_ID, name, arguments)
-            invocation = Invocation(asked.id, emit=events.append)
+            invocation = Invocation(asked.id, emit=events.append, answers=APPROVED)
             outcome = await call_tool(tool, asked, invocation, found.contribution.results)
         return Trial(outcome, tuple(events), found.contribution.issues)

@@ -1,7 +1,5 @@
 """The workspace of a run, which every door opens here."""
 
-from __future__ import annotations
-
 from apps.accounts.caller import Caller
 from apps.catalog.resolve import ResolvedApplication
 from apps.runs.nested import find_application, list_applications

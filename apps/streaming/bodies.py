@@ -1,7 +1,5 @@
 """The body of a request: how large it may be, how long it may take, and what is done with the rest."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress

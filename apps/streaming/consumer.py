@@ -5,8 +5,6 @@ little: the answer is written by the server's own task for the request, one more
 for the client going away, and a connection to the database is looked at once a second at most.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time
@@ -133,8 +131,10 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         self.listening = asyncio.ensure_future(self.listen(asyncio.current_task()))
 
     def is_awaiting_body(self) -> bool:
+        if self.is_read:
+            return False
         declared = self.header(b"content-length"), self.header(b"transfer-encoding")
-        return not self.is_read and declared not in {("", ""), ("0", "")}
+        return declared not in {("", ""), ("0", "")}
 
     async def receive_next(self) -> Mapping[str, Any]:
         return self.early.pop() if self.early else await self.receive()

@@ -3,28 +3,24 @@
 Deployments of this installation come before Core's; everything else of the caller is Core's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from apps.agent.model import Model
 from apps.errors import DeploymentNotFound
-from apps.workspace.dial.workspace import DialWorkspace
-from apps.workspace.local.workspace import find_deployment, make_model
+from apps.workspace.dial.workspace import DialWorkspace, FindInfo
+from apps.workspace.local.deployments import find_deployment
+from apps.workspace.local.workspace import make_model
 from apps.workspace.port import DeploymentInfo
 
 
 class InstalledFirst(DialWorkspace):
     """For manifests of operators alone: their keys pay for the installed deployments."""
 
-    async def deployment(self, deployment_id: str) -> DeploymentInfo:
-        return await installed_info(deployment_id) or await super().deployment(deployment_id)
-
-    async def facts(self, deployment_id: str) -> DeploymentInfo:
-        return await installed_info(deployment_id) or await super().facts(deployment_id)
-
-    async def assumed(self, deployment_id: str) -> DeploymentInfo:
-        return await installed_info(deployment_id) or await super().assumed(deployment_id)
+    async def described(self, deployment_id: str, find: FindInfo) -> DeploymentInfo:
+        try:
+            return (await find_deployment(deployment_id)).info
+        except DeploymentNotFound:
+            return await super().described(deployment_id, find)
 
     async def model(
         self,
@@ -38,10 +34,3 @@ class InstalledFirst(DialWorkspace):
             return make_model(await find_deployment(deployment_id), idle_seconds)
         except DeploymentNotFound:
             return await super().model(deployment_id, headers=headers, idle_seconds=idle_seconds)
-
-
-async def installed_info(deployment_id: str) -> DeploymentInfo | None:
-    try:
-        return (await find_deployment(deployment_id)).info
-    except DeploymentNotFound:
-        return None

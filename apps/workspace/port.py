@@ -5,15 +5,12 @@ Methods raise `Unsupported` for features that a workspace lacks and, unless they
 `ServiceFailed` when its service cannot be asked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from apps.agent.model import Model
-from apps.errors import FileMissing
+from apps.workspace.stored_files import Files
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +23,7 @@ class DeploymentInfo:
     - `files`: a file of the caller is sent by its path, only as bytes, or not at all.
     - `configuration_schema`: JSON Schema of the request's `custom_fields.configuration`, {} for none.
     - `is_application`: never asked twice, because its tools might do their work twice.
+    - `is_recorded`: an application here, whose steps are recorded with those of the run that asks it.
     - `supported_parameters`: request parameters that change its answer, None when unknown.
     """
 
@@ -40,90 +38,8 @@ class DeploymentInfo:
     files: Literal["path", "data", "none"] = "path"
     configuration_schema: Mapping[str, Any] = field(default_factory=dict)
     is_application: bool = False
+    is_recorded: bool = False
     supported_parameters: frozenset[str] | None = field(default=None, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class FileInfo:
-    """`path` is `files/{bucket}/{name}`, each segment percent-encoded; `size` in bytes.
-
-    The times are None when the storage does not tell them.
-    """
-
-    path: str
-    content_type: str
-    size: int
-    etag: str
-    updated_at: datetime | None
-    created_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FolderInfo:
-    """`path` is `files/{bucket}/{name}/`."""
-
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class FileContent:
-    info: FileInfo
-    content: bytes = field(repr=False)
-
-
-class Files(Protocol):
-    """Files of a workspace by path; another owner's file counts as missing.
-
-    All methods raise `FileRefused`, in particular `FileMissing` and `FileChanged`.
-    """
-
-    async def home(self) -> str:
-        """The folder for files that an application makes for its caller; it ends with a slash."""
-        ...
-
-    async def info(self, path: str) -> FileInfo: ...
-
-    async def read(self, path: str, *, limit: int | None = None) -> FileContent:
-        """Refuses more than `limit` bytes, None for the installation's limit."""
-        ...
-
-    async def keep(self, name: str, content: bytes, content_type: str) -> FileInfo:
-        """Create or replace the file of that name (plain, not percent-encoded) at home."""
-        ...
-
-    async def write(
-        self,
-        path: str,
-        content: bytes,
-        content_type: str,
-        *,
-        etag: str | None = None,
-        is_new: bool = False,
-    ) -> FileInfo:
-        """Create or replace. Raises `FileChanged` unless it is still `etag`, or still missing."""
-        ...
-
-    async def list(self, folder: str, *, is_deep: bool = False) -> Sequence[FileInfo | FolderInfo]:
-        """The entries of a folder, by path: files and folders, or all files below it."""
-        ...
-
-    async def copy(self, source: str, destination: str, *, overwrite: bool = False) -> None:
-        """Raises `FileChanged` when there is a destination that may not be overwritten."""
-        ...
-
-    async def move(self, source: str, destination: str, *, overwrite: bool = False) -> None:
-        """Raises `FileChanged` when there is a destination that may not be overwritten."""
-        ...
-
-    async def delete(self, path: str) -> None: ...
-
-
-def missing(path: str) -> FileMissing:
-    return FileMissing(f"There is no file {shown(path)} that you may use.")
-
-
-def shown(path: str) -> str:
-    return ascii(path if len(path) <= 200 else f"{path[:200]}…")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +73,7 @@ SignIn = Literal["success", "denied", "error", "timeout", "unavailable"]
 class Workspace(Protocol):
     """A deployment is a model, or an application that the caller may use."""
 
-    def inside(self, application: str) -> Workspace:
+    def inside(self, application: str) -> "Workspace":
         """The workspace for a run of that application, which may not be called again inside it."""
         ...
 

@@ -1,7 +1,5 @@
 """Rows with a version that each save increases, for caches and concurrent editors to compare."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db import models, router, transaction

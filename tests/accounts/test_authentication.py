@@ -6,16 +6,11 @@ import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 from django.utils import timezone
 
-from apps.accounts import authentication
-from apps.accounts.authentication import (
-    KeyHolder,
-    authenticate,
-    find_holder,
-    is_loopback,
-    locale_of,
-    settle,
-)
+from apps.accounts import key_holders
+from apps.accounts.authentication import authenticate, is_loopback
+from apps.accounts.key_holders import KeyHolder, find_holder, settle
 from apps.accounts.models import ApiKey
+from apps.accounts.sender_headers import locale_of
 from apps.aged_cache import AgedCache
 from apps.catalog.models import Application
 from apps.errors import NotAuthenticated
@@ -46,13 +41,13 @@ def scope(client=("10.0.0.1", 1), **headers):
 
 @pytest.fixture(autouse=True)
 def _forget_keys(monkeypatch):
-    monkeypatch.setattr(authentication, "_kept", AgedCache(authentication.MOST_KEPT_KEYS))
-    monkeypatch.setattr(authentication, "_use_written", {})
+    monkeypatch.setattr(key_holders, "_kept", AgedCache(key_holders.MOST_KEPT_KEYS))
+    monkeypatch.setattr(key_holders, "_use_written", {})
 
 
 @pytest.fixture
 def _ask_every_time(monkeypatch):
-    monkeypatch.setattr(authentication, "KEY_MAX_AGE_SECONDS", 0)
+    monkeypatch.setattr(key_holders, "KEY_MAX_AGE_SECONDS", 0)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +174,7 @@ async def test_a_key_is_limited_to_its_applications_also_when_they_are_gone():
     assert (await find_some_holder(key)).scope == frozenset({application.pk})
 
     await application.adelete()
-    authentication._kept.clear()
+    key_holders._kept.clear()
 
     assert (await find_some_holder(key)).scope == frozenset()
     await settle()
@@ -196,7 +191,7 @@ async def test_the_last_use_is_written_beside_the_request_and_once_a_minute(time
     assert first == timezone.now()
 
     time_machine.shift(30)
-    authentication._use_written.clear()
+    key_holders._use_written.clear()
     await find_holder(key)
     await settle()
     await row.arefresh_from_db()
@@ -204,17 +199,17 @@ async def test_the_last_use_is_written_beside_the_request_and_once_a_minute(time
 
 
 async def test_a_flood_of_keys_does_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(authentication, "MOST_KEPT_KEYS", 2)
-    monkeypatch.setattr(authentication, "_kept", AgedCache(2))
+    monkeypatch.setattr(key_holders, "MOST_KEPT_KEYS", 2)
+    monkeypatch.setattr(key_holders, "_kept", AgedCache(2))
     keys = [(await create_key())[1] for _ in range(4)]
 
     for key in keys:
         assert await find_holder(key) is not None
         assert await find_holder(f"{key[:8]}.{'x' * 32}") is None
 
-    assert len(authentication._kept.values) == 2
+    assert len(key_holders._kept.values) == 2
     await settle()
-    assert len(authentication._use_written) == 2
+    assert len(key_holders._use_written) == 2
 
 
 @pytest.mark.parametrize(

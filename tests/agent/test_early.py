@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened, StageRenamed
-from apps.agent.loop import AgentLoop, Progress
+from apps.agent.loop import AgentLoop
 from apps.agent.messages import Message, ToolCall
+from apps.agent.progress import Progress
 from apps.agent.stages import Announcement
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.errors import ModelFailed

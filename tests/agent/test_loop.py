@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -15,12 +17,22 @@ from apps.agent.events import (
     TextDelta,
     ToolCallsRequested,
 )
-from apps.agent.loop import AgentLoop, Progress
+from apps.agent.loop import AgentLoop
 from apps.agent.messages import Attachment, Message, ToolCall
+from apps.agent.progress import Progress
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult
-from apps.errors import InvalidParameter, ModelFailed, StepLimitReached, Stopped, ToolError
+from apps.errors import (
+    InvalidParameter,
+    ModelFailed,
+    NotApproved,
+    StepLimitReached,
+    Stopped,
+    ToolError,
+    ToolsKeepFailing,
+)
 from tests.fakes import (
+    MemoryLedger,
     ScriptedModel,
     async_tool,
     calling,
@@ -315,6 +327,42 @@ async def test_a_limit_of_n_is_n_questions_to_the_model():
     assert (caught.value.limit, len(model.asked), len(progress.added)) == (2, 2, 4)
 
 
+def refuse(arguments: Mapping[str, Any]) -> str:
+    if arguments["city"] == "nowhere":
+        raise ToolError("There is no such city.")
+    if arguments["city"] == "forbidden":
+        raise NotApproved("The person did not approve this call.")
+    if arguments["city"] == "misspelt":
+        raise InvalidParameter("city", "There is no such city.")
+    return f"{arguments['city']}: 12"
+
+
+def turn_of(*cities: str) -> Any:
+    return calling(*((city, "weather", {"city": city}) for city in cities))
+
+
+@pytest.mark.parametrize(
+    ("turns", "asked"),
+    [
+        ([["nowhere"], ["nowhere", "nowhere"], ["Riga"]], 2),
+        ([["nowhere"], ["Riga"], ["nowhere"], ["Riga"]], 5),
+        ([["nowhere"], ["nowhere", "Riga"], ["nowhere"]], 4),
+        ([["nowhere"], ["forbidden"], ["nowhere"], ["forbidden"]], 5),
+        ([["nowhere"], ["misspelt"], ["misspelt"], ["misspelt"]], 5),
+    ],
+)
+async def test_t_06_a_run_ends_after_two_turns_in_a_row_whose_calls_have_all_failed(turns, asked):
+    model = ScriptedModel(*(turn_of(*cities) for cities in turns), saying("Done"))
+    loop = loop_of(model, tool("weather", refuse), failed_turns=2)
+    progress = Progress()
+
+    with suppress(ToolsKeepFailing):
+        await loop.run([QUESTION], lambda event: None, progress)
+
+    assert len(model.asked) == asked
+    assert progress.failed_turns == (2 if asked == 2 else 0 if asked == 5 else 1)
+
+
 async def test_minus_one_is_no_limit():
     call = calling(("1", "weather", {"city": "Riga"}))
     model = ScriptedModel(*[call] * 40, saying("At last"))
@@ -543,3 +591,34 @@ async def test_a_cancelled_run_closes_the_stream_of_the_model():
 
     assert run.cancelled()
     assert model.closed.is_set()
+
+
+async def test_a_batch_that_takes_too_long_keeps_the_results_that_are_there():
+    async def hangs(invocation: Invocation) -> ToolResult:
+        with open_stage(invocation.emit, invocation.id, "Hanging"):
+            await asyncio.Event().wait()
+        return ToolResult("")
+
+    def fails(arguments: object) -> str:
+        raise ToolError("broken")
+
+    tools = (WEATHER, async_tool("hang", hangs), tool("fail", fails))
+    batch = calling(
+        ("1", "weather", RIGA), ("2", "fail", {}), ("3", "hang", {}), ("4", "weather", RIGA)
+    )
+    model, ledger = ScriptedModel(batch, saying("Done")), MemoryLedger()
+    progress, events = Progress(), list[Event]()
+
+    await loop_of(model, *tools, batch_seconds=0.05, ledger=ledger).run(
+        [QUESTION], events.append, progress
+    )
+
+    assert [message.text for message in progress.added if message.role == "tool"] == [
+        "Riga: 12",
+        "Error: broken",
+        "Error: The tool call `hang` timed out after 0.05 seconds. "
+        "Consider retrying with a smaller input or a simpler request.",
+        "Riga: 12",
+    ]
+    assert timeless(events)[1] == StageClosed("3", 0.0, failed=True)
+    assert {step.status for step in ledger.steps.values()} == {"done"}

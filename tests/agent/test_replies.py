@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from apps.agent.assembly import MOST_DATA, Allowance, Assembly, Reply
+from apps.agent.allowance import MOST_DATA, Allowance
+from apps.agent.assembly import Assembly, Reply
 from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from apps.agent.assembly import Allowance, Assembly, Reply
+from apps.agent.allowance import Allowance
+from apps.agent.assembly import Assembly, Reply
 from apps.agent.events import (
     Event,
     Reasoning,

@@ -28,6 +28,8 @@ class ScriptedSocket:
     received: list[dict[str, Any]] = field(default_factory=list)
     viewers: list[WebSocketRoute] = field(default_factory=list)
     everybody: list[WebSocketRoute] = field(default_factory=list)
+    told: dict[WebSocketRoute, str] = field(default_factory=dict)
+    """The run of which each viewer was told last."""
     deaf: bool = False
     """Take what is sent as a dead peer does: without a word."""
 
@@ -42,6 +44,8 @@ class ScriptedSocket:
         return [frame["text"] for frame in self.received if frame["type"] == "ask"]
 
     def take(self, viewer: WebSocketRoute, frame: dict[str, Any]) -> None:
+        if frame["type"] == "watch":
+            return  # there is no list here, and no queue
         known = [sent.get("id") for sent in self.received if sent["type"] == "ask"]
         self.received.append(frame)
         if self.deaf:
@@ -58,6 +62,7 @@ class ScriptedSocket:
 
     def open(self, viewer: WebSocketRoute, after: int) -> None:
         self.viewers.append(viewer)
+        self.told.pop(viewer, None)
         going = {"id": self.run, "status": "running"} if self.run else None
         send(
             viewer,
@@ -68,7 +73,7 @@ class ScriptedSocket:
             run=going,
         )
         for event in self.journal[after:]:
-            send(viewer, **event)
+            self.tell(viewer, event)
 
     def begin(self, ask: dict[str, Any]) -> None:
         self.run = str(uuid.uuid4())
@@ -92,7 +97,15 @@ class ScriptedSocket:
         }
         self.journal.append(sequenced)
         for viewer in self.viewers:
-            send(viewer, **sequenced)
+            self.tell(viewer, sequenced)
+
+    def tell(self, viewer: WebSocketRoute, event: dict[str, Any]) -> None:
+        """Send an event as the server does: ids that the page knows are left out."""
+        told = {name: value for name, value in event.items() if name != "conversation"}
+        if self.told.get(viewer) == event["run"]:
+            del told["run"]
+        self.told[viewer] = event["run"]
+        send(viewer, **told)
 
     def write(self, *texts: str) -> None:
         for text in texts:

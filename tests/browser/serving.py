@@ -16,7 +16,7 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +25,9 @@ from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 from tests.browser.shell import Shell
+from tests.fork_server import ROOT, Fork, fork_server
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+PROGRAM = "quickapps_site.serve"
 STATIC_DIR = ROOT / "var" / "test-static"
 """All sites share what is built once for each version."""
 DATABASE = "db.sqlite3"
@@ -35,26 +36,22 @@ PATIENCE = 240.0
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A running site. `environment` is what its process and its commands were started with."""
+    """A running site. `environment` is what its processes were started with."""
 
     url: str
     environment: dict[str, str]
     log: Path
 
-    def manage(self, *arguments: str, text: str = "") -> str:
-        """Run a `manage.py` command, fed with `text`, in the site's database; gives its output."""
-        command = [sys.executable, "manage.py", *arguments]
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env=self.environment,
-            input=text,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
-        assert done.returncode == 0, f"{command} failed:\n{done.stdout}{done.stderr}"
-        return done.stdout
+    def manage(self, *arguments: str) -> str:
+        """Run a `manage.py` command in the site's database; gives its output."""
+        code = """
+            from io import StringIO
+            from django.core.management import call_command
+            written = StringIO()
+            call_command(*arguments, stdout=written)
+            result = written.getvalue()
+            """
+        return str(self.shell(code, arguments=arguments))
 
     def shell(self, code: str, **values: Any) -> Any:
         """Run Python in the site's database, with `values` as names.
@@ -94,6 +91,8 @@ def site_environment(folder: Path, port: int, **settings: str) -> dict[str, str]
         "PORT": str(port),
         "SITE_URL": f"http://127.0.0.1:{port}",
         "PRIVATE_NETWORK_ALLOWLIST": "localhost,127.0.0.1",
+        # What a test changes in the database counts from its next request on.
+        "CATALOG_MAX_AGE_SECONDS": "0",
         **settings,
     }
 
@@ -103,39 +102,72 @@ def migrated_database() -> Path:
     """An SQLite file with all tables and nothing in them; sites get copies, which takes no time."""
     folder = Path(tempfile.mkdtemp(prefix="quickapps-tables-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    Site("", site_environment(folder, 8000), folder / "log").manage("migrate", "--verbosity", "0")
+    site = empty_site(folder)
+    site.manage("migrate", "--verbosity", "0")
+    close_shell(site)
     return folder / DATABASE
+
+
+def empty_site(folder: Path, **settings: str) -> Site:
+    """Not yet served, and without tables."""
+    port = free_port()
+    environment = site_environment(folder, port, **settings)
+    return Site(f"http://127.0.0.1:{port}", environment, folder / "server.log")
+
+
+def new_site(folder: Path, **settings: str) -> Site:
+    """Not yet served, with a new database in `folder`."""
+    site = empty_site(folder, **settings)
+    if "DATABASE_URL" in settings:
+        site.manage("migrate", "--verbosity", "0")
+    elif not (folder / DATABASE).exists():
+        shutil.copy(migrated_database(), folder / DATABASE)
+    return site
 
 
 @contextmanager
 def serve(folder: Path, **settings: str) -> Iterator[Site]:
     """Serve the site with a new database in `folder` for the length of the block."""
-    with serve_process(folder, **settings) as (site, _):
+    with serve_fork(folder, **settings) as (site, _):
         yield site
 
 
 @contextmanager
+def serve_fork(folder: Path, **settings: str) -> Iterator[tuple[Site, Fork]]:
+    """The same with its process, which shares its memory with others."""
+    site = new_site(folder, **settings)
+    with running(site) as fork:
+        yield site, fork
+
+
+@contextmanager
+def running(site: Site, *arguments: str) -> Iterator[Fork]:
+    """Serve what is in the folder of the site; `arguments` are those of the program."""
+    with site.log.open("wb") as output, Path(os.devnull).open("rb") as nothing:
+        files = (nothing.fileno(), output.fileno(), output.fileno())
+        fork = fork_server().start(PROGRAM, arguments, site.environment, files)
+    try:
+        wait_until_it_answers(site, fork.has_ended)
+        yield fork
+    finally:
+        close_shell(site)
+        fork.stop(60)
+
+
+@contextmanager
 def serve_process(
-    folder: Path,
-    module: str = "quickapps_site.serve",
-    arguments: Sequence[str] = (),
-    **settings: str,
+    folder: Path, module: str = PROGRAM, arguments: Sequence[str] = (), **settings: str
 ) -> Iterator[tuple[Site, subprocess.Popen[bytes]]]:
-    """The same with the process, for who ends it or looks at what it takes.
+    """The same with a process of its own, for tests that measure it or look at how it ends.
 
     `module` serves; another one than the site's own may tell more of it. `{port}` in its
     `arguments` is where to listen.
     """
-    port = free_port()
-    log = folder / "server.log"
-    site = Site(f"http://127.0.0.1:{port}", site_environment(folder, port, **settings), log)
-    if "DATABASE_URL" in settings:
-        site.manage("migrate", "--verbosity", "0")
-    elif not (folder / DATABASE).exists():
-        shutil.copy(migrated_database(), folder / DATABASE)
+    site = new_site(folder, **settings)
+    port = site.environment["PORT"]
     command = [sys.executable, "-m", module, *(one.format(port=port) for one in arguments)]
     with (
-        log.open("wb") as output,
+        site.log.open("wb") as output,
         subprocess.Popen(
             command,
             cwd=ROOT,
@@ -145,7 +177,7 @@ def serve_process(
         ) as process,
     ):
         try:
-            wait_until_it_answers(site, process)
+            wait_until_it_answers(site, lambda: process.poll() is not None)
             yield site, process
         finally:
             close_shell(site)
@@ -156,11 +188,11 @@ def serve_process(
                 process.kill()
 
 
-def wait_until_it_answers(site: Site, process: subprocess.Popen[bytes]) -> None:
+def wait_until_it_answers(site: Site, has_ended: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline and process.poll() is None:
+    while time.monotonic() < deadline and not has_ended():
         try:
-            urlopen(f"{site.url}/admin/login/", timeout=PATIENCE).close()
+            urlopen(f"{site.url}/healthz", timeout=PATIENCE).close()
         except HTTPError as error:
             error.close()
         except (URLError, ConnectionError):

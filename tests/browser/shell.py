@@ -3,43 +3,40 @@
 A process for each piece of code would spend seconds on importing everything.
 """
 
-from __future__ import annotations
-
 import json
-import subprocess
+import socket
 import sys
 import traceback
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from tests.fork_server import fork_server
 
 
 class Shell:
     """Reads and writes one JSON document a line with a process of its own."""
 
     def __init__(self, environment: dict[str, str]) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.browser.shell"],
-            cwd=ROOT,
-            env={**environment, "DJANGO_SETTINGS_MODULE": "quickapps_site.settings"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+        ours, theirs = socket.socketpair()
+        both = theirs.fileno()
+        settings = {"DJANGO_SETTINGS_MODULE": "quickapps_site.settings"}
+        self.process = fork_server().start(
+            "tests.browser.shell", (), {**environment, **settings}, (both, both, 2)
         )
+        theirs.close()
+        self.stream = ours.makefile("rw")
+        ours.close()  # when the stream is
 
     def run(self, code: str, values: dict[str, Any]) -> Any:
         """Raises `AssertionError` with the traceback of code that fails."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps({"code": code, "values": values}) + "\n")
-        self.process.stdin.flush()
-        answer = json.loads(self.process.stdout.readline())
+        self.stream.write(json.dumps({"code": code, "values": values}) + "\n")
+        self.stream.flush()
+        answer = json.loads(self.stream.readline())
         assert "error" not in answer, answer["error"]
         return answer["result"]
 
     def close(self) -> None:
-        self.process.communicate()
+        self.stream.close()
+        self.process.stop(60)
 
 
 def serve() -> None:

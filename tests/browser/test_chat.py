@@ -152,6 +152,29 @@ def test_the_parts_of_an_answer_keep_their_order(chat: Page, socket: ScriptedSoc
     expect(parts).to_have_text(["Let me look.", "Look", "There it is."])
 
 
+def test_an_answer_that_another_process_continues_says_so_and_repeats_nothing(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    ask(chat, socket, "What survives?")
+    socket.write("It looks. ")
+    socket.say(type="stage.opened", stage="1", title="Look", parent=None)
+    socket.write("Half of a sen")
+
+    socket.say(type="stage.closed", stage="1", failed=True, seconds=0)
+    socket.say(type="run.continued")
+    socket.say(type="run.status", status="running")
+    socket.say(type="answer.restarted", text="It looks. ", attachments=[], annotations=[])
+    socket.say(type="stage.opened", stage="1", title="Look", parent=None)
+    socket.say(type="stage.closed", stage="1", failed=False, seconds=1.2)
+    socket.write("A sentence.")
+    socket.end(text="It looks. A sentence.")
+
+    parts = chat.locator("chat-answer > markdown-text, .step-title")
+    expect(parts).to_have_text(["It looks.", "Look", "A sentence."])
+    expect(chat.locator(".step-state")).to_have_text("Done")
+    expect(chat.get_by_text("Continued after an interruption.")).to_be_visible()
+
+
 def test_the_address_and_the_title_become_those_of_the_conversation(
     chat: Page, socket: ScriptedSocket
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from tests.browser.chat_host import serve_host
-from tests.browser.conftest import ADMIN, barriers, watch
+from tests.browser.conftest import ADMIN, barriers, sign_in_as_admin, watch
 from tests.browser.serving import Site, serve
 from tests.dial_core import Core, serve_core
 from tests.dial_core.core import KEY
@@ -97,13 +97,11 @@ def page(browser: Browser, chat: Chat) -> Iterator[Page]:
 
 @pytest.fixture
 def operator(page: Page, chat: Chat) -> Page:
-    sign_in(page, f"{chat.site.url}/accounts/login/?next=/dial/editor/signed-in/")
+    sign_in_as_admin(page, chat.site)
     return page
 
 
-def sign_in(page: Page, address: str = "") -> None:
-    if address:
-        page.goto(address)
+def sign_in(page: Page) -> None:
     page.get_by_label("Username").fill(ADMIN["username"])
     page.get_by_label("Password").fill(ADMIN["password"])
     page.get_by_role("button", name="Sign in").click()

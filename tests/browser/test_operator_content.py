@@ -48,6 +48,7 @@ def save(page: Page) -> None:
 def test_content_is_changed_mended_reset_and_a_skill_is_put_to_use(site: Site, admin_page: Page):
     site.manage("import_content")
     page = admin_page
+    page.goto("/admin/")
 
     change_a_prompt(page)
     break_and_reset_a_toolset(page)

@@ -15,7 +15,8 @@ from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.registry import Capability, Contribution, Opening
 from apps.capabilities.wrappers.fallbacks import ANOTHER_WAY
 from apps.manifest.manifest import Manifest
-from apps.workspace.port import FileInfo, Workspace
+from apps.workspace.port import Workspace
+from apps.workspace.stored_files import FileInfo
 
 CALLER = Caller("user-7")
 OTHERWISE = f"\n\n{ANOTHER_WAY}"

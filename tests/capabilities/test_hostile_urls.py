@@ -17,7 +17,7 @@ from apps.capabilities.rest.capability import rest
 from apps.capabilities.web.capability import web
 from apps.errors import InvalidParameter
 from apps.manifest.manifest import Manifest
-from apps.workspace.loading.loader import Loading, rules_of
+from apps.workspace.loading.shared_loads import Loading, rules_of
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.deployment.scripts import ECHO, echo, one_tool, written
 from tests.capabilities.deployment.scripts import use as ask

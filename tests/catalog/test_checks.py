@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.test import override_settings
 
-from apps.catalog.checks import capabilities_exist
+from apps.catalog.checks import capabilities_exist, processes_hear_each_other
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -33,6 +33,21 @@ def test_a_production_configuration_is_clean(tmp_path):
     )
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("redis", "warnings"), [("", ["quickapps.W004"]), ("redis://cache:6379/0", [])]
+)
+def test_several_processes_that_do_not_hear_each_other_are_warned_of(
+    redis: str, warnings: list[str]
+):
+    with override_settings(WEB_CONCURRENCY=2, REDIS_URL=redis):
+        assert [found.id for found in processes_hear_each_other()] == warnings
+
+
+def test_one_process_needs_no_redis():
+    with override_settings(WEB_CONCURRENCY=1, REDIS_URL=""):
+        assert processes_hear_each_other() == []
 
 
 def test_a_development_configuration_is_not_for_production(tmp_path):

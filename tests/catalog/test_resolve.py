@@ -17,6 +17,8 @@ pytestmark = pytest.mark.django_db
 def grow_old() -> None:
     for kept in catalog._kept.values():
         kept.checked_at = float("-inf")
+    for slug in catalog._absent.values:
+        catalog._absent.values[slug] = True, -1e9
 
 
 def test_a_burst_asks_the_database_once(django_assert_num_queries, settings):
@@ -30,6 +32,36 @@ def test_a_burst_asks_the_database_once(django_assert_num_queries, settings):
 
     with django_assert_num_queries(3):  # the content and the row, then its version
         async_to_sync(burst)()
+
+
+def test_a_name_that_no_application_has_is_not_looked_for_each_time(
+    django_assert_num_queries, settings
+):
+    settings.CATALOG_MAX_AGE_SECONDS = 600.0
+
+    async def refused() -> None:
+        with pytest.raises(ApplicationNotFound):
+            await resolve("travel")
+
+    async def burst() -> None:
+        await refused()
+        grow_old()
+        await asyncio.gather(*(refused() for _ in range(20)))
+
+    with django_assert_num_queries(3):  # the content and the row, then the row
+        async_to_sync(burst)()
+
+
+async def test_an_application_that_is_new_is_found_once_what_is_kept_is_old(settings):
+    settings.CATALOG_MAX_AGE_SECONDS = 600.0
+    with pytest.raises(ApplicationNotFound):
+        await resolve("travel")
+    await Application.objects.acreate(slug="travel", title="Travel")
+
+    with pytest.raises(ApplicationNotFound):
+        await resolve("travel")
+    grow_old()
+    assert (await resolve("travel")).title == "Travel"
 
 
 async def test_a_change_is_seen_once_what_is_kept_is_old(settings):

@@ -22,6 +22,7 @@ from apps.catalog.models import Application
 from apps.chat.access import bucket_of
 from apps.chat.consumers import ChatConsumer
 from apps.live.hub import Hub
+from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.port import DeploymentInfo
 
 PATIENCE = 60.0
@@ -57,6 +58,8 @@ class PacedModel:
     def __init__(self) -> None:
         self.lines: asyncio.Queue[Delta | Exception | None] = asyncio.Queue()
         self.asked: list[ModelRequest] = []
+        self.deployments: list[str] = []
+        """By which name it was found each time."""
         self.was_asked = asyncio.Event()
         self.was_cancelled = asyncio.Event()
 
@@ -78,7 +81,9 @@ class PacedModel:
 
 
 class ScriptedWorkspace:
-    """Has one model and nothing else."""
+    """Has one model and no files."""
+
+    files: Any = LocalFiles("")
 
     def __init__(self, model: PacedModel) -> None:
         self.paced = model
@@ -92,6 +97,7 @@ class ScriptedWorkspace:
     facts = deployment
 
     async def model(self, deployment_id: str, **wishes: object) -> PacedModel:
+        self.paced.deployments.append(deployment_id)
         return self.paced
 
     def __call__(self, caller: Caller) -> Any:
@@ -146,7 +152,9 @@ class Visitor:
 
 
 class Tab(WebsocketCommunicator):  # type: ignore[misc]
-    """Sends frames and keeps what it was sent."""
+    """Sends frames and reads what it is sent, as the page does: ids are told once."""
+
+    conversation = run = ""
 
     async def ask(
         self, text: str, conversation: str | None = None, request: UUID | None = None
@@ -166,6 +174,11 @@ class Tab(WebsocketCommunicator):  # type: ignore[misc]
 
     async def frame(self) -> dict[str, Any]:
         frame: dict[str, Any] = json.loads(await self.receive_from(PATIENCE))
+        if frame["type"] == "conversation.opened":
+            self.conversation, self.run = frame["conversation"], ""
+        elif frame["type"] != "error":
+            self.run = frame.get("run", self.run)
+            frame = {**frame, "conversation": self.conversation, "run": self.run}
         return frame
 
     async def until(self, kind: str, **fields: Any) -> list[dict[str, Any]]:
@@ -181,7 +194,7 @@ class Tab(WebsocketCommunicator):  # type: ignore[misc]
         frames = []
         while True:
             frames += await self.until("run.status")
-            if frames[-1]["status"] not in ("queued", "running"):
+            if frames[-1]["status"] not in ("queued", "running", "waiting"):
                 return frames
 
     async def is_silent(self) -> bool:
@@ -219,6 +232,7 @@ async def scene(*, checks_tasks: bool = True, **fields: Any) -> AsyncIterator[Sc
     visitor = Visitor(application, model)
     yield Scene(application, hub, model, visitor)
     await visitor.leave()
+    hub.is_closing = True  # nothing queued is asked any more
     for supervisor in list(hub.supervisors.values()):
         supervisor.stop()
     await settled(hub)

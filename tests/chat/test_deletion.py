@@ -15,9 +15,9 @@ from apps.accounts.caller import Caller
 from apps.catalog.content.installed import installed
 from apps.catalog.models import Application, OperatorKey
 from apps.catalog.resolve import prepare_application, resolve
-from apps.chat.answers import begin
 from apps.chat.frames import Ask
 from apps.chat.models import Conversation, Message
+from apps.chat.questions import begin
 from apps.errors import ApplicationNotFound
 from apps.live.models import Run
 from apps.workspace.local.models import StoredFile
@@ -368,7 +368,7 @@ def test_a_conversation_that_begins_while_the_application_goes_is_not_lost_half(
         begun.set()
         try:
             ask = Ask(type="ask", id=uuid4(), text="Hi")
-            begin(Caller("session-other"), found, ask)
+            begin(Caller("session-other"), found, ask, "here")
             outcomes.append("begun")
         except ApplicationNotFound:
             outcomes.append("refused")

@@ -43,14 +43,14 @@ class Stream(ApplicationCommunicator):
         return str(part["body"].decode())
 
     async def event(self) -> tuple[str, str, dict[str, Any]]:
-        """Id, name and data of the next event; comments are skipped."""
+        """Id, name and data of the next event; comments and bare ids are skipped."""
         while True:
             while "\n\n" not in self.rest:
                 self.rest += await self.body()
             block, self.rest = self.rest.split("\n\n", 1)
-            if not block.startswith(":"):
-                lines = dict(line.split(": ", 1) for line in block.splitlines())
-                return lines["id"], lines["event"], json.loads(lines["data"])
+            lines = dict(line.split(": ", 1) for line in block.splitlines())
+            if "data" in lines:
+                return lines.get("id", ""), lines["event"], json.loads(lines["data"])
 
     async def leave(self) -> None:
         await self.send_input({"type": "http.disconnect"})
@@ -101,7 +101,7 @@ async def test_who_comes_back_goes_on_after_the_last_event_it_has():
         conversation = await tab.ask("Count.")
         frames = await tab.until_over()
 
-        stream = Stream(on.visitor, on.hub, f"conversation={conversation}", last="3")
+        stream = Stream(on.visitor, on.hub, f"conversation={conversation}", last="5")
         await stream.start()
         events = [await stream.event(), await stream.event()]
         await stream.leave()
@@ -134,7 +134,10 @@ async def test_what_cannot_be_read_is_refused():
         await tab.until_over()
         mine = f"conversation={conversation}"
         found = [
-            await refusal(on, ""),
+            await refusal(on, "unions=union"),
+            await refusal(on, "conversation="),
+            await refusal(on, "", last="x"),
+            await refusal(on, "", last="1-0.2-3"),
             await refusal(on, "conversation=7"),
             await refusal(on, mine, last="x"),
             await refusal(on, mine, last="-1"),
@@ -148,7 +151,7 @@ async def test_what_cannot_be_read_is_refused():
         found.append(await refusal(on, mine))
 
     assert found == [
-        *[(400, "bad_request")] * 5,
+        *[(400, "bad_request")] * 8,
         (405, "method_not_allowed"),
         (404, "conversation_not_found"),
         (404, "conversation_not_found"),
@@ -175,3 +178,22 @@ async def test_a_visitor_has_so_many_streams_and_no_more():
     assert refused == (429, "too_many_streams")
     assert head["status"] == 200
     assert not NotificationsConsumer.streams
+
+
+async def test_t_12_a_program_may_read_events_in_the_form_of_unions():
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await tab.ask("Count.")
+        on.model.put(says("one"), None)
+        await tab.until_over()
+        stream = Stream(on.visitor, on.hub, f"conversation={conversation}&unions=cases")
+        await stream.start()
+        events = [await stream.event() for _ in range(3)]
+        await stream.leave()
+
+    cases = [(data["Case"], data["Fields"][0].get("text")) for _, _, data in events]
+    assert cases == [
+        ("MessageComplete", None),
+        ("TaskStatusChanged", None),
+        ("MessageDelta", "one"),
+    ]

@@ -121,7 +121,7 @@ def test_files_of_the_same_name_are_told_apart():
 def test_names_are_made_safe(written: str, kept: str):
     application, client = add_application(), visiting()
 
-    from apps.chat.folders import safe_name
+    from apps.chat.file_names import safe_name
 
     assert safe_name(written) == kept
     assert send(client, application.slug, PDF, kept)[0] == 201

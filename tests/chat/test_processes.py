@@ -7,17 +7,18 @@ import os
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
-from channels.db import database_sync_to_async
 from django.utils import timezone
 
+from apps.catalog.models import Application
+from apps.chat.continuation import sweeper
 from apps.chat.models import Conversation, Message
 from apps.live import journal
 from apps.live.hub import Hub
 from apps.live.models import JournalEntry, Run
-from tests.chat.scripts import PATIENCE, Scene, says, scene, text_of
+from tests.chat.scripts import MANIFEST, PATIENCE, Scene, says, scene, settled, text_of
 from tests.services import absence
 
 pytestmark = pytest.mark.django_db
@@ -88,7 +89,7 @@ async def test_one_conversation_has_one_answer_at_a_time_in_all_processes():
 
 
 async def leave_behind(on: Scene, *, seconds: float) -> tuple[str, list[dict[str, Any]]]:
-    """An answer in the middle of which its process died, so long ago."""
+    """An answer of before steps were kept, in the middle of which its process died, so long ago."""
     application = on.application
     conversation = await Conversation.objects.acreate(
         application=application, owner=on.visitor.bucket, title="Count."
@@ -98,6 +99,7 @@ async def leave_behind(on: Scene, *, seconds: float) -> tuple[str, list[dict[str
         request=uuid4(),
         application=application.slug,
         bucket=on.visitor.bucket,
+        format=0,
         beat_at=timezone.now() - timedelta(seconds=seconds),
     )
     await Message.objects.acreate(conversation=conversation, run=run, role="user", text="Count.")
@@ -108,7 +110,7 @@ async def leave_behind(on: Scene, *, seconds: float) -> tuple[str, list[dict[str
         {"type": "message.delta", "text": "two"},
     ]
     await JournalEntry.objects.acreate(
-        stream=conversation.pk, run=run.pk, first=1, last=4, events=events
+        stream=conversation.pk, run=run.pk, first=1, last=4, events=events, format=0
     )
     return str(conversation.pk), events
 
@@ -146,6 +148,31 @@ async def test_the_answer_of_a_process_that_died_is_marked_as_failed_when_it_is_
     ]
 
 
+@pytest.mark.usefixtures("nothing_predefined")
+async def test_an_answer_that_waits_for_somebody_holds_its_conversation_until_it_is_stopped():
+    async with scene() as on:
+        conversation, events = await leave_behind(on, seconds=60)
+        await Run.objects.aupdate(format=1, status="waiting")
+        tab = await on.visitor.tab(on.hub)
+
+        opened = await tab.open(conversation, len(events))
+        await tab.ask("Go on.", conversation)
+        refusal = await tab.frame()
+        await tab.send_json_to({"type": "stop"})
+        frames = await tab.until_over()
+
+    run = await Run.objects.aget()
+    assert opened["run"]["status"] == "waiting"
+    assert refusal["code"] == "run_going"
+    assert [frame["type"] for frame in frames] == [
+        "stage.closed",
+        "message.complete",
+        "run.status",
+    ]
+    assert (run.status, frames[1]["message"]["text"]) == ("stopped", "one two")
+    assert on.model.asked == []
+
+
 async def test_an_answer_that_is_alive_elsewhere_is_left_alone():
     async with scene() as on:
         conversation, events = await leave_behind(on, seconds=5)
@@ -171,28 +198,60 @@ async def test_who_watches_while_a_process_dies_is_told(settings: Any):
     assert frames[-1]["status"] == "failed"
 
 
-async def test_a_process_that_lost_its_lease_stops_and_writes_nothing_more():
+@pytest.mark.usefixtures("nothing_predefined")
+async def test_another_process_goes_on_and_the_first_one_writes_nothing_more():
     async with scene() as on:
-        on.model.put(says("one"))
+        on.model.put(says("one "))
         tab = await on.visitor.tab(on.hub)
         conversation = await tab.ask("Count.")
-        await tab.until("message.delta")
+        seen = await tab.until("message.delta")
         long_ago = timezone.now() - timedelta(seconds=60)
         await Run.objects.aupdate(beat_at=long_ago)
+        changed = {**MANIFEST, "orchestrator": {"deployment": {"deployment_id": "newer"}}}
+        await Application.objects.aupdate(manifest=changed)
 
-        await (await on.visitor.tab(Hub())).open(conversation)
-        on.model.put(says("two"))
+        second = Hub()
+        there = await on.visitor.tab(second)
+        await there.open(conversation)
         await asyncio.wait_for(on.model.was_cancelled.wait(), PATIENCE)
-        await tab.until_over()
+        on.model.put(says("two"), None)
+        seen += await tab.until_over()
+        frames = await there.until_over()
+        await settled(second)
 
-    written = await database_sync_to_async(journal.read)(UUID(conversation), 0)
-    assert [event["type"] for _, _, event in written][-3:] == [
-        "run.error",
+    run = await Run.objects.aget()
+    answer = await Message.objects.aget(role="assistant")
+    kinds = [frame["type"] for frame in seen]
+    assert kinds[kinds.index("run.continued") :] == [
+        "run.continued",
+        "run.status",
+        "answer.restarted",
+        "message.delta",
         "message.complete",
         "run.status",
     ]
+    assert frames[-1] == seen[-1]
+    assert on.model.deployments == ["paced", "paced"]
+    assert (run.status, run.holder, answer.text) == ("done", "", "two")
+    assert [message.content for message in on.model.asked[1].messages] == ["Count."]
+
+
+async def test_who_may_not_use_the_application_any_more_gets_no_more_of_its_answer():
+    async with scene() as on:
+        on.model.put(says("one"))
+        tab = await on.visitor.tab(on.hub)
+        await tab.ask("Count.")
+        await tab.until("message.delta")
+        long_ago = timezone.now() - timedelta(seconds=60)
+        await Run.objects.aupdate(beat_at=long_ago)
+        await Application.objects.aupdate(is_public=False)
+
+        await sweeper(Hub(), on.visitor.open_workspace).sweep()
+        frames = await tab.until_over()
+
+    assert frames[-3]["type"] == "run.error"
     assert (await Run.objects.aget()).status == "failed"
-    assert await Message.objects.filter(role="assistant").acount() == 1
+    assert len(on.model.asked) == 1
 
 
 async def test_a_question_begins_although_its_page_is_gone_at_once():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any, get_args
 from uuid import UUID, uuid4
 
@@ -8,8 +9,8 @@ import pytest
 from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
-    Event,
     Finished,
+    InteractionRequested,
     Reasoning,
     RefusalDelta,
     Spent,
@@ -21,28 +22,27 @@ from apps.agent.events import (
     StateSaved,
     TextDelta,
     ToolCallsRequested,
+    TurnRestarted,
     Usage,
 )
+from apps.agent.ledger import Interaction
 from apps.agent.messages import Attachment
-from apps.chat.protocol import SSE_NAMES, encode, join, storable
+from apps.chat.protocol import SSE_NAMES, FrameWriter, encode, list_refresh, server_sent_event
+from apps.live.events import (
+    AnswerStored,
+    Continued,
+    InteractionResolved,
+    NumberedEvent,
+    QuestionAdded,
+    RunFailed,
+    StatusChanged,
+    StreamEvent,
+)
 
-RUN, NEXT_RUN = uuid4(), uuid4()
 CHART = Attachment("image/png", "Chart", url="files/user-7/chart.png")
 
 
-def said(number: int, run: UUID = RUN, **event: Any) -> tuple[int, UUID, dict[str, Any]]:
-    return number, run, event
-
-
-def text(number: int, words: str, run: UUID = RUN) -> tuple[int, UUID, dict[str, Any]]:
-    return said(number, run, type="message.delta", text=words)
-
-
-def stage(number: int, name: str, **fields: Any) -> tuple[int, UUID, dict[str, Any]]:
-    return said(number, type="stage.delta", stage=name, **fields)
-
-
-FRAMES: list[tuple[Event, dict[str, Any] | None]] = [
+FRAMES: list[tuple[StreamEvent, dict[str, Any] | None]] = [
     (TextDelta("12"), {"type": "message.delta", "text": "12"}),
     (
         StageOpened("a", "Clock", "b"),
@@ -84,6 +84,41 @@ FRAMES: list[tuple[Event, dict[str, Any] | None]] = [
             "attachment": {"type": "image/png", "title": "Chart", "url": CHART.url},
         },
     ),
+    (
+        TurnRestarted("So far", (CHART,), ({"id": "a"},)),
+        {
+            "type": "answer.restarted",
+            "text": "So far",
+            "attachments": [{"type": "image/png", "title": "Chart", "url": CHART.url}],
+            "annotations": [{"id": "a"}],
+        },
+    ),
+    (
+        InteractionRequested(Interaction("t:1:0:c", "approval", {"tool": "rm"}), 12.5),
+        {
+            "type": "interaction.requested",
+            "key": "t:1:0:c",
+            "kind": "approval",
+            "asked": {"tool": "rm"},
+            "due": 12.5,
+        },
+    ),
+    (
+        InteractionResolved("t:1:0:c", "approval", {"outcome": "denied"}, "you", 12.5),
+        {
+            "type": "interaction.resolved",
+            "key": "t:1:0:c",
+            "kind": "approval",
+            "answer": {"outcome": "denied"},
+            "by": "you",
+            "at": 12.5,
+        },
+    ),
+    (QuestionAdded({"id": "1"}), {"type": "message.added", "message": {"id": "1"}}),
+    (StatusChanged("queued"), {"type": "run.status", "status": "queued"}),
+    (Continued(), {"type": "run.continued"}),
+    (RunFailed("No.", "ab12"), {"type": "run.error", "text": "No.", "reference": "ab12"}),
+    (AnswerStored({"id": "2"}), {"type": "message.complete", "message": {"id": "2"}}),
     (ToolCallsRequested(()), None),
     (StateSaved({}), None),
     (Finished(), None),
@@ -91,12 +126,12 @@ FRAMES: list[tuple[Event, dict[str, Any] | None]] = [
 
 
 @pytest.mark.parametrize(("event", "frame"), FRAMES)
-def test_every_event_has_a_frame_or_is_not_shown(event: Event, frame: dict[str, Any] | None):
+def test_every_event_has_a_frame_or_is_not_shown(event: StreamEvent, frame: dict[str, Any] | None):
     assert encode(event) == frame
 
 
 def test_every_event_is_among_these():
-    missing = set(get_args(Event)) - {type(event) for event, _ in FRAMES}
+    missing = set(get_args(StreamEvent)) - {type(event) for event, _ in FRAMES}
 
     assert missing == set(), "each needs a line in FRAMES"
 
@@ -107,41 +142,43 @@ def test_every_frame_has_a_name_among_server_sent_events():
     assert types - SSE_NAMES.keys() == set(), "each needs a name in SSE_NAMES"
 
 
-@pytest.mark.parametrize(
-    ("batch", "joined"),
-    [
-        ([], []),
-        ([text(1, "a")], [text(1, "a")]),
-        ([text(1, "a"), text(2, "b"), text(3, "c")], [text(3, "abc")]),
-        ([text(1, "a"), text(2, "b", NEXT_RUN)], [text(1, "a"), text(2, "b", NEXT_RUN)]),
-        ([stage(1, "s", text="a"), stage(2, "s", text="b")], [stage(2, "s", text="ab")]),
-        ([stage(1, "s", text="a"), stage(2, "t", text="b")], None),
-        ([stage(1, "s", text="a"), stage(2, "s", title="b")], None),
-        ([stage(1, "s", title="a"), stage(2, "s", title="b")], None),
-        ([text(1, "a"), stage(2, "s", text="b"), text(3, "c")], None),
-        ([said(1, type="run.status", status="running"), text(2, "a")], None),
-    ],
-)
-def test_only_texts_that_follow_each_other_are_joined(batch: list[Any], joined: list[Any] | None):
-    before = repr(batch)
+def test_a_socket_is_told_ids_once():
+    conversation, run, next_run = uuid4(), uuid4(), uuid4()
+    batch: list[NumberedEvent] = [
+        (1, run, StatusChanged("running")),
+        (3, run, TextDelta("ab")),
+        (4, run, Finished()),
+        (5, next_run, TextDelta("c\0")),
+    ]
+    frames = FrameWriter()
 
-    assert list(join(batch)) == (batch if joined is None else joined)
-    assert repr(batch) == before
+    written = [frames.write(conversation, said) for said in batch]
+
+    assert [json.loads(text) if text else None for text in written] == [
+        {"type": "run.status", "status": "running", "run": str(run), "seq": 1},
+        {"type": "message.delta", "text": "ab", "seq": 3},
+        None,
+        {"type": "message.delta", "text": "c\ufffd", "run": str(next_run), "seq": 5},
+    ]
 
 
-@pytest.mark.parametrize(
-    ("value", "kept"),
-    [
-        ("plain", "plain"),
-        ("Grüße 🙂", "Grüße 🙂"),
-        ("a\0b", "a\ufffdb"),
-        ("half \ud83d", "half ?"),
-        (
-            {"a\0": ["\0", 1, None, {"b": ("\0",)}]},
-            {"a\ufffd": ["\ufffd", 1, None, {"b": ["\ufffd"]}]},
-        ),
-        (1.5, 1.5),
-    ],
-)
-def test_what_is_stored_has_only_characters_that_can_be(value: Any, kept: Any):
-    assert storable(value) == kept
+SAID = 7, UUID(int=2), TextDelta("one")
+IDS = f'"conversation":"{UUID(int=1)}","run":"{UUID(int=2)}","seq":7'
+
+
+def test_t_12_an_event_is_plain_json_or_has_the_form_of_a_union():
+    plain = server_sent_event(UUID(int=1), SAID)
+    cases = server_sent_event(UUID(int=1), SAID, unions="cases")
+    lists = [list_refresh("conversations", form) for form in ("plain", "cases")]
+
+    assert plain.decode() == (
+        f'id: 7\nevent: AIMessageDelta\ndata: {{"type":"message.delta","text":"one",{IDS}}}\n\n'
+    )
+    assert cases.decode() == (
+        "id: 7\nevent: AIMessageDelta\n"
+        f'data: {{"Case":"MessageDelta","Fields":[{{"text":"one",{IDS}}}]}}\n\n'
+    )
+    assert lists == [
+        b'event: ListRefresh\ndata: {"type":"list.refresh","list":"conversations"}\n\n',
+        b'event: ListRefresh\ndata: {"Case":"ListRefresh","Fields":[{"list":"conversations"}]}\n\n',
+    ]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 from uuid import uuid4
 
@@ -36,6 +37,33 @@ def visiting(path: str = "/") -> Client:
 
 def entries(response: Any) -> list[tuple[str, str]]:
     return [(entry["id"], entry["title"]) for entry in response.context["conversations"]]
+
+
+def test_the_list_marks_what_is_answered_what_waits_and_what_is_unread():
+    application = add_application()
+    client = visiting(f"/chat/{application.slug}/")
+    for status in ("queued", "running", "waiting", "done"):
+        conversation = add_conversation(application, client, status)
+        Run.objects.create(
+            stream=conversation.pk,
+            request=uuid4(),
+            application=application.slug,
+            bucket=conversation.owner,
+            status=status,
+        )
+    unread = add_conversation(application, client, "ended")
+    Conversation.objects.filter(pk=unread.pk).update(is_unread=True)
+
+    response = client.get(f"/chat/{application.slug}/")
+
+    states = {entry["title"]: entry["state"] for entry in response.context["conversations"]}
+    assert states == {
+        "queued": "running",
+        "running": "running",
+        "waiting": "waiting",
+        "done": "done",
+        "ended": "unread",
+    }
 
 
 def test_a_visitor_is_shown_the_public_applications(client: Client):
@@ -242,3 +270,18 @@ def test_pages_ask_the_database_a_bounded_number_of_questions(
         client.get("/")
     with django_assert_max_num_queries(6):
         client.get(f"/chat/{application.slug}/")
+
+
+def test_the_page_loads_the_scripts_of_the_site_and_no_others(settings: Any):
+    application = add_application()
+    own = "https://shop.example.com/tools.js?a=1&b=2"
+    before = visiting().get(f"/chat/{application.slug}/")
+    settings.CHAT_SCRIPTS = [own]
+
+    response = visiting().get(f"/chat/{application.slug}/")
+
+    policy = response.headers["Content-Security-Policy"]
+    [nonce] = set(re.findall("'nonce-([^']+)'", policy))
+    written = own.replace("&", "&amp;")
+    assert f'<script defer src="{written}" nonce="{nonce}"></script>' in response.text
+    assert "nonce-" not in before.headers["Content-Security-Policy"]

@@ -125,7 +125,9 @@ TABLE: Table = {
             "credentials are plain text in the manifest",
             "They can be names of secrets; plain ones are shown nowhere but in the row.",
             credentials["every_kind_of_authorization_has_its_place"],
-            credentials["a_masked_document_tells_only_whether_credentials_are_equal"],
+            Tests("catalog/test_masking.py")[
+                "a_masked_document_tells_only_whether_credentials_are_equal"
+            ],
             Tests("site/test_secrets.py")["no_credential_is_seen_anywhere"],
             Tests("site/test_secret_objects.py")["no_object_of_a_run_shows_a_credential"],
             Tests("site/test_secret_objects.py")[

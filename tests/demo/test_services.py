@@ -62,7 +62,7 @@ def test_only_reading_is_possible(client):
 def test_every_city_has_a_zone_and_a_place_that_exist_and_weather_that_can_be(city):
     found = weather_of(city)
 
-    assert ZoneInfo(city.zone).key == city.zone
+    assert ZoneInfo(city.time_zone).key == city.time_zone
     assert find_city(city.name) == city
     assert abs(city.latitude) <= 90
     assert abs(city.longitude) <= 180

@@ -18,7 +18,8 @@ from apps.agent.events import TextDelta, Usage
 from apps.agent.model import Delta, Finish, ModelRequest, ToolCallDelta
 from apps.catalog.models import Application
 from apps.gateway import routing
-from apps.gateway.completions import CompletionConsumer
+from apps.gateway.completions import CompletionConsumer, Recorded, unrecorded
+from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.port import DeploymentInfo
 
 PATIENCE = 60.0
@@ -68,7 +69,9 @@ class ScriptedModel:
 
 
 class ScriptedWorkspace:
-    """Has one model and nothing else; remembers who asked."""
+    """Has one model and no files; remembers who asked."""
+
+    files = LocalFiles("")
 
     def __init__(self, model: ScriptedModel) -> None:
         self.scripted = model
@@ -110,11 +113,11 @@ async def add_application(**fields: Any) -> Application:
     return await Application.objects.acreate(**given | fields)
 
 
-def router(workspace: ScriptedWorkspace | None = None) -> Any:
+def router(workspace: ScriptedWorkspace | None = None, recorded: Recorded = unrecorded) -> Any:
     """The gateway's routes; with a workspace, completions stand on that one."""
     if workspace is None:
         return URLRouter(routing.urlpatterns)
-    complete = CompletionConsumer.as_asgi(open_workspace=workspace)
+    complete = CompletionConsumer.as_asgi(open_workspace=workspace, recorded=recorded)
     addresses = (r"^openai/deployments/(?P<slug>[^/]+)/chat/completions$", r"^openai/v1/.*$")
     return URLRouter([re_path(address, complete) for address in addresses])
 
@@ -207,13 +210,16 @@ def question(text: str = "Hello", **fields: Any) -> dict[str, Any]:
 
 
 def asking(
-    application: Application | str, model: ScriptedModel | ScriptedWorkspace, **options: Any
+    application: Application | str,
+    model: ScriptedModel | ScriptedWorkspace,
+    recorded: Recorded = unrecorded,
+    **options: Any,
 ) -> Client:
     """A client that is about to ask an application that this model answers for."""
     workspace = model if isinstance(model, ScriptedWorkspace) else ScriptedWorkspace(model)
     slug = application if isinstance(application, str) else application.slug
     path = f"/openai/deployments/{slug}/chat/completions"
-    return Client(router(workspace), path, method="POST", **options)
+    return Client(router(workspace, recorded), path, method="POST", **options)
 
 
 async def ask(

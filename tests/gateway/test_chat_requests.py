@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from apps.agent.messages import Attachment, Message, ToolCall
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
-from apps.gateway import chat_requests
+from apps.gateway import chat_requests, dial_dialect
 
 WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
 
 
-def read(body, **limits):
+def read(body):
     written = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return chat_requests.read(written, **{"max_depth": 64, "max_messages": 10, **limits})
+    return dial_dialect.read(written)[0]
 
 
 def said(**fields):
@@ -94,7 +94,7 @@ def test_unknown_keys_are_skipped_at_any_depth():
         ({**said(), "tools": [WEATHER, WEATHER]}, "tools.1.function.name. Two tools are named"),
         ({**said(), "tool_choice": "maybe"}, "path tool_choice"),
         ({**said(), "tool_choice": {"type": "function"}}, "path tool_choice"),
-        ({"messages": [{"role": "user"}] * 11}, "Send at most 10 messages"),
+        ({"messages": [{"role": "user"}] * 10_001}, "Send at most 10000 messages"),
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_place(body, told):

@@ -14,6 +14,8 @@ import httpx
 import pytest
 
 from tests.browser.serving import Site, serve
+from tests.capabilities.manifests import tool, tool_set
+from tests.capabilities.service import json_reply, serving
 from tests.dial_core import Core, Faults, serve_core
 from tests.dial_core.core import KEY, Reply
 from tests.dial_core.models import Model
@@ -412,3 +414,33 @@ async def test_core_is_told_of_a_models_limit_as_of_any_failure(core: Core):
 
     assert reply.status == 500
     assert reply.json()["error"]["display_message"].startswith("Later. (error reference: ")
+
+
+@pytest.mark.parametrize("is_chained", [False, True])
+async def test_r_11_a_call_is_approved_through_core_by_a_form_but_not_by_another_application(
+    core: Core, is_chained: bool
+):
+    async with serving(json_reply('{"done": true}')) as shop:
+        tools = tool_set(tool(f"{shop.url}/pay", "post"), approval={"mode": "confirm"})
+        name = f"paying-{is_chained}"  # what Core keeps under a name is remembered
+        core.add_application(name, None, manifest(tool_sets=[tools]), TYPE)
+        called = {"name": "shop_look_up"}
+        model = core.add_model("gpt", [[{"tool_calls": [called]}], [{"text": "Done."}]])
+        asked = await core.call_application(name, HELLO)
+        custom: dict[str, Any] = {}
+        for event in asked.events():
+            custom |= event["choices"][0]["delta"].get("custom_content", {})
+        answer = {"role": "user", "content": "Approve"}
+        messages = [
+            *HELLO["messages"],
+            {"role": "assistant", "content": said(asked), "custom_content": custom},
+            {**answer, "custom_content": {"form_value": {"answer": 1}}},
+        ]
+        chain: dict[str, Any] = {"X_QUICKAPPS_CHAIN": "outer"} if is_chained else {}
+        reply = await core.call_application(name, {"messages": messages}, **chain)
+
+    assert "1. Approve\n2. Deny" in said(asked)
+    form = custom["form_schema"]["properties"]["answer"]
+    assert [choice["title"] for choice in form["oneOf"]] == ["Approve", "Deny"]
+    assert (said(reply), shop.targets) == ("Done.", [] if is_chained else ["POST /pay"])
+    assert len(model.asked) == 2

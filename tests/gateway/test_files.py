@@ -12,7 +12,7 @@ from asgiref.sync import sync_to_async
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from apps.accounts.authentication import settle
+from apps.accounts.key_holders import settle
 from apps.accounts.models import ApiKey
 from apps.workspace.local import files
 from apps.workspace.local.caller_files import LocalFiles

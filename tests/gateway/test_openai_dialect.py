@@ -21,7 +21,7 @@ def tool(**function):
 
 def read(**fields):
     body = json.dumps({**HELLO, **fields}).encode()
-    return openai_dialect.parse(body, max_depth=64, max_messages=10)
+    return openai_dialect.parse(body)
 
 
 def wishes(fixed=(), permitted=(), **fields):

@@ -3,44 +3,49 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
 from typing import Any
-from uuid import UUID, uuid4
 
 import pytest
 from channels.db import database_sync_to_async
-from django.db import OperationalError, connection, transaction
+from django.db import DataError, OperationalError, connection
 
-from apps.errors import LeaseLost, Refused
-from apps.live import journal, leases
-from apps.live.hub import Hub, RunLog
-from apps.live.journal import Batch, Ending
-from apps.live.models import JournalEntry, Run
-from apps.live.supervisor import RunOutcome, RunSupervisor
+from apps.agent.ledger import Step
+from apps.errors import LeaseLost, NotStored, Refused
+from apps.live import commits, journal, leases
+from apps.live.commits import Ending, Portion
+from apps.live.database import on_a_thread
+from apps.live.events import StatusChanged
+from apps.live.hub import Hub
+from apps.live.log import RunLog
+from apps.live.models import JournalEntry, Run, RunStep
+from apps.live.run_record import RunRecord
+from tests.live.records import (
+    held_run,
+    new_run,
+    said,
+    settled,
+    supervised,
+    texts_of,
+    until,
+)
 
 pytestmark = pytest.mark.django_db
 
 
-def new_run(**fields: Any) -> Run:
-    given = {"stream": uuid4(), "request": uuid4(), "application": "demo", "bucket": "user-1"}
-    return Run(**{**given, **fields})
-
-
-def said(*texts: str) -> tuple[dict[str, str], ...]:
-    return tuple({"type": "message.delta", "text": text} for text in texts)
-
-
 class Outage:
-    """The database refuses so many writes to the journal."""
+    """The database refuses so many writes of a kind to the journal."""
 
     def __init__(self) -> None:
         self.times = 0
+        self.error: Exception = OperationalError("the database went away")
 
     def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if self.times == 0 or not sql.startswith('INSERT INTO "runs_journalentry"'):
+        if self.times == 0 or 'INTO "runs_journalentry"' not in sql:
             return execute(sql, params, many, context)
         self.times -= 1
-        raise OperationalError("the database went away")
+        raise self.error
 
 
 @pytest.fixture
@@ -51,134 +56,156 @@ def outage() -> Iterator[Outage]:
         yield outage
 
 
-async def kept(run: Run, events: tuple[dict[str, str], ...], stored: list[str]) -> Hub:
+async def kept(hub: Hub, run: Run, texts: tuple[str, ...], stored: list[str]) -> None:
     """Let a run say something, and wait until it is over."""
-    hub = Hub()
-    log = RunLog(run.stream, run.pk, 1)
+    supervisor = supervised(hub, run, stored)
 
     async def work() -> None:
-        for event in events:
-            log.append(event)
+        for event in said(*texts):
+            supervisor.record.say(event)
 
-    def conclude(outcome: RunOutcome) -> Ending:
-        ending = ({"type": "run.status", "status": str(outcome.status)},)
-        return Ending(outcome.status, ending, lambda: stored.append(outcome.status))
-
-    RunSupervisor(hub, log, conclude).start(work())
-    async with asyncio.timeout(60):
-        while hub.tasks:
-            await asyncio.wait(hub.tasks)
-    return hub
-
-
-def texts_of(stream: UUID) -> list[tuple[int, str]]:
-    return [
-        (number, event.get("text") or event["status"])
-        for number, _, event in journal.read(stream, 0)
-    ]
+    supervisor.start(work())
+    await settled(hub)
 
 
 @pytest.mark.parametrize("failures", [0, 1, 2, 3])
 async def test_a_database_that_fails_now_and_then_loses_and_doubles_nothing(
     failures: int, outage: Outage
 ):
-    run = new_run()
+    hub = Hub()
+    run = await held_run(hub)
     stored: list[str] = []
-    await run.asave(force_insert=True)
 
     outage.times = failures
-    hub = await kept(run, said("one", "two"), stored)
+    await kept(hub, run, ("one", "two"), stored)
 
-    assert await database_sync_to_async(texts_of)(run.stream) == [
-        (1, "one"),
-        (2, "two"),
-        (3, "done"),
-    ]
+    assert await database_sync_to_async(texts_of)(run.stream) == [(6, "onetwo"), (7, "done")]
     assert (stored, hub.logs) == (["done"], {})
-    assert (await Run.objects.aget()).status == "done"
+    ended = await Run.objects.aget()
+    assert (ended.status, ended.holder) == ("done", "")
 
 
 async def test_a_database_that_stays_away_ends_the_run_as_failed_for_those_who_watch(
     settings: Any, outage: Outage
 ):
     settings.RUN_LEASE_SECONDS = 0.15
-    run = new_run()
+    hub = Hub()
+    run = await held_run(hub)
     stored: list[str] = []
-    await run.asave(force_insert=True)
 
     outage.times = 1_000
-    hub = await kept(run, said("one"), stored)
+    await kept(hub, run, ("one",), stored)
 
     log = hub.logs[run.stream]
-    assert [event for _, _, event in log.after(0, 10)] == [
-        *said("one"),
-        {"type": "run.status", "status": "failed"},
-    ]
+    assert [event for _, _, event in log.after(0)] == [*said("one"), StatusChanged("failed")]
     assert (log.is_over, stored) == (True, [])
     assert not await JournalEntry.objects.aexists()
 
 
-def test_a_batch_that_is_written_again_is_there_once():
-    run = new_run()
+async def test_a_run_whose_rows_are_refused_does_not_fail_its_neighbour(outage: Outage):
+    hub = Hub()
+    runs = [await held_run(hub), await held_run(hub)]
+    stored: list[str] = []
+
+    outage.times, outage.error = 2, DataError("a row that cannot be")
+    await asyncio.gather(*(kept(hub, run, ("one",), stored) for run in runs))
+
+    statuses = {run.status async for run in Run.objects.all()}
+    assert (statuses, stored) == ({"running", "done"}, ["done"])
+
+
+async def test_a_run_whose_ending_cannot_be_made_does_not_fail_its_neighbour():
+    class Refusing(list[str]):
+        def append(self, status: str) -> None:
+            raise ValueError(status)
+
+    hub = Hub()
+    runs = [await held_run(hub), await held_run(hub)]
+    stored: list[str] = []
+
+    await asyncio.gather(
+        kept(hub, runs[0], ("one",), Refusing()), kept(hub, runs[1], ("one",), stored)
+    )
+
+    statuses = [(await Run.objects.aget(pk=run.pk)).status for run in runs]
+    # The transaction that was rolled back may have come to the neighbour first.
+    assert (statuses, set(stored)) == (["running", "done"], {"done"})
+    assert hub.committer.records == set()
+
+
+def test_a_portion_that_is_written_again_is_there_once():
+    run = new_run(holder="here")
     run.save(force_insert=True)
-    batch = Batch(run.stream, run.pk, 1, said("one", "two"))
+    entry = journal.entry_of(run.stream, run.pk, 1, said("one", "two"))
+    portion = Portion(run.pk, entry)
 
-    journal.write(batch)
-    journal.write(batch)
+    first = commits.write("here", [portion])
+    portion.is_repeated = True
+    entry.pk = None
+    second = commits.write("here", [portion])
 
-    assert texts_of(run.stream) == [(1, "one"), (2, "two")]
-    assert journal.last_number(run.stream) == 2
+    assert (first, second) == (frozenset(), frozenset())
+    assert texts_of(run.stream) == [(6, "onetwo")]
+    assert journal.last_number(run.stream) == 6
 
 
 def test_an_ending_that_is_written_again_is_stored_once():
-    run = new_run()
-    stored: list[str] = []
+    run = new_run(holder="here")
     run.save(force_insert=True)
-    batch = Batch(run.stream, run.pk, 1, said("end"))
-    ending = Ending("done", batch.events, lambda: stored.append("answer"))
+    stored: list[str] = []
+    entry = journal.entry_of(run.stream, run.pk, 1, said("end"))
+    ending = Ending("done", (), lambda: stored.append("answer"))
 
-    journal.finish(batch, ending)
-    journal.finish(batch, ending)
+    first = commits.write("here", [Portion(run.pk, entry, ending=ending)])
+    second = commits.write("here", [Portion(run.pk, entry, ending=ending, is_repeated=True)])
 
-    assert (texts_of(run.stream), stored) == ([(1, "end")], ["answer"])
+    assert (first, second) == (frozenset(), frozenset())
+    assert (texts_of(run.stream), stored) == ([(3, "end")], ["answer"])
 
 
 def test_an_ending_that_cannot_be_stored_is_not_an_ending():
-    run = new_run()
+    run = new_run(holder="here")
     run.save(force_insert=True)
-    batch = Batch(run.stream, run.pk, 1, said("end"))
+    entry = journal.entry_of(run.stream, run.pk, 1, said("end"))
 
     def fail() -> None:
         raise OperationalError("the database went away")
 
-    with pytest.raises(OperationalError), transaction.atomic():
-        journal.finish(batch, Ending("done", batch.events, fail))
+    with pytest.raises(OperationalError):
+        commits.write("here", [Portion(run.pk, entry, ending=Ending("done", (), fail))])
 
     run.refresh_from_db()
     assert (run.status, texts_of(run.stream)) == ("running", [])
 
 
-@pytest.mark.parametrize("status", ["done", "failed", "stopped", None])
-def test_who_has_lost_the_lease_writes_nothing(status: str | None):
-    run = new_run(status=status or "running")
+@pytest.mark.parametrize(
+    ("status", "holder"),
+    [
+        ("done", "here"),
+        ("failed", "here"),
+        ("stopped", "here"),
+        ("waiting", "here"),
+        ("running", "elsewhere"),
+        ("queued", ""),
+        (None, ""),
+    ],
+)
+def test_who_has_lost_the_lease_writes_nothing(status: str | None, holder: str):
+    run = new_run(status=status or "running", holder=holder)
     if status is not None:
         run.save(force_insert=True)
-    batch = Batch(run.stream, run.pk, 1, said("late"))
+    entry = journal.entry_of(run.stream, run.pk, 1, said("late"))
 
-    with pytest.raises(LeaseLost):
-        journal.write(batch)
-    with pytest.raises(LeaseLost):
-        journal.finish(batch, Ending("done", batch.events, lambda: None))
-    with pytest.raises(LeaseLost):
-        leases.beat(run.pk)
-    with pytest.raises(LeaseLost):
-        leases.is_stop_requested(run.pk)
+    lost = commits.write("here", [Portion(run.pk, entry, ending=Ending("done"))])
 
+    assert lost == {run.pk}
+    assert commits.look("here", [run.pk]).lost == {run.pk}
     assert texts_of(run.stream) == []
 
 
-def test_a_stream_has_one_run_going_at_a_time():
-    first = new_run()
+@pytest.mark.parametrize("status", ["running", "queued", "waiting"])
+def test_a_stream_has_one_run_at_a_time(status: str):
+    first = new_run(status=status)
     leases.claim(first)
 
     with pytest.raises(Refused) as refused:
@@ -202,35 +229,24 @@ def test_a_request_of_a_visitor_is_claimed_once():
 
 
 async def test_a_silent_run_renews_its_lease(settings: Any):
-    settings.RUN_LEASE_SECONDS = 0.03
-    run = new_run()
-    await run.asave(force_insert=True)
-    hub, log, quiet = Hub(), RunLog(run.stream, run.pk, 1), asyncio.Event()
+    settings.RUN_LEASE_SECONDS = 0.3
+    hub, quiet = Hub(), asyncio.Event()
+    run = await held_run(hub)
 
     async def work() -> None:
         await quiet.wait()
 
-    supervisor = RunSupervisor(
-        hub, log, lambda outcome: Ending(outcome.status, said("end"), lambda: None)
-    )
-    supervisor.writer.tick = 0.01
-    supervisor.start(work())
-    async with asyncio.timeout(60):
-        while (await Run.objects.aget()).beat_at == run.beat_at:
-            await asyncio.sleep(0.005)
+    supervised(hub, run).start(work())
+    await until(lambda: Run.objects.get().beat_at > run.beat_at)
     quiet.set()
-    async with asyncio.timeout(60):
-        while hub.tasks:
-            await asyncio.wait(hub.tasks)
+    await settled(hub)
 
     assert (await Run.objects.aget()).status == "done"
 
 
 async def test_work_that_does_not_stop_is_left_to_itself():
-    run = new_run()
-    await run.asave(force_insert=True)
-    hub, log, never = Hub(), RunLog(run.stream, run.pk, 1), asyncio.Event()
-    started = asyncio.Event()
+    hub, never, started = Hub(), asyncio.Event(), asyncio.Event()
+    run = await held_run(hub)
 
     async def work() -> None:
         while not never.is_set():
@@ -240,18 +256,106 @@ async def test_work_that_does_not_stop_is_left_to_itself():
             except asyncio.CancelledError:
                 continue
 
-    supervisor = RunSupervisor(
-        hub, log, lambda outcome: Ending(outcome.status, said("end"), lambda: None)
-    )
+    supervisor = supervised(hub, run)
     supervisor.stop_seconds = 0.01
     supervisor.start(work())
     await started.wait()
     supervisor.stop()
     try:
-        async with asyncio.timeout(60):
-            while hub.tasks:
-                await asyncio.wait(hub.tasks)
+        await settled(hub)
     finally:
         never.set()
 
     assert (await Run.objects.aget()).status == "stopped"
+
+
+async def test_who_flushes_goes_on_when_everything_before_is_stored():
+    hub = Hub()
+    run = await held_run(hub)
+    supervisor = supervised(hub, run)
+    seen: list[Any] = []
+
+    def stored() -> None:
+        steps = RunStep.objects.values_list("key", "status", "policy", "result")
+        seen.append((texts_of(run.stream), list(steps)))
+
+    async def work() -> None:
+        supervisor.record.say(said("one")[0])
+        supervisor.ledger.record(Step("t:1:0:c", "tool", "begun", "never"))
+        await supervisor.ledger.flush()
+        await database_sync_to_async(stored)()
+        supervisor.ledger.record(Step("t:1:0:c", "tool", "done", "never", {"text": "a\0b"}))
+
+    supervisor.start(work())
+    await settled(hub)
+    await database_sync_to_async(stored)()
+
+    assert seen == [
+        ([(3, "one")], [("t:1:0:c", "begun", "never", {})]),
+        ([(3, "one"), (4, "done")], [("t:1:0:c", "done", "never", {"text": "a\ufffdb"})]),
+    ]
+
+
+@pytest.mark.parametrize("was_taken", [True, False])
+async def test_a_flush_fails_where_nothing_can_be_stored(
+    was_taken: bool, settings: Any, outage: Outage
+):
+    settings.RUN_LEASE_SECONDS = 0.15
+    hub = Hub()
+    run = await held_run(hub)
+    if was_taken:
+        await Run.objects.aupdate(holder="another")
+    outage.times = 1_000
+    supervisor = supervised(hub, run)
+    failures: list[type[BaseException]] = []
+
+    async def work() -> None:
+        supervisor.record.say(said("one")[0])
+        try:
+            await supervisor.ledger.flush()
+        except (LeaseLost, NotStored) as error:
+            failures.append(type(error))
+            raise
+
+    supervisor.start(work())
+    await settled(hub)
+
+    assert failures == [LeaseLost if was_taken else NotStored]
+
+
+async def test_text_is_written_about_once_a_second_and_all_else_at_the_next_tick():
+    run = new_run()
+    record = RunRecord(RunLog(run.stream, run.pk, 1), lambda: None)
+    now = time.monotonic()
+
+    dues = [record.is_due(now)]
+    for event in said("one ", "two"):
+        record.say(event)
+    dues += [record.is_due(now + 0.9), record.is_due(now + 2)]
+    portion = record.take(now)
+    record.settle()
+    dues.append(record.is_due(now + 2))
+    record.say(StatusChanged("running"))
+    dues.append(record.is_due(now))
+
+    assert dues == [False, False, True, False, True]
+    assert portion.entry is not None
+    assert portion.entry.events == [{"type": "text", "text": "one two"}]
+
+
+async def test_what_runs_say_at_a_time_is_one_transaction():
+    written: list[int] = []
+
+    async def execute(work: Any) -> Any:
+        if work.func is commits.write:
+            written.append(len(work.args[1]))
+        return await on_a_thread(work)
+
+    hub = Hub(execute)
+    runs = [await held_run(hub) for _ in range(5)]
+    stored: list[str] = []
+
+    await asyncio.gather(*(kept(hub, run, ("one",), stored) for run in runs))
+
+    assert (sum(written), len(stored)) == (5, 5)
+    assert len(written) <= 2

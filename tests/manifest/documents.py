@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from apps.manifest.credentials import credential_places, replaced, value_at
+from apps.manifest.credentials import credential_places
 from apps.manifest.manifest import Manifest
+from apps.manifest.places import replaced, value_at
 
 DATA = Path(__file__).parent.parent / "data"
 EXAMPLES = sorted(path.stem for path in (DATA / "manifests").glob("*.json"))

@@ -1,25 +1,12 @@
 from __future__ import annotations
 
-import copy
-import json
 from typing import Any
 
 import pytest
 
-from apps.manifest.credentials import (
-    Place,
-    Unmasked,
-    credential_places,
-    masked,
-    replaced,
-    servers_of,
-    unmasked,
-)
-from apps.manifest.problems import Problem
-
-
-def seal(text: str) -> str:
-    return f"<{len(text)}>"
+from apps.manifest.credentials import Place, credential_places
+from apps.manifest.places import replaced
+from apps.manifest.servers import servers_of
 
 
 def bearer(token: Any, url: str = "https://api.example.org/items") -> dict[str, Any]:
@@ -237,62 +224,6 @@ def test_a_deep_document_is_walked_to_its_end():
         document = [document]
 
     assert len(credential_places(document)) == 1
-
-
-def test_a_masked_document_tells_only_whether_credentials_are_equal():
-    document = manifest(bearer("four"), bearer({"$secret": "s"}), MCP)
-    before = copy.deepcopy(document)
-
-    hidden = masked(document, seal)
-
-    assert document == before
-    assert hidden["tool_sets"][0]["authorization"]["token"] == {"$hidden": "<4>"}
-    assert hidden["tool_sets"][1] == document["tool_sets"][1]
-    assert "hush" not in json.dumps(hidden)
-    assert masked(hidden, seal) == hidden
-    assert unmasked(hidden, document, [seal]) == Unmasked(document, ())
-
-
-def test_a_credential_goes_back_along_with_what_was_moved():
-    document = manifest(bearer("four"), MCP)
-    hidden = masked(document, seal)
-    moved = {**hidden, "tool_sets": hidden["tool_sets"][::-1]}
-
-    back = unmasked(moved, document, [seal])
-
-    assert back == Unmasked({**document, "tool_sets": document["tool_sets"][::-1]}, ())
-
-
-def test_a_credential_does_not_go_back_for_another_server():
-    document = manifest(bearer("four"))
-    stolen = masked(manifest(bearer("four", "https://mine.example.net/items")), seal)
-
-    back = unmasked(stolen, document, [seal])
-
-    assert back.problems == (
-        Problem(
-            "tool_sets[0].authorization.token",
-            "is a hidden credential that was stored for other servers; type it again, or name a "
-            "secret",
-        ),
-    )
-    assert "four" not in repr(back)
-
-
-def test_a_credential_that_is_not_stored_is_asked_for():
-    stale = masked(manifest(bearer("longer")), seal)
-
-    back = unmasked(stale, manifest(bearer("four")), [seal])
-
-    assert [problem.path for problem in back.problems] == ["tool_sets[0].authorization.token"]
-
-
-def test_an_older_key_is_tried_too():
-    document = manifest(bearer("four"))
-
-    back = unmasked(masked(document, seal), document, [lambda text: "new", seal])
-
-    assert back == Unmasked(document, ())
 
 
 def test_a_toolset_is_sent_to_all_of_its_servers():

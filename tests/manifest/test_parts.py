@@ -86,12 +86,19 @@ def test_what_is_disabled_is_not_in_use():
             "web_fetch": {},
             "subagents": {"enabled": False},
             "representation_tooling": {"add_attachment": False},
+            "questions": None,
         },
         orchestrator={"deployment": {"deployment_id": "x"}, "tool_discovery": {}},
         hooks=[],
     )
 
     assert parts_in_use(read(document)) == (Part("tool_sets.rest-api", "tool_sets[2]"),)
+
+
+def test_a_feature_without_a_switch_is_in_use_where_it_is_written():
+    assert parts_in_use(read(manifest(features={"timestamp": None, "questions": {}}))) == (
+        Part("features.questions", "features.questions"),
+    )
 
 
 def test_the_clock_is_in_use_unless_it_is_refused():

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.manifest.toolsets import McpToolSet
+from apps.manifest.mcp_toolsets import McpToolSet
 from apps.manifest.validation import ManifestInvalid, read
 from tests.manifest.documents import EXAMPLES, example, manifest, rest_tools
 

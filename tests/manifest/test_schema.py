@@ -66,6 +66,49 @@ DIFFERENCES = {
     "$.properties.orchestrator.properties.client": "ours only",
     # An addition: tools of deployments that the caller may not use can be left out.
     "Features.properties.tool_access_filter": "ours only",
+    # An addition: on the page there is somebody whom the model can ask.
+    "Features.properties.questions": "ours only",
+    # An addition: the page of the conversation runs tools.
+    "$.properties.tool_sets.items.discriminator.mapping.client": "ours only",
+    "$.properties.tool_sets.items.oneOf": "8 kinds instead of 7",
+    # Additions: in the reference people sign in to DIAL's own toolsets only.
+    "MCPServerInfo.properties.authorization.anyOf[0].discriminator.mapping.oauth": "ours only",
+    "MCPServerInfo.properties.authorization.anyOf[0].oneOf": "5 kinds instead of 4",
+    "RestApiToolSet.properties.authorization.anyOf[0].discriminator.mapping.oauth": "ours only",
+    "RestApiToolSet.properties.authorization.anyOf[0].oneOf": "6 kinds instead of 5",
+    # Additions: what a tool does to the world can wait for a person, or is never done.
+    **{
+        f"{name}.properties.approval": "ours only"
+        for name in (
+            "DeploymentToolSet",
+            "DialAppToolSet",
+            "DialDeploymentSimpleTool",
+            "DialDeploymentTool",
+            "DialMCPToolSet",
+            "Features",
+            "InternalTool",
+            "InternalToolSet",
+            "MCPToolSet",
+            "RestApiTool",
+            "RestApiToolSet",
+        )
+    },
+    # Additions: a run goes on when its process is gone, and some calls must not be made twice; what
+    # others write may mislead a model.
+    **{
+        f"{name}.properties.{field}": "ours only"
+        for field in ("is_repeatable", "is_untrusted")
+        for name in (
+            "DeploymentToolSet",
+            "DialAppToolSet",
+            "DialDeploymentTool",
+            "DialMCPToolSet",
+            "InternalTool",
+            "MCPToolSet",
+            "RestApiTool",
+            "RestApiToolSet",
+        )
+    },
 }
 
 

@@ -9,16 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.manifest.problems import Problem
-from apps.manifest.skill_document import (
-    MOST_BYTES,
-    MOST_FILES,
-    Bundled,
-    SkillDocument,
-    SkillInvalid,
-    bundled,
-    is_offered,
-    read_skill_document,
-)
+from apps.manifest.skill_document import SkillDocument, SkillInvalid, read_skill_document
+from apps.manifest.skill_files import MOST_BYTES, MOST_FILES, Bundled, bundled, is_offered
 
 FULL = """---
 name: tone-of-voice

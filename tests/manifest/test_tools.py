@@ -51,7 +51,10 @@ def test_what_a_tool_does_not_say_is_filled_in():
         "attachment": ATTACHMENT,
         "fallback_configuration": FALLBACK,
         "display": None,
+        "approval": None,
         "enabled": True,
+        "is_repeatable": None,
+        "is_untrusted": None,
         "type": "restapi-tool",
         "open_ai_tool": {
             "type": "function",
@@ -80,7 +83,10 @@ def test_what_a_tool_of_a_deployment_does_not_say_is_filled_in():
         "attachment": ATTACHMENT,
         "fallback_configuration": FALLBACK,
         "display": None,
+        "approval": None,
         "enabled": True,
+        "is_repeatable": None,
+        "is_untrusted": None,
         "type": "deployment-tool",
         "deployment": {
             "deployment_id": "expert",
@@ -112,6 +118,7 @@ def test_what_a_tool_of_a_deployment_does_not_say_is_filled_in():
     assert simple == {
         "type": "dial-deployment-simple",
         "deployment_id": "expert",
+        "approval": None,
         "enabled": True,
         "conversation_mode": None,
         "propagate_annotations_to_choice": None,
@@ -310,3 +317,21 @@ def test_tools_have_up_to_an_hour(seconds: object, message: str):
     found = [(p.path, p.message) for p in review(document, preview=True).errors]
 
     assert found == ([("tool_defaults.timeout_seconds", message)] if message else [])
+
+
+@pytest.mark.parametrize("feature", ["approval", "questions"])
+@pytest.mark.parametrize(
+    ("seconds", "message"),
+    [
+        (2_592_000, ""),
+        (None, ""),
+        (2_592_001, "expected 2592000 or less, found the integer 2592001"),
+        (0, "expected more than 0, found the integer 0"),
+    ],
+)
+def test_people_have_up_to_thirty_days(feature: str, seconds: object, message: str):
+    document = manifest(features={feature: {"seconds": seconds}})
+
+    found = [(p.path, p.message) for p in review(document, preview=True).errors]
+
+    assert found == ([(f"features.{feature}.seconds", message)] if message else [])

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from apps.manifest.manifest import Manifest
-from apps.manifest.validation import ManifestInvalid, Problem, read, review
+from apps.manifest.problems import Problem
+from apps.manifest.validation import ManifestInvalid, read, review
 from tests.manifest.documents import (
     EXAMPLES,
     example,
@@ -19,7 +20,8 @@ from tests.manifest.documents import (
 )
 
 KINDS_OF_TOOLSET = (
-    '"rest-api", "dial-deployment", "internal", "mcp", "dial-app", "dial-mcp" or "predefined"'
+    '"rest-api", "dial-deployment", "internal", "mcp", "dial-app", "dial-mcp", "client" '
+    'or "predefined"'
 )
 TOOL = "tool_sets[0].tools[0]"
 PARAMETERS = f"{TOOL}.open_ai_tool.function.parameters"
@@ -543,7 +545,7 @@ def test_what_is_a_secret_is_told_by_its_kind():
     assert errors(mcp({"type": "forward_auth_token"})) == [
         (
             "tool_sets[0].mcp_server_info.authorization.type",
-            'expected "bearer", "api_key", "client_id_secret" or "basic", '
+            'expected "bearer", "api_key", "client_id_secret", "basic" or "oauth", '
             'found the string "forward_auth_token"',
         )
     ]

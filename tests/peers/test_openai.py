@@ -10,7 +10,9 @@ from typing import cast
 import openai
 import pytest
 
-from tests.serving import CLOCK, SLUG, Gateway
+from tests.capabilities.manifests import parameter, tool, tool_set
+from tests.capabilities.service import json_reply, serving
+from tests.serving import CLOCK, MANIFEST, SLUG, Gateway
 
 WEATHER = {
     "type": "function",
@@ -392,3 +394,41 @@ def test_a_base_url_without_a_path_is_told_which_to_use(gateway):
         "There is nothing at '/chat/completions'. The client's base_url has to end in /v1: "
         "completions are at /v1/chat/completions."
     )
+
+
+PREPARE_PAYING = """
+from apps.accounts.models import ApiKey
+from apps.catalog.models import Application
+application = Application.objects.create(slug=slug, title="Paying", manifest=manifest)
+row, result = ApiKey.objects.create_key(name=slug, is_limited=True)
+row.applications.set([application])
+"""
+
+
+@pytest.mark.parametrize("is_echoed", [True, False])
+async def test_r_11_the_next_message_approves_a_call_if_it_brings_the_answer_back(
+    gateway, is_echoed
+):
+    slug = f"paying-{is_echoed}".lower()
+    async with serving(json_reply('{"done": true}')) as shop:
+        pay = tool(f"{shop.url}/pay", "post", {"city": parameter("body", "city")})
+        tools = tool_set(pay, approval={"mode": "confirm"})
+        manifest = {**MANIFEST, "tool_sets": [tools]}
+        key = gateway.site.shell(PREPARE_PAYING, slug=slug, manifest=manifest)
+        async with openai.AsyncOpenAI(
+            base_url=f"{gateway.url}/openai/v1", api_key=key, max_retries=0
+        ) as client:
+            messages = [said("call shop_look_up")]
+            asked = await client.chat.completions.create(model=slug, messages=messages)
+            [choice] = asked.choices
+            before = list(shop.targets)
+            text = {"role": "assistant", "content": choice.message.content}
+            messages += [choice.message if is_echoed else text, said("1")]
+            answer = await client.chat.completions.create(model=slug, messages=messages)
+
+    assert choice.finish_reason == "stop"
+    assert "1. Approve\n2. Deny" in str(choice.message.content)
+    assert (before, shop.targets) == ([], ["POST /pay"] if is_echoed else [])
+    told = str(answer.choices[0].message.content)
+    assert ("did not bring back the state" in told) is not is_echoed
+    assert told.startswith("It brought") is is_echoed

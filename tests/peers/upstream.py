@@ -3,7 +3,7 @@
 status N     refuses with that status
 break        says a word and cuts the connection
 hang         says a word and waits until the connection is closed
-call NAME    calls that tool, and reports what it brought
+call NAME    calls that tool, and reports what it brought; arguments may follow as JSON
 think KEY…   thinks, under that key, then says the rest; "think KEY call NAME" calls a tool.
              Thoughts under other keys that come back are refused, as Groq does
 refuse       refuses in words, as models do
@@ -63,7 +63,8 @@ class Handler(BaseHTTPRequestHandler):
             else:
                 self.connection.shutdown(socket.SHUT_RDWR)
         elif words[0] == "call" and result(body) is None:
-            function = {"name": words[1], "arguments": json.dumps({"city": "Oslo"})}
+            arguments = " ".join(words[2:]) or json.dumps({"city": "Oslo"})
+            function = {"name": words[1], "arguments": arguments}
             call = {"index": 0, "id": f"call-{len(self.upstream.asked)}", "function": function}
             self.say({"tool_calls": [call | {"type": "function"}]})
             self.finish_answer("tool_calls")

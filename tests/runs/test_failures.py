@@ -16,6 +16,7 @@ from apps.errors import (
     ServiceFailed,
     StepLimitReached,
     Stopped,
+    ToolsKeepFailing,
     Unsupported,
 )
 from apps.runs.failures import failure
@@ -107,6 +108,13 @@ def model(**fields):
         (model(status=400, display="a" * 501), 400, "a" * 499 + "…", False),
         (model(status=400, code="content_filter", display="Mine"), 400, "Mine", False),
         (StepLimitReached(15), 500, "Agent stopped due to max iterations.", False),
+        (
+            ToolsKeepFailing(2),
+            500,
+            "The answer was ended because all calls of tools failed 2 times in a row. "
+            "Please try again or contact your administrator if the issue persists.",
+            False,
+        ),
         (
             Stopped(),
             500,

@@ -66,7 +66,12 @@ async def test_an_application_is_known_by_its_title_and_description():
     await make("weather", title="Weather", description="Knows the weather.")
 
     assert await workspace_of().deployment("weather") == DeploymentInfo(
-        "weather", "Weather", "Knows the weather.", {"tools": True}, is_application=True
+        "weather",
+        "Weather",
+        "Knows the weather.",
+        {"tools": True},
+        is_application=True,
+        is_recorded=True,
     )
 
 

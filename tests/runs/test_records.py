@@ -8,8 +8,8 @@ import re
 import pytest
 
 from apps.agent.events import Event, ModelUsage, StageClosed, StageDelta, StageOpened, Usage
-from apps.agent.loop import Timing
 from apps.agent.messages import Attachment, Message
+from apps.agent.progress import Timing
 from apps.agent.records import log_payload
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest, ModelFailed

@@ -31,6 +31,8 @@ from apps.errors import (
     InitializationIssue,
     ModelFailed,
     StepLimitReached,
+    ToolError,
+    ToolsKeepFailing,
 )
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
@@ -638,3 +640,19 @@ async def test_a_run_that_fails_does_not_tell_where_the_time_went(settings):
         )
 
     assert not any(isinstance(event, StageOpened) for event in events)
+
+
+@pytest.mark.parametrize(("kind", "asked"), [("user", 2), ("key", 2), ("dial", 4)])
+async def test_t_06_an_answer_ends_when_tools_keep_failing_but_not_for_dial(kind, asked):
+    def fail(arguments):
+        raise ToolError("There is no such city.")
+
+    model = ScriptedModel(CALL, CALL, CALL, saying("Done"))
+    caller = replace(CALLER, kind=kind)
+    request = RunRequest((QUESTION,))
+
+    with suppress(ToolsKeepFailing):
+        app = with_tools(tool("weather", fail))
+        await run(app, request, workspace_of(model), caller, lambda event: None)
+
+    assert len(model.asked) == asked

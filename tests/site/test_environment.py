@@ -86,6 +86,12 @@ ROOT = Path(__file__).parent.parent.parent
             "X has b more than once.",
         ),
         (
+            '["("]',
+            partial(env.patterns, "X"),
+            """X is '["("]'; write a JSON list of regular expressions, such as """
+            """["\\"tool\\":\\"desk_close"].""",
+        ),
+        (
             "https://*.example.org",
             partial(env.origins, "X"),
             "X is 'https://*.example.org'; write origins such as https://chat.example.org.",
@@ -122,6 +128,7 @@ def test_a_wrong_value_stops_with_its_name_and_what_is_accepted(
         ("", partial(env.boolean, "X", True), True),
         ("-1", partial(env.integer, "X", 5, least=1, also=-1), -1),
         ('["a", "b c"]', partial(env.texts, "X"), ["a", "b c"]),
+        ('["^a", "b,c"]', partial(env.patterns, "X"), ["^a", "b,c"]),
         (" 0.5 ", partial(env.seconds, "X", 5.0, most=3600), 0.5),
         ("debug", partial(env.choice, "X", "INFO", ("DEBUG", "INFO")), "DEBUG"),
         ("a, b,,c ", partial(env.words, "X"), ["a", "b", "c"]),

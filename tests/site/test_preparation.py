@@ -11,32 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
-from tests.browser.serving import (
-    ROOT,
-    Site,
-    close_shell,
-    free_port,
-    site_environment,
-    wait_until_it_answers,
-)
+from tests.browser.serving import Site, empty_site, running, site_environment
+from tests.fork_server import ROOT
 
 
 @contextmanager
 def prepared(folder: Path) -> Iterator[Site]:
-    port = free_port()
-    site = Site(f"http://127.0.0.1:{port}", site_environment(folder, port), folder / "server.log")
-    command = [sys.executable, "-m", "quickapps_site.serve", "--prepare"]
-    with site.log.open("wb") as output:
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=site.environment, stdout=output, stderr=subprocess.STDOUT
-        )
-        try:
-            wait_until_it_answers(site, process)
-            yield site
-        finally:
-            close_shell(site)
-            process.terminate()
-            process.wait(60)
+    site = empty_site(folder)
+    with running(site, "--prepare"):
+        yield site
 
 
 def test_an_empty_folder_becomes_a_site_with_content_and_one_administrator(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ from apps.workspace.local.stored_secrets import Need, Revealed
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.openai.clients import Service
 from apps.workspace.port import McpEndpoint
-from quickapps_site.logs import JsonFormatter, logging_of
+from quickapps_site.logs import JsonFormatter, TextFormatter
 from tests.capabilities.mcp.servers import nothing_left_over
 from tests.capabilities.mcp.test_misbehaviour import answering
 from tests.capabilities.service import Reply, Seen, json_reply, serving
@@ -246,11 +246,9 @@ def holds(value: Any, depth: int = 6) -> bool:
 @contextmanager
 def logged(form: str) -> Iterator[StringIO]:
     """What is logged in one of our forms, whatever its level."""
-    written = logging_of(root="DEBUG", own="DEBUG", form=form, payloads=True, longest_payload=9999)
-    text = logging.Formatter(written["formatters"]["text"]["format"])
     stream, root = StringIO(), logging.getLogger()
     handler, before = logging.StreamHandler(stream), root.level
-    handler.setFormatter(JsonFormatter() if form == "json" else text)
+    handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
     root.addHandler(handler)
     root.setLevel("DEBUG")
     try:

@@ -6,7 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.browser.serving import ROOT, site_environment
+from tests.browser.serving import site_environment
+from tests.fork_server import ROOT
 
 BUILD = """
 import sys, django

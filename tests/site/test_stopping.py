@@ -47,8 +47,8 @@ Application.objects.create(slug=slug, title="Steady", manifest=manifest, is_publ
 STORED = """
 from apps.chat.models import Message
 from apps.live.models import Run
-answers = {str(m.conversation_id): [m.text, m.finish_reason] for m in Message.objects.filter(role="assistant")}
-result = {"runs": sorted(Run.objects.values_list("status", flat=True)), "answers": answers}
+answers = Message.objects.filter(role="assistant").count()
+result = {"runs": sorted(Run.objects.values_list("status", "holder")), "answers": answers}
 """
 
 
@@ -89,7 +89,7 @@ def wait_for(event: Event) -> None:
 
 
 @pytest.mark.xdist_group("site")
-def test_answers_that_are_being_given_are_ended_told_and_stored(tmp_path: Path):
+def test_answers_that_are_being_given_are_handed_over(tmp_path: Path):
     with serving(tmp_path) as (site, process, upstream):
         cookie = visitor_cookie(site.url, SLUG)
         first = PageSocket(site.url, SLUG, cookie)
@@ -97,7 +97,7 @@ def test_answers_that_are_being_given_are_ended_told_and_stored(tmp_path: Path):
         first.until("message.delta")
         wait_for(upstream.is_asked)
         second = PageSocket(site.url, SLUG, cookie)
-        calling = second.ask("call desk_act")
+        second.ask("call desk_act")
         second.until("stage.opened")
         programs = children(process.pid)
         feed = urlopen(
@@ -122,18 +122,13 @@ def test_answers_that_are_being_given_are_ended_told_and_stored(tmp_path: Path):
 
     assert status == 0, site.log.read_text()
     assert seconds < MOST_SECONDS
-    assert len(programs) == 1
+    assert len(programs) == 2  # each run has a session in which it can be asked
     assert not any(map(is_running, programs))
-    endings = [[frame["type"] for frame in frames][-3:] for frames in told]
-    assert endings == [["run.error", "message.complete", "run.status"]] * 2
-    assert [frames[-1]["status"] for frames in told] == ["failed", "failed"]
-    assert "The server stopped while it was answering" in told[0][-3]["text"]
+    endings = [(frames[-1]["type"], frames[-1]["status"]) for frames in told]
+    assert endings == [("run.status", "queued")] * 2
     assert codes == (3012, 3012)
     assert "event: AITaskStatusChanged" in streamed.rpartition("id: ")[2]
-    assert stored == {
-        "runs": ["failed", "failed"],
-        "answers": {asking: ["Well", "error"], calling: ["", "error"]},
-    }
+    assert stored == {"runs": [["queued", ""], ["queued", ""]], "answers": 0}
 
 
 @pytest.mark.xdist_group("site")

@@ -16,8 +16,9 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Status
 
-from tests.browser.serving import ROOT, serve
+from tests.browser.serving import serve
 from tests.dial_core import serve_core
+from tests.fork_server import ROOT
 
 TYPE = "https://mydial.epam.com/custom_application_schemas/quickapps2"
 FAILED = Status.StatusCode.STATUS_CODE_ERROR

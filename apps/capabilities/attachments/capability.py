@@ -4,8 +4,6 @@ Two capabilities, since their steps have different places in `settings.CAPABILIT
 attachments that every model sees, and contents on demand where an application wants them.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
@@ -93,17 +91,13 @@ async def content_offer(
     except QuickAppError:
         return NOTHING  # the run tells why its model cannot be asked
     if not info.input_attachment_types:
-        return Contribution(
-            issues=(
-                InitializationIssue(
-                    "orchestrator.attachment_strategy: the deployment "
-                    f"{deployment_id!r} does not say which types of attachments it takes "
-                    "(input_attachment_types), so none can be shown to it on demand.",
-                    section="Attachments",
-                    is_hard=False,
-                ),
-            )
+        problem = (
+            f"orchestrator.attachment_strategy: the deployment {deployment_id!r} does not say which "
+            "types of attachments it takes (input_attachment_types), so none can be shown to it on "
+            "demand."
         )
+        issue = InitializationIssue(problem, section="Attachments", is_hard=False)
+        return Contribution(issues=(issue,))
     found = await available(manifest, opening)
     return ContentOffer(strategy, info, found.entries)
 
@@ -114,6 +108,7 @@ def content_tool(manifest: Manifest, offer: ContentOffer) -> PreparedTool:
         (TOOL_NAME, DESCRIPTION, PARAMETERS),
         offer.get,
         "Reading a file",
+        is_repeatable=True,
         attachment=AttachmentFilter(propagate_types_to_choice=()),
         addresses=frozenset({URL}),
     )

@@ -1,19 +1,12 @@
 """Contents of attachments on demand, and how they leave the conversation again."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from apps.agent.injection import Injection, insert
 from apps.agent.messages import Attachment, Message
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.attachments.policies import (
-    TOOL_NAME,
-    content_calls,
-    is_accepted,
-    is_offered,
-)
+from apps.capabilities.attachments.policies import TOOL_NAME, content_calls, is_accepted, is_offered
 from apps.capabilities.attachments.promotion import goes_as_it_is, user_attachments
 from apps.capabilities.contexts.entries import Entry
 from apps.capabilities.registry import Opening
@@ -47,24 +40,20 @@ class ContentOffer:
 
     def can_show(self, attachment: Attachment) -> bool:
         """Whether its content can be shown without a call: not if it had to be fetched first."""
+        if not is_offered(attachment, self.strategy, self.info):
+            return False
         is_foreign = place_of(attachment.url or "").kind == "external"
-        return is_offered(attachment, self.strategy, self.info) and (
-            not is_foreign or goes_as_it_is(attachment, self.info)
-        )
+        return not is_foreign or goes_as_it_is(attachment, self.info)
 
     def all(self, messages: Sequence[Message]) -> list[Attachment]:
-        files = (entry for entry in self.entries if not entry.is_folder)
-        return [
-            *(Attachment(entry.type, entry.title, url=entry.url) for entry in files),
-            *user_attachments(messages),
-        ]
+        files = [Attachment(e.type, e.title, url=e.url) for e in self.entries if not e.is_folder]
+        return [*files, *user_attachments(messages)]
 
     def find(self, url: str, messages: Sequence[Message]) -> Attachment:
         """Raises `InvalidParameter`."""
         wanted = normalized_url(url)
-        found = next(
-            (a for a in self.all(messages) if a.url and normalized_url(a.url) == wanted), None
-        )
+        there = (a for a in self.all(messages) if a.url and normalized_url(a.url) == wanted)
+        found = next(there, None)
         if found is None:
             raise InvalidParameter(
                 URL,
@@ -72,16 +61,13 @@ class ContentOffer:
                 "application. Use a URL exactly as it is listed.",
             )
         if not is_accepted(found.type, self.strategy, self.info):
+            types = self.strategy.accepted_types or self.info.input_attachment_types
             raise InvalidParameter(
                 URL,
                 f"{one_line(found.title)!r} is of the type {found.type}, whose content cannot be "
-                f"shown to you. Possible are {', '.join(self.types)}.",
+                f"shown to you. Possible are {', '.join(types)}.",
             )
         return found
-
-    @property
-    def types(self) -> Sequence[str]:
-        return self.strategy.accepted_types or self.info.input_attachment_types
 
     async def get(self, opening: Opening, invocation: Invocation) -> ToolResult:
         """Raises `InvalidParameter`."""
@@ -96,21 +82,17 @@ class ContentOffer:
 
     async def show_newest(self, messages: Sequence[Message]) -> Sequence[Message]:
         """A step that adds the contents of the last question's attachments as if the model had asked."""
-        asked = (i for i in range(len(messages) - 1, -1, -1) if messages[i].role == "user")
-        place = next(asked, None)
-        if place is None or not messages[place].attachments:
+        asked = [place for place, message in enumerate(messages) if message.role == "user"]
+        newest = messages[asked[-1]].attachments if asked else ()
+        if not newest:
             return messages
-        shown_already = {
-            normalized_url(a.url or "")
-            for message in contents_in(messages[place:])
-            for a in message.attachments
-        }
-        for attachment in messages[place].attachments:
+        there = (a for m in contents_in(messages[asked[-1] :]) for a in m.attachments)
+        shown_already = {normalized_url(a.url or "") for a in there}
+        for attachment in newest:
             key = normalized_url(attachment.url or "")
-            if key in shown_already or not self.can_show(attachment):
-                continue
-            shown_already.add(key)
-            messages = with_content(messages, attachment)
+            if key not in shown_already and self.can_show(attachment):
+                shown_already.add(key)
+                messages = with_content(messages, attachment)
         return messages
 
 

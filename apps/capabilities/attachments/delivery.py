@@ -4,15 +4,13 @@ DIAL and applications of this installation fetch files of the caller by their pa
 get the data: as an attachment where they understand DIAL's messages, else as OpenAI's content parts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
 from apps.agent.messages import Attachment, Message
-from apps.capabilities.wrappers.attachments import matches
+from apps.capabilities.wrappers.attachments import matches, media_type
 from apps.errors import QuickAppError
 from apps.workspace.loading.files import as_data
 from apps.workspace.loading.loader import Loader
@@ -27,55 +25,40 @@ TOLD_ROLES = frozenset({"user", "tool"})
 
 
 @dataclass(frozen=True, slots=True)
-class Delivered:
-    """An attachment with its data, or with an address that the service fetches itself."""
-
-    attachment: Attachment
-
-    @property
-    def size(self) -> int:
-        return len(self.attachment.data or "")
-
-
-@dataclass(frozen=True, slots=True)
 class FilePacking:
     """The data of a run's files; each file is loaded once."""
 
-    packed: dict[str, Delivered | str] = field(default_factory=dict)
+    packed: dict[str, Attachment | str] = field(default_factory=dict)
 
     async def pack(
         self, attachment: Attachment, info: DeploymentInfo, loader: Loader
-    ) -> Delivered | str:
-        """The attachment as the deployment can read it, or why it cannot be delivered."""
+    ) -> Attachment | str:
+        """The attachment with its data, or with an address that the service fetches itself; else
+        why it cannot be delivered.
+        """
         url = attachment.url
         if not url or info.files == "path":
-            return Delivered(attachment)
+            return attachment
         if url not in self.packed:
             self.packed[url] = await loaded_attachment(attachment, url, loader)
         return self.packed[url]
 
 
-async def loaded_attachment(attachment: Attachment, url: str, loader: Loader) -> Delivered | str:
+async def loaded_attachment(attachment: Attachment, url: str, loader: Loader) -> Attachment | str:
     if place_of(url).kind == "external":
-        return Delivered(attachment)
+        return attachment
     try:
         file = await loader.take(url)
     except QuickAppError as error:
         return str(error)
     known = file.type if matches(file.type, (attachment.type,)) else attachment.type
-    return Delivered(
-        replace(
-            attachment,
-            type=known,
-            title=attachment.title or file.name,
-            data=as_data(replace(file, type=known)),
-            url=None,
-        )
-    )
+    data = as_data(replace(file, type=known))
+    title = attachment.title or file.name
+    return replace(attachment, type=known, title=title, data=data, url=None)
 
 
 def part(attachment: Attachment) -> Mapping[str, Any]:
-    kind = attachment.type.partition(";")[0].strip().lower()
+    kind = media_type(attachment.type)
     data = attachment.data or ""
     if kind.startswith("image/"):
         url = attachment.url or f"data:{kind};base64,{data}"
@@ -90,15 +73,12 @@ def described(message: Message, notes: Sequence[str] = ()) -> Message:
     """The message with a block about its attachments and the notes at the end of its text."""
     if message.role not in TOLD_ROLES or not message.attachments:
         return message
-    text, content = "\n".join(("", attachments_block(message.attachments), *notes)), message.content
+    lines = [line for attachment in message.attachments for line in attachment_lines(attachment)]
+    text = "\n".join(("", "<attachments>", *lines, "</attachments>", *notes))
+    content = message.content
     if isinstance(content, str):
         return replace(message, content=f"{content}{text}")
     return replace(message, content=(*content, {"type": "text", "text": text}))
-
-
-def attachments_block(attachments: Sequence[Attachment]) -> str:
-    lines = [line for attachment in attachments for line in attachment_lines(attachment)]
-    return "\n".join(("<attachments>", *lines, "</attachments>"))
 
 
 def attachment_lines(attachment: Attachment) -> Iterator[str]:

@@ -1,7 +1,5 @@
 """Which attachments are sent to the model, and which it may ask for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from apps.agent.messages import Attachment, Message

@@ -1,7 +1,5 @@
 """Attachments with an external address or data become files of the user."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +15,8 @@ from apps.errors import FileRefused, InitializationIssue, QuickAppError
 from apps.workspace.egress.fetch import shown
 from apps.workspace.loading.loader import key_of, last_segment
 from apps.workspace.loading.places import place_of
-from apps.workspace.port import DeploymentInfo, FileInfo
+from apps.workspace.port import DeploymentInfo
+from apps.workspace.stored_files import FileInfo
 
 STATE = "promoted_attachments"
 """Key of an address → path of its file, so that the next request does not fetch it again."""

@@ -1,7 +1,5 @@
 """The conversation as the model sees it: all attachments described, those that are kept sent."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,7 +8,6 @@ from apps.agent.messages import Attachment, Message
 from apps.capabilities.attachments.delivery import (
     MOST_CHARACTERS,
     TOO_MUCH,
-    Delivered,
     FilePacking,
     described,
     part,
@@ -26,7 +23,7 @@ BROUGHT = "This is what the tools above brought:"
 
 Part = Mapping[str, Any]
 
-Kept = dict[int, list[tuple[Attachment, Delivered | str]]]
+Kept = dict[int, list[tuple[Attachment, Attachment | str]]]
 """Index of a message → its attachments that are kept, each with its delivery or a problem."""
 
 
@@ -56,17 +53,18 @@ class AttachmentView:
     async def deliver(self, messages: Sequence[Message], keep: Keep, info: DeploymentInfo) -> Kept:
         """The newest first, as long as there is room."""
         kept: Kept = {}
-        room = MOST_CHARACTERS
+        room, loader = MOST_CHARACTERS, self.opening.loader
         for place in range(len(messages) - 1, -1, -1):
             message = messages[place]
             for attachment in message.attachments:
                 if attachment.url in self.problems or not keep(message, attachment):
                     continue
-                outcome: Delivered | str = TOO_MUCH
+                outcome: Attachment | str = TOO_MUCH
                 if room >= 0:
-                    outcome = await self.packing.pack(attachment, info, self.opening.loader)
-                if isinstance(outcome, Delivered):
-                    room -= outcome.size
+                    await loader.distrust(attachment.url or "")
+                    outcome = await self.packing.pack(attachment, info, loader)
+                if isinstance(outcome, Attachment):
+                    room -= len(outcome.data or "")
                     if room < 0:
                         outcome = TOO_MUCH
                 kept.setdefault(place, []).append((attachment, outcome))
@@ -75,31 +73,28 @@ class AttachmentView:
 
 def visible_message(
     message: Message,
-    kept: Sequence[tuple[Attachment, Delivered | str]],
+    kept: Sequence[tuple[Attachment, Attachment | str]],
     problems: Mapping[str, str],
 ) -> Message:
     """Described, with the attachments that are delivered."""
     if not message.attachments:
         return message
-    delivered = tuple(one.attachment for _, one in kept if isinstance(one, Delivered))
+    delivered = tuple(one for _, one in kept if isinstance(one, Attachment))
     return replace(described(message, notes(message, kept, problems)), attachments=delivered)
 
 
 def notes(
     message: Message,
-    kept: Sequence[tuple[Attachment, Delivered | str]],
+    kept: Sequence[tuple[Attachment, Attachment | str]],
     problems: Mapping[str, str],
 ) -> list[str]:
     unfetched = ((a, problems[a.url or ""]) for a in message.attachments if a.url in problems)
     undelivered = ((a, outcome) for a, outcome in kept if isinstance(outcome, str))
     return [
-        f"[The attachment {name(a)} cannot be shown: {why}]"
+        f"[The attachment {repr(one_line(a.title)) if a.title else 'without a title'} cannot be "
+        f"shown: {why}]"
         for a, why in (*unfetched, *undelivered)
     ]
-
-
-def name(attachment: Attachment) -> str:
-    return repr(one_line(attachment.title)) if attachment.title else "without a title"
 
 
 def in_parts(messages: Sequence[Message], kept: Kept, problems: Mapping[str, str]) -> list[Message]:

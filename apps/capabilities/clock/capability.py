@@ -1,16 +1,9 @@
 """Time awareness: the model knows what time it is, and when its tools said what they said."""
 
-from __future__ import annotations
-
 from contextlib import AbstractAsyncContextManager, nullcontext
 
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.clock.timestamps import (
-    annotate,
-    current_timestamp,
-    stamp_result,
-    time_step,
-)
+from apps.capabilities.clock.timestamps import annotate, current_timestamp, stamp_result, time_step
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.internal import (
     internal_tool,
@@ -33,7 +26,8 @@ SERVES = frozenset({"features.timestamp", f"tool_sets.internal.{TOOL_NAME}"})
 def prepare(manifest: Manifest) -> Open | None:
     if not any(part.name in SERVES for part in parts_in_use(manifest)):
         return None
-    tool = internal_tool(manifest, (TOOL_NAME, DESCRIPTION, PARAMETERS), tell_time, "Current time")
+    spec = (TOOL_NAME, DESCRIPTION, PARAMETERS)
+    tool = internal_tool(manifest, spec, tell_time, "Current time", is_repeatable=True)
     if manifest.features is None or manifest.features.timestamp is None:
         return open_with(tool)
 

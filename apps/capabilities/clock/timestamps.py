@@ -4,8 +4,6 @@ The stamp of a result is in its state, so that it comes back with the history; t
 it to the model is added to the view alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Listings of the operator's files for the model, with the changes since the last one."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal

@@ -1,7 +1,5 @@
 """The files that an operator gives an application, as they are at this moment."""
 
-from __future__ import annotations
-
 import asyncio
 import mimetypes
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +12,7 @@ from apps.manifest.contexts import Context, FileContext, FolderContext
 from apps.manifest.manifest import Manifest
 from apps.workspace.loading.loader import last_segment
 from apps.workspace.loading.places import place_of
-from apps.workspace.port import FileInfo, Files, FolderInfo
+from apps.workspace.stored_files import FileInfo, Files, FolderInfo
 
 MOST_ENTRIES = 1_000
 """In a listing, about 50,000 tokens."""

@@ -1,15 +1,12 @@
 """Files on their way to a deployment."""
 
-from __future__ import annotations
-
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.agent.messages import Attachment
 from apps.capabilities.deployment.parameters import FILES, QUERY
 from apps.capabilities.wrappers.attachments import matches
-from apps.capabilities.wrappers.file_references import bare
+from apps.capabilities.wrappers.file_references import all_of, bare
 from apps.errors import FileRefused, InvalidParameter
 from apps.workspace.egress.fetch import shown
 from apps.workspace.loading.files import Loaded, as_data
@@ -32,12 +29,7 @@ class OutgoingFiles:
         """In their order, all or none. Raises `InvalidParameter`."""
         if len(urls) > MOST_FILES:
             raise refusal(f"there are {len(urls)} files; at most {MOST_FILES} are possible.")
-        # An error is raised once all have ended: none goes on in the background.
-        outcomes = await asyncio.gather(*map(self.attach, urls), return_exceptions=True)
-        for outcome in outcomes:
-            if isinstance(outcome, BaseException):
-                raise outcome
-        return tuple(item for item in outcomes if isinstance(item, Attachment))
+        return tuple(await all_of(map(self.attach, urls)))
 
     async def attach(self, url: str) -> Attachment:
         """Raises `InvalidParameter`."""
@@ -53,6 +45,7 @@ class OutgoingFiles:
                 raise refusal(f"{shown(address)!r} is no file that can be sent. {POSSIBLE}")
             if kind == "external" and self.info.features.get("url_attachments"):
                 # The deployment fetches the address itself.
+                await self.loader.distrust(address)
                 return Attachment("*/*", last_segment(address), url=address, reference_url=address)
             if self.info.files == "data":
                 file = await self.load(address)

@@ -1,7 +1,5 @@
 """A call of a deployment, shown in the stage of its tool while it answers."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,23 +7,20 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from apps.agent.assembly import Allowance, Reply
+from apps.agent.allowance import Allowance
+from apps.agent.assembly import Reply
 from apps.agent.calls import static_names
 from apps.agent.events import AttachmentAdded, Event, RefusalDelta, TextDelta
-from apps.agent.messages import Attachment, Message
+from apps.agent.ledger import WAITING, within
+from apps.agent.messages import Message
 from apps.agent.model import ModelRequest
 from apps.agent.replies import ask
-from apps.agent.tools import Invocation, ToolResult
+from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.capabilities.deployment.attachments import OutgoingFiles
-from apps.capabilities.deployment.conversations import (
-    begun_by,
-    conversation,
-    question,
-    session_of,
-)
+from apps.capabilities.deployment.conversations import begun_by, conversation, question, session_of
 from apps.capabilities.deployment.targets import Target, parameters_of
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.attachments import filtered, matches
+from apps.capabilities.wrappers.attachments import filtered, matches, see_files
 from apps.capabilities.wrappers.limits import MODEL_CHARACTERS
 from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, shortened
 from apps.errors import ModelFailed, ToolError, ToolTimedOut
@@ -61,6 +56,8 @@ async def call(target: Target, opening: Opening, invocation: Invocation) -> Tool
             spend=invocation.spend,
             allowance=Allowance(settings.ANSWER_MAX_CHARS),
         )
+    if reply.finish_reason == WAITING:
+        return Pending()
     return result_of(target, reply, invocation)
 
 
@@ -79,6 +76,8 @@ async def make_request(
         messages=[*system, *earlier, asked],
         parameters=parameters_of(target, info, invocation.arguments),
         static_tools=target.static_tools,
+        ledger=within(invocation.ledger, invocation.key),
+        taint=opening.taint,
     )
 
 
@@ -125,17 +124,18 @@ def errors_for_model(target: Target, output: StageOutput) -> Iterator[None]:
 def tool_error(target: Target, error: ModelFailed) -> ToolError:
     if error.reason == "timeout":
         return ToolTimedOut(target.name, target.seconds)
-    failed = ToolError(f"{target.name}: {shortened(error.display or str(error), ERROR_CHARACTERS)}")
-    failed.is_lasting = not error.is_transient
-    failed.retry_after = error.retry_after
-    return failed
+    return ToolError(
+        f"{target.name}: {shortened(error.display or str(error), ERROR_CHARACTERS)}",
+        is_lasting=not error.is_transient,
+        retry_after=error.retry_after,
+    )
 
 
 def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResult:
     message, wanted = reply.message, target.attachment
     attachments = filtered(tuple(dict.fromkeys(message.attachments)), wanted, target.name)
     check_static_calls(target, message)
-    content = message.text or without_text(attachments)
+    content = message.text or see_files(attachments) or "The answer is empty."
     if target.is_resumable and session_of(target, invocation) is None:
         name = begun_by(invocation.id)
         content = shortened(content, MODEL_CHARACTERS - len(name) - NOTICE_CHARACTERS) + name
@@ -156,16 +156,8 @@ def check_static_calls(target: Target, message: Message) -> None:
     static = static_names(target.static_tools)
     theirs = [call.name for call in message.tool_calls if call.name in static]
     if theirs and not (message.text or message.attachments):
-        error = ToolError(
+        raise ToolError(
             f"{target.name}: it asked for its tool '{theirs[0]}', which runs at the model's service "
-            "itself and cannot be called from here."
+            "itself and cannot be called from here.",
+            is_lasting=True,
         )
-        error.is_lasting = True
-        raise error
-
-
-def without_text(attachments: tuple[Attachment, ...]) -> str:
-    # Models refuse an empty result.
-    if not attachments:
-        return "The answer is empty."
-    return f"See attached files: {', '.join(one.title or one.type for one in attachments)}"

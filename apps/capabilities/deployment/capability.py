@@ -1,36 +1,27 @@
 """Toolsets of the kind `dial-deployment`: models and applications become tools."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from apps.agent.tools import Tool, ToolSpec
+from apps.agent.tools import Tool
 from apps.capabilities.deployment.calls import call
-from apps.capabilities.deployment.parameters import (
-    FILES,
-    OURS,
-    RESERVED,
-    SESSION,
-    complete,
-    generated,
-    generated_arguments,
-)
-from apps.capabilities.deployment.targets import Target, declared_target, simple_target
+from apps.capabilities.deployment.parameters import FILES, OURS, RESERVED, SESSION, complete
+from apps.capabilities.deployment.targets import Target, declared_target, look_up, read_simple
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.access import is_usable, usable_ids
+from apps.capabilities.wrappers.approval import Risk
+from apps.capabilities.wrappers.approval_rules import ApprovalRules, approval_rules
 from apps.capabilities.wrappers.arguments import Arguments, read_arguments
-from apps.capabilities.wrappers.composition import Wishes, wrapped
+from apps.capabilities.wrappers.composition import Wishes, prepared_tool
 from apps.capabilities.wrappers.display import Display, display_of, title_of
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.errors import DeploymentNotFound, InitializationIssue, QuickAppError
+from apps.errors import InitializationIssue
 from apps.manifest.fallbacks import Fallback
 from apps.manifest.manifest import Manifest
-from apps.manifest.parameters import FunctionParameters
-from apps.manifest.tools import DeploymentTool, SimpleDeploymentTool, ToolDisplay
+from apps.manifest.tools import DeploymentTool, SimpleDeploymentTool, as_stated
 from apps.manifest.toolsets import DeploymentToolSet
 from apps.workspace.port import DeploymentInfo
 
@@ -53,29 +44,20 @@ class DeferredTool:
     toolset: str
     path: str
     deployment_id: str
-    tool: PreparedTool | Make
+    make: Make
     cites: bool = False
+    is_repeatable: bool | None = None
+    """As the manifest says."""
 
 
 def prepare(manifest: Manifest) -> Open | None:
     deferred: list[DeferredTool] = []
     refused: list[InitializationIssue] = []
     for place, path, toolset, tool in tools_of(manifest):
-        cites = bool(tool.propagate_annotations_to_choice)
-        if isinstance(tool, SimpleDeploymentTool):
-            make: Make = partial(make_simple, tool, toolset, manifest)
-            deferred.append(
-                DeferredTool(place, f"{path}.deployment_id", tool.deployment_id, make, cites)
-            )
-            continue
         try:
-            prepared = prepare_declared(path, tool, toolset, manifest)
+            deferred.append(defer(place, path, toolset, tool, manifest))
         except InitializationIssue as issue:
             refused.append(issue)
-        else:
-            deferred.append(
-                DeferredTool(place, f"{path}.deployment", tool.deployment.id, prepared, cites)
-            )
     if not deferred and not refused:
         return None
 
@@ -106,22 +88,48 @@ def tools_of(
                 yield place, f"{place}.tools[{index}]", toolset, tool
 
 
+def defer(
+    place: str,
+    path: str,
+    toolset: DeploymentToolSet,
+    tool: DeploymentTool | SimpleDeploymentTool,
+    manifest: Manifest,
+) -> DeferredTool:
+    """Raises `InitializationIssue`."""
+    cites, stated = bool(tool.propagate_annotations_to_choice), toolset.is_repeatable
+    if isinstance(tool, SimpleDeploymentTool):
+        make: Make = partial(make_simple, tool, toolset, manifest)
+        return DeferredTool(place, f"{path}.deployment_id", tool.deployment_id, make, cites, stated)
+    prepared = {risk: prepare_declared(path, tool, toolset, manifest, risk) for risk in RISKS}
+    stated = stated if tool.is_repeatable is None else tool.is_repeatable
+    field, id = f"{path}.deployment", tool.deployment.id
+    return DeferredTool(place, field, id, lambda info: prepared[risk_of(info)], cites, stated)
+
+
 async def open_tool(deferred: DeferredTool, opening: Opening) -> Tool | InitializationIssue:
-    try:
-        info = await opening.workspace.deployment(deferred.deployment_id)
-    except DeploymentNotFound:
-        return InitializationIssue(
-            f"{deferred.path}: there is no deployment {deferred.deployment_id!r} that you may use, "
-            "so the application runs without this tool."
-        )
-    except QuickAppError as error:
-        return InitializationIssue(f"{deferred.path}: {error}")
-    tool = deferred.tool if isinstance(deferred.tool, PreparedTool) else deferred.tool(info)
-    return replace(tool, toolset=deferred.toolset).bind(opening)
+    found = await look_up(deferred.path, deferred.deployment_id, "tool", opening)
+    if isinstance(found, InitializationIssue):
+        return found
+    repeats = as_stated(deferred.is_repeatable, otherwise=is_known_repeatable(found))
+    tool = replace(deferred.make(found), toolset=deferred.toolset, is_repeatable=repeats)
+    return tool.bind(opening)
+
+
+def is_known_repeatable(info: DeploymentInfo) -> bool:
+    """A model has no effects; of an application here, the steps are not repeated."""
+    return info.is_recorded or not info.is_application
+
+
+RISKS: tuple[Risk, Risk] = ("read-only", "changes")
+
+
+def risk_of(info: DeploymentInfo) -> Risk:
+    """A model has no effects."""
+    return "changes" if info.is_application else "read-only"
 
 
 def prepare_declared(
-    path: str, tool: DeploymentTool, toolset: DeploymentToolSet, manifest: Manifest
+    path: str, tool: DeploymentTool, toolset: DeploymentToolSet, manifest: Manifest, risk: Risk
 ) -> PreparedTool:
     """Raises `InitializationIssue`."""
     function = tool.open_ai_tool.function
@@ -135,32 +143,37 @@ def prepare_declared(
     parameters = complete(function.parameters, is_resumable=is_resumable)
     own = OURS if is_resumable else OURS - {SESSION}
     target = declared_target(tool, manifest, frozenset(parameters.properties.keys() - own))
+    title = title_of(toolset.name, target.name, f"Calling {target.name} application")
+    display = display_of(manifest, title, tool=tool.display, parameters=parameters)
     return make_tool(
         target,
         function.description,
         read_arguments(parameters),
-        display_for(manifest, toolset, target.name, parameters, tool.display),
+        display,
         tool.fallback_configuration,
+        approval_rules(manifest, tool.approval, toolset.approval),
+        risk,
+        is_untrusted=as_stated(tool.is_untrusted, toolset.is_untrusted, otherwise=False),
     )
 
 
 def make_simple(
-    tool: SimpleDeploymentTool,
-    toolset: DeploymentToolSet,
-    manifest: Manifest,
-    info: DeploymentInfo,
+    tool: SimpleDeploymentTool, toolset: DeploymentToolSet, manifest: Manifest, info: DeploymentInfo
 ) -> PreparedTool:
-    mode = tool.conversation_mode
-    parameters = generated(info, is_resumable=mode is not None and mode.resumable)
-    arguments = generated_arguments(parameters, info)
-    names = frozenset(arguments.schema["properties"].keys() - OURS)
-    target = simple_target(tool, manifest, names)
+    target, parameters, arguments = read_simple(tool, manifest, info)
+    title = title_of(toolset.name, target.name, f"Calling {target.name} application")
+    display = display_of(manifest, title, parameters=parameters)
+    description = info.description or info.display_name
+    approval = approval_rules(manifest, tool.approval, toolset.approval)
     return make_tool(
         target,
-        info.description or info.display_name,
+        description,
         arguments,
-        display_for(manifest, toolset, target.name, parameters),
+        display,
         Fallback(),
+        approval,
+        risk_of(info),
+        is_untrusted=bool(toolset.is_untrusted),
     )
 
 
@@ -170,31 +183,23 @@ def make_tool(
     arguments: Arguments,
     display: Display,
     fallback: Fallback,
+    approval: ApprovalRules,
+    risk: Risk = "changes",
+    *,
+    is_untrusted: bool,
 ) -> PreparedTool:
-    spec = ToolSpec(target.name, description, arguments.schema)
-    return wrapped(
-        PreparedTool(spec, partial(call, target)),
-        # Attachments are filtered while they arrive, so that the stage can show them at once.
-        Wishes(
-            arguments,
-            display,
-            LONGEST_SECONDS,
-            attachment=None,
-            fallback=fallback,
-            addresses=frozenset({FILES}),
-        ),
+    wishes = Wishes(
+        arguments,
+        display,
+        LONGEST_SECONDS,
+        attachment=None,  # filtered while they arrive, so that the stage can show them at once
+        fallback=fallback,
+        addresses=frozenset({FILES}),
+        is_untrusted=is_untrusted,
+        approval=approval,
+        risk=risk,
     )
-
-
-def display_for(
-    manifest: Manifest,
-    toolset: DeploymentToolSet,
-    name: str,
-    parameters: FunctionParameters,
-    tool: ToolDisplay | None = None,
-) -> Display:
-    title = title_of(toolset.name, name, f"Calling {name} application")
-    return display_of(manifest, title, tool=tool, parameters=parameters)
+    return prepared_tool(target.name, description, partial(call, target), wishes)
 
 
 SERVES = frozenset({"tool_sets.dial-deployment", "features.tool_access_filter"})

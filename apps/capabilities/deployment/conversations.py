@@ -1,10 +1,7 @@
 """Earlier calls of the same tool, as the conversation that they were for the deployment."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from apps.agent.messages import Message, ToolCall
@@ -20,15 +17,6 @@ from apps.errors import InvalidParameter
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierCall:
-    """A call with its result; `arguments` are {} if they are no JSON object."""
-
-    call: ToolCall
-    arguments: Mapping[str, Any]
-    result: Message
-
-
 async def conversation(
     target: Target, invocation: Invocation, files: OutgoingFiles
 ) -> list[Message]:
@@ -37,9 +25,10 @@ async def conversation(
     if session is None and not target.pools_history:
         return []
     said: list[Message] = []
-    for earlier in earlier_calls(target.name, invocation.messages):
-        if session is None or belongs(earlier, session):
-            said += await replay(earlier, files)
+    for call, result in earlier_calls(target.name, invocation.messages):
+        arguments = recorded_arguments(call)
+        if session is None or session in (call.id, arguments.get(SESSION)):
+            said += await replay(call, arguments, result, files)
     return said
 
 
@@ -55,32 +44,33 @@ def begun_by(call_id: str) -> str:
     return f"\n\n[session_id: {call_id}]"
 
 
-def earlier_calls(tool_name: str, messages: Sequence[Message]) -> Iterator[EarlierCall]:
+def earlier_calls(
+    tool_name: str, messages: Sequence[Message]
+) -> Iterator[tuple[ToolCall, Message]]:
+    """The answered calls of a tool, each with its result."""
     results = {m.tool_call_id: m for m in messages if m.role == "tool"}
     for message in messages:
         for call in message.tool_calls:
             if call.name == tool_name and call.id in results:
-                yield EarlierCall(call, recorded_arguments(call), results[call.id])
+                yield call, results[call.id]
 
 
-def belongs(earlier: EarlierCall, session: str) -> bool:
-    return earlier.call.id == session or earlier.arguments.get(SESSION) == session
-
-
-async def replay(earlier: EarlierCall, files: OutgoingFiles) -> list[Message]:
+async def replay(
+    call: ToolCall, arguments: Mapping[str, Any], result: Message, files: OutgoingFiles
+) -> list[Message]:
     answer = Message(
         "assistant",
-        earlier.result.text.removesuffix(begun_by(earlier.call.id)),
-        attachments=earlier.result.attachments,
-        state=earlier.result.state,
+        result.text.removesuffix(begun_by(call.id)),
+        attachments=result.attachments,
+        state=result.state,
     )
     try:
-        resolved = await resolve(earlier.arguments, files.loader, {FILES})
+        resolved = await resolve(arguments, files.loader, {FILES})
         asked = await question(resolved.arguments, files)
     except InvalidParameter as error:
         # A file that was deleted since must not end the conversation.
         logger.warning("An earlier call is repeated without its files: %s", error)
-        asked = Message("user", as_text(earlier.arguments.get(QUERY)))
+        asked = Message("user", as_text(arguments.get(QUERY)))
     return [asked, answer] if asked.content or asked.attachments else [answer]
 
 

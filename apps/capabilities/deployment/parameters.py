@@ -1,7 +1,5 @@
 """The parameters of a deployment's tool."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from typing import Any

@@ -1,18 +1,25 @@
 """A deployment that is called as a tool, and the fields of its requests beside the messages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from apps.capabilities.deployment.parameters import configurable
+from apps.capabilities.deployment.parameters import (
+    OURS,
+    configurable,
+    generated,
+    generated_arguments,
+)
+from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.arguments import Arguments
+from apps.errors import DeploymentNotFound, InitializationIssue, QuickAppError
 from apps.manifest.attachments import AttachmentFilter
 from apps.manifest.manifest import Manifest
 from apps.manifest.names import sanitize
+from apps.manifest.parameters import FunctionParameters
 from apps.manifest.prompts import CustomSystemPrompt, DialSystemPrompt
 from apps.manifest.tools import DeploymentTool, SimpleDeploymentTool
-from apps.workspace.loading.loader import rules_of
+from apps.workspace.loading.shared_loads import rules_of
 from apps.workspace.port import DeploymentInfo
 
 
@@ -57,10 +64,14 @@ def declared_target(tool: DeploymentTool, manifest: Manifest, arguments: frozens
     )
 
 
-def simple_target(
-    tool: SimpleDeploymentTool, manifest: Manifest, arguments: frozenset[str]
-) -> Target:
-    return target_of(sanitize(tool.deployment_id), tool.deployment_id, tool, manifest, arguments)
+def read_simple(
+    tool: SimpleDeploymentTool, manifest: Manifest, info: DeploymentInfo
+) -> tuple[Target, FunctionParameters, Arguments]:
+    mode, id = tool.conversation_mode, tool.deployment_id
+    parameters = generated(info, is_resumable=mode is not None and mode.resumable)
+    arguments = generated_arguments(parameters, info)
+    names = frozenset(arguments.schema["properties"].keys() - OURS)
+    return target_of(sanitize(id), id, tool, manifest, names), parameters, arguments
 
 
 def target_of(
@@ -81,6 +92,21 @@ def target_of(
         shows_stages=features is None or features.stage_display.propagate_sub_stages,
         cites=bool(tool.propagate_annotations_to_choice),
     )
+
+
+async def look_up(
+    path: str, deployment_id: str, part: str, opening: Opening
+) -> DeploymentInfo | InitializationIssue:
+    """The features of a deployment, or why its `part` of the manifest cannot be used."""
+    try:
+        return await opening.workspace.deployment(deployment_id)
+    except DeploymentNotFound:
+        return InitializationIssue(
+            f"{path}: there is no deployment {deployment_id!r} that you may use, so the "
+            f"application runs without this {part}."
+        )
+    except QuickAppError as error:
+        return InitializationIssue(f"{path}: {error}")
 
 
 def parameters_of(

@@ -1,24 +1,110 @@
 """Toolsets of the kind `dial-app`: applications of DIAL, over MCP where they speak it, else asked."""
 
-from __future__ import annotations
-
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
-from apps.capabilities.dial_app.applications import PreparableApp
-from apps.capabilities.mcp.capability import call_seconds
+from apps.capabilities.deployment.capability import is_known_repeatable, make_tool
+from apps.capabilities.deployment.targets import look_up, read_simple
 from apps.capabilities.mcp.toolset_opening import PreparableToolset, open_toolsets
+from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.access import is_usable, usable_ids
+from apps.capabilities.wrappers.approval_rules import approval_rules
+from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import InitializationIssue
 from apps.manifest.manifest import Manifest
+from apps.manifest.names import localized
+from apps.manifest.tools import SimpleDeploymentTool, as_stated
 from apps.manifest.toolsets import DialAppToolSet
+from apps.workspace.loading.shared_loads import rules_of
+from apps.workspace.port import DeploymentInfo
+
+logger = logging.getLogger(__name__)
+
+Branch = PreparableToolset | PreparedTool
+CHAT_ONLY = ("conversation_mode",)
+MCP_ONLY = ("allowed_tools", "hidden_from_model")
+
+
+class PreparableApp:
+    """A toolset of the kind `dial-app`. Which way it goes is known when it is opened."""
+
+    def __init__(self, path: str, node: DialAppToolSet, manifest: Manifest, seconds: float) -> None:
+        self.path = path
+        self.node = node
+        self.manifest = manifest
+        toolset = Toolset(path, node, manifest, seconds, kept_as=node.deployment_id)
+        self.over_mcp = PreparableToolset(toolset)
+        self.warned: set[str] = set()
+
+    async def choose(self, opening: Opening) -> Branch | InitializationIssue:
+        """The application is looked up only if that decides anything."""
+        node = self.node
+        if node.transport == "chat-completion":
+            return self.chat(DeploymentInfo(node.deployment_id, ""))
+        path = f"{self.path}.deployment_id"
+        info = await look_up(path, node.deployment_id, "toolset", opening)
+        if isinstance(info, InitializationIssue):
+            return info
+        if info.features.get("mcp"):
+            self.warn(CHAT_ONLY, "speaks MCP")
+            return self.over_mcp
+        if node.transport == "mcp":
+            return InitializationIssue(
+                f"{self.path}.transport: the deployment {node.deployment_id!r} does not say that "
+                "it speaks MCP. Write 'auto' or 'chat-completion'."
+            )
+        return self.chat(info)
+
+    def chat(self, info: DeploymentInfo) -> PreparedTool:
+        self.warn(MCP_ONLY, "is asked as a chat")
+        node = self.node
+        simple = SimpleDeploymentTool(
+            deployment_id=node.deployment_id, conversation_mode=node.conversation_mode
+        )
+        target, parameters, arguments = read_simple(simple, self.manifest, info)
+        is_looked_up = node.transport != "chat-completion"
+        target = replace(target, attachment=node.attachment, is_looked_up=is_looked_up)
+        title = node.name if localized(node.name) else f"Calling {target.name} application"
+        descriptions = (
+            info.description,
+            localized(node.description),
+            info.display_name,
+            localized(node.name),
+            node.deployment_id,
+        )
+        description = next(filter(None, descriptions))
+        display = display_of(self.manifest, title, parameters=parameters)
+        approval = approval_rules(self.manifest, node.approval)
+        tool = make_tool(
+            target,
+            description,
+            arguments,
+            display,
+            node.fallback_configuration,
+            approval,
+            is_untrusted=bool(node.is_untrusted),
+        )
+        known = is_looked_up and is_known_repeatable(info)
+        repeats = as_stated(node.is_repeatable, otherwise=known)
+        return replace(tool, toolset=self.path, is_repeatable=repeats)
+
+    def warn(self, fields: tuple[str, ...], why: str) -> None:
+        """Tell the operator once which fields have no effect."""
+        for name in fields:
+            if getattr(self.node, name) is not None and name not in self.warned:
+                self.warned.add(name)
+                logger.warning(
+                    "%s.%s is ignored, because the application %s.", self.path, name, why
+                )
 
 
 def prepare(manifest: Manifest) -> Open | None:
-    seconds = call_seconds(manifest)
+    seconds = rules_of(manifest).seconds
     apps = [
         PreparableApp(f"tool_sets[{index}]", node, manifest, seconds)
         for index, node in enumerate(manifest.tool_sets)

@@ -1,26 +1,25 @@
 """Tool discovery: large toolsets are withheld, and the model searches for the tools it needs."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from django.conf import settings
 
-from apps.agent.tools import Tool, Toolbox, ToolSpec
+from apps.agent.tools import Tool, Toolbox
 from apps.capabilities.discovery.search import TOOL_NAME, Search
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.arguments import read_arguments
-from apps.capabilities.wrappers.composition import Wishes, wrapped
+from apps.capabilities.wrappers.composition import Wishes, prepared_tool
 from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.internal import IN_TITLE, configured, parameters, text_parameter
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import one_line
+from apps.manifest.client_tools import ClientToolSet
 from apps.manifest.manifest import Manifest
+from apps.manifest.mcp_toolsets import DialMcpToolSet, McpToolSet
 from apps.manifest.names import localized
 from apps.manifest.tools import InternalTool
-from apps.manifest.toolsets import DialMcpToolSet, InternalToolSet, McpToolSet, RestToolSet
+from apps.manifest.toolsets import InternalToolSet, RestToolSet
 
 PARAMETERS = parameters(
     {"query": text_parameter("What the tool should do, in a few words.", display=IN_TITLE)}, "query"
@@ -31,7 +30,7 @@ DESCRIPTION = """\
 Finds tools that are not listed and makes them available to you. Search before you say that \
 something cannot be done. There are more tools in:
 {topics}"""
-Deferrable = RestToolSet | InternalToolSet | McpToolSet | DialMcpToolSet
+Deferrable = RestToolSet | InternalToolSet | McpToolSet | DialMcpToolSet | ClientToolSet
 """Not deployments: their tools are few, and each is an agent of its own."""
 
 DESCRIPTION_CHARACTERS = 300
@@ -43,11 +42,11 @@ def prepare(manifest: Manifest) -> Open | None:
         return None
     least = int(configured(wanted, "min_tools_for_deferral", settings.MIN_TOOLS_FOR_DEFERRAL))
     deployment_id = wanted.service_model or manifest.orchestrator.deployment.id
-    arguments = read_arguments(PARAMETERS)
     wishes = Wishes(
-        arguments,
+        read_arguments(PARAMETERS),
         display_of(manifest, "Searching for tools:", parameters=PARAMETERS),
         settings.TOOL_DISCOVERY_SECONDS + GRACE_SECONDS,
+        is_repeatable=True,
     )
 
     @asynccontextmanager
@@ -58,10 +57,10 @@ def prepare(manifest: Manifest) -> Open | None:
                 deferred = {tool.spec.name: tool for group in groups for tool in group.tools}
                 topics = "\n".join(group.line for group in groups)
                 search = Search(toolbox, deferred, deployment_id, topics)
-                spec = ToolSpec(TOOL_NAME, DESCRIPTION.format(topics=topics), arguments.schema)
-                tool = wrapped(PreparedTool(spec, search.find), wishes).bind(opening)
+                description = DESCRIPTION.format(topics=topics)
+                tool = prepared_tool(TOOL_NAME, description, search.find, wishes)
                 search.withhold()
-                toolbox.listed[TOOL_NAME] = tool
+                toolbox.listed[TOOL_NAME] = tool.bind(opening)
                 search.recall(opening.state, opening.saved)
                 # A client that names the tool to be called has found it already.
                 search.reveal([opening.demanded], opening.saved)
@@ -94,18 +93,10 @@ def deferred_groups(manifest: Manifest, tools: Iterable[Tool], least: int) -> li
         members.setdefault(place, []).append(tool)
     return [
         Group(localized(toolset.name), localized(toolset.description), tuple(found))
-        for place, toolset in deferrable(manifest).items()
-        if len(found := members.get(place, [])) >= least
-    ]
-
-
-def deferrable(manifest: Manifest) -> dict[str, Deferrable]:
-    """Toolsets that may be withheld, by their path."""
-    return {
-        place_of(index): toolset
         for index, toolset in enumerate(manifest.tool_sets)
         if isinstance(toolset, Deferrable) and toolset.deferred is not False
-    }
+        if len(found := members.get(place_of(index), [])) >= least
+    ]
 
 
 def internal_tools(manifest: Manifest) -> dict[str, str]:

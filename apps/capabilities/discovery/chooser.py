@@ -1,7 +1,5 @@
 """A model chooses the tools for a query, in a conversation of its own."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -3,8 +3,6 @@
 Tools are found by the words of a query where no model can be asked.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

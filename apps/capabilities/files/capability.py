@@ -1,14 +1,12 @@
 """File tools: the model works in a folder of the caller's files."""
 
-from __future__ import annotations
-
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.files.context import FileContext
 from apps.capabilities.files.offload import Offload, offload_step, read_offload
-from apps.capabilities.files.tools import KINDS, PREFIX, FileToolKind
+from apps.capabilities.files.tools import KINDS, PREFIX, READING, FileToolKind
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.internal import internal_tool, show_result
 from apps.capabilities.wrappers.prepared import PreparedTool
@@ -53,6 +51,7 @@ def file_tool(manifest: Manifest, name: FileTool, most_files: int) -> PreparedTo
         partial(run_file_tool, kind, most_files),
         kind.title,
         streams=kind.streams,
+        is_repeatable=name in READING,
         addresses=kind.addresses,
     )
 

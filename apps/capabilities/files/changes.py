@@ -3,8 +3,6 @@
 Writes are conditional on the version that was read, so that no other writer's change is lost.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -22,7 +20,7 @@ from apps.capabilities.files.context import (
 )
 from apps.capabilities.files.paths import check_file, check_own, full_path
 from apps.errors import FileChanged, FileMissing, InvalidParameter
-from apps.workspace.port import FileInfo
+from apps.workspace.stored_files import FileInfo
 
 Result = TypeVar("Result")
 
@@ -34,9 +32,8 @@ async def write(context: FileContext, arguments: Arguments) -> ToolResult:
     check_own("path", path)
     content_type = arguments.get("content_type") or PLAIN
     if len(content_type) > 200 or not _content_type.fullmatch(content_type):
-        raise InvalidParameter(
-            "content_type", f"{content_type[:100]!r} is no media type such as text/markdown."
-        )
+        problem = f"{content_type[:100]!r} is no media type such as text/markdown."
+        raise InvalidParameter("content_type", problem)
     place = full_path(await context.home(), path)
     with refusals("path"):
         if arguments.get("overwrite"):
@@ -124,9 +121,8 @@ def with_replacement(text: str, old: str, new: str) -> tuple[str, int]:
             "(of a web page: its source, not the Markdown that is read of it).",
         )
     if text.find(old, start + 1) >= 0:
-        raise InvalidParameter(
-            "old_string", "it is in the file more than once; quote more of what is around it."
-        )
+        problem = "it is in the file more than once; quote more of what is around it."
+        raise InvalidParameter("old_string", problem)
     return f"{text[:start]}{new}{text[start + len(old) :]}", text.count("\n", 0, start)
 
 
@@ -143,10 +139,8 @@ def encoded_text(parameter: str, text: str) -> bytes:
 
 
 def already_exists(parameter: str, path: str) -> InvalidParameter:
-    return InvalidParameter(
-        parameter,
-        f"{path!r} already exists. Set overwrite=True to replace it, or use another path.",
-    )
+    problem = f"{path!r} already exists. Set overwrite=True to replace it, or use another path."
+    return InvalidParameter(parameter, problem)
 
 
 async def delete(context: FileContext, arguments: Arguments) -> ToolResult:
@@ -184,6 +178,7 @@ async def transfer(context: FileContext, arguments: Arguments, *, is_move: bool)
     with refusals("destination"):
         try:
             await work(origin, place, overwrite=bool(arguments.get("overwrite")))
+            await context.opening.loader.distrust(origin)
         except FileChanged as error:
             raise already_exists("destination", destination) from error
         except FileMissing as error:

@@ -1,7 +1,5 @@
 """The files of one run, as file tools reach them, and the results that they return."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +13,7 @@ from apps.errors import FileRefused, InvalidParameter
 from apps.workspace.loading.files import Loaded
 from apps.workspace.loading.loader import last_segment
 from apps.workspace.loading.places import encoded
-from apps.workspace.port import FileInfo, Files, FolderInfo
+from apps.workspace.stored_files import FileInfo, Files, FolderInfo
 
 PLAIN = "text/plain"
 Arguments = Mapping[str, Any]
@@ -48,7 +46,9 @@ class FileContext:
         try:
             with refusals(parameter):
                 async with asyncio.timeout(self.opening.loading.rules.seconds):
-                    return list(await self.files.list(folder, is_deep=is_deep))
+                    found = list(await self.files.list(folder, is_deep=is_deep))
+                    await self.opening.loader.distrust(folder)
+                    return found
         except TimeoutError:
             raise InvalidParameter(
                 parameter, "the folder could not be listed in time; name a smaller one."

@@ -1,7 +1,5 @@
 """The text of files of any type, kept for a run, and the file tool that reads lines of it."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass, field
 
@@ -83,9 +81,8 @@ async def read_lines(context: FileContext, arguments: Arguments) -> ToolResult:
     if start < count:
         return text_result(excerpt(name, document, start, min(end, count)))
     if not document.is_complete:
-        return text_result(
-            f"{name}: so far there are {counted(count, 'line')}, {progress(document)}."
-        )
+        so_far = f"so far there are {counted(count, 'line')}, {progress(document)}"
+        return text_result(f"{name}: {so_far}.")
     if not count:
         return text_result(f"{name} is empty.")
     raise InvalidParameter("start_line", f"{name} has {counted(count, 'line')}.")

@@ -1,14 +1,12 @@
 """File tools that list a folder or find files by a pattern."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from apps.agent.tools import ToolResult
 from apps.capabilities.files.context import Arguments, FileContext, text_result
 from apps.capabilities.files.paths import check_folder, full_folder, matches, shown_path
 from apps.errors import InvalidParameter
-from apps.workspace.port import FileInfo, FolderInfo
+from apps.workspace.stored_files import FileInfo, FolderInfo
 
 DEEPEST = 10
 """Levels of folders."""

@@ -1,7 +1,5 @@
 """Large results of tools are written into a file, of which the model reads what it needs."""
 
-from __future__ import annotations
-
 import logging
 import re
 import secrets

@@ -4,8 +4,6 @@ A relative path is below the agent's own folder, one that begins with `files/` i
 a stored file. Paths are checked before anything is asked of a workspace.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import re
 from functools import lru_cache

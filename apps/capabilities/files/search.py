@@ -1,14 +1,12 @@
 """The file tool that searches for a text in a file, or in all files below a folder."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from apps.agent.tools import ToolResult
 from apps.capabilities.files.context import Arguments, FileContext, counted, text_result
 from apps.capabilities.files.documents import document_of
+from apps.capabilities.files.hits import FileHits, Query, find_hits, joined_lines
 from apps.capabilities.files.listing import DEEPEST, LONGEST_PATTERN, depth_of, files_below
 from apps.capabilities.files.paths import (
     check_file,
@@ -19,47 +17,14 @@ from apps.capabilities.files.paths import (
     matches,
     shown_path,
 )
-from apps.documents.document import Document
 from apps.errors import InvalidParameter
 
-MOST_CHARACTERS = 40_000
-"""Of one result."""
-LONGEST_LINE = 400
-"""Characters of a line that are shown, around what was found."""
 MOST_CONTEXT = 50
 AT_ONCE = 4
 """Files of a folder that are searched, and so held in memory, at the same time."""
 AGAIN = "Search again to go on where that ended."
 MOST_UNREAD = 10
 """Names of unreadable files in a notice."""
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    pattern: str
-    is_loose: bool
-    context: int
-
-    def hits(self, lines: Sequence[str]) -> list[int]:
-        if not self.is_loose:
-            return [n for n, line in enumerate(lines) if self.pattern in line]
-        wanted = self.pattern.casefold()
-        return [n for n, line in enumerate(lines) if wanted in line.casefold()]
-
-
-@dataclass(frozen=True, slots=True)
-class FileHits:
-    """The result for one file: `hits` of its `lines` match, `shown` are the lines to show.
-
-    `problem` is why it could not be read, `rest` how far it was read if not to its end.
-    """
-
-    name: str
-    lines: int = 0
-    hits: int = 0
-    shown: tuple[str, ...] = ()
-    problem: str = ""
-    rest: str = ""
 
 
 async def search(context: FileContext, arguments: Arguments) -> ToolResult:
@@ -81,15 +46,6 @@ async def search_file(context: FileContext, home: str, place: str, query: Query)
     """Raises `InvalidParameter`."""
     document = await document_of(context, "path", place)
     return await asyncio.to_thread(find_hits, shown_path(home, place), document, query)
-
-
-def find_hits(name: str, document: Document, query: Query) -> FileHits:
-    lines = document.lines
-    hits = query.hits(lines)
-    rest = "" if document.is_complete else f"{document.pages:,} of {document.total:,} pages"
-    return FileHits(
-        name, len(lines), len(hits), lines_to_show(shown_lines(lines, hits, query)), rest=rest
-    )
 
 
 def read_query(arguments: Arguments) -> Query:
@@ -151,50 +107,6 @@ def folder_lines(found: Sequence[FileHits], query: Query, mode: str) -> Iterator
             case _:
                 yield f"{one.name}:"
                 yield from one.shown
-
-
-def shown_lines(lines: Sequence[str], hits: Sequence[int], query: Query) -> Iterator[str]:
-    """`12: ` before a hit, `12- ` before a line around it, `--` where lines are left out."""
-    marked, last = frozenset(hits), -1
-    for hit in hits:
-        first = max(hit - query.context, last + 1)
-        if query.context and 0 <= last < first - 1:
-            yield "--"
-        for number in range(first, min(hit + query.context + 1, len(lines))):
-            mark = ":" if number in marked else "-"
-            yield f"{number}{mark} {shortened_line(lines[number], query)}"
-            last = number
-
-
-def shortened_line(line: str, query: Query) -> str:
-    if len(line) <= LONGEST_LINE:
-        return line
-    wanted = query.pattern.casefold() if query.is_loose else query.pattern
-    at = max((line.casefold() if query.is_loose else line).find(wanted), 0)
-    start = max(min(at - LONGEST_LINE // 4, len(line) - LONGEST_LINE), 0)
-    end = start + LONGEST_LINE
-    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
-
-
-def lines_to_show(lines: Iterator[str]) -> tuple[str, ...]:
-    """Lines up to the first that exceeds a result, so that `joined_lines` says that it is cut."""
-    kept: list[str] = []
-    room = MOST_CHARACTERS
-    for line in lines:
-        kept.append(line)
-        room -= len(line) + 1
-        if room < 0:
-            break
-    return tuple(kept)
-
-
-def joined_lines(lines: Sequence[str]) -> str:
-    room = MOST_CHARACTERS
-    for count, line in enumerate(lines):
-        room -= len(line) + 1
-        if room < 0:
-            return "\n".join((*lines[:count], "… (there are more; search for something rarer)"))
-    return "\n".join(lines)
 
 
 def notices(found: Sequence[FileHits], total: int) -> Iterator[str]:

@@ -1,7 +1,5 @@
 """The file tools: titles, descriptions and parameters for the model, and their functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +20,8 @@ from apps.manifest.parameters import (
 )
 
 PREFIX = "internal_file_"
+READING: frozenset[FileTool] = frozenset({"list", "read_lines", "search", "find"})
+"""The tools that change nothing."""
 OWN = "A path relative to your own folder, such as notes/plan.md."
 ANY = (
     "A path relative to your own folder, such as notes/plan.md, or the whole path of a stored "
@@ -51,7 +51,9 @@ class FileToolKind:
         return frozenset({"path", "source", "destination"} & self.parameters.properties.keys())
 
 
-def taking(*required: str, **properties: SimpleParameter) -> FunctionParameters:
+def taking(*optional: str, **properties: SimpleParameter) -> FunctionParameters:
+    """A parameter is required unless it has a default or is named as optional."""
+    required = (n for n, p in properties.items() if p.default is None and n not in optional)
     return parameters(dict(properties), *required)
 
 
@@ -70,18 +72,13 @@ KINDS: dict[FileTool, FileToolKind] = {
     "list": FileToolKind(
         "List files",
         "Lists a folder: a line for each entry, with its size in bytes, or - for a folder.",
-        taking(
-            "path", path=text_parameter(FOLDER), max_depth=number("How deep to go, 1 to 10.", 1)
-        ),
+        taking(path=text_parameter(FOLDER), max_depth=number("How deep to go, 1 to 10.", 1)),
         list_folder,
     ),
     "read_lines": FileToolKind(
         "Read file lines",
         f"Reads lines of a file. {DOCUMENTS}",
         taking(
-            "path",
-            "start_line",
-            "end_line",
             path=text_parameter(ANY),
             start_line=number("The first line; they are counted from 0."),
             end_line=number("The line after the last one."),
@@ -92,8 +89,7 @@ KINDS: dict[FileTool, FileToolKind] = {
         "Search in file",
         f"Searches a file, or all files below a folder, for a text. {DOCUMENTS}",
         taking(
-            "path",
-            "pattern",
+            "name_filter",
             path=text_parameter(f"{ANY} A folder ends with a slash; '' is your own folder."),
             pattern=text_parameter(
                 "The text that a line has to have. It is no regular expression."
@@ -117,7 +113,6 @@ KINDS: dict[FileTool, FileToolKind] = {
         "Finds files by their names. In the pattern * and ? stand for any characters of a name, "
         "** for any folders; a pattern without a slash is about the name alone.",
         taking(
-            "pattern",
             pattern=text_parameter("Such as *.md or notes/**/plan-?.txt, relative to the folder."),
             path=text_parameter(FOLDER, ""),
             max_depth=number("How deep to go, 1 to 10.", 10),
@@ -128,8 +123,6 @@ KINDS: dict[FileTool, FileToolKind] = {
         "Write file",
         "Writes a text file, and the folders that it needs.",
         taking(
-            "path",
-            "content",
             path=text_parameter(OWN),
             content=text_parameter("The whole text.", display=CODE),
             content_type=text_parameter("Its media type.", "text/plain"),
@@ -142,9 +135,6 @@ KINDS: dict[FileTool, FileToolKind] = {
         "Edit file",
         "Changes one place in a text file.",
         taking(
-            "path",
-            "old_string",
-            "new_string",
             path=text_parameter(OWN),
             old_string=text_parameter(
                 "The text to be replaced, exactly as the file has it; it must be in the file once.",
@@ -155,30 +145,18 @@ KINDS: dict[FileTool, FileToolKind] = {
         edit,
     ),
     "delete": FileToolKind(
-        "Delete file", "Deletes a file.", taking("path", path=text_parameter(OWN)), delete
+        "Delete file", "Deletes a file.", taking(path=text_parameter(OWN)), delete
     ),
     "copy": FileToolKind(
         "Copy file",
         "Copies a file into your own folder.",
-        taking(
-            "source",
-            "destination",
-            source=text_parameter(ANY),
-            destination=text_parameter(OWN),
-            overwrite=OVERWRITE,
-        ),
+        taking(source=text_parameter(ANY), destination=text_parameter(OWN), overwrite=OVERWRITE),
         copy,
     ),
     "move": FileToolKind(
         "Move file",
         "Moves or renames a file of your own folder.",
-        taking(
-            "source",
-            "destination",
-            source=text_parameter(OWN),
-            destination=text_parameter(OWN),
-            overwrite=OVERWRITE,
-        ),
+        taking(source=text_parameter(OWN), destination=text_parameter(OWN), overwrite=OVERWRITE),
         move,
     ),
 }

@@ -1,7 +1,5 @@
 """A hook's tool, and one call of it. An error of any kind skips the hook; the request goes on."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import uuid
@@ -11,7 +9,7 @@ from typing import Any
 
 from apps.agent.messages import Message
 from apps.agent.stages import silent
-from apps.agent.tools import Invocation, Tool, Toolbox, ToolResult
+from apps.agent.tools import Invocation, Pending, Tool, Toolbox, ToolResult
 from apps.capabilities.hooks.templates import (
     TemplateRefused,
     has_expressions,
@@ -19,8 +17,10 @@ from apps.capabilities.hooks.templates import (
     template_context,
 )
 from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.approval import APPROVED
 from apps.capabilities.wrappers.display import Visibility
 from apps.capabilities.wrappers.stages import DeferredEmit
+from apps.errors import ToolError
 from apps.manifest.hooks import Hook
 from apps.manifest.manifest import Manifest
 from apps.manifest.names import in_all_languages, sanitize, visible_name
@@ -68,16 +68,10 @@ class PlannedHook:
         return f"{self.place} ({self.hook.name})" if self.hook.name else self.place
 
 
-@dataclass(frozen=True, slots=True)
-class HookResult:
-    arguments: Mapping[str, Any]
-    result: ToolResult
-
-
 async def call_hook(
     planned: PlannedHook, tool: Tool, opening: Opening, messages: Sequence[Message], **counts: int
-) -> HookResult | None:
-    """None, and a line in the log, if the call fails."""
+) -> tuple[Mapping[str, Any], ToolResult] | None:
+    """The arguments and the result; None, and a line in the log, if the call fails."""
     task = asyncio.current_task()
     try:
         async with asyncio.timeout(planned.seconds):
@@ -96,7 +90,7 @@ async def call_hook(
     else:
         opening.spend(result.usage)
         if result.failure is None:
-            return HookResult(arguments, result)
+            return arguments, result
         log_skipped(planned, f"its tool failed ({type(result.failure).__name__})")
     return None
 
@@ -124,10 +118,17 @@ async def call_tool(
     held = DeferredEmit(opening.emit) if planned.visibility == "failures" else None
     emit = held or (silent if planned.visibility == "never" else opening.emit)
     invocation = Invocation(
-        f"hook_{uuid.uuid4().hex[:24]}", arguments, messages, emit, spend=opening.spend
+        f"hook_{uuid.uuid4().hex[:24]}",
+        arguments,
+        messages,
+        emit,
+        spend=opening.spend,
+        answers=APPROVED,
     )
     try:
         result = await tool.call(invocation)
+        if isinstance(result, Pending):
+            raise ToolError(result.content)  # nobody can be asked by a hook
     except Exception:
         if held is not None:
             held.reveal()

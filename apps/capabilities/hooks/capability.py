@@ -1,7 +1,5 @@
 """Hooks: tools that are called by themselves, before the model is asked or after it answered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -42,15 +40,14 @@ def prepare(manifest: Manifest) -> Open | None:
     at_end = [one for one in planned if one.hook.event == "on_completion"]
 
     def open_hooks(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
-        hooks_of_run = RunHooks(manifest, opening)
-        return nullcontext(
-            Contribution(
-                history=tuple(partial(hooks_of_run.start, one) for one in at_start),
-                completions=tuple(partial(hooks_of_run.complete, one) for one in at_end),
-                issues=refused,
-                arrange=(partial(hooks_of_run.find_tools, planned),),
-            )
+        run = RunHooks(manifest, opening)
+        contribution = Contribution(
+            history=tuple(partial(run.start, one) for one in at_start),
+            completions=tuple(partial(run.complete, one) for one in at_end),
+            issues=refused,
+            arrange=(partial(run.find_tools, planned),),
         )
+        return nullcontext(contribution)
 
     return open_hooks
 
@@ -70,13 +67,12 @@ class RunHooks:
         issues = []
         for one in planned:
             tool = find_tool(one.hook, self.manifest, toolbox)
-            if tool is None:
-                of = f" of toolset '{one.hook.toolset_name}'" if one.hook.toolset_name else ""
-                issues.append(
-                    skipped(one, f"tool '{one.hook.tool_name}'{of} not found in initialized tools")
-                )
-            else:
+            if tool is not None:
                 self.tools[one.place] = tool
+                continue
+            of = f" of toolset '{one.hook.toolset_name}'" if one.hook.toolset_name else ""
+            problem = f"tool '{one.hook.tool_name}'{of} not found in initialized tools"
+            issues.append(skipped(one, problem))
         return issues
 
     async def start(self, planned: PlannedHook, messages: Sequence[Message]) -> Sequence[Message]:
@@ -93,19 +89,17 @@ class RunHooks:
             return messages
         if hook.refresh_condition is not None:
             remember_call(self.opening.saved, blank.prefix, datetime.now(UTC))
-        result = called.result
-        return inject(
-            messages,
-            Injection(
-                tool.spec.name,
-                called.arguments,
-                result.content,
-                hook.frequency,
-                identity,
-                attachments=result.attachments,
-                state=result.state,
-            ),
+        arguments, result = called
+        said = Injection(
+            tool.spec.name,
+            arguments,
+            result.content,
+            hook.frequency,
+            identity,
+            attachments=result.attachments,
+            state=result.state,
         )
+        return inject(messages, said)
 
     def is_fresh(self, hook: Hook, prefix: str, messages: Sequence[Message]) -> bool:
         wanted, state = hook.refresh_condition, self.opening.state
@@ -132,9 +126,8 @@ class RunHooks:
 
 
 def skipped(planned: PlannedHook, problem: str) -> InitializationIssue:
-    return InitializationIssue(
-        f"{planned.label}: {problem}, so the hook does not run.", section="Hooks"
-    )
+    text = f"{planned.label}: {problem}, so the hook does not run."
+    return InitializationIssue(text, section="Hooks")
 
 
 def fresh_call(

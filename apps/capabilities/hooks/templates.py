@@ -4,8 +4,6 @@ A few words of a template can ask for more time or memory than there is, and the
 application is not trusted with either. So each is rendered on a thread of its own that is watched.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import time

@@ -1,31 +1,23 @@
 """The Python interpreter: the model writes code, one of two engines runs it."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 from django.conf import settings
 
-from apps.agent.tools import Invocation, ToolResult, ToolSpec
-from apps.capabilities.interpreter.dial.engine import DialEngine
-from apps.capabilities.interpreter.engines import (
-    Engine,
-    ExecutionTimedOut,
-    InterpreterFailed,
-    Session,
-)
-from apps.capabilities.interpreter.requests import read_request
+from apps.agent.tools import Invocation, ToolResult
+from apps.capabilities.interpreter.dial.engine import dial_engine
+from apps.capabilities.interpreter.engines import Engine, ExecutionTimedOut, InterpreterSession
+from apps.capabilities.interpreter.requests import InterpreterFailed, read_request
 from apps.capabilities.interpreter.results import CONTENT_TYPE, result_of
-from apps.capabilities.interpreter.sandbox.engine import SandboxEngine
+from apps.capabilities.interpreter.sandbox.engine import sandbox_engine
 from apps.capabilities.interpreter.sandbox.state import hide_state
 from apps.capabilities.registry import Capability, Contribution, Key, Open, Opening
+from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.arguments import read_arguments
-from apps.capabilities.wrappers.composition import Wishes, wrapped
+from apps.capabilities.wrappers.composition import Wishes, prepared_tool
 from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, shortened
@@ -33,6 +25,7 @@ from apps.manifest.manifest import Manifest
 from apps.manifest.parameters import FunctionParameters, ParameterDisplay, ParameterStage
 from apps.manifest.tools import InternalTool
 from apps.manifest.toolsets import InternalToolSet
+from apps.workspace.loading.shared_loads import rules_of
 
 TOOL_NAME = "internal_code_execution_python_interpreter"
 TITLE = "Calling Python Code Interpreter"
@@ -52,7 +45,7 @@ SHOWN = {
 class RunSession:
     """The interpreter of one run. Calls build on each other, so each waits for its `turn`."""
 
-    session: Session
+    session: InterpreterSession
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -60,11 +53,12 @@ SESSION = Key[RunSession]("interpreter_session")
 
 
 def prepare(manifest: Manifest) -> Open | None:
-    tool = find_tool(manifest)
-    if tool is None:
+    found = find_tool(manifest)
+    if found is None:
         return None
+    toolset, tool = found
     engine = choose_engine(manifest)
-    prepared = interpreter_tool(tool, manifest, engine)
+    prepared = interpreter_tool(tool, toolset, manifest, engine)
 
     def open_interpreter(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
         return nullcontext(Contribution(tools=(prepared.bind(opening),), view=(hide_state,)))
@@ -72,51 +66,50 @@ def prepare(manifest: Manifest) -> Open | None:
     return open_interpreter
 
 
-def find_tool(manifest: Manifest) -> InternalTool | None:
+def find_tool(manifest: Manifest) -> tuple[InternalToolSet, InternalTool] | None:
     """The first that is enabled: a run has one interpreter."""
-    for toolset in manifest.tool_sets:
-        if isinstance(toolset, InternalToolSet) and toolset.enabled:
-            for tool in toolset.tools:
-                if (
-                    isinstance(tool, InternalTool)
-                    and tool.enabled
-                    and tool.open_ai_tool.function.name == TOOL_NAME
-                ):
-                    return tool
-    return None
+    found = (
+        (toolset, tool)
+        for toolset in manifest.tool_sets
+        if isinstance(toolset, InternalToolSet) and toolset.enabled
+        for tool in toolset.tools
+        if isinstance(tool, InternalTool) and tool.enabled
+        if tool.open_ai_tool.function.name == TOOL_NAME
+    )
+    return next(found, None)
 
 
 def choose_engine(manifest: Manifest) -> Engine:
     """DIAL's interpreter if its address is configured, else the built-in sandbox."""
     if settings.PY_INTERPRETER_URL:
-        return DialEngine(settings.PY_INTERPRETER_URL, time_limit(manifest))
-    return SandboxEngine()
+        return dial_engine(settings.PY_INTERPRETER_URL, time_limit(manifest))
+    return sandbox_engine()
 
 
 def time_limit(manifest: Manifest) -> float:
     """Seconds for one call; the interpreter's own setting wins over every application."""
-    own = manifest.tool_defaults.timeout_seconds
-    return float(
-        settings.PY_INTERPRETER_CLIENT_TIMEOUT or own or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
-    )
+    return float(settings.PY_INTERPRETER_CLIENT_TIMEOUT or rules_of(manifest).seconds)
 
 
-def interpreter_tool(tool: InternalTool, manifest: Manifest, engine: Engine) -> PreparedTool:
+def interpreter_tool(
+    tool: InternalTool, toolset: InternalToolSet, manifest: Manifest, engine: Engine
+) -> PreparedTool:
     function = tool.open_ai_tool.function
-    arguments = read_arguments(function.parameters)
     seconds = time_limit(manifest)
-    spec = ToolSpec(TOOL_NAME, f"{function.description}\n\n{engine.advice}", arguments.schema)
-
-    work = partial(run_code, engine, seconds)
     wishes = Wishes(
-        arguments,
+        read_arguments(function.parameters),
         display_of(manifest, TITLE, tool=tool.display, parameters=displayed(function.parameters)),
         seconds + GRACE_SECONDS,
         tool.attachment,
         tool.fallback_configuration,
+        is_repeatable=bool(tool.is_repeatable),
+        is_untrusted=bool(tool.is_untrusted),
         addresses=frozenset({FILES}),
+        approval=approval_rules(manifest, tool.approval, toolset.approval),
     )
-    return with_short_title(wrapped(PreparedTool(spec, work, streams="code"), wishes))
+    description = f"{function.description}\n\n{engine.advice}"
+    work = partial(run_code, engine, seconds)
+    return with_short_title(prepared_tool(TOOL_NAME, description, work, wishes, streams="code"))
 
 
 def displayed(parameters: FunctionParameters) -> FunctionParameters:
@@ -131,18 +124,14 @@ def displayed(parameters: FunctionParameters) -> FunctionParameters:
 
 def with_short_title(tool: PreparedTool) -> PreparedTool:
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
-        arguments = shortened_title(invocation.arguments)
-        return await tool.work(opening, replace(invocation, arguments=arguments))
+        title = invocation.arguments.get("title")
+        words = title.split(maxsplit=TITLE_WORDS) if isinstance(title, str) else []
+        if len(words) > TITLE_WORDS:
+            cut = {**invocation.arguments, "title": f"{' '.join(words[:TITLE_WORDS])}…"}
+            invocation = replace(invocation, arguments=cut)
+        return await tool.work(opening, invocation)
 
     return replace(tool, work=work)
-
-
-def shortened_title(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    title = arguments.get("title")
-    words = title.split(maxsplit=TITLE_WORDS) if isinstance(title, str) else []
-    if len(words) <= TITLE_WORDS:
-        return arguments
-    return {**arguments, "title": f"{' '.join(words[:TITLE_WORDS])}…"}
 
 
 async def run_code(

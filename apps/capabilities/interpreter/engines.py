@@ -1,15 +1,13 @@
 """What both interpreters have in common, and the kinds of output that are shown."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from apps.agent.messages import Message
 from apps.capabilities.interpreter.requests import Request
 from apps.capabilities.registry import Opening
-from apps.errors import ToolError, ToolTimedOut
+from apps.errors import ToolTimedOut
 
 Status = Literal["SUCCESS", "FAILURE"]
 
@@ -55,17 +53,13 @@ class Execution:
     notes: tuple[str, ...] = ()
 
 
-class InterpreterFailed(ToolError):
-    """The code could not be run: an ordinary result whose text tells the model why."""
-
-
 class ExecutionTimedOut(ToolTimedOut):
     def __init__(self, tool: str, seconds: float) -> None:
         super().__init__(tool, seconds)
         self.args = (f"Unable to execute code. Executions is taking too long time! {self.args[0]}",)
 
 
-class Session(Protocol):
+class InterpreterSession(Protocol):
     """One interpreter for the length of a run; calls come one after another."""
 
     async def execute(self, request: Request, messages: Sequence[Message]) -> Execution:
@@ -73,15 +67,22 @@ class Session(Protocol):
         ...
 
 
-class Engine(Protocol):
-    @property
-    def advice(self) -> str:
-        """What the model must know of this interpreter; continues the tool's description."""
-        ...
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """`advice` is what the model must know of it; it continues the tool's description.
 
-    def open(self, opening: Opening) -> Session:
-        """Cheap: nothing is started before the first call."""
-        ...
+    `open` is cheap: nothing is started before the first call.
+    """
+
+    advice: str
+    open: Callable[[Opening], InterpreterSession]
+
+
+def earlier_states(opening: Opening, messages: Sequence[Message]) -> Iterator[Mapping[str, Any]]:
+    """Of this request, of the last one, and of earlier answers: the newest first."""
+    yield opening.saved
+    yield opening.state
+    yield from (message.state for message in reversed(messages) if message.role == "assistant")
 
 
 def type_of(name: str) -> str:

@@ -1,7 +1,5 @@
 """What the model reads of an execution, and the attachments that it brought."""
 
-from __future__ import annotations
-
 import base64
 import re
 import secrets
@@ -15,7 +13,7 @@ from apps.agent.tools import ToolResult
 from apps.capabilities.interpreter.engines import ENDING_OF, TEXTS, Execution, Produced
 from apps.capabilities.interpreter.requests import DataSample, Request
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.fences import fenced
+from apps.capabilities.wrappers.texts import fenced
 from apps.errors import FileRefused
 
 AS_ATTACHMENT = "Content will be presented as attachment"

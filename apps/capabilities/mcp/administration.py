@@ -4,8 +4,6 @@ The asynchronous functions are for the event loop that runs applications; a sync
 them through `async_to_sync`.
 """
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,7 +17,7 @@ from apps.capabilities.mcp.listings import Listing, read_listing
 from apps.capabilities.mcp.pool import current_pool
 from apps.capabilities.mcp.session_slots import SessionSlot, State
 from apps.errors import ToolError
-from apps.manifest.toolsets import McpServer
+from apps.manifest.mcp_toolsets import McpServer
 from apps.workspace.egress.request_context import RequestContext
 from apps.workspace.egress.urls import read_url
 
@@ -70,7 +68,7 @@ def session_of(slot: SessionSlot) -> Session:
         version=endpoint.program.version if endpoint.program is not None else None,
         since=connected_since(slot),
         error=failure.message(endpoint.title) if failure is not None else "",
-        details=details_of(failure) if failure is not None else "",
+        details="\n".join(filter(None, (failure.details, failure.last_words))) if failure else "",
         failed_at=slot.failed_at,
     )
 
@@ -81,10 +79,6 @@ def connected_since(slot: SessionSlot) -> datetime | None:
         return None
     seconds = asyncio.get_running_loop().time() - connection.opened_at
     return datetime.now(UTC) - timedelta(seconds=seconds)
-
-
-def details_of(failure: ConnectionFailed) -> str:
-    return "\n".join(filter(None, (failure.details, failure.last_words)))
 
 
 def title_of(server: McpServer) -> str:
@@ -103,9 +97,8 @@ async def list_tools(
         slot = leases.take(endpoint, bucket)
         slot.forget_lists()
         try:
-            return (
-                await slot.cached("listing", RequestContext(seconds=seconds), read_listing)
-            ).tools
+            context = RequestContext(seconds=seconds)
+            return (await slot.cached("listing", context, read_listing)).tools
         except ConnectionFailed as failure:
             raise ToolError(failure.message(endpoint.title)) from failure
 

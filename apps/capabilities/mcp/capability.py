@@ -1,11 +1,7 @@
 """Toolsets of the kinds `mcp` and `dial-mcp`: the tools and resources of MCP servers."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-
-from django.conf import settings
 
 from apps.capabilities.mcp.endpoints import endpoint_problem
 from apps.capabilities.mcp.toolset_opening import PreparableToolset, open_toolsets
@@ -14,16 +10,15 @@ from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.access import is_usable, usable_ids
 from apps.errors import InitializationIssue
 from apps.manifest.manifest import Manifest
-from apps.manifest.toolsets import DialMcpToolSet, McpToolSet
+from apps.manifest.mcp_toolsets import DialMcpToolSet, McpToolSet
+from apps.workspace.loading.shared_loads import rules_of
 
 
-def read_toolsets(
-    manifest: Manifest,
-) -> tuple[list[PreparableToolset], list[InitializationIssue]]:
+def read_toolsets(manifest: Manifest) -> tuple[list[PreparableToolset], list[InitializationIssue]]:
     """The toolsets that can be used, and why the others cannot."""
     toolsets: list[PreparableToolset] = []
     issues: list[InitializationIssue] = []
-    seconds = call_seconds(manifest)
+    seconds = rules_of(manifest).seconds
     for index, node in enumerate(manifest.tool_sets):
         if not isinstance(node, McpToolSet | DialMcpToolSet) or not node.enabled:
             continue
@@ -36,11 +31,6 @@ def read_toolsets(
                 continue
         toolsets.append(PreparableToolset(Toolset(path, node, manifest, seconds, kept_as)))
     return toolsets, issues
-
-
-def call_seconds(manifest: Manifest) -> float:
-    configured = manifest.tool_defaults.timeout_seconds
-    return configured or float(settings.DEFAULT_TOOL_TIMEOUT_SECONDS)
 
 
 async def allowed(

@@ -1,9 +1,8 @@
 """How a connection to a server fails, and in what words a toolset's report tells it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from http import HTTPStatus
 
 import msgspec
@@ -20,6 +19,11 @@ DETAIL_CHARACTERS = 4_000
 ENDED = "the server ended the connection."
 """All that is known when messages stop coming; an exception that follows knows more."""
 TERMINATED = "Session terminated"
+NO_SERVER = (
+    "the address does not behave as an MCP server; probably there is none at it (404), or the "
+    "session has ended."
+)
+CONNECTION = "connection"
 SERVER_CODES = range(-32099, -31999)
 """Of JSON-RPC; a server decides what they mean."""
 STAND_INS = frozenset({"Server returned an error response", "Not Found"})
@@ -37,7 +41,7 @@ class ConnectionFailed(Exception):
 
     text: str
     _: KW_ONLY
-    kind: str = "connection"
+    kind: str = CONNECTION
     details: str = ""
     last_words: str = ""
     needs_sign_in: bool = False
@@ -59,58 +63,42 @@ class ConnectionFailed(Exception):
 def read_failure(error: BaseException, context: RequestContext) -> ConnectionFailed:
     found = list(leaves(error))
     details = shortened("\n".join(map(describe, found)), DETAIL_CHARACTERS)
+    failed = partial(ConnectionFailed, details=details)
     known = next((leaf for leaf in found if isinstance(leaf, ConnectionFailed)), None)
     if known is not None:
         return known
     if context.status == HTTPStatus.UNAUTHORIZED:
-        return ConnectionFailed(
-            "it asks for a sign-in.", kind="http", details=details, needs_sign_in=True
-        )
+        return failed("it asks for a sign-in.", kind="http", needs_sign_in=True)
     first = found[0]
     if context.failure:
-        return ConnectionFailed(context.failure, details=details, timed_out=context.timed_out)
+        return failed(context.failure, timed_out=context.timed_out)
     says_more = isinstance(first, MCPError) and first.message not in STAND_INS
     if context.status and not says_more:
-        return ConnectionFailed(
-            context.status_line,
-            kind="http",
-            details=details,
-            status=context.status,
-            retry_after=context.retry_after,
-        )
-    return read_leaf(first, details)
+        refused = partial(failed, status=context.status, retry_after=context.retry_after)
+        return refused(context.status_line, kind="http")
+    text, kind = sentence_of(first)
+    return failed(text, kind=kind, timed_out=isinstance(first, TimeoutError))
 
 
-def read_leaf(error: BaseException, details: str) -> ConnectionFailed:
+def sentence_of(error: BaseException) -> tuple[str, str]:
+    """What is wrong with the server, and the kind of failure."""
     match error:
         case MCPError() if error.message == TERMINATED:
-            return ConnectionFailed(
-                "the address does not behave as an MCP server; probably there is none at it "
-                "(404), or the session has ended.",
-                kind="mcp",
-                details=details,
-            )
+            return NO_SERVER, "mcp"
         case MCPError() if is_closed(error):
-            return ConnectionFailed(ENDED, details=details)
+            return ENDED, CONNECTION
         case MCPError():
-            message = one_line(error.message, MESSAGE_CHARACTERS) or "without a message"
-            return ConnectionFailed(message, kind="mcp", details=details)
+            return one_line(error.message, MESSAGE_CHARACTERS) or "without a message", "mcp"
         case TimeoutError():
-            return ConnectionFailed(
-                "the server did not answer in time.", details=details, timed_out=True
-            )
+            return "the server did not answer in time.", CONNECTION
         case ValidationError():
-            return ConnectionFailed(
-                "the server's answer does not follow the protocol.", details=details
-            )
+            return "the server's answer does not follow the protocol.", CONNECTION
         case SSEError():
-            return ConnectionFailed(
-                "the server sent an event that is too large, or nonsense.", details=details
-            )
+            return "the server sent an event that is too large, or nonsense.", CONNECTION
         case EgressRefused() | ToolError() | Unsupported():
-            return ConnectionFailed(str(error), details=details)
+            return str(error), CONNECTION
         case _:
-            return ConnectionFailed("the connection failed.", details=details)
+            return "the connection failed.", CONNECTION
 
 
 def has_lost_session(context: RequestContext) -> bool:

@@ -1,7 +1,5 @@
 """One session with one server. A task of its own enters and leaves it; any task may use it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextvars
 from collections.abc import Awaitable, Callable
@@ -20,6 +18,7 @@ from apps.capabilities.mcp.connection_failures import (
     leaves,
     read_failure,
 )
+from apps.capabilities.mcp.elicitation import Elicit
 from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.processes import StderrTail
 from apps.capabilities.mcp.redaction import SentCredentials
@@ -36,9 +35,14 @@ LIST_CHANGES = (types.ToolListChangedNotification, types.ResourceListChangedNoti
 
 
 class Connection:
-    """`changed` is called when the server says that its lists have changed."""
+    """`changed` is called when the server says that its lists have changed. With `elicit`, the
+    server is told that it may ask a person.
+    """
 
-    def __init__(self, endpoint: Endpoint, changed: Callable[[], None]) -> None:
+    def __init__(
+        self, endpoint: Endpoint, changed: Callable[[], None], elicit: Elicit | None = None
+    ) -> None:
+        self.elicit = elicit
         self.endpoint = endpoint
         self.changed = changed
         self.errors = StderrTail()
@@ -100,6 +104,7 @@ class Connection:
                         cache=None,
                         message_handler=self.on_message,
                         client_info=INFO,
+                        elicitation_callback=self.elicit,
                     )
                     self.client = await stack.enter_async_context(client)
                 self.opened_at = asyncio.get_running_loop().time()

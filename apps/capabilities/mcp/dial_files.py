@@ -1,7 +1,5 @@
 """Parameters that take files of DIAL's: the toolset is granted access to them before a call."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -37,11 +35,12 @@ async def grant_files(
     if not named:
         return
     if not binding.toolset.kept_as:
-        error = ToolError("Files cannot be shared because dial_toolset_id is not configured.")
-        error.is_lasting = True
-        raise error
+        problem = "Files cannot be shared because dial_toolset_id is not configured."
+        raise ToolError(problem, is_lasting=True)
     paths = [dial_path(name, url, binding.endpoint.url) for name, url in named]
     await opening.workspace.grant(list(dict.fromkeys(paths)), binding.toolset.kept_as)
+    for path in paths:
+        await opening.loader.distrust(path)
 
 
 def urls_in(value: Any) -> Iterator[str]:

@@ -1,10 +1,11 @@
 """Where a server is and with which credentials it is called."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from typing import Literal, assert_never
+from uuid import UUID
 
 from apps.capabilities.mcp.redaction import SentCredentials
 from apps.errors import Unsupported
@@ -14,17 +15,19 @@ from apps.manifest.authorizations import (
     ClientIdSecretAuthorization,
     McpApiKeyAuthorization,
     McpAuthorization,
+    OAuthAuthorization,
     credentials_in,
 )
-from apps.manifest.toolsets import McpServer
+from apps.manifest.mcp_toolsets import McpServer
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.headers import basic, header_name_problem, header_value_problem
-from apps.workspace.egress.request_context import Authorize
+from apps.workspace.egress.session_transport import Authorize
 from apps.workspace.egress.tokens import find_tokens
 from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local import mcp_servers
 from apps.workspace.local.mcp_servers import RegisteredServer
 from apps.workspace.local.stored_secrets import Need, refusals, reveal, versions
+from apps.workspace.oauth.accounts import access_token
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,10 @@ class Endpoint:
 
     `program` is set with the protocol `stdio`, `url` with the others. `carried` is a hash of the
     headers that a run brings along, "" for none. `secrets` are those that the authorization names,
-    each with its version: a session that was opened with an older one is another.
+    each with its version: a session that was opened with an older one is another. `seat` is 0 for a
+    session that runs share and whose server may ask nobody; else the number of a session that serves
+    one run at a time. `account` is the person's own one at the
+    server; another sign-in gets another session.
     """
 
     protocol: Literal["sse", "streamable_http", "stdio"]
@@ -43,6 +49,8 @@ class Endpoint:
     program: RegisteredServer | None = None
     carried: str = ""
     secrets: tuple[tuple[str, int], ...] = ()
+    seat: int = 0
+    account: tuple[UUID, datetime | None] | None = None
 
     @property
     def title(self) -> str:
@@ -50,6 +58,8 @@ class Endpoint:
         return self.program.name if self.program is not None else self.url.partition("?")[0]
 
     def authorizing(self, sent: SentCredentials) -> Authorize:
+        if self.account is not None:
+            return partial(authorize_person, self.account[0], sent)
         return partial(authorize, self.authorization, self.url, sent)
 
 
@@ -71,7 +81,8 @@ async def find_endpoint(info: McpServer) -> Endpoint:
 
 def needs_of(info: McpServer) -> list[Need]:
     how = info.authorization
-    tokens = (how.token_url,) if isinstance(how, ClientIdSecretAuthorization) else ()
+    token_url = getattr(how, "token_url", None)
+    tokens = (token_url,) if token_url else ()
     return [
         Need(f"mcp_server_info.authorization.{name}", credential, (info.url, *tokens))
         for name, credential in credentials_in(how)
@@ -80,21 +91,27 @@ def needs_of(info: McpServer) -> list[Need]:
 
 def endpoint_problem(info: McpServer) -> tuple[str, str]:
     """The field that cannot be used and the reason; two empty texts when all can."""
-    if info.protocol != "stdio":
-        try:
-            read_url(info.url)
-        except AddressInvalid as error:
-            return "url", str(error)
     how = info.authorization
+    problem = address_problem({} if info.protocol == "stdio" else {"url": info.url})
+    if problem[1]:
+        return problem
     if isinstance(how, BearerAuthorization):
         return "authorization", header_value_problem(how.token.text)
     if isinstance(how, McpApiKeyAuthorization):
         return "authorization", header_name_problem(how.name) or header_value_problem(how.key.text)
-    if isinstance(how, ClientIdSecretAuthorization):
+    if isinstance(how, OAuthAuthorization) and bool(how.authorization_url) != bool(how.token_url):
+        return "authorization", "write both `authorization_url` and `token_url`, or neither."
+    names = ("authorization_url", "token_url")
+    urls = {f"authorization.{name}": getattr(how, name, None) for name in names}
+    return address_problem({name: url for name, url in urls.items() if url is not None})
+
+
+def address_problem(addresses: Mapping[str, str]) -> tuple[str, str]:
+    for name, url in addresses.items():
         try:
-            read_url(how.token_url)
+            read_url(url)
         except AddressInvalid as error:
-            return "authorization.token_url", str(error)
+            return name, str(error)
     return "", ""
 
 
@@ -120,6 +137,8 @@ async def authorize(
         case McpApiKeyAuthorization():
             secret = (await reveal(how.key, url)).text
             headers = {how.name: secret}
+        case OAuthAuthorization():  # nobody is signed in
+            return {}, token
         case ClientIdSecretAuthorization():
             secret = token = await find_tokens(how).current(url, refused)
             headers = {"Authorization": f"Bearer {token}"}
@@ -127,3 +146,14 @@ async def authorize(
             assert_never(how)
     sent.add(secret)
     return headers, token
+
+
+async def authorize_person(
+    account: UUID, sent: SentCredentials, refused: str
+) -> tuple[dict[str, str], str]:
+    """As `authorize`, with the account of a person. Raises `ToolError`."""
+    token = await access_token(account, refused)
+    if not token:
+        return {}, ""
+    sent.add(token)
+    return {"Authorization": f"Bearer {token}"}, token

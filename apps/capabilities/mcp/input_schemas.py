@@ -1,7 +1,5 @@
 """JSON Schemas of strangers, made into parameters: complete in themselves, small, checkable."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Set
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """What a server offers: its tools, its resources, and what it says about their use."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable

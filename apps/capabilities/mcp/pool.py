@@ -6,6 +6,8 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from itertools import count
 
 from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.capabilities.mcp.endpoints import Endpoint
@@ -120,15 +122,30 @@ class Leases:
         self.pool = pool
         self.taken: list[tuple[SessionSlot, bool]] = []
 
-    def take(self, endpoint: Endpoint, bucket: str, *, alone: bool = False) -> SessionSlot:
-        """A session that stays while it is leased; `alone`: of no use to any other run.
+    def take(
+        self, endpoint: Endpoint, bucket: str, *, alone: bool = False, asks: bool = False
+    ) -> SessionSlot:
+        """A session that stays while it is leased; `alone`: of no use to any other run; `asks`: its
+        server may ask a person, so that no other run has it meanwhile.
 
         Raises `ConnectionFailed` when the pool is full.
         """
+        if asks:
+            endpoint = self.seated(endpoint, bucket)
         slot = self.pool.slot(endpoint, bucket)
         slot.users += 1
         self.taken.append((slot, alone))
         return slot
+
+    def seated(self, endpoint: Endpoint, bucket: str) -> Endpoint:
+        """The session that this run has already, else the first that no run has."""
+        mine = {(slot.endpoint, slot.bucket) for slot, _ in self.taken}
+        for seat in count(1):
+            key = replace(endpoint, seat=seat), bucket
+            slot = self.pool.slots.get(key)
+            if key in mine or slot is None or not slot.users:
+                return key[0]
+        raise AssertionError
 
     def give_back(self) -> list[asyncio.Task[None]]:
         """The sessions that end now: the last of several runs ends what they share."""

@@ -1,7 +1,5 @@
 """MCP servers as programs: started without a shell, ended with all their child processes."""
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import os

@@ -1,7 +1,5 @@
 """Credentials that were sent to a server, hidden in whatever it says, where it comes in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Resources of servers: a list in the prompt, a tool that reads one, and those that are read ahead."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,36 +10,35 @@ from mcp import Client
 
 from apps.agent.injection import Injection, inject
 from apps.agent.messages import Message
-from apps.agent.tools import Invocation, ToolResult, ToolSpec
+from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.mcp.bindings import ToolsetBinding
 from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.capabilities.mcp.listings import read_resources
 from apps.capabilities.mcp.results import blob_of, keep
 from apps.capabilities.mcp.sign_ins import ask
 from apps.capabilities.mcp.toolsets import Toolset
-from apps.capabilities.registry import HistoryStep, Opening
+from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.arguments import Arguments, read_arguments
-from apps.capabilities.wrappers.composition import Wishes, wrapped
+from apps.capabilities.wrappers.attachments import see_files
+from apps.capabilities.wrappers.composition import Wishes, prepared_tool
 from apps.capabilities.wrappers.display import display_of
+from apps.capabilities.wrappers.internal import parameters, text_parameter
 from apps.capabilities.wrappers.limits import MODEL_CHARACTERS
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import one_line, shortened
 from apps.errors import InitializationIssue, InvalidParameter
-from apps.manifest.parameters import FunctionParameters, SimpleParameter
 
 logger = logging.getLogger(__name__)
 
 TOOL_NAME = "read_mcp_resource"
-PARAMETERS = FunctionParameters(
-    type="object",
-    properties={
-        "uri": SimpleParameter(type="string", description="URI of the resource, as it is listed."),
-        "toolset": SimpleParameter(
-            type="string",
-            description="Name of the toolset that has it. Only needed when several could.",
+PARAMETERS = parameters(
+    {
+        "uri": text_parameter("URI of the resource, as it is listed."),
+        "toolset": text_parameter(
+            "Name of the toolset that has it. Only needed when several could."
         ),
     },
-    required=("uri",),
+    "uri",
 )
 CARD_CHARACTERS = 500
 
@@ -65,13 +62,6 @@ class ToolsetResources:
 
     def has(self, uri: str) -> bool:
         return any(resource.uri == uri for resource in self.listed)
-
-
-@dataclass(frozen=True, slots=True)
-class EagerText:
-    toolset: str
-    uri: str
-    text: str
 
 
 async def list_resources(binding: ToolsetBinding) -> ToolsetResources | None:
@@ -113,17 +103,16 @@ def reading_arguments() -> Arguments:
 def reading_tool(offered: Sequence[ToolsetResources]) -> PreparedTool:
     """One tool for all toolsets, with the settings of the first."""
     first = offered[0].toolset
-    arguments = reading_arguments()
-    spec = ToolSpec(TOOL_NAME, "Reads a resource of an MCP server.", arguments.schema)
     wishes = Wishes(
-        arguments,
+        reading_arguments(),
         display_of(first.manifest, "Read resource", parameters=PARAMETERS),
         first.seconds,
         first.node.attachment,
         first.node.fallback_configuration,
         is_repeatable=True,
     )
-    return wrapped(PreparedTool(spec, partial(read, offered)), wishes)
+    description = "Reads a resource of an MCP server."
+    return prepared_tool(TOOL_NAME, description, partial(read, offered), wishes)
 
 
 async def read(
@@ -141,13 +130,20 @@ async def read(
         contents = await ask(resources.binding, opening, question)
     except ConnectionFailed as failure:
         raise toolset.refusal(failure, TOOL_NAME) from failure
+    distrust(resources, opening)
     text = "\n\n".join(texts_in(contents))
     blobs = (blob_of(item) for item in contents if isinstance(item, types.BlobResourceContents))
     attachments, notes = await keep(blobs, "resource", toolset.node.attachment, opening)
     content = "\n\n".join(filter(None, [text, *notes]))
     if attachments and not text:
-        content = f"See attached files: {', '.join(item.title for item in attachments)}"
+        content = see_files(attachments)
     return ToolResult(content or "The resource is empty.", attachments=attachments)
+
+
+def distrust(resources: ToolsetResources, opening: Opening) -> None:
+    """Note that the run reads what others have written, if the manifest says so of the server."""
+    if resources.toolset.node.is_untrusted:
+        opening.taint.add(f"resources of {resources.toolset.label}")
 
 
 def find_toolset(offered: Sequence[ToolsetResources], uri: str, name: str) -> ToolsetResources:
@@ -171,10 +167,10 @@ def texts_in(contents: Contents) -> list[str]:
 
 async def read_eager(
     resources: ToolsetResources,
-) -> tuple[list[EagerText], list[InitializationIssue]]:
-    """Resources that are read ahead, cached as long as the lists are."""
+) -> tuple[list[Injection], list[InitializationIssue]]:
+    """Resources as if the model had read them, cached as long as the lists are."""
     wanted, label = resources.toolset.resources, resources.toolset.label
-    texts: list[EagerText] = []
+    found: list[Injection] = []
     issues: list[InitializationIssue] = []
     for item in (wanted.items if wanted is not None else None) or ():
         if not item.eager:
@@ -186,8 +182,14 @@ async def read_eager(
             issues.append(InitializationIssue(issue, details=failure.details, is_hard=False))
         else:
             if text:
-                texts.append(EagerText(label, item.uri, text))
-    return texts, issues
+                found.append(read_ahead(label, item.uri, text))
+    return found, issues
+
+
+def read_ahead(toolset: str, uri: str, text: str) -> Injection:
+    """Where the conversation does not have it yet or has it in another version."""
+    arguments = {"uri": uri, "toolset": toolset}
+    return Injection(TOOL_NAME, arguments, shortened(text, MODEL_CHARACTERS), "append_if_changed")
 
 
 async def eager_text(uri: str, binding: ToolsetBinding) -> str:
@@ -201,22 +203,9 @@ async def eager_text(uri: str, binding: ToolsetBinding) -> str:
     return await binding.slot.cached(("resource", uri), binding.request_context(), question)
 
 
-def injection(texts: Sequence[EagerText]) -> HistoryStep:
-    """A step that adds, as if the model had read it, what the conversation does not have yet or
-    has in another version."""
-    wanted = [
-        Injection(
-            TOOL_NAME,
-            {"uri": text.uri, "toolset": text.toolset},
-            shortened(text.text, MODEL_CHARACTERS),
-            "append_if_changed",
-        )
-        for text in texts
-    ]
-
-    async def add(messages: Sequence[Message]) -> Sequence[Message]:
-        for one in wanted:
-            messages = inject(messages, one)
-        return messages
-
-    return add
+async def inject_all(
+    injections: Sequence[Injection], messages: Sequence[Message]
+) -> Sequence[Message]:
+    for one in injections:
+        messages = inject(messages, one)
+    return messages

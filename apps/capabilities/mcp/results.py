@@ -1,12 +1,8 @@
 """What a server answered, as the model, the stage and the person get it."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import logging
-import mimetypes
-import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -17,9 +13,8 @@ from apps.agent.stages import Stage
 from apps.agent.tools import ToolResult
 from apps.capabilities.mcp.structured_content import BINARY_TYPE, without_binary
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.attachments import matches
-from apps.capabilities.wrappers.fences import fenced
-from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, as_text, one_line, shortened
+from apps.capabilities.wrappers.attachments import keep_file, matches, media_type, see_files
+from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, as_text, fenced, one_line, shortened
 from apps.errors import FileRefused, ToolError
 from apps.manifest.attachments import AttachmentFilter
 from apps.manifest.names import sanitize
@@ -50,8 +45,7 @@ async def result_of(
     if answer.is_error:
         raise ToolError(text or "The tool failed and did not say why.")
     attachments, notes = await keep(blobs_of(answer.content), tool_name, wanted, opening)
-    if attachments and not text:
-        text = f"See attached files: {', '.join(item.title for item in attachments)}"
+    text = text or see_files(attachments)
     content = "\n\n".join(filter(None, [text, *notes])) or "The tool gave an empty result."
     stage.write(f"> #### Result:\n\n{fenced(shortened(content, STAGE_CHARACTERS))}\n")
     return ToolResult(content, attachments=attachments)
@@ -112,6 +106,7 @@ async def keep(
     blobs: Iterable[Blob | None], tool_name: str, wanted: AttachmentFilter, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
     """Files of the caller from those that are wanted; notes for the model on the others."""
+    stem = sanitize(tool_name)
     attachments: list[Attachment] = []
     notes: list[str] = []
     for blob in blobs:
@@ -124,16 +119,8 @@ async def keep(
             break
         else:
             try:
-                attachments.append(await upload(blob, tool_name, opening))
+                kind = media_type(blob.kind)
+                attachments.append(await keep_file(stem, blob.content, kind, opening))
             except FileRefused as error:
                 notes.append(f"An attachment of {one_line(blob.kind)} was not kept: {error}")
     return tuple(attachments), notes
-
-
-async def upload(blob: Blob, tool_name: str, opening: Opening) -> Attachment:
-    kind = blob.kind.partition(";")[0].strip().lower()
-    ending = mimetypes.guess_extension(kind) or ".bin"
-    stem = sanitize(tool_name)
-    name = f"{stem}-{secrets.token_hex(4)}{ending}"
-    info = await opening.workspace.files.keep(name, blob.content, kind)
-    return Attachment(type=kind, title=f"{stem}{ending}", url=info.path)

@@ -1,7 +1,5 @@
 """The place of one server in the pool, for one caller: its session, its lists, its failures."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time
@@ -14,6 +12,7 @@ from mcp import Client
 
 from apps.capabilities.mcp.connection_failures import ConnectionFailed, has_lost_session
 from apps.capabilities.mcp.connections import Connection
+from apps.capabilities.mcp.elicitation import ElicitationDesk
 from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.sign_in_results import SignInResults
 from apps.workspace.egress.request_context import RequestContext
@@ -43,6 +42,7 @@ class SessionSlot:
         self.kept: dict[Hashable, tuple[Any, float]] = {}
         self.locks: dict[Hashable, asyncio.Lock] = {}
         self.sign_ins = SignInResults()
+        self.desk = ElicitationDesk()
         self.failure: ConnectionFailed | None = None
         self.failed_at: datetime | None = None
         self.failures = 0
@@ -86,7 +86,8 @@ class SessionSlot:
         return starting.result()
 
     async def connect(self, context: RequestContext) -> Connection:
-        connection = Connection(self.endpoint, self.forget_lists)
+        elicit = self.desk.elicit if self.endpoint.seat else None
+        connection = Connection(self.endpoint, self.forget_lists, elicit)
         self.opened += 1
         try:
             await connection.open(context, min(CONNECT_SECONDS, context.seconds))

@@ -1,7 +1,5 @@
 """How people answered when they were asked to sign in: calls at the same time ask them once."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 

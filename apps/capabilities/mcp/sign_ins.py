@@ -1,7 +1,5 @@
 """Asking the person behind a call to sign in, and trying again when they did."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from typing import TypeVar
@@ -12,6 +10,7 @@ from mcp import Client
 from apps.capabilities.mcp.bindings import ToolsetBinding
 from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.capabilities.registry import Key, Opening
+from apps.workspace.egress.request_context import RequestContext
 from apps.workspace.port import SignIn
 
 CHALLENGE = "dial.epam.com/auth-challenge"
@@ -53,7 +52,12 @@ def sign_in_problem(outcome: SignIn, label: str) -> str:
             return f"Sign-in failed for toolset '{label}'"
 
 
-async def ask(binding: ToolsetBinding, opening: Opening, question: Question[T]) -> T:
+async def ask(
+    binding: ToolsetBinding,
+    opening: Opening,
+    question: Question[T],
+    make_context: Callable[[ToolsetBinding], RequestContext] = ToolsetBinding.request_context,
+) -> T:
     """Ask a question; if the toolset of the workspace wants a sign-in, ask again after it.
 
     Raises `ConnectionFailed`.
@@ -65,14 +69,14 @@ async def ask(binding: ToolsetBinding, opening: Opening, question: Question[T]) 
         return (await opening.workspace.sign_in([toolset_id])).get(toolset_id) == "success"
 
     try:
-        return await slot.ask(binding.request_context(), question)
+        return await slot.ask(make_context(binding), question)
     except ConnectionFailed as failure:
         if not failure.needs_sign_in or not toolset_id:
             raise
         if not await slot.sign_ins.since(began, toolset_id, sign_in):
             raise
     slot.forget_failures()
-    return await slot.ask(binding.request_context(), question)
+    return await slot.ask(make_context(binding), question)
 
 
 async def call(
@@ -84,7 +88,8 @@ async def call(
     """
     sign_ins = binding.slot.sign_ins
     began = sign_ins.count
-    answer = await ask(binding, opening, question)
+    make_context = ToolsetBinding.call_context
+    answer = await ask(binding, opening, question, make_context)
     scopes = challenged(answer)
 
     async def sign_in() -> bool:
@@ -94,7 +99,7 @@ async def call(
         return True
 
     if scopes and await sign_ins.since(began, scopes, sign_in):
-        return await ask(binding, opening, question)
+        return await ask(binding, opening, question, make_context)
     return answer
 
 

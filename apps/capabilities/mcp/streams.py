@@ -20,7 +20,7 @@ from apps.capabilities.mcp.connection_failures import ENDED, ConnectionFailed
 from apps.capabilities.mcp.endpoints import Endpoint
 from apps.capabilities.mcp.processes import StderrTail, process_streams
 from apps.capabilities.mcp.redaction import SentCredentials
-from apps.workspace.egress.request_context import Broken, make_session_client
+from apps.workspace.egress.session_transport import Broken, make_session_client
 
 MOST_MESSAGE_BYTES = 16 * 1024 * 1024
 """A file of the usual limit (10 MiB) in base64, and something around it."""

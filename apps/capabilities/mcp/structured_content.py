@@ -1,7 +1,5 @@
 """Structured content as text for a model: what is binary in it is named and left out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -34,7 +32,8 @@ def without_binary(value: Any, kind: str = "", key: str = "") -> Any:
     if isinstance(value, str):
         return text_without_binary(value, kind, key)
     if isinstance(value, Mapping):
-        kind = type_in(value) or kind
+        told = value.get("mimeType") or value.get("mime_type")
+        kind = told if isinstance(told, str) and told else kind
         return {key: without_binary(item, kind, key) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [without_binary(item, kind, key) for item in value]
@@ -47,11 +46,6 @@ def text_without_binary(text: str, kind: str, key: str) -> str:
         return note(kind, text)
     text = _data_uri.sub(lambda found: note(found[1], found[2]), text)
     return _inside.sub(lambda found: note("", found[0]) if is_mixed(found[0]) else found[0], text)
-
-
-def type_in(value: Mapping[str, Any]) -> str:
-    found = value.get("mimeType") or value.get("mime_type")
-    return found if isinstance(found, str) else ""
 
 
 def is_blob(text: str, least: int) -> bool:

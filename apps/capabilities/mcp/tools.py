@@ -1,9 +1,7 @@
 """Tools of a server as tools of ours, prepared once for each list that a server tells."""
 
-from __future__ import annotations
-
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,28 +12,41 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from apps.agent.stages import Stage
-from apps.agent.tools import Invocation, ToolResult, ToolSpec
+from apps.agent.time_limits import current_limits
+from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.mcp.bindings import BINDINGS
 from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.capabilities.mcp.dial_files import file_parameters, grant_files
+from apps.capabilities.mcp.elicitation import GoingCall
 from apps.capabilities.mcp.input_schemas import SchemaInvalid, SchemaReader
 from apps.capabilities.mcp.listings import Listing
+from apps.capabilities.mcp.person_accounts import wanted_account
 from apps.capabilities.mcp.results import result_of
 from apps.capabilities.mcp.sign_ins import call as ask_tool
 from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.composition import Wishes, wrapped
+from apps.capabilities.wrappers.approval import Risk
+from apps.capabilities.wrappers.approval_rules import approval_rules
+from apps.capabilities.wrappers.composition import Wishes, prepared_tool
 from apps.capabilities.wrappers.display import display_of, title_of
 from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.wrappers.sign_in import ask_person
 from apps.capabilities.wrappers.texts import one_line, shortened
 from apps.errors import InitializationIssue
 from apps.manifest.names import visible_name
+from apps.manifest.tools import as_stated
 
 logger = logging.getLogger(__name__)
 
 MOST_TOOLS = 500
 """Of one toolset. Models take far fewer, so more are a mistake."""
 DESCRIPTION_CHARACTERS = 10_000
+MOST_NAMED = 10
+"""Withheld tools in one issue."""
+WHY = {
+    "changed": "because the server changed the description and no operator has looked at it yet",
+    "withheld": "because an operator did not accept the changed description",
+}
 MOST_PROGRESS = 200
 """Of one call, shown in its stage."""
 
@@ -49,33 +60,38 @@ class PreparedTools:
     issues: tuple[InitializationIssue, ...] = ()
 
 
-def prepare_tools(toolset: Toolset, listing: Listing) -> PreparedTools:
+def prepare_tools(toolset: Toolset, listing: Listing, withheld: Mapping[str, str]) -> PreparedTools:
+    """`withheld` are tools that a model may not be shown, as `withheld_tools` has them."""
     chosen = list(allowed_tools(toolset, listing))
     if len(chosen) > MOST_TOOLS:
-        return PreparedTools(
-            issues=(
-                InitializationIssue(
-                    f"Toolset {toolset.label}: its server has {len(chosen):,} tools; at most "
-                    f"{MOST_TOOLS} can be used. Name those that are needed in allowed_tools."
-                ),
-            )
+        issue = InitializationIssue(
+            f"Toolset {toolset.label}: its server has {len(chosen):,} tools; at most {MOST_TOOLS} "
+            "can be used. Name those that are needed in allowed_tools."
         )
+        return PreparedTools(issues=(issue,))
     tools: list[PreparedTool] = []
     hidden: list[PreparedTool] = []
     issues: list[InitializationIssue] = []
+    left_out: dict[str, list[str]] = {}
     schemas = SchemaReader()
     for tool in chosen:
         kept = hidden if tool.name in (toolset.node.hidden_from_model or ()) else tools
+        if kept is tools and tool.name in withheld:
+            left_out.setdefault(withheld[tool.name], []).append(tool.name)
+            continue
         try:
             kept.append(prepare_tool(toolset, tool, schemas))
         except SchemaInvalid as error:
-            issues.append(
-                InitializationIssue(
-                    f"Toolset {toolset.label}: the tool {one_line(tool.name)!r} is left out, "
-                    f"because of its input schema: {error}"
-                )
-            )
+            problem = f"the tool {one_line(tool.name)!r} is left out, because of its input schema"
+            issues.append(InitializationIssue(f"Toolset {toolset.label}: {problem}: {error}"))
+    issues += [withheld_issue(toolset, state, names) for state, names in left_out.items()]
     return PreparedTools(tuple(tools), tuple(hidden), tuple(issues))
+
+
+def withheld_issue(toolset: Toolset, state: str, names: Sequence[str]) -> InitializationIssue:
+    named = ", ".join(repr(one_line(name)) for name in names[:MOST_NAMED])
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return InitializationIssue(f"Toolset {toolset.label}: withheld, {WHY[state]}: {named}{more}.")
 
 
 def allowed_tools(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
@@ -99,22 +115,38 @@ def prepare_tool(toolset: Toolset, tool: types.Tool, schemas: SchemaReader) -> P
     title = title_of(toolset.name, called, f"Calling {called} via MCP")
     description = shortened(tool.description or tool.name, DESCRIPTION_CHARACTERS)
     work = partial(call, toolset.path, tool.name, name, file_parameters(arguments.schema))
-    return wrapped(
-        PreparedTool(ToolSpec(name, description, arguments.schema), work, toolset.path),
-        Wishes(
-            arguments,
-            display_of(toolset.manifest, title),
-            toolset.seconds,
-            toolset.node.attachment,
-            toolset.node.fallback_configuration,
-            is_repeatable=is_repeatable(tool.annotations),
-        ),
+    told = tool.annotations
+    wishes = Wishes(
+        arguments,
+        display_of(toolset.manifest, title),
+        toolset.seconds,
+        toolset.node.attachment,
+        toolset.node.fallback_configuration,
+        is_repeatable=as_stated(toolset.node.is_repeatable, otherwise=is_told_repeatable(told)),
+        is_untrusted=as_stated(toolset.node.is_untrusted, otherwise=is_told_open(told)),
+        approval=approval_rules(toolset.manifest, toolset.node.approval),
+        risk=risk_of(told),
     )
+    return prepared_tool(name, description, work, wishes, toolset=toolset.path)
 
 
-def is_repeatable(told: types.ToolAnnotations | None) -> bool:
+def is_told_repeatable(told: types.ToolAnnotations | None) -> bool:
     """Whether the server says that calling the tool twice does no more than calling it once."""
     return told is not None and bool(told.read_only_hint or told.idempotent_hint)
+
+
+def is_told_open(told: types.ToolAnnotations | None) -> bool:
+    """Whether the server says that the tool brings what the world outside has written."""
+    return told is not None and bool(told.open_world_hint)
+
+
+def risk_of(told: types.ToolAnnotations | None) -> Risk:
+    """What the server says that a call may do, for the person who approves it."""
+    if told is None:
+        return "changes"
+    if told.read_only_hint:
+        return "read-only"
+    return "destructive" if told.destructive_hint else "changes"
 
 
 async def call(
@@ -125,19 +157,22 @@ async def call(
     opening: Opening,
     invocation: Invocation,
 ) -> ToolResult:
-    """`path` is the toolset's, `tool_name` the server's, `name` the model's; `files` are parameters
-    that hold some.
-
-    Raises `ToolError`, `FileRefused`.
+    """Call the server's `tool_name`, which the model calls `name`; `files` are parameters that
+    hold some. Raises `ToolError`, `FileRefused`.
     """
     binding = opening.known[BINDINGS][path]
     toolset = binding.toolset
     await grant_files(files, invocation.arguments, binding, opening)
     shown = ShownProgress(invocation.stage)
     question = partial(call_tool, tool_name, dict(invocation.arguments), shown)
+    going = GoingCall(invocation.ledger, invocation.key, toolset.label, current_limits())
     try:
-        answer = await ask_tool(binding, opening, question)
+        with binding.slot.desk.serving(going):
+            answer = await ask_tool(binding, opening, question)
     except ConnectionFailed as failure:
+        wanted = wanted_account(toolset) if failure.needs_sign_in else None
+        if wanted is not None:
+            return await ask_person(wanted, opening, invocation)
         raise toolset.refusal(failure, name) from failure
     finally:
         shown.is_over = True

@@ -1,23 +1,32 @@
 """Toolsets in one run: what their servers offer, or why they offer nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Coroutine, Hashable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from http import HTTPStatus
 
+from apps.agent.injection import Injection
 from apps.agent.tools import Tool
 from apps.capabilities.mcp.bindings import BINDINGS, ToolsetBinding, bind_toolset
 from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.capabilities.mcp.listings import Listing, read_listing
+from apps.capabilities.mcp.person_accounts import (
+    NotSignedIn,
+    SignedIn,
+    connect_name,
+    connect_tool,
+    unlist,
+    wanted_account,
+)
+from apps.capabilities.mcp.pins import withheld_tools
 from apps.capabilities.mcp.pool import Leases, current_pool
 from apps.capabilities.mcp.resources import (
-    EagerText,
     ToolsetResources,
-    injection,
+    distrust,
+    inject_all,
     list_resources,
     read_eager,
     reading_tool,
@@ -26,7 +35,8 @@ from apps.capabilities.mcp.resources import (
 from apps.capabilities.mcp.sign_ins import sign_in_once, sign_in_problem, want_sign_in
 from apps.capabilities.mcp.tools import PreparedTools, prepare_tools
 from apps.capabilities.mcp.toolsets import Toolset
-from apps.capabilities.registry import Contribution, Opening
+from apps.capabilities.registry import Arrange, Contribution, Opening
+from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import shortened
 from apps.errors import DeploymentNotFound, InitializationIssue, QuickAppError, ServiceFailed
 from apps.workspace.egress.urls import AddressInvalid
@@ -41,15 +51,19 @@ MOST_PREPARED = 8
 
 @dataclass(slots=True)
 class OpenedToolset:
-    """`binding` is set when the server was found, `refusal` when it wants a sign-in."""
+    """`binding` is set when the server was found, `refusal` when it wants a sign-in. `connecting` has
+    the person sign in with their own account, where the server takes that.
+    """
 
     binding: ToolsetBinding | None = None
     tools: PreparedTools = field(default_factory=PreparedTools)
     instructions: str = ""
     resources: ToolsetResources | None = None
-    eager: list[EagerText] = field(default_factory=list)
+    eager: list[Injection] = field(default_factory=list)
     issues: list[InitializationIssue] = field(default_factory=list)
     refusal: ConnectionFailed | None = None
+    connecting: PreparedTool | None = None
+    arrange: tuple[Arrange, ...] = ()
 
 
 class PreparableToolset:
@@ -57,10 +71,27 @@ class PreparableToolset:
 
     def __init__(self, toolset: Toolset) -> None:
         self.toolset = toolset
-        self.prepared: dict[tuple[str, str], PreparedTools] = {}
+        self.prepared: dict[Hashable, PreparedTools] = {}
 
     async def open(self, opening: Opening, leases: Leases) -> OpenedToolset:
-        """Failures of the server become issues."""
+        """As `open_known`; where people sign in by themselves, with the tool for that."""
+        wanted = wanted_account(self.toolset)
+        if wanted is None:
+            return await self.open_known(opening, leases)
+        state: SignedIn = "open"
+        try:
+            opened = await self.open_known(opening, leases)
+        except NotSignedIn:
+            opened, state = OpenedToolset(), "missing"
+        if opened.refusal is not None:
+            opened, state = OpenedToolset(), "refused"
+        opened.connecting = connect_tool(self.toolset, wanted, state)
+        if state == "open":
+            opened.arrange = (partial(unlist, connect_name(self.toolset)),)
+        return opened
+
+    async def open_known(self, opening: Opening, leases: Leases) -> OpenedToolset:
+        """Failures of the server become issues. Raises `NotSignedIn`."""
         opened = OpenedToolset()
         label = self.toolset.label
         try:
@@ -68,6 +99,8 @@ class PreparableToolset:
         except ConnectionFailed as failure:
             opened.refusal = failure if failure.needs_sign_in else None
             opened.issues.append(failure.issue(label))
+        except NotSignedIn:
+            raise
         except (QuickAppError, AddressInvalid) as error:
             opened.issues.append(InitializationIssue(unreached(self.toolset, error)))
         except Exception:
@@ -94,23 +127,33 @@ class PreparableToolset:
         return OpenedToolset(issues=[InitializationIssue(text, details=details)])
 
     async def fill(self, opened: OpenedToolset, opening: Opening, leases: Leases) -> None:
-        opened.binding = binding = await bind_toolset(self.toolset, opening)
-        slot = leases.take(binding.endpoint, binding.bucket, alone=binding.is_private)
+        bound = await bind_toolset(self.toolset, opening)
+        alone, asks = bound.is_private, "elicitation" in opening.can_ask
+        slot = leases.take(bound.endpoint, bound.bucket, alone=alone, asks=asks)
+        opened.binding = binding = replace(bound, endpoint=slot.endpoint)
         listing = await slot.cached("listing", binding.request_context(), read_listing)
-        opened.tools = await self.tools(binding.toolset, listing)
+        withheld = await withheld_tools(binding, listing)
+        opened.tools = await self.tools(binding.toolset, listing, withheld)
         if binding.toolset.tells_instructions and listing.instructions.strip():
-            opened.instructions = introduced(binding.toolset.label, listing.instructions)
+            told = shortened(listing.instructions.strip(), INSTRUCTIONS_CHARACTERS)
+            label = binding.toolset.label
+            lead = f"What the server of the toolset {label} says about its use:"
+            opened.instructions = f"{lead}\n\n{told}"
         if listing.has_resources:
             opened.resources = await list_resources(binding)
         if opened.resources is not None:
             opened.eager, opened.issues = await read_eager(opened.resources)
+        if opened.resources is not None and opened.eager:
+            distrust(opened.resources, opening)
 
-    async def tools(self, toolset: Toolset, listing: Listing) -> PreparedTools:
-        key = (repr(toolset.name), listing.fingerprint)
+    async def tools(
+        self, toolset: Toolset, listing: Listing, withheld: Mapping[str, str]
+    ) -> PreparedTools:
+        key = (repr(toolset.name), listing.fingerprint, frozenset(withheld.items()))
         found = self.prepared.pop(key, None)
         if found is None:
             # Checking many schemas takes seconds, in which everybody else would stand still.
-            found = await asyncio.to_thread(prepare_tools, toolset, listing)
+            found = await asyncio.to_thread(prepare_tools, toolset, listing, withheld)
         self.prepared[key] = found
         if len(self.prepared) > MOST_PREPARED:
             del self.prepared[next(iter(self.prepared))]
@@ -143,11 +186,10 @@ async def open_toolsets(
 
         async def settle() -> Contribution:
             outcomes = await sign_in_once(opening)
+            asked = {index: outcomes.get(id, "error") for index, id in refused.items()}
             again = (
-                toolsets[index].open_again(
-                    opened[index], outcomes.get(id, "error"), opening, leases
-                )
-                for index, id in refused.items()
+                toolsets[index].open_again(opened[index], outcome, opening, leases)
+                for index, outcome in asked.items()
             )
             found = dict(zip(refused, await together(again), strict=True))
             every = [found.get(index, one) for index, one in enumerate(opened)]
@@ -156,9 +198,7 @@ async def open_toolsets(
         yield Contribution(settle=settle)
 
 
-async def together(
-    opening: Iterable[Coroutine[None, None, OpenedToolset]],
-) -> list[OpenedToolset]:
+async def together(opening: Iterable[Coroutine[None, None, OpenedToolset]]) -> list[OpenedToolset]:
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one) for one in opening]
     return [task.result() for task in tasks]
@@ -175,11 +215,6 @@ def unreached(toolset: Toolset, error: QuickAppError | AddressInvalid) -> str:
     return f"Toolset {toolset.label}: {error}"
 
 
-def introduced(label: str, instructions: str) -> str:
-    text = shortened(instructions.strip(), INSTRUCTIONS_CHARACTERS)
-    return f"What the server of the toolset {label} says about its use:\n\n{text}"
-
-
 def joined(
     opened: Sequence[OpenedToolset],
     opening: Opening,
@@ -189,16 +224,18 @@ def joined(
     bindings = opening.known.get_or_make(BINDINGS, dict)
     bindings.update((one.binding.toolset.path, one.binding) for one in opened if one.binding)
     tools = [tool for one in opened for tool in one.tools.tools]
+    tools += [one.connecting for one in opened if one.connecting is not None]
     offered = [one.resources for one in opened if one.resources is not None]
     if offered:
         tools.append(reading_tool(offered))
-    eager = [text for one in opened for text in one.eager]
+    eager = [read for one in opened for read in one.eager]
     found = (issue for one in opened for issue in (*one.tools.issues, *one.issues))
     instructions = (*(one.instructions for one in opened), resource_prompt(offered))
     return Contribution(
         tools=(*(tool.bind(opening) for tool in tools), *more),
         hidden=tuple(tool.bind(opening) for one in opened for tool in one.tools.hidden),
         instructions=tuple(filter(None, instructions)),
-        history=(injection(eager),) if eager else (),
+        history=(partial(inject_all, eager),) if eager else (),
         issues=(*issues, *found),
+        arrange=tuple(arrange for one in opened for arrange in one.arrange),
     )

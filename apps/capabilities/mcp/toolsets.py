@@ -1,22 +1,14 @@
 """A toolset of a manifest, as far as it is known before it is opened."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from apps.accounts.caller import Caller
 from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.errors import ToolError, ToolTimedOut
 from apps.manifest.manifest import Manifest
+from apps.manifest.mcp_toolsets import DialMcpToolSet, McpResources, McpTools, McpToolSet
 from apps.manifest.names import Localized, localized
-from apps.manifest.toolsets import (
-    DialAppToolSet,
-    DialMcpToolSet,
-    McpResources,
-    McpTools,
-    McpToolSet,
-    label_of,
-)
+from apps.manifest.toolsets import DialAppToolSet, label_of
 from apps.workspace.egress.headers import header_name_problem, header_value_problem, is_lasting
 
 
@@ -68,12 +60,11 @@ class Toolset:
     def refusal(self, failure: ConnectionFailed, name: str) -> ToolError:
         """The failure for the model."""
         if failure.needs_sign_in:
-            error = ToolError(failure.message(self.label))
-            error.is_lasting = True
-            return error
+            return ToolError(failure.message(self.label), is_lasting=True)
         if failure.timed_out:
             return ToolTimedOut(name, self.seconds)
-        error = ToolError(f"{name}: {failure.text}")
-        error.is_lasting = bool(failure.status) and is_lasting(failure.status)
-        error.retry_after = failure.retry_after
-        return error
+        return ToolError(
+            f"{name}: {failure.text}",
+            is_lasting=bool(failure.status) and is_lasting(failure.status),
+            retry_after=failure.retry_after,
+        )

@@ -1,7 +1,5 @@
 """Attachments that the model adds to its answer by their addresses."""
 
-from __future__ import annotations
-
 import mimetypes
 from collections.abc import Sequence
 from dataclasses import replace
@@ -57,7 +55,14 @@ def prepare(manifest: Manifest) -> Open | None:
     spec = (TOOL_NAME, DESCRIPTION, PARAMETERS)
     addresses = frozenset({URL, TITLE})
     return open_with(
-        internal_tool(manifest, spec, add_attachment, "Add attachment", addresses=addresses)
+        internal_tool(
+            manifest,
+            spec,
+            add_attachment,
+            "Add attachment",
+            is_repeatable=True,
+            addresses=addresses,
+        )
     )
 
 
@@ -69,9 +74,8 @@ async def add_attachment(opening: Opening, invocation: Invocation) -> ToolResult
     attachment = await attachment_at(opening, place, title, invocation.messages)
     key = key_of(attachment.url or "")
     if key in added:
-        return plain_result(
-            invocation, f"{attachment.title!r} is an attachment of the answer already."
-        )
+        text = f"{attachment.title!r} is an attachment of the answer already."
+        return plain_result(invocation, text)
     if len(added) >= MOST_ADDED:
         raise refusal(f"an answer has at most {MOST_ADDED} attachments of this kind.")
     added.add(key)
@@ -123,9 +127,8 @@ async def attachment_at(
 def link(url: str, title: str, messages: Sequence[Message]) -> Attachment:
     """A link with the type and title of an attachment of the conversation with the same URL."""
     attached = (item for message in messages for item in message.attachments)
-    known = next(
-        (item for item in attached if url in (item.url, item.reference_url)), Attachment("")
-    )
+    same = (item for item in attached if url in (item.url, item.reference_url))
+    known = next(same, Attachment(""))
     kind = known.type or mimetypes.guess_type(last_segment(url))[0] or ANY_TYPE
     name = last_segment(url) if urlsplit(url).path.strip("/") else shown(url)
     return Attachment(kind, title or known.title or name, url=url, reference_url=url)
@@ -135,6 +138,5 @@ def refusal(problem: str) -> InvalidParameter:
     return InvalidParameter(URL, problem)
 
 
-representation = Capability(
-    "representation", frozenset({"features.representation_tooling"}), prepare
-)
+SERVES = frozenset({"features.representation_tooling"})
+representation = Capability("representation", SERVES, prepare)

@@ -1,15 +1,13 @@
 """Addresses of operations, with placeholders that arguments fill without changing the path."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from apps.capabilities.wrappers.texts import as_text
 from apps.errors import InvalidParameter
-from apps.workspace.egress.clients import AsyncClient
+from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.urls import read_url
 
 _placeholder = re.compile(r"\{([^{}/?#]+)\}")
@@ -22,7 +20,7 @@ class Address:
     `query`: (name, encoded pair) of the operator's own query.
     """
 
-    client: Callable[[], AsyncClient]
+    trust: Trust
     origin: str
     segments: tuple[tuple[str, ...], ...]
     query: tuple[tuple[str, str], ...]
@@ -50,7 +48,7 @@ def read_address(url: str) -> Address:
     parts = address.parts
     pairs = [pair for pair in parts.query.split("&") if pair]
     return Address(
-        client=address.client,
+        trust=address.trust,
         origin=address.origin,
         segments=tuple(
             tuple(_placeholder.split(segment)) for segment in (parts.path or "/").split("/")

@@ -1,9 +1,8 @@
 """Credentials of a request; they replace values that parameters put in their place."""
 
-from __future__ import annotations
-
 from apps.accounts.caller import Caller
 from apps.capabilities.rest.requests import RequestDraft
+from apps.capabilities.wrappers.sign_in import person_token
 from apps.errors import ToolError
 from apps.manifest.authorizations import (
     ApiKeyAuthorization,
@@ -12,10 +11,12 @@ from apps.manifest.authorizations import (
     ClientIdSecretAuthorization,
     ForwardAuthTokenAuthorization,
     RestAuthorization,
+    RestOAuthAuthorization,
 )
 from apps.workspace.egress.headers import basic, header_name_problem, header_value_problem
 from apps.workspace.egress.tokens import find_tokens
 from apps.workspace.local.stored_secrets import reveal
+from apps.workspace.oauth.accounts import WantedAccount
 
 
 async def authorize(
@@ -25,7 +26,7 @@ async def authorize(
     url: str,
     refused_token: str = "",
 ) -> str:
-    """Add credentials for the address. Returns the token if it was fetched, so can be renewed.
+    """Add credentials for the address. Returns the token if there is one that can be renewed.
 
     Raises `ToolError` when the credentials cannot be had.
     """
@@ -46,14 +47,27 @@ async def authorize(
             own = own_token(caller)
             draft.headers["authorization"] = f"Bearer {own}"
             draft.credentials.add(own)
-        case ClientIdSecretAuthorization():
-            token = await find_tokens(how).current(url, refused_token)
-            draft.headers["authorization"] = f"Bearer {token}"
-            draft.credentials.add(token)
+        case ClientIdSecretAuthorization() | RestOAuthAuthorization():
+            token = await renewable_token(how, caller, url, refused_token)
+            if token:  # else nobody is signed in, and the service says what it thinks of that
+                draft.headers["authorization"] = f"Bearer {token}"
+                draft.credentials.add(token)
             return token
         case None:
             pass
     return ""
+
+
+async def renewable_token(
+    how: ClientIdSecretAuthorization | RestOAuthAuthorization,
+    caller: Caller,
+    url: str,
+    refused: str,
+) -> str:
+    """Raises `ToolError`."""
+    if isinstance(how, ClientIdSecretAuthorization):
+        return await find_tokens(how).current(url, refused)
+    return await person_token(WantedAccount(url, "", how), caller.bucket, refused)
 
 
 def own_token(caller: Caller) -> str:

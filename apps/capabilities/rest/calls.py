@@ -1,29 +1,31 @@
 """A call of an operation, from the arguments to the result."""
 
-from __future__ import annotations
-
-import mimetypes
-import secrets
+import uuid
 from dataclasses import replace
 
 from apps import tracing
-from apps.agent.messages import Attachment
 from apps.agent.stages import Stage
+from apps.agent.surrogates import well_formed
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Key, Opening
 from apps.capabilities.rest.authorizations import authorize
 from apps.capabilities.rest.exchanges import ServiceResponse, exchange
-from apps.capabilities.rest.requests import Operation, RequestDraft, add_forwarded, fill
-from apps.capabilities.rest.response_text import decode, error_block, media_type, response_block
-from apps.capabilities.wrappers.attachments import matches
+from apps.capabilities.rest.operations import Operation
+from apps.capabilities.rest.requests import RequestDraft, add_forwarded, fill
+from apps.capabilities.rest.response_text import decode, error_block, response_block
+from apps.capabilities.wrappers.attachments import keep_file, matches, media_type
 from apps.capabilities.wrappers.fallbacks import ShownError
 from apps.capabilities.wrappers.redaction import without_credentials
+from apps.capabilities.wrappers.sign_in import ask_person
 from apps.manifest.toolsets import is_credential_header
 from apps.workspace.egress.headers import is_lasting
 from apps.workspace.local.stored_secrets import reveal
 
 UNAUTHORIZED = 401
 BINARY = "application/octet-stream"
+IDEMPOTENCY_KEY = "idempotency-key"
+"""The header by which a service knows a request that is sent again."""
+RUN = Key[uuid.UUID]("idempotency_keys")
 
 
 async def call(operation: Operation, opening: Opening, invocation: Invocation) -> ToolResult:
@@ -38,14 +40,26 @@ async def call(operation: Operation, opening: Opening, invocation: Invocation) -
     fill(draft, operation, {**invocation.arguments, **constants})
     token = await authorize(draft, operation.authorization, opening.caller, url)
     add_forwarded(draft, opening.caller.headers, operation.forwarded)
+    if operation.method != "GET":
+        draft.headers.setdefault(IDEMPOTENCY_KEY, idempotency_key(opening, invocation))
     draft.headers |= {**tracing.headers(), **draft.headers}
     answer = await exchange(operation, draft)
     if answer.status == UNAUTHORIZED and token:
         # The token may have been revoked before it expired: try once with a new one.
-        await authorize(draft, operation.authorization, opening.caller, url, refused_token=token)
-        answer = await exchange(operation, draft)
+        how, caller = operation.authorization, opening.caller
+        if await authorize(draft, how, caller, url, refused_token=token):
+            answer = await exchange(operation, draft)
+    if answer.status == UNAUTHORIZED and operation.account is not None:
+        return await ask_person(operation.account, opening, invocation)
     answer = replace(answer, body=without_credentials(answer.body, draft.credentials))
     return await result_of(operation, answer, opening, invocation.stage)
+
+
+def idempotency_key(opening: Opening, invocation: Invocation) -> str:
+    """The same for all attempts at a call: of this run, and of one that goes on in its place."""
+    if invocation.ledger.is_kept:
+        return invocation.ledger.idempotency_key(invocation.key)
+    return str(uuid.uuid5(opening.known.get_or_make(RUN, uuid.uuid4), well_formed(invocation.id)))
 
 
 async def result_of(
@@ -65,7 +79,7 @@ async def result_of(
     wanted = operation.attachment
     if not wanted.enabled or not answer.body or not matches(kind, wanted.content_types):
         return ToolResult(content, answer.content_type or kind)
-    attachment = await stored_attachment(operation, answer.body, kind, opening)
+    attachment = await keep_file(operation.function, answer.body, kind, opening)
     if not wanted.include_body_as_content:
         content = f"See attached file: {attachment.title}"
     return ToolResult(content, answer.content_type or kind, attachments=(attachment,))
@@ -74,19 +88,9 @@ async def result_of(
 def status_error(operation: Operation, answer: ServiceResponse, text: str) -> ShownError:
     """The model is told the status alone: the body of an error is untrusted text."""
     where = " and points to another address, which is not followed" if answer.location else ""
-    error = ShownError(
+    return ShownError(
         f"{operation.name}: the service answered {answer.status_line}{where}",
         error_block(answer.status_line, text),
+        is_lasting=is_lasting(answer.status),
+        retry_after=answer.retry_after,
     )
-    error.is_lasting = is_lasting(answer.status)
-    error.retry_after = answer.retry_after
-    return error
-
-
-async def stored_attachment(
-    operation: Operation, body: bytes, kind: str, opening: Opening
-) -> Attachment:
-    ending = mimetypes.guess_extension(kind) or ".bin"
-    name = f"{operation.function}-{secrets.token_hex(4)}{ending}"
-    info = await opening.workspace.files.keep(name, body, kind)
-    return Attachment(type=kind, title=f"{operation.function}{ending}", url=info.path)

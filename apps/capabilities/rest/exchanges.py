@@ -1,14 +1,13 @@
 """One HTTP exchange; errors become sentences for the model, without addresses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from urllib.parse import urljoin, urlsplit
 
-from apps.capabilities.rest.requests import Operation, RequestDraft
+from apps.capabilities.rest.operations import Operation
+from apps.capabilities.rest.requests import RequestDraft
 from apps.errors import EgressRefused, ToolError, ToolTimedOut
 from apps.workspace.egress.bodies import BodyTooLarge, BodyUnreadable, read_body
 from apps.workspace.egress.clients import (
@@ -19,6 +18,7 @@ from apps.workspace.egress.clients import (
     InvalidURL,
     Response,
     TimeoutException,
+    find_client,
 )
 from apps.workspace.egress.headers import retry_after
 
@@ -75,7 +75,7 @@ async def exchange(operation: Operation, draft: RequestDraft) -> ServiceResponse
 
 async def send(operation: Operation, request: HttpRequest) -> ServiceResponse:
     seconds = operation.most_seconds
-    async with operation.address.client().stream(
+    async with find_client(operation.address.trust).stream(
         request.method,
         request.url,
         headers=request.headers,

@@ -1,49 +1,22 @@
 """The request of an operation: which fields it has, and how arguments fill it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
-from apps.capabilities.rest.addresses import Address, path_values
+from apps.capabilities.rest.addresses import path_values
+from apps.capabilities.rest.operations import Operation
 from apps.capabilities.wrappers.texts import as_text
 from apps.errors import InvalidParameter
-from apps.manifest.attachments import ResponseAsAttachment
-from apps.manifest.authorizations import RestAuthorization
-from apps.manifest.parameters import ParameterPlace
-from apps.manifest.secrets import Credential
+from apps.manifest.rest_parameters import ParameterPlace
 from apps.workspace.egress.headers import header_name_problem, header_value_problem
 
 ACCEPT = (
     "application/json, application/xml, text/html, text/csv, text/json, text/xml, "
     "application/csv, text/markdown, text/plain; charset=utf-8"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """An operation of a service; `name` is the model's name for it, `function` the operator's.
-
-    `places`: parameter name → its place in the request. `credentials`: parameter name → constant,
-    which the model and stages are not told of. `headers` are sent with every tool of the toolset,
-    `forwarded` names headers of the caller that are passed on; both in lower case.
-    """
-
-    name: str
-    function: str
-    method: str
-    address: Address
-    places: Mapping[str, ParameterPlace]
-    authorization: RestAuthorization | None
-    attachment: ResponseAsAttachment
-    most_seconds: float
-    most_bytes: int
-    headers: Mapping[str, Credential] = field(default_factory=dict)
-    credentials: Mapping[str, Credential] = field(default_factory=dict)
-    forwarded: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -89,28 +62,18 @@ def fill(draft: RequestDraft, operation: Operation, arguments: Mapping[str, Any]
 def add_value(draft: RequestDraft, name: str, place: ParameterPlace, value: Any) -> None:
     match place.type:
         case "query":
-            draft.query[place.key] = query_text(value, place.encoding)
+            # A list is joined by commas unless it is to be JSON; an object always is JSON.
+            is_joined = isinstance(value, list) and place.encoding == "text"
+            draft.query[place.key] = ",".join(map(as_text, value)) if is_joined else as_text(value)
         case "header":
             text = as_text(value).strip()
             if problem := header_value_problem(text):
                 raise InvalidParameter(name, problem)
             draft.headers[place.key.lower()] = text
         case _:
-            draft.body[place.key] = body_value(value, place.encoding)
-
-
-def query_text(value: Any, encoding: str) -> str:
-    """A list is joined by commas unless it is to be JSON; an object always is JSON."""
-    if isinstance(value, list) and encoding == "text":
-        return ",".join(map(as_text, value))
-    return as_text(value)
-
-
-def body_value(value: Any, encoding: str) -> Any:
-    """With the encoding `text`, as in the reference backend, JSON text inside the JSON."""
-    if isinstance(value, dict | list) and encoding == "text":
-        return msgspec.json.encode(value).decode()
-    return value
+            # As in the reference backend, `text` means JSON text inside the JSON.
+            is_text = isinstance(value, dict | list) and place.encoding == "text"
+            draft.body[place.key] = as_text(value) if is_text else value
 
 
 def add_forwarded(draft: RequestDraft, headers: Mapping[str, str], wanted: Collection[str]) -> None:

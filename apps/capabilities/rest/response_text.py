@@ -1,7 +1,5 @@
 """The text of a response, decoded for the model and formatted as Markdown for a stage."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import json
@@ -10,8 +8,8 @@ from collections.abc import Collection
 from io import StringIO
 from itertools import islice
 
-from apps.capabilities.wrappers.fences import fenced
-from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, one_line, shortened
+from apps.capabilities.wrappers.attachments import media_type
+from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, fenced, one_line, shortened
 from apps.documents.formats import MARKS
 
 LOOKED_AT = 1024
@@ -28,11 +26,6 @@ VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "l
 
 _between_tags = re.compile(r">\s*<")
 _opened_tag = re.compile(r"<([^\s<>/?!]+)")
-
-
-def media_type(content_type: str) -> str:
-    """`text/html` of `text/HTML; charset=utf-8`."""
-    return content_type.partition(";")[0].strip().lower()
 
 
 def decode(body: bytes, content_type: str) -> str | None:

@@ -4,8 +4,6 @@ The predefined ones are offered to every application, which adds those of its ma
 pick more for a question.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import lru_cache, partial
@@ -16,12 +14,7 @@ from django.conf import settings
 from apps.agent.injection import Injection, inject, without_pairs
 from apps.agent.messages import Message
 from apps.capabilities.registry import Capability, Contribution, HistoryStep, Open, Opening
-from apps.capabilities.skills.collection import (
-    TOOL_NAME,
-    Collection,
-    merged,
-    predefined,
-)
+from apps.capabilities.skills.collection import TOOL_NAME, Collection, merged, predefined
 from apps.capabilities.skills.picks import (
     NOTHING,
     Picks,
@@ -50,10 +43,10 @@ def prepare(manifest: Manifest) -> Open:
 
     def open_skills(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
         picks = picks_in(opening.messages) if settings.ENABLE_PREVIEW_FEATURES else NOTHING
-        own = predefined(tuple(opening.skills))
+        own = predefined(opening.skills)
         if configured or picks.picks:
             return open_more(opening, own, picks)
-        return nullcontext(contribution(opening, tool, own, (), picks.issues))
+        return nullcontext(contribution(opening, tool, own, own, (), picks.issues))
 
     @asynccontextmanager
     async def open_more(
@@ -70,7 +63,8 @@ def prepare(manifest: Manifest) -> Open:
             *collection.issues,
         )
         step = partial(with_picks, picks, fetched, collection)
-        yield contribution(opening, tool, collection, (step,) if picks.picks else (), issues)
+        steps = (step,) if picks.picks else ()
+        yield contribution(opening, tool, own, collection, steps, issues)
 
     return open_skills
 
@@ -78,19 +72,22 @@ def prepare(manifest: Manifest) -> Open:
 def contribution(
     opening: Opening,
     tool: PreparedTool,
+    own: Collection,
     collection: Collection,
     steps: tuple[HistoryStep, ...],
     issues: Sequence[InitializationIssue],
 ) -> Contribution:
+    """`own` are the predefined skills, `collection` all that there are."""
     opening.known[SKILLS] = collection
-    own = predefined(tuple(opening.skills)).skills.get(FILE_PARAMETERS)
-    first = (partial(begin_with, injection_of(own.name, own.full_text)),) if own is not None else ()
+    skill = own.skills.get(FILE_PARAMETERS)
+    first = (partial(begin_with, injection_of(skill.name, skill.full_text)),) if skill else ()
+    last = (without_picks,) if any(message.extra for message in opening.messages) else ()
     # Also without a skill that can be read: steps add calls of the tool to the conversation.
     is_needed = bool(collection.skills or steps)
     return Contribution(
         tools=(tool.bind(opening),) if is_needed else (),
         instructions=(collection.prompt,) if collection.skills else (),
-        history=(*first, *steps, without_picks),
+        history=(*first, *steps, *last),
         tidying=(tidy,) if first or steps else (),
         issues=tuple(issues),
     )

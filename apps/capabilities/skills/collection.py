@@ -1,8 +1,6 @@
 """The skills of one run, and the texts in which the model reads of them."""
 
-from __future__ import annotations
-
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from html import escape
@@ -61,15 +59,12 @@ class Collection:
         """The part of the system prompt that lists them, "" for none."""
         if not self.skills:
             return ""
-        lines = [line for skill in self.skills.values() for line in entry_lines(skill)]
+        lines = [
+            f"  <skill>\n    <name>{escape(skill.name, quote=False)}</name>\n"
+            f"    <description>{escape(skill.description, quote=False)}</description>\n  </skill>"
+            for skill in self.skills.values()
+        ]
         return "\n".join((HOW_TO, "", "<available_skills>", *lines, "</available_skills>"))
-
-
-def entry_lines(skill: Skill) -> Iterator[str]:
-    yield "  <skill>"
-    yield f"    <name>{escape(skill.name, quote=False)}</name>"
-    yield f"    <description>{escape(skill.description, quote=False)}</description>"
-    yield "  </skill>"
 
 
 def merged(skills: Iterable[Skill]) -> Collection:
@@ -79,14 +74,11 @@ def merged(skills: Iterable[Skill]) -> Collection:
     for skill in skills:
         winner = kept.setdefault(skill.name, skill)
         if winner is not skill:
-            issues.append(
-                InitializationIssue(
-                    f"The skill '{skill.name}' of {skill.origin} is left out: {winner.origin} has "
-                    "one of this name, which goes first. Rename one of them.",
-                    section=SECTION,
-                    is_hard=False,
-                )
+            problem = (
+                f"The skill '{skill.name}' of {skill.origin} is left out: {winner.origin} has one "
+                "of this name, which goes first. Rename one of them."
             )
+            issues.append(InitializationIssue(problem, section=SECTION, is_hard=False))
     return Collection(kept, tuple(issues))
 
 

@@ -1,7 +1,5 @@
 """Skills that users pick for a question: `custom_content.skills` of their messages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -50,20 +48,16 @@ def picks_in(messages: Sequence[Message]) -> Picks:
     issues: list[InitializationIssue] = []
     for number in range(len(questions) - 1, -1, -1):
         for url in urls_of(questions[number]):
-            if url is None:
-                issues.append(
-                    soft_issue(f"custom_content.{KEY}: expected a list of objects with a url.")
-                )
-            else:
+            if url is not None:
                 picks.append(Pick(number, SkillAddress("dial-skill", url)))
+                continue
+            problem = f"custom_content.{KEY}: expected a list of objects with a url."
+            issues.append(soft_issue(problem))
     most = settings.SKILL_INVOCATION_MAX_SKILLS
     distinct = list(dict.fromkeys(pick.address for pick in picks))
     if len(distinct) > most:
-        issues.append(
-            soft_issue(
-                f"{len(distinct)} skills were picked; only the newest {most} of them are used."
-            )
-        )
+        problem = f"{len(distinct)} skills were picked; only the newest {most} of them are used."
+        issues.append(soft_issue(problem))
     used = frozenset(distinct[:most])
     kept = tuple(dict.fromkeys(pick for pick in picks if pick.address in used))
     return Picks(kept, tuple({issue.message: issue for issue in issues}.values()))

@@ -1,13 +1,10 @@
 """The tool that reads a skill, or one of its files."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from apps.agent.tools import Invocation, ToolResult, ToolSpec
 from apps.capabilities.registry import Key, Opening
 from apps.capabilities.skills.collection import TOOL_NAME, Collection, Skill
-from apps.capabilities.wrappers.fences import fenced
 from apps.capabilities.wrappers.internal import (
     IN_TITLE,
     internal_tool,
@@ -16,7 +13,7 @@ from apps.capabilities.wrappers.internal import (
     text_parameter,
 )
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, one_line, shortened
+from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, fenced, one_line, shortened
 from apps.errors import ToolError
 from apps.manifest.manifest import Manifest
 

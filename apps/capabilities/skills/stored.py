@@ -1,7 +1,5 @@
 """Skills stored in a workspace, read with the rights of the caller."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Sub-agents: the model hands a task to a helper, which works on it with some of the tools."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,7 +7,8 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
-from apps.agent.tools import Invocation, ToolResult
+from apps.agent.ledger import within
+from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.capabilities import registry
 from apps.capabilities.registry import Capability, Open, Opening, Prepared
 from apps.capabilities.subagents.helper_manifest import descriptions, helper_manifest
@@ -86,7 +85,10 @@ class Helpers:
             with errors_for_model(self.seconds):
                 try:
                     async with asyncio.timeout(self.seconds):
-                        text = await opening.delegate(manifest, prepared, question, relay)
+                        ledger = within(invocation.ledger, invocation.key)
+                        text = await opening.delegate(manifest, prepared, question, relay, ledger)
+                    if text is None:
+                        return Pending()
                     if not text:
                         raise ToolError(NO_ANSWER)
                 except BaseException:
@@ -124,9 +126,8 @@ def read_task(
         raise InvalidParameter("prompt", "it says nothing. Describe the task.")
     if unknown := [name for name in toolsets if name not in there]:
         valid = ", ".join(there) or "none, so it is an empty list"
-        raise InvalidParameter(
-            "tool_sets", f"there is no toolset {one_line(str(unknown[0]))!r}. Valid are: {valid}."
-        )
+        problem = f"there is no toolset {one_line(str(unknown[0]))!r}. Valid are: {valid}."
+        raise InvalidParameter("tool_sets", problem)
     return question, frozenset(toolsets)
 
 
@@ -143,6 +144,7 @@ def make_tool(manifest: Manifest, helpers: Helpers) -> PreparedTool:
         helpers.work,
         "Task:",
         seconds=WAITING_SECONDS + helpers.seconds,
+        is_repeatable=True,  # its steps are recorded
     )
 
 
@@ -152,9 +154,8 @@ def task_parameters(toolsets: Mapping[str, str]) -> FunctionParameters:
         items=SimpleSchema(type="string", enum=tuple(toolsets) or None),
         description="The toolsets that the helper may use; an empty list for none.",
     )
-    prompt = text_parameter(
-        "The task, with everything that the helper has to know.", display=IN_TITLE
-    )
+    told = "The task, with everything that the helper has to know."
+    prompt = text_parameter(told, display=IN_TITLE)
     return parameters({"prompt": prompt, "tool_sets": chosen}, "prompt", "tool_sets")
 
 

@@ -1,24 +1,17 @@
 """The manifest of a helper: that of its application, with some of the toolsets."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from typing import Any
 from urllib.parse import unquote
 
 from apps.manifest.hooks import Hook
 from apps.manifest.manifest import Manifest
+from apps.manifest.mcp_toolsets import DialMcpToolSet
 from apps.manifest.names import in_all_languages, localized
 from apps.manifest.prompts import CustomSystemPrompt
 from apps.manifest.subagents import Subagents
 from apps.manifest.tools import DeploymentTool, InternalTool, SimpleDeploymentTool
-from apps.manifest.toolsets import (
-    DeploymentToolSet,
-    DialMcpToolSet,
-    InternalToolSet,
-    PredefinedToolSet,
-    ToolSet,
-)
+from apps.manifest.toolsets import DeploymentToolSet, InternalToolSet, PredefinedToolSet, ToolSet
 
 PROMPT = """\
 You work on one task for another assistant, who reads what you answer and nothing else of what you \
@@ -61,7 +54,7 @@ def helper_manifest(manifest: Manifest, wanted: Subagents, chosen: Collection[st
         changes["max_iterations"] = wanted.max_iterations
     features = manifest.features
     if features is not None:
-        features = features.model_copy(update={"subagents": None})
+        features = features.model_copy(update={"subagents": None, "questions": None})
     return manifest.model_copy(
         deep=True,
         update={

@@ -1,7 +1,5 @@
 """The events of a helper: shown in the stage of its task, or kept for its result."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
@@ -11,6 +9,7 @@ from apps.agent.events import (
     AttachmentAdded,
     Event,
     Finished,
+    InteractionRequested,
     ModelUsage,
     Reasoning,
     RefusalDelta,
@@ -23,6 +22,7 @@ from apps.agent.events import (
     StateSaved,
     TextDelta,
     ToolCallsRequested,
+    TurnRestarted,
 )
 from apps.agent.messages import Attachment
 from apps.agent.tools import Invocation
@@ -47,6 +47,12 @@ class Relay:
             case StageOpened() | StageRenamed() | StageDelta() | StageAttachment() | StageClosed():
                 if self.shows_stages:
                     self.invocation.emit(self.below(event))
+            case TurnRestarted(text, attachments, annotations):
+                self.invocation.stage.write(text)
+                self.attachments += attachments
+                self.annotations += annotations
+            case InteractionRequested():
+                self.invocation.emit(event)
             case AttachmentAdded(attachment):
                 self.attachments.append(attachment)
             case AnnotationAdded(annotation):

@@ -1,7 +1,5 @@
 """Turns of helpers: a limit on the tasks that one process works on at the same time."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -29,14 +27,11 @@ _within: ContextVar[Turns | None] = ContextVar("turns", default=None)
 
 @asynccontextmanager
 async def turn() -> AsyncIterator[None]:
-    turns = _within.get() or shared(Turns, process_turns)
+    most = settings.SUBAGENT_MAX_CONCURRENT_SPAWNS
+    turns = _within.get() or shared(Turns, lambda: Turns(most))
     async with turns.semaphore:
         token = _within.set(Turns(1))
         try:
             yield
         finally:
             _within.reset(token)
-
-
-def process_turns() -> Turns:
-    return Turns(settings.SUBAGENT_MAX_CONCURRENT_SPAWNS)

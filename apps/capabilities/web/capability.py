@@ -1,11 +1,8 @@
 """The tool that reads the Web, for applications that may fetch external URLs."""
 
-from __future__ import annotations
-
 from django.conf import settings
 
-from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Capability, Open, Opening
+from apps.capabilities.registry import Capability, Open
 from apps.capabilities.web.fetch import SAVE_PATH, URL, Fetch
 from apps.capabilities.wrappers.internal import (
     configured,
@@ -16,8 +13,8 @@ from apps.capabilities.wrappers.internal import (
 )
 from apps.errors import InitializationIssue
 from apps.manifest.manifest import Manifest
-from apps.workspace.egress.fetch import POLICIES
-from apps.workspace.loading.loader import rules_of
+from apps.workspace.egress.fetch_policy import BARRIERS
+from apps.workspace.loading.shared_loads import rules_of
 
 TOOL_NAME = "internal_web_fetch"
 DESCRIPTION = (
@@ -44,21 +41,19 @@ def prepare(manifest: Manifest) -> Open | None:
         return None
     if wish := rules_of(manifest).policy.judge_switches():
         raise InitializationIssue(
-            f"features.web_fetch: the tool '{TOOL_NAME}' is left out. {POLICIES[wish]}"
+            f"features.web_fetch: the tool '{TOOL_NAME}' is left out. {BARRIERS[wish]}"
         )
     size = settings.TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD
     most_bytes = int(configured(wanted, "max_inline_size", size))
-
-    async def work(opening: Opening, invocation: Invocation) -> ToolResult:
-        return await Fetch(opening, most_bytes).answer(invocation)
 
     return open_with(
         internal_tool(
             manifest,
             (TOOL_NAME, DESCRIPTION, PARAMETERS),
-            work,
+            lambda opening, invocation: Fetch(opening, most_bytes).answer(invocation),
             "Fetch from the Web",
             seconds=rules_of(manifest).seconds + GRACE_SECONDS,
+            is_repeatable=True,
             addresses=frozenset({URL, SAVE_PATH}),
         )
     )

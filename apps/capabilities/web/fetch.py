@@ -1,7 +1,5 @@
 """One call of the tool: a page or a file of the Web, shown to the model or saved as a file."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,8 +15,9 @@ from apps.documents.formats import PAGES
 from apps.errors import FileChanged, FileRefused, InvalidParameter
 from apps.workspace.egress.fetch import shown
 from apps.workspace.loading.files import Loaded
-from apps.workspace.loading.loader import SingleFlightCache, key_of, last_segment
+from apps.workspace.loading.loader import key_of, last_segment
 from apps.workspace.loading.places import home_path_problem, place_of
+from apps.workspace.loading.shared_loads import SingleFlightCache
 
 URL = "url"
 SAVE_PATH = "save_path"

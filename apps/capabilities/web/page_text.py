@@ -1,14 +1,12 @@
 """The text of what was fetched: decoded, pages as Markdown, and cut to the room of a result."""
 
-from __future__ import annotations
-
 import codecs
 import logging
 import re
 
 from django.conf import settings
 
-from apps.capabilities.wrappers.fences import fenced
+from apps.capabilities.wrappers.texts import fenced
 from apps.documents.formats import MARKS, PAGES, UNTOLD
 from apps.documents.html import HEAVY, without_element
 from apps.documents.pages import Unreadable
@@ -64,15 +62,12 @@ def decoded(file: Loaded) -> str:
     for mark, charset in MARKS.items():
         if file.content.startswith(mark):
             return file.content.decode(charset, "replace")
-    for charset in (file.charset, declared_charset(file)):
+    found = _meta.search(file.content[:HEAD_BYTES]) if file.type in PAGES else None
+    declared = found[1].decode("ascii", "replace") if found else ""
+    for charset in (file.charset, declared):
         if is_charset(charset):
             return file.content.decode(charset, "replace")
     return file.content.decode("utf-8", "replace")
-
-
-def declared_charset(file: Loaded) -> str:
-    found = _meta.search(file.content[:HEAD_BYTES]) if file.type in PAGES else None
-    return found[1].decode("ascii", "replace") if found else ""
 
 
 def is_charset(name: str) -> bool:

@@ -4,8 +4,6 @@ A courtesy to the model, which need not try them, and no security boundary: Core
 a deployment. So while it is not known what is usable, everything is.
 """
 
-from __future__ import annotations
-
 import logging
 from functools import partial
 from urllib.parse import unquote

@@ -1,9 +1,8 @@
 """Arguments as the model wrote them, made into arguments that a tool can trust."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -14,11 +13,12 @@ from apps.agent.messages import ToolCall
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.file_references import resolve
-from apps.capabilities.wrappers.parameter_schemas import Inject, injection, schema_of
+from apps.capabilities.wrappers.parameter_schemas import Inject, object_with_constants, schema_of
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, as_text, one_line, shortened
 from apps.errors import InvalidParameter
-from apps.manifest.parameters import FunctionParameters, RestFunctionParameters
+from apps.manifest.parameters import FunctionParameters
+from apps.manifest.rest_parameters import RestFunctionParameters
 
 MOST_VIOLATIONS = 20
 
@@ -77,7 +77,8 @@ def read_arguments(parameters: FunctionParameters | RestFunctionParameters) -> A
         for name, parameter in parameters.properties.items()
         if parameter.default is not None and name in schema["properties"]
     }
-    return Arguments(schema, Draft202012Validator(schema), defaults, injection(parameters))
+    inject = partial(object_with_constants, parameters.properties)
+    return Arguments(schema, Draft202012Validator(schema), defaults, inject)
 
 
 def with_arguments(

@@ -1,8 +1,8 @@
 """The one place that decides which attachments of a tool survive, and which the answer shows."""
 
-from __future__ import annotations
-
 import logging
+import mimetypes
+import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -32,6 +32,20 @@ def with_attachments(tool: PreparedTool, wanted: AttachmentFilter) -> PreparedTo
     return replace(tool, work=work)
 
 
+async def keep_file(stem: str, content: bytes, kind: str, opening: Opening) -> Attachment:
+    """A new file of the caller's. Raises `FileRefused`."""
+    ending = mimetypes.guess_extension(kind) or ".bin"
+    name = f"{stem}-{secrets.token_hex(4)}{ending}"
+    info = await opening.workspace.files.keep(name, content, kind)
+    return Attachment(type=kind, title=f"{stem}{ending}", url=info.path)
+
+
+def see_files(attachments: Sequence[Attachment]) -> str:
+    """Stands for the text of a result that has none, since models refuse an empty one."""
+    names = ", ".join(one.title or one.type for one in attachments)
+    return f"See attached files: {names}" if names else ""
+
+
 def filtered(
     attachments: Sequence[Attachment], wanted: AttachmentFilter, tool_name: str
 ) -> tuple[Attachment, ...]:
@@ -45,9 +59,14 @@ def filtered(
     )
 
 
-def matches(media_type: str, patterns: Sequence[str]) -> bool:
+def media_type(content_type: str) -> str:
+    """`text/html` of `text/HTML; charset=utf-8`."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def matches(content_type: str, patterns: Sequence[str]) -> bool:
     """Whether one of the patterns (`*/*`, `image/*`, `image/png`) is the type; "" never is."""
-    name = media_type.partition(";")[0].strip().lower()
+    name = media_type(content_type)
     family, slash, _ = name.partition("/")
     fitting = {"*/*", name, f"{family}/*" if slash else name}
     return bool(name) and any(pattern.strip().lower() in fitting for pattern in patterns)

@@ -1,7 +1,5 @@
 """What the stage of a tool call is called, and how its arguments are shown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,11 +8,18 @@ from typing import Any, Literal
 from django.conf import settings
 
 from apps.agent.stages import FENCE
-from apps.capabilities.wrappers.fences import fenced, opened_fence
-from apps.capabilities.wrappers.texts import VALUE_CHARACTERS, as_text, one_line, shortened
+from apps.capabilities.wrappers.texts import (
+    VALUE_CHARACTERS,
+    as_text,
+    fenced,
+    one_line,
+    opened_fence,
+    shortened,
+)
 from apps.manifest.manifest import Manifest
 from apps.manifest.names import Localized, localized
-from apps.manifest.parameters import FunctionParameters, ParameterStage, RestFunctionParameters
+from apps.manifest.parameters import FunctionParameters, ParameterStage
+from apps.manifest.rest_parameters import RestFunctionParameters
 from apps.manifest.tools import ToolDisplay, ToolStage
 
 Visibility = Literal["never", "failures", "always"]

@@ -1,26 +1,17 @@
 """What happens when a tool fails: the first strategy of the manifest that applies decides."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from apps.agent.records import record
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.fences import fenced
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.stages import show_failure
-from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, shortened
-from apps.errors import (
-    GENERIC,
-    InvalidParameter,
-    QuickAppError,
-    Stopped,
-    ToolError,
-    ToolTimedOut,
-)
+from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, fenced, shortened
+from apps.errors import GENERIC, InvalidParameter, QuickAppError, Stopped, ToolError, ToolTimedOut
 from apps.manifest.fallbacks import AnyStrategy, Continue, Fallback, Retry, Stop, Trigger
 
 logger = logging.getLogger(__name__)
@@ -32,10 +23,10 @@ NOT_SHOWN = "An error occurred while executing the tool."
 
 
 class ShownError(ToolError):
-    """`shown` is Markdown for the stage, beyond the message for the model."""
+    """`shown` is Markdown for the stage, beyond the message for the model; `told` as of `ToolError`."""
 
-    def __init__(self, message: str, shown: str) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, shown: str, **told: Any) -> None:
+        super().__init__(message, **told)
         self.shown = shown
 
 

@@ -4,42 +4,38 @@ The model writes the name, the tool gets the content; neither the conversation n
 the call ever holds more than the name.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import re
 from collections.abc import Collection, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, TypeVar
 
 from apps.errors import FileRefused, InvalidParameter, QuickAppError
-from apps.workspace.loading.files import Loaded
 from apps.workspace.loading.loader import Loader
 
-Prefix = Literal["base64", "text", "url", "data"]
-
+T = TypeVar("T")
 MISSING_PREFIX = "Missing required file prefix (base64::, url::, text::)"
+INSTEAD = "Use base64:: or url:: instead"
 MOST_FILES = 50
 MOST_BYTES = 64 * 1024 * 1024
 """Of all files of one call together, as they go into its arguments."""
 
 _reference = re.compile(r"/*file:(?:(base64|text|url|data)::\s*)?(\S.*|)", re.IGNORECASE)
 _signatures = {
-    b"\x89PNG\r\n\x1a\n": "PNG",
-    b"\xff\xd8\xff": "JPEG",
-    b"GIF87a": "GIF",
-    b"GIF89a": "GIF",
-    b"%PDF-": "PDF",
-    b"PK\x03\x04": "ZIP",
-    b"PK\x05\x06": "ZIP",
-    b"PK\x07\x08": "ZIP",
+    "PNG": (b"\x89PNG\r\n\x1a\n",),
+    "JPEG": (b"\xff\xd8\xff",),
+    "GIF": (b"GIF87a", b"GIF89a"),
+    "PDF": (b"%PDF-",),
+    "ZIP": (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    prefix: Prefix
+    """`prefix`: `base64`, `text`, `url` or `data`."""
+
+    prefix: str
     url: str
 
 
@@ -63,7 +59,7 @@ def read_reference(text: str) -> Reference | None:
         raise FileRefused(MISSING_PREFIX)
     if not url:
         raise FileRefused(f"The file reference {found[0]!r} names no file.")
-    return Reference(cast(Prefix, prefix.lower()), url)
+    return Reference(prefix.lower(), url)
 
 
 def bare(text: str) -> str:
@@ -88,13 +84,13 @@ async def resolve(
     return Resolved({**given, **dict(zip(names, values, strict=True))}, frozenset(work.loaded))
 
 
-async def all_of(work: Iterable[Coroutine[Any, Any, Any]]) -> list[Any]:
+async def all_of(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """Every result in order. Raises the first error once everything has ended."""
     outcomes = await asyncio.gather(*work, return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, BaseException):
             raise outcome
-    return outcomes
+    return [one for one in outcomes if not isinstance(one, BaseException)]
 
 
 def may_refer(value: Any) -> bool:
@@ -113,7 +109,6 @@ class ReferenceLoader:
         self.bytes = 0
 
     async def argument(self, name: str, value: Any) -> Any:
-        """Raises `InvalidParameter`."""
         if isinstance(value, str):
             return await self.element(name, name, value)
         return await all_of(
@@ -137,41 +132,29 @@ class ReferenceLoader:
         self.files += 1
         if self.files > MOST_FILES:
             raise FileRefused(f"One call refers to at most {MOST_FILES} files.")
-        content = as_argument(reference.prefix, await self.loader.load(reference.url))
+        file = await self.loader.load(reference.url)
+        is_text = reference.prefix == "text"
+        content = decoded_text(file.content) if is_text else base64.b64encode(file.content).decode()
+        if reference.prefix == "data":
+            content = f"data:{file.type.replace(' ', '')};base64,{content}"
         self.loaded.add(name)
         self.bytes += len(content)
         if self.bytes > MOST_BYTES:
-            raise FileRefused(
-                f"The files of one call have at most {MOST_BYTES:,} bytes together. "
-                "Use fewer of them at once."
-            )
+            problem = f"The files of one call have at most {MOST_BYTES:,} bytes together."
+            raise FileRefused(f"{problem} Use fewer of them at once.")
         return content
-
-
-def as_argument(prefix: Prefix, file: Loaded) -> str:
-    """Raises `FileRefused`."""
-    match prefix:
-        case "text":
-            return decoded_text(file.content)
-        case "data":
-            kind = file.type.replace(" ", "")
-            return f"data:{kind};base64,{base64.b64encode(file.content).decode()}"
-        case _:
-            return base64.b64encode(file.content).decode()
 
 
 def decoded_text(content: bytes) -> str:
     """Without a byte order mark. Raises `FileRefused` for what is no text in UTF-8."""
-    for signature, kind in _signatures.items():
-        if content.startswith(signature):
-            raise FileRefused(f"File appears to be binary ({kind}). Use base64:: or url:: instead")
+    for kind, signatures in _signatures.items():
+        if content.startswith(signatures):
+            raise FileRefused(f"File appears to be binary ({kind}). {INSTEAD}")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileRefused(
-            f"File is not UTF-8 text (byte {error.start} is not valid). "
-            "Use base64:: or url:: instead"
-        ) from error
+        problem = f"File is not UTF-8 text (byte {error.start} is not valid)"
+        raise FileRefused(f"{problem}. {INSTEAD}") from error
     if "\0" in text:
-        raise FileRefused("File appears to be binary (NUL bytes). Use base64:: or url:: instead")
+        raise FileRefused(f"File appears to be binary (NUL bytes). {INSTEAD}")
     return text

@@ -1,16 +1,15 @@
 """The platform's own tools: declared in code, with the manifest's time-out and stage level."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from typing import Any
 
 from pydantic import BaseModel
 
-from apps.agent.tools import Invocation, ToolResult, ToolSpec
+from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Contribution, Open
+from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.arguments import read_arguments
-from apps.capabilities.wrappers.composition import Wishes, wrapped
+from apps.capabilities.wrappers.composition import Wishes, prepared_tool
 from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.prepared import PreparedTool, Work
 from apps.manifest.attachments import AttachmentFilter
@@ -22,7 +21,7 @@ from apps.manifest.parameters import (
     ParameterStage,
     SimpleParameter,
 )
-from apps.workspace.loading.loader import rules_of
+from apps.workspace.loading.shared_loads import rules_of
 
 EVERYTHING = AttachmentFilter()
 IN_TITLE = ParameterDisplay(stage=ParameterStage(show_value_in_stage_title=True))
@@ -52,17 +51,18 @@ def internal_tool(
 ) -> PreparedTool:
     """A tool from (name, description, parameters). See `Wishes` for the other arguments."""
     name, description, taken = spec
-    arguments = read_arguments(taken)
     wishes = Wishes(
-        arguments,
+        read_arguments(taken),
         display_of(manifest, title, parameters=taken, system=is_system),
         seconds or rules_of(manifest).seconds,
         attachment,
         is_repeatable=is_repeatable,
         addresses=addresses,
+        # The platform's reading tools do nothing that anybody has to know of first.
+        approval=approval_rules(manifest).unasked if is_repeatable else approval_rules(manifest),
+        risk="read-only" if is_repeatable else "changes",
     )
-    tool = PreparedTool(ToolSpec(name, description, arguments.schema), work, streams=streams)
-    return wrapped(tool, wishes)
+    return prepared_tool(name, description, work, wishes, streams=streams)
 
 
 def open_with(tool: PreparedTool) -> Open:

@@ -1,10 +1,8 @@
 """How long a tool may work, and how much of its result the model gets."""
 
-from __future__ import annotations
-
-import asyncio
 from dataclasses import replace
 
+from apps.agent.time_limits import time_limit
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Key, Opening
 from apps.capabilities.wrappers.prepared import PreparedTool
@@ -34,7 +32,7 @@ def with_timeout(tool: PreparedTool, seconds: float) -> PreparedTool:
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         try:
-            async with asyncio.timeout(seconds):
+            async with time_limit(seconds):
                 return await tool.work(opening, invocation)
         except TimeoutError:
             raise ToolTimedOut(tool.spec.name, seconds) from None

@@ -1,7 +1,5 @@
 """One line and one span for each tool call: its name, its duration, its error, and no content."""
 
-from __future__ import annotations
-
 import logging
 import time
 from dataclasses import replace

@@ -1,9 +1,6 @@
 """Parameters of a manifest: the JSON Schema that the model is told, and constants it never sees."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from apps.manifest.parameters import (
@@ -12,8 +9,8 @@ from apps.manifest.parameters import (
     FunctionParameters,
     NestedSchema,
     ObjectSchema,
-    RestFunctionParameters,
 )
+from apps.manifest.rest_parameters import RestFunctionParameters
 
 Inject = Callable[[Any], Any]
 """A value that matches its schema → the same with its constants."""
@@ -56,10 +53,6 @@ def value_schema(value: NestedSchema) -> dict[str, Any]:
     if value.description is not None:
         schema["description"] = value.description
     return schema
-
-
-def injection(parameters: FunctionParameters | RestFunctionParameters) -> Inject:
-    return partial(object_with_constants, parameters.properties)
 
 
 def object_with_constants(properties: Mapping[str, NestedSchema], value: Any) -> dict[str, Any]:

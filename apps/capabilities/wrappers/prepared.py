@@ -1,7 +1,5 @@
 """A tool before it belongs to a run: prepared once for a manifest, bound for each run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,7 +25,8 @@ class PreparedTool:
 
     `streams` names an argument that is shown while the model writes it, "" for none. `announce`
     gives, for a locale, the opening of the stage before the arguments are complete. `constants` are
-    arguments of every call that the model is not told.
+    arguments of every call that the model is not told. `is_repeatable`: two calls have the effect
+    of one.
     """
 
     spec: ToolSpec
@@ -36,8 +35,9 @@ class PreparedTool:
     streams: str = ""
     announce: Announce = unannounced
     constants: Mapping[str, Any] = field(default_factory=dict)
+    is_repeatable: bool = False
 
     def bind(self, opening: Opening) -> Tool:
         announcement = self.announce(opening.caller.locale)
         work = partial(self.work, opening)
-        return Tool(self.spec, work, self.toolset, announcement, self.constants)
+        return Tool(self.spec, work, self.toolset, announcement, self.constants, self.is_repeatable)

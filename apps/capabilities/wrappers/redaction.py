@@ -1,7 +1,5 @@
 """Credentials that a server repeats, in an error about a wrong key for example, are hidden."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """A tool that is called again by itself where the manifest says so, before anybody is told."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,11 +1,9 @@
 """The stage of a tool call: opened around the work, if its application shows it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 from apps.agent.events import Emit, Event
 from apps.agent.stages import FENCE, MOST_CHARACTERS, Announcement, Stage, open_stage, silent
@@ -61,7 +59,9 @@ def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
         except BrokenOff as broken:
             return broken.result
 
-    return replace(tool, work=work, announce=partial(announcement, display, tool.streams))
+    # Clients choose the locale, so there may be any number of them.
+    announce = lru_cache(maxsize=16)(partial(announcement, display, tool.streams))
+    return replace(tool, work=work, announce=announce)
 
 
 @contextmanager
@@ -74,7 +74,11 @@ def shown(display: Display, opening: Opening, invocation: Invocation) -> Iterato
     title = display.title(invocation.arguments, opening.caller.locale)
     try:
         with ExitStack() as closing:
-            stage = closing.enter_context(begin(invocation, emit, title))
+            if invocation.early is None:
+                begun = open_stage(emit, invocation.id, title, is_timed=True)
+            else:
+                begun = invocation.early.adopted(title)  # opened before the arguments were complete
+            stage = closing.enter_context(begun)
             stage.write(request(display, invocation))
             yield replace(invocation, emit=emit, stage=stage)
             if display.stage is not None and display.stage.defer_close and invocation.defer:
@@ -83,14 +87,6 @@ def shown(display: Display, opening: Opening, invocation: Invocation) -> Iterato
         if held is not None:
             held.reveal()
         raise
-
-
-def begin(invocation: Invocation, emit: Emit, title: str) -> AbstractContextManager[Stage]:
-    """A stage that opened before the arguments were complete is taken over."""
-    early = invocation.early
-    if early is None:
-        return open_stage(emit, invocation.id, title, is_timed=True)
-    return early.adopted(title)
 
 
 def request(display: Display, invocation: Invocation) -> str:

@@ -1,7 +1,6 @@
 """How values become text, and how much of what others wrote is shown."""
 
-from __future__ import annotations
-
+import re
 from typing import Any
 
 import msgspec
@@ -12,6 +11,9 @@ VALUE_CHARACTERS = 4_000
 """Of one argument in a stage."""
 ERROR_CHARACTERS = 2_000
 TITLE_CHARACTERS = 100
+
+_backticks = re.compile(r"`{3,}")
+_language = re.compile(r"[^\w+#.-]")
 
 
 def shortened(text: str, most: int) -> str:
@@ -31,3 +33,14 @@ def as_text(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def fenced(text: str, language: str = "") -> str:
+    """A code block that the text cannot break out of: its fence is longer than any inside."""
+    longest = max((len(run) for run in _backticks.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{opened_fence(fence, language)}{text}\n{fence}"
+
+
+def opened_fence(fence: str, language: str) -> str:
+    return f"{fence}{_language.sub('', language)}\n"

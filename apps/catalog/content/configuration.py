@@ -1,7 +1,5 @@
 """The default configuration of new applications, with its references resolved for editors."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,29 +1,27 @@
 """A layer in a directory: `prompt/x.md`, `tool/x.json`, `toolset/x.json`, `skills/x/SKILL.md`."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from apps.catalog.content.items import CONFIGURATION, Item, Kind, item_of, read_text, reason
-from apps.manifest.skill_document import MOST_FILES, SKILL_FILE, is_offered
+from apps.catalog.content.items import CONFIGURATION, Item, ItemKind, item_of, read_text, reason
+from apps.manifest.skill_files import MOST_FILES, SKILL_FILE, is_offered
 
-FOLDERS: Mapping[Kind, str] = {
+FOLDERS: Mapping[ItemKind, str] = {
     "prompt": "prompt",
     "tool": "tool",
     "toolset": "toolset",
     "skill": "skills",
 }
-SUFFIXES: Mapping[Kind, str] = {"prompt": ".md", "tool": ".json", "toolset": ".json"}
+SUFFIXES: Mapping[ItemKind, str] = {"prompt": ".md", "tool": ".json", "toolset": ".json"}
 
 Mark = tuple[int, int, int]
 """Modification time, size and inode of a file; any change of the file changes one of them."""
 
 
-def paths_of(kind: Kind, directory: Path) -> list[Path]:
+def paths_of(kind: ItemKind, directory: Path) -> list[Path]:
     """The file (of a skill the directory) of each item of a kind, by name."""
     folder = directory / FOLDERS[kind]
     if kind == "skill":
@@ -33,7 +31,7 @@ def paths_of(kind: Kind, directory: Path) -> list[Path]:
     return sorted(path for path in found if not path.name.startswith("."))
 
 
-def read_item(kind: Kind, path: Path, directory: Path) -> Item:
+def read_item(kind: ItemKind, path: Path, directory: Path) -> Item:
     name, layer, place = path.stem, str(directory), str(path)
     try:
         if kind == "skill":

@@ -3,8 +3,6 @@
 It is refreshed at most once in `CATALOG_MAX_AGE_SECONDS`, by a stat of each file and one query.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from dataclasses import dataclass
@@ -85,6 +83,14 @@ def look_again() -> None:
     global _last
     if _last is not None:
         _last = Refresh(_last.content, float("-inf"))
+
+
+def forget() -> None:
+    """Read all rows again at the next call; files are read again only if they have changed."""
+    global _last
+    if _last is not None and _last.content.rows.known:
+        _last = None
+    look_again()
 
 
 def log_content(content: Content) -> None:

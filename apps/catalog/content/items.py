@@ -1,7 +1,5 @@
 """Predefined items: a prompt, tool, toolset or skill, each made of a text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,9 +7,9 @@ from typing import Any, Literal
 
 from apps.catalog.json_text import parse
 from apps.manifest.json_document import document_problems
-from apps.manifest.skill_document import SKILL_FILE
+from apps.manifest.skill_files import SKILL_FILE
 
-Kind = Literal["prompt", "tool", "toolset", "skill"]
+ItemKind = Literal["prompt", "tool", "toolset", "skill"]
 
 CONFIGURATION = "default_configuration.json"
 DATABASE = "database"
@@ -26,7 +24,7 @@ class Item:
     `SKILL.md` among them.
     """
 
-    kind: Kind
+    kind: ItemKind
     name: str
     layer: str
     place: str
@@ -40,7 +38,7 @@ class Item:
 
 
 def item_of(
-    kind: Kind,
+    kind: ItemKind,
     name: str,
     layer: str,
     place: str,
@@ -53,7 +51,7 @@ def item_of(
         return Item(kind, name, layer, place, text, problem=str(error))
 
 
-def value_of(kind: Kind, text: str, files: Mapping[str, str]) -> Any:
+def value_of(kind: ItemKind, text: str, files: Mapping[str, str]) -> Any:
     """Raises ValueError with a message for an operator."""
     if kind in ("tool", "toolset"):
         return object_of(text)
@@ -66,7 +64,7 @@ def object_of(text: str) -> dict[str, Any]:
     """Raises ValueError."""
     document = parse(text)
     if problems := document_problems(document):
-        raise ValueError(f"{problems[0].path}: {problems[0].message}.")
+        raise ValueError(f"{problems[0]}.")
     assert isinstance(document, dict)  # noqa: S101 document_problems refuses everything else
     return document
 

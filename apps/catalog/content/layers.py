@@ -4,8 +4,6 @@ An item replaces the whole item of its kind and name in the layers below. The lo
 too, because editors show them.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.catalog.content.folders import FOLDERS, Mark, marks_of, paths_of, read_item
-from apps.catalog.content.items import CONFIGURATION, Item, Kind, object_of, read_text, reason
+from apps.catalog.content.items import CONFIGURATION, Item, ItemKind, object_of, read_text, reason
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +47,7 @@ class Content:
     """
 
     layers: tuple[Path, ...]
-    stacks: Mapping[Kind, Mapping[str, tuple[Item, ...]]]
+    stacks: Mapping[ItemKind, Mapping[str, tuple[Item, ...]]]
     configuration: Mapping[str, Any]
     problems: tuple[str, ...]
     missing: tuple[Path, ...]
@@ -57,14 +55,14 @@ class Content:
     rows: Rows = field(repr=False)
 
     @cached_property
-    def items(self) -> Mapping[Kind, Mapping[str, Item]]:
+    def items(self) -> Mapping[ItemKind, Mapping[str, Item]]:
         """The items in force, by kind and name."""
         return {
             kind: {name: stack[-1] for name, stack in named.items()}
             for kind, named in self.stacks.items()
         }
 
-    def near(self, kind: Kind, name: str) -> str:
+    def near(self, kind: ItemKind, name: str) -> str:
         """The end of a sentence about an unknown name: similar ones, else the first ones."""
         names = self.items[kind]
         if close := get_close_matches(name[:100], names, n=3, cutoff=0.5):
@@ -85,7 +83,7 @@ def read_layers(
     marks = marks_of(directories)  # taken first: files that change meanwhile are read next time
     rows = rows or Rows()
     known = known_items(before, marks)
-    stacks: dict[Kind, dict[str, tuple[Item, ...]]] = {kind: {} for kind in FOLDERS}
+    stacks: dict[ItemKind, dict[str, tuple[Item, ...]]] = {kind: {} for kind in FOLDERS}
     for item in (*(i for path in directories for i in directory_items(path, known)), *rows.items):
         named = stacks[item.kind]
         named[item.name] = (*named.get(item.name, ()), item)

@@ -1,7 +1,5 @@
 """Predefined content in the database: the last layer, above all directories."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, cast
 
@@ -10,10 +8,10 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Count, Max, Sum
 
-from apps.catalog.content.items import DATABASE, Item, Kind, item_of
+from apps.catalog.content.items import DATABASE, Item, ItemKind, item_of
 from apps.catalog.content.layers import Rows, RowStamp
 from apps.catalog.json_text import unstorable
-from apps.manifest.skill_document import bundled
+from apps.manifest.skill_files import bundled
 from apps.workspace.versions import Versioned
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?")
@@ -67,7 +65,7 @@ class ContentItem(Versioned):
     @property
     def item(self) -> Item:
         place = f"{DATABASE}: {self.kind}/{self.name}"
-        kind = cast(Kind, self.kind)
+        kind = cast(ItemKind, self.kind)
         return item_of(kind, self.name, DATABASE, place, self.text, self.files)
 
     def clean(self) -> None:
@@ -86,7 +84,7 @@ def files_problem(kind: str, files: Any) -> str:
         return "Only skills have files."
     if found := next(unstorable(files), None):
         return f"{found[0]}: {found[1]}"
-    return "; ".join(f"{p.path}: {p.message}" for p in bundled(files).problems)
+    return "; ".join(map(str, bundled(files).problems))
 
 
 def row_stamp() -> RowStamp:

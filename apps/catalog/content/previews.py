@@ -1,7 +1,5 @@
 """Previews of a predefined item for its editors."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,13 +9,14 @@ from apps.capabilities.skills.collection import merged, predefined_skill
 from apps.catalog.content.items import Item
 from apps.catalog.content.layers import Content
 from apps.catalog.content.prompts import template_variables
-from apps.catalog.content.references import Resolver, Unresolved
+from apps.catalog.content.references import Resolver
 from apps.catalog.content.review import item_problems
 from apps.catalog.content.skills import usable_skill
-from apps.catalog.history.differences import Line, line_difference
+from apps.catalog.content.templates import Templates, Unresolved
+from apps.catalog.history.line_differences import Line, line_difference
 from apps.catalog.masking import masked_text
 from apps.manifest.prompts import fill
-from apps.manifest.skill_document import SKILL_FILE
+from apps.manifest.skill_files import SKILL_FILE
 from apps.manifest.toolsets import PredefinedToolSet
 
 
@@ -27,7 +26,7 @@ class Block(NamedTuple):
 
 
 def preview(content: Content, item: Item, locale: str = "en") -> list[Block]:
-    """None for an item that cannot be used. The item must be the one in force in `content`."""
+    """Empty for an item that cannot be used. The item must be the one in force in `content`."""
     if any(item_problems(content, item)):
         return []
     match item.kind:
@@ -47,8 +46,7 @@ def skill_blocks(item: Item) -> Iterator[Block]:
         return
     skill = predefined_skill(found)
     if odd := found.document.warnings:
-        lines = (f"{problem.path}: {problem.message}" for problem in odd)
-        yield Block("Worth a look", "\n".join(lines))
+        yield Block("Worth a look", "\n".join(map(str, odd)))
     yield Block("What the model is told of it at first", merged([skill]).prompt)
     yield Block("What it reads when a task calls for it", skill.full_text)
     for path, text in found.files.items():
@@ -57,7 +55,7 @@ def skill_blocks(item: Item) -> Iterator[Block]:
 
 def tool_blocks(content: Content, item: Item) -> Iterator[Block]:
     with suppress(Unresolved):
-        yield tool_block(Resolver(content).tool_alone(item.name))
+        yield tool_block(Templates(content).tool_alone(item.name))
 
 
 def toolset_blocks(content: Content, item: Item) -> Iterator[Block]:

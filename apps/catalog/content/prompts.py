@@ -1,7 +1,5 @@
 """Predefined prompts: the variables in them, and the deployments that each is meant for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 

@@ -1,17 +1,16 @@
 """Mistakes in predefined content, whether or not an application uses it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
 from django.conf import settings
 
-from apps.catalog.content.items import Item, Kind
+from apps.catalog.content.items import Item, ItemKind
 from apps.catalog.content.layers import Content
-from apps.catalog.content.references import ReferenceProblem, Resolver, Unresolved
+from apps.catalog.content.references import ReferenceProblem, Resolver
 from apps.catalog.content.skills import skill_problems
+from apps.catalog.content.templates import Templates, Unresolved
 from apps.manifest.toolsets import PredefinedToolSet
 
 
@@ -29,7 +28,7 @@ def content_problems(content: Content) -> list[str]:
 
 
 @lru_cache(maxsize=2)
-def problems_by_item(content: Content) -> Mapping[tuple[Kind, str], tuple[str, ...]]:
+def problems_by_item(content: Content) -> Mapping[tuple[ItemKind, str], tuple[str, ...]]:
     """The items in force that have mistakes. Cached, because content never changes."""
     return {
         (kind, name): found
@@ -70,14 +69,10 @@ def item_problems(content: Content, item: Item) -> Iterator[str]:
         resolver = Resolver(content)
         resolver.toolset(PredefinedToolSet(template_name=item.name), "")
         for problem in resolver.problems:
-            yield from problem_lines(problem)
+            place = f"{problem.path.removeprefix('.')}: " if problem.path else ""
+            yield f"{place}{problem.sentence}"
     elif item.kind == "tool":
         try:
-            Resolver(content).tool_alone(item.name)
+            Templates(content).tool_alone(item.name)
         except Unresolved as error:
-            yield from problem_lines(ReferenceProblem("", error.message, error.details))
-
-
-def problem_lines(problem: ReferenceProblem) -> Iterator[str]:
-    place = f"{problem.path.removeprefix('.')}: " if problem.path else ""
-    yield f"{place}{problem.sentence}"
+            yield ReferenceProblem("", error.message, error.details).sentence

@@ -1,19 +1,12 @@
 """Predefined skills: the usable ones, which every application is offered, and mistakes in them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from apps.catalog.content.items import Item
 from apps.catalog.content.layers import Content
-from apps.manifest.skill_document import (
-    SKILL_FILE,
-    InstalledSkill,
-    SkillInvalid,
-    bundled,
-    read_skill_document,
-)
+from apps.manifest.skill_document import InstalledSkill, SkillInvalid, read_skill_document
+from apps.manifest.skill_files import SKILL_FILE, bundled
 
 
 @lru_cache(maxsize=2)
@@ -24,13 +17,11 @@ def installed_skills(content: Content) -> tuple[InstalledSkill, ...]:
 
 def usable_skill(item: Item) -> InstalledSkill | None:
     """None for a skill that cannot be used, as `skill_problems` explains."""
-    if item.problem:
-        return None
     try:
         document = read_skill_document(item.text)
     except SkillInvalid:
         return None
-    if document.name != item.name:
+    if item.problem or document.name != item.name:
         return None
     return InstalledSkill(document, item.text, bundled(beside(item)).files)
 
@@ -41,8 +32,7 @@ def skill_problems(item: Item) -> Iterator[str]:
         document = read_skill_document(item.text)
     except SkillInvalid as error:
         for problem in error.problems:
-            place = SKILL_FILE if problem.path == SKILL_FILE else f"{SKILL_FILE}: {problem.path}"
-            yield f"{place}: {problem.message}"
+            yield str(problem) if problem.path == SKILL_FILE else f"{SKILL_FILE}: {problem}"
     else:
         if document.name != item.name:
             where = "row" if item.is_row else "directory"
@@ -50,8 +40,7 @@ def skill_problems(item: Item) -> Iterator[str]:
                 f"{SKILL_FILE}: name: is '{document.name}', but its {where} is named "
                 f"'{item.name}'; give both the same name"
             )
-    for problem in bundled(beside(item)).problems:
-        yield f"{problem.path}: {problem.message}"
+    yield from map(str, bundled(beside(item)).problems)
 
 
 def beside(item: Item) -> Mapping[str, str | bytes]:

@@ -1,45 +1,35 @@
 """The models that a template is validated with, by the place of its reference."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from apps.catalog.content.items import Kind
+from apps.catalog.content.items import ItemKind
 from apps.manifest.nodes import Node
 from apps.manifest.tools import AnyDeploymentTool, AnyInternalTool, AnyRestTool
-from apps.manifest.toolsets import DeploymentToolSet, InternalToolSet, RestToolSet, ToolSet
+from apps.manifest.toolsets import DeploymentToolSet, RestToolSet, ToolSet, WrittenToolSet
+
+Template = TypeVar("Template")
 
 
-class Slot(Node):
+class Slot(Node, Generic[Template]):
     """A model around an item, so that its failures are worded like those of a manifest."""
 
-    items: tuple[Any, ...]
+    items: tuple[Template, ...]
 
 
-class ToolSetSlot(Slot):
-    items: tuple[ToolSet, ...]
+ToolSetSlot = Slot[ToolSet]
+RestToolSlot = Slot[AnyRestTool]
+DeploymentToolSlot = Slot[AnyDeploymentTool]
+InternalToolSlot = Slot[AnyInternalTool]
 
 
-class RestToolSlot(Slot):
-    items: tuple[AnyRestTool, ...]
-
-
-class DeploymentToolSlot(Slot):
-    items: tuple[AnyDeploymentTool, ...]
-
-
-class InternalToolSlot(Slot):
-    items: tuple[AnyInternalTool, ...]
-
-
-def slot_of_toolset(toolset: RestToolSet | DeploymentToolSet | InternalToolSet) -> type[Slot]:
+def slot_of_toolset(toolset: WrittenToolSet) -> type[Slot[Any]]:
     if isinstance(toolset, RestToolSet):
         return RestToolSlot
     return DeploymentToolSlot if isinstance(toolset, DeploymentToolSet) else InternalToolSlot
 
 
-def slot_of_tool(document: Mapping[str, Any]) -> type[Slot]:
+def slot_of_tool(document: Mapping[str, Any]) -> type[Slot[Any]]:
     """The slot of a tool outside of any toolset: by its type, else by its members."""
     kind = document.get("type")
     if kind == "restapi-tool" or "rest_api_method_info" in document:
@@ -49,7 +39,7 @@ def slot_of_tool(document: Mapping[str, Any]) -> type[Slot]:
     return InternalToolSlot
 
 
-def is_reference(kind: Kind, document: Mapping[str, Any]) -> bool:
+def is_reference(kind: ItemKind, document: Mapping[str, Any]) -> bool:
     """Whether a template refers to another one."""
     if kind == "toolset":
         return document.get("type") == "predefined"

@@ -1,7 +1,5 @@
 """The person, key or command behind the current change, and the reason that they gave."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager

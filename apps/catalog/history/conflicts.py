@@ -1,7 +1,5 @@
 """Conflicts of an edit with later changes of the same row by others."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -14,12 +12,11 @@ from django.utils.timezone import localtime
 from apps.catalog.history.differences import MISSING, Difference, differences
 from apps.catalog.history.display import (
     MOST_SHOWN,
-    RenderedClash,
     RenderedDifference,
     rendered_clash,
     rendered_differences,
 )
-from apps.catalog.history.kinds import Kind, Snapshot
+from apps.catalog.history.kinds import RowKind, Snapshot
 from apps.catalog.history.merge import Clash, Merge
 from apps.catalog.history.models import Change
 
@@ -61,28 +58,28 @@ class Conflict:
         return rendered_differences(self.own[:MOST_SHOWN])
 
     @property
-    def shown_clashes(self) -> list[RenderedClash]:
+    def shown_clashes(self) -> list[Clash]:
         return [rendered_clash(clash) for clash in self.clashes]
 
 
-def since(kind: Kind, number: Any, version: int) -> LaterChanges:
+def since(kind: RowKind, number: Any, version: int) -> LaterChanges:
     later = changes_of(kind, number).filter(version__gt=version).order_by("pk")
     changes = list(later)
     base = later.values_list("before", flat=True).first() if changes else None
     return LaterChanges(changes, base)
 
 
-def changes_of(kind: Kind, number: Any) -> models.QuerySet[Change]:
+def changes_of(kind: RowKind, number: Any) -> models.QuerySet[Change]:
     """The changes of a row without its states, the newest first."""
     return Change.objects.filter(kind=kind.label, object_id=number).defer("before", "after")
 
 
-def last_deletion(kind: Kind, number: Any) -> Change | None:
+def last_deletion(kind: RowKind, number: Any) -> Change | None:
     return changes_of(kind, number).filter(what=Change.What.DELETED).first()
 
 
 def merge(
-    kind: Kind,
+    kind: RowKind,
     base: Snapshot | None,
     mine: Snapshot,
     theirs: Snapshot,
@@ -96,13 +93,12 @@ def merge(
 
 
 def conflict(
-    kind: Kind, later: LaterChanges, mine: Snapshot, theirs: Snapshot, unread: Sequence[str]
+    kind: RowKind, later: LaterChanges, mine: Snapshot, theirs: Snapshot, unread: Sequence[str]
 ) -> Conflict:
     """`unread` are the columns of `mine` that cannot be compared."""
-    typed = {**mine, **{column: theirs[column] for column in unread if column in theirs}}
-    base = later.base
-    if base is not None:
-        base = {**base, **{column: theirs[column] for column in unread if column in theirs}}
+    equal = {column: theirs[column] for column in unread if column in theirs}
+    typed = {**mine, **equal}
+    base = None if later.base is None else {**later.base, **equal}
     merged, merging = merge(kind, base, typed, theirs)
     clashing = {clash.path for clash in merging.clashes}
     own = differences(kind.readable(theirs), merged)
@@ -115,13 +111,13 @@ def conflict(
     )
 
 
-def last_sentence(kind: Kind, number: Any) -> str:
+def last_sentence(kind: RowKind, number: Any) -> str:
     """The sentence about the last change, or ""."""
     last = changes_of(kind, number).first()
     return "" if last is None else sentence(last)
 
 
-def as_json(kind: Kind, row: models.Model, later: LaterChanges) -> dict[str, Any]:
+def as_json(kind: RowKind, row: models.Model, later: LaterChanges) -> dict[str, Any]:
     """`changes`, the oldest first, and their `differences` together, None if not recorded."""
     changes = [
         {
@@ -156,5 +152,5 @@ def sentence(change: Change) -> str:
     return f"{change.who}, {when}: {change.what}{f' {places}' if places else ''}."
 
 
-def present(kind: Kind, number: Any) -> models.Model | None:
+def present(kind: RowKind, number: Any) -> models.Model | None:
     return kind.model._default_manager.filter(pk=number).first()

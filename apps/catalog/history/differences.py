@@ -1,13 +1,10 @@
 """Two documents, as the places where they differ: `tool_sets[0].tools[1].url`, before, after."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import unified_diff
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from apps.manifest.problems import join
 from apps.manifest.secrets import is_hidden
@@ -92,6 +89,8 @@ def canonical(value: Any) -> str:
 
 
 def same(one: Any, other: Any) -> bool:
+    if one is MISSING or other is MISSING:
+        return one is other
     return one is other or canonical(one) == canonical(other)
 
 
@@ -134,34 +133,3 @@ def alike(one: Any, other: Any) -> bool:
     if isinstance(one, dict) and isinstance(other, dict):
         return one.get("type") == other.get("type")
     return type(one) is type(other)
-
-
-# --- Two texts, line by line --------------------------------------------------------------------
-
-MOST_LINES = 5_000
-"""Of one difference; more would take minutes, and nobody reads them."""
-
-
-class Line(NamedTuple):
-    kind: Literal["same", "added", "removed", "place"]
-    text: str
-
-
-def line_difference(before: Sequence[str], after: Sequence[str]) -> list[Line]:
-    """The lines of a unified diff; empty if the texts are the same."""
-    if max(len(before), len(after)) > MOST_LINES:
-        return [Line("place", f"More than {MOST_LINES} lines: not compared.")]
-    found = list(unified_diff(before, after, lineterm=""))
-    return [line_of(text) for text in found[2:]]  # the first two name the files
-
-
-def line_of(text: str) -> Line:
-    match text[:1]:
-        case "@":
-            return Line("place", text)
-        case "+":
-            return Line("added", text[1:])
-        case "-":
-            return Line("removed", text[1:])
-        case _:
-            return Line("same", text[1:])

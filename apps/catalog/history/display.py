@@ -1,7 +1,5 @@
 """Differences, clashes and values rendered as text, for pages."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +7,8 @@ from typing import Any
 
 from django.utils.text import Truncator
 
-from apps.catalog.history.differences import MISSING, Difference, Line, line_difference
+from apps.catalog.history.differences import MISSING, Difference
+from apps.catalog.history.line_differences import Line, line_difference
 from apps.catalog.history.merge import Clash
 from apps.manifest.secrets import is_hidden
 
@@ -32,14 +31,6 @@ class RenderedDifference:
     lines: list[Line]
 
 
-@dataclass(frozen=True, slots=True)
-class RenderedClash:
-    path: str
-    base: str
-    mine: str
-    theirs: str
-
-
 def rendered_differences(found: Iterable[Difference]) -> list[RenderedDifference]:
     return [rendered_difference(difference) for difference in found]
 
@@ -59,9 +50,9 @@ def rendered_difference(difference: Difference) -> RenderedDifference:
     return RenderedDifference(path, kind, rendered_value(before), rendered_value(after), [])
 
 
-def rendered_clash(clash: Clash) -> RenderedClash:
-    values = (clash.base, clash.mine, clash.theirs)
-    return RenderedClash(clash.path or "$", *map(rendered_value, values))
+def rendered_clash(clash: Clash) -> Clash:
+    """The clash with its values as texts."""
+    return Clash(clash.path or "$", *map(rendered_value, (clash.base, clash.mine, clash.theirs)))
 
 
 def rendered_value(value: Any) -> str:

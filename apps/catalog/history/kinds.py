@@ -4,8 +4,6 @@ A snapshot is JSON, by columns: `{"title": "Travel", "manifest": {…}, "owner":
 are replaced by `{"$hidden": "…"}`, which differs when the credential does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +29,7 @@ Snapshot = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RowKind:
     """`documents` are columns of JSON with credentials, `secrets` encrypted ones, `people` users.
 
     `json_text` is a text column that is JSON if the row's `kind` is one of DOCUMENTS. `senders` are
@@ -92,14 +90,14 @@ def hidden(secret: str) -> Any:
 
 
 KINDS = (
-    Kind(
+    RowKind(
         Application,
         ("title", "slug", "description", "manifest", "is_enabled", "is_public", "owner"),
         documents=("manifest",),
         people=("owner",),
     ),
-    Kind(ContentItem, ("kind", "name", "text", "files"), json_text="text"),
-    Kind(
+    RowKind(ContentItem, ("kind", "name", "text", "files"), json_text="text"),
+    RowKind(
         Deployment,
         (
             "deployment_id",
@@ -119,17 +117,15 @@ KINDS = (
         documents=("features", "parameters"),
         secrets=("api_key",),
     ),
-    Kind(
+    RowKind(
         McpServer,
         ("name", "command", "arguments", "environment", "working_directory", "is_enabled"),
         secrets=("environment",),
     ),
-    Kind(
-        Secret,
-        ("name", "value", "description", "servers", "is_for_any_server"),
-        secrets=("value",),
+    RowKind(
+        Secret, ("name", "value", "description", "servers", "is_for_any_server"), secrets=("value",)
     ),
-    Kind(
+    RowKind(
         SharedFile,
         ("name", "content_type", "size", "etag"),
         restorable=False,  # the bytes of the file are gone
@@ -141,5 +137,5 @@ KINDS = (
 BY_SENDER = {sender: kind for kind in KINDS for sender in kind.senders or (kind.model,)}
 
 
-def kind_of(model: type[models.Model]) -> Kind:
+def kind_of(model: type[models.Model]) -> RowKind:
     return BY_SENDER[model]

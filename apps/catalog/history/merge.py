@@ -3,8 +3,6 @@
 A place that both edits changed differently is a clash, for which a person has to choose a side.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,9 +31,9 @@ class Merge:
 
     def merged(self, base: Any, mine: Any, theirs: Any, path: str = "") -> Any:
         """The merged value, or MISSING. Collects the clashes."""
-        if equal(mine, theirs) or equal(base, theirs):
+        if same(mine, theirs) or same(base, theirs):
             return mine
-        if equal(base, mine):
+        if same(base, mine):
             return theirs
         three = base, mine, theirs
         if isinstance(mine, dict) and isinstance(theirs, dict) and not is_leaf(mine, theirs):
@@ -74,10 +72,6 @@ class Merge:
         for version in (versions[0], versions[2], versions[1]):
             places |= {name: index for index, name in enumerate(version)}
         return self.members(merged_order(*versions), versions, places, path)
-
-
-def equal(one: Any, other: Any) -> bool:
-    return one is other if one is MISSING or other is MISSING else same(one, other)
 
 
 def has_identities(items: Sequence[Any]) -> bool:

@@ -1,7 +1,5 @@
 """The changes of rows, kept when the row is deleted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings

@@ -4,8 +4,6 @@ It uses signals, because cascades and querysets delete rows without calling `del
 `update` sends none: use `update_rows`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -17,7 +15,7 @@ from django.db.models.signals import post_save, pre_delete, pre_save
 
 from apps.catalog.history.actors import Actor, acting, present_actor, present_note
 from apps.catalog.history.differences import Difference, differences
-from apps.catalog.history.kinds import BY_SENDER, KINDS, Kind, Snapshot, kind_of
+from apps.catalog.history.kinds import BY_SENDER, KINDS, RowKind, Snapshot, kind_of
 from apps.catalog.history.models import Change
 
 MOST_PLACES = 20
@@ -92,7 +90,7 @@ def update_rows(rows: models.QuerySet[Any], **values: Any) -> int:
     return len(changes)
 
 
-def find(kind: Kind, number: Any) -> models.Model | None:
+def find(kind: RowKind, number: Any) -> models.Model | None:
     """The row as it is in the database, locked inside a transaction."""
     rows = kind.model._default_manager.filter(pk=number)
     if connections[router.db_for_write(kind.model)].in_atomic_block:
@@ -101,7 +99,7 @@ def find(kind: Kind, number: Any) -> models.Model | None:
 
 
 def change_of(
-    kind: Kind, row: models.Model, before: Snapshot | None, after: Snapshot | None
+    kind: RowKind, row: models.Model, before: Snapshot | None, after: Snapshot | None
 ) -> Change | None:
     """An unsaved change, or None if nothing differs."""
     found = list(between(kind, before, after))
@@ -138,7 +136,7 @@ def what_of(
     return Change.What.CREATED if before is None else Change.What.CHANGED
 
 
-def between(kind: Kind, before: Snapshot | None, after: Snapshot | None) -> Iterator[Difference]:
+def between(kind: RowKind, before: Snapshot | None, after: Snapshot | None) -> Iterator[Difference]:
     """The differences of two snapshots; of a new or deleted row one for each column in use."""
     if before is None or after is None:
         states = ({}, filled(after or {})) if before is None else (filled(before), {})

@@ -1,7 +1,5 @@
 """An earlier state of a row, as values for the row's form, which checks and saves them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +8,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.db import models
 
-from apps.catalog.history.kinds import Kind, Snapshot, has_document
+from apps.catalog.history.kinds import RowKind, Snapshot, has_document
 from apps.catalog.masking import put_back, unmasked_text
 from apps.manifest.secrets import is_hidden
 
@@ -23,7 +21,7 @@ class Earlier:
     notes: tuple[str, ...]
 
 
-def earlier(kind: Kind, state: Snapshot, *sources: models.Model | None) -> Earlier:
+def earlier(kind: RowKind, state: Snapshot, *sources: models.Model | None) -> Earlier:
     """A state with the credentials that a source has for the same servers.
 
     A credential that no source has stays hidden in the value; the form refuses it with its path.
@@ -52,7 +50,7 @@ def earlier(kind: Kind, state: Snapshot, *sources: models.Model | None) -> Earli
     return Earlier(values, tuple(notes))
 
 
-def secret_notes(kind: Kind, column: str, value: Any, rows: list[models.Model]) -> list[str]:
+def secret_notes(kind: RowKind, column: str, value: Any, rows: list[models.Model]) -> list[str]:
     name = str(getattr(kind.model._meta.get_field(column), "verbose_name", column))
     present = next((kind.value(row, column) for row in rows), "")
     if present == value:

@@ -13,17 +13,18 @@ from django.utils import timezone
 
 from apps.catalog.json_text import JSONTextInvalid, parse
 from apps.catalog.masking import seal
-from apps.catalog.credentials import (
+from apps.catalog.plain_credentials import (
     ELSEWHERE,
     free_name,
     gives_address,
     plain_credentials,
     with_secrets,
 )
-from apps.manifest.credentials import Keys, credential_places, value_at
+from apps.manifest.credentials import credential_places
 from apps.manifest.json_document import document_problems
-from apps.manifest.validation import review
+from apps.manifest.places import Keys, value_at
 from apps.manifest.secrets import HIDDEN
+from apps.manifest.validation import review
 from apps.workspace.local.secrets import UnreadableSecret
 
 ENCRYPTED = (

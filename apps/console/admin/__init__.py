@@ -1,14 +1,16 @@
 """The admin of everything that operators edit."""
 
-from __future__ import annotations
-
 from apps.console.admin import (  # noqa: F401 - each registers its rows
     applications,
     content,
     deployments,
     keys,
     mcp_servers,
+    open_runs,
+    runs,
     secrets,
     shared_files,
+    system_messages,
+    tool_descriptions,
     users,
 )

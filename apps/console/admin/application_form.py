@@ -5,8 +5,6 @@ over it. A typed text is shown again as it was typed, also if it is no JSON; a s
 shown with its plain credentials masked.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast

@@ -1,37 +1,27 @@
-"""The list of applications, their form and copies, and the requests of the manifest editor."""
-
-from __future__ import annotations
+"""The list of applications, their form and copies."""
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Any
 
-from django.conf import settings
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import CharField, Count, QuerySet
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 from django.forms import ModelForm
-from django.http import HttpRequest, JsonResponse
-from django.urls import URLPattern, path
+from django.http import HttpRequest
+from django.urls import URLPattern
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
-from django.views.decorators.http import require_GET, require_POST
 
 from apps.catalog.history.recorder import update_rows
 from apps.catalog.models import Application
-from apps.catalog.review import review_text
 from apps.console.admin.application_form import ApplicationForm
 from apps.console.admin.document_form import DocumentAdmin
-from apps.console.admin.form_schema import form_schema
+from apps.console.admin.editor_requests import check_manifest, manifest_schemas
 from apps.console.admin.recorded import HISTORY_FIELDS
-from apps.manifest.schema import manifest_schema
-from apps.workspace.local.models import Secret
 
 LIST_URL = "catalog_application_changelist"
-VIEW = "catalog.view_application"
 MODEL = "manifest__orchestrator__deployment__"
 MOST_WARNINGS = 10
 
@@ -116,9 +106,8 @@ class ApplicationAdmin(DocumentAdmin[Application]):
         """The row that the address names as the original of a new one."""
         number = request.GET.get("copy", "")
         original: Application | None = self.get_object(request, number) if number else None
-        if original is None or not self.has_view_permission(request, original):
-            return None
-        return original
+        may_view = original is not None and self.has_view_permission(request, original)
+        return original if may_view else None
 
     def form_attributes(self, request: HttpRequest, obj: Application | None) -> dict[str, Any]:
         copied = self.copied(request) if obj is None else None
@@ -129,44 +118,18 @@ class ApplicationAdmin(DocumentAdmin[Application]):
     ) -> None:
         super().save_related(request, form, formsets, change)
         warnings = form.instance.review().warnings
-        for problem in warnings[:MOST_WARNINGS]:
-            self.message_user(request, f"{problem.path}: {problem.message}", messages.WARNING)
-        if len(warnings) > MOST_WARNINGS:
-            rest = len(warnings) - MOST_WARNINGS
-            self.message_user(request, f"And {rest} more warnings.", messages.WARNING)
+        said = [f"{problem.path}: {problem.message}" for problem in warnings[:MOST_WARNINGS]]
+        if rest := len(warnings) - len(said):
+            said.append(f"And {rest} more warnings.")
+        for text in said:
+            self.message_user(request, text, messages.WARNING)
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        own = [
-            path("check/", view(check_manifest), name="catalog_application_check"),
-            path("schema/", view(manifest_schemas), name="catalog_application_schema"),
+        return [
+            self.staff_path("check/", check_manifest, "check"),
+            self.staff_path("schema/", manifest_schemas, "schema"),
+            *super().get_urls(),
         ]
-        return [*own, *super().get_urls()]
-
-
-@require_POST
-def check_manifest(request: HttpRequest) -> JsonResponse:
-    """The findings for a typed manifest; `row` is the application with its masked credentials."""
-    if not request.user.has_perm(VIEW):
-        raise PermissionDenied
-    row = request.GET.get("row", "")
-    stored = Application.objects.filter(pk=row) if row.isascii() and row.isdecimal() else ()
-    sources = [application.manifest for application in stored]
-    findings = review_text(request.POST.get("manifest", ""), sources=sources)
-    return JsonResponse({"findings": [asdict(finding) for finding in findings]})
-
-
-@require_GET
-def manifest_schemas(request: HttpRequest) -> JsonResponse:
-    """The JSON Schema of manifests, and its rewriting for the form."""
-    if not request.user.has_perm(VIEW):
-        raise PermissionDenied
-    schema = manifest_schema(
-        preview=settings.ENABLE_PREVIEW_FEATURES,
-        default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
-        secrets=list(Secret.objects.values_list("name", flat=True)),
-    )
-    return JsonResponse({"schema": schema, "form": form_schema(schema)})
 
 
 def conversations_kept(count: int, people: int) -> SafeString:

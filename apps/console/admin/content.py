@@ -1,9 +1,6 @@
 """Predefined content: the layers of each item, and the rows that operators put above them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from django import forms
@@ -12,32 +9,28 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseRedirectBase
 from django.shortcuts import redirect
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.catalog.content.folders import FOLDERS
 from apps.catalog.content.installed import installed, look_again
-from apps.catalog.content.items import LARGEST_FILE, Item
+from apps.catalog.content.items import Item
 from apps.catalog.content.models import ContentItem
 from apps.catalog.content.previews import preview
-from apps.catalog.content.review import item_problems, with_item
-from apps.catalog.masking import unmasked_text
+from apps.catalog.content.review import item_problems
 from apps.catalog.uses import NOBODY, Reference
-from apps.console.admin.content_form import DOCUMENTS, ContentForm, doubts_of, sources_of, stack_of
+from apps.console.admin.content_form import DOCUMENTS, ContentForm, doubts_of, stack_of
 from apps.console.admin.content_layers import STATES, all_uses, entries, filtered_stacks, layers_of
+from apps.console.admin.content_preview import preview_typed
 from apps.console.admin.document_form import DocumentAdmin
 from apps.console.admin.recorded import HISTORY_FIELDS
-from apps.console.admin.skill_files import FilesField, FilesWidget
-from apps.manifest.problems import Problem
-from apps.manifest.skill_document import SKILL_FILE
+from apps.manifest.skill_files import SKILL_FILE
 
 PER_PAGE = 50
 PAGES = "admin/catalog/contentitem"
-ROWS = "catalog_contentitem"
-ITEM = f"{ROWS}_item"
 NEW_SKILL = """\
 ---
 name: {name}
@@ -51,7 +44,6 @@ description:
 @admin.register(ContentItem)
 class ContentAdmin(DocumentAdmin[ContentItem]):
     form = ContentForm
-    fieldsets = ((None, {"fields": ("kind", "name", "text", "files")}), HISTORY_FIELDS)
     fixed_fields = ("kind", "name")
     search_fields = ("name",)
     delete_confirmation_template = f"{PAGES}/reset.html"
@@ -67,7 +59,7 @@ class ContentAdmin(DocumentAdmin[ContentItem]):
         kind = obj.kind if obj is not None else request.GET.get("kind", "")
         names = ("kind", "name", "text", *(("files",) if kind in ("", "skill") else ()))
         first = (None, {"fields": names})
-        return (first, self.fieldsets[1]) if obj is not None else (first,)
+        return (first, HISTORY_FIELDS) if obj is not None else (first,)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         kind, name = request.GET.get("kind", ""), request.GET.get("name", "")
@@ -79,8 +71,6 @@ class ContentAdmin(DocumentAdmin[ContentItem]):
         is_skill = item.kind == "skill" and isinstance(item.value, dict)
         files = {k: v for k, v in item.value.items() if k != SKILL_FILE} if is_skill else {}
         return {"kind": kind, "name": name, "text": item.text, "files": files}
-
-    # --- Saving ------------------------------------------------------------------------------
 
     def save_model(self, request: HttpRequest, obj: ContentItem, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
@@ -94,10 +84,9 @@ class ContentAdmin(DocumentAdmin[ContentItem]):
         reload_content()
 
     def response_post_save_add(self, request: HttpRequest, obj: ContentItem) -> HttpResponse:
-        return redirect(f"admin:{ITEM}", obj.kind, obj.name)
+        return redirect(self.url("item", obj.kind, obj.name))
 
-    def response_post_save_change(self, request: HttpRequest, obj: ContentItem) -> HttpResponse:
-        return redirect(f"admin:{ITEM}", obj.kind, obj.name)
+    response_post_save_change = response_post_save_add
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: Any = None
@@ -107,18 +96,14 @@ class ContentAdmin(DocumentAdmin[ContentItem]):
         context = {**(extra_context or {}), "below": below[-1] if below else None}
         answer: HttpResponse = super().delete_view(request, object_id, context)
         if below and row is not None and isinstance(answer, HttpResponseRedirectBase):
-            return redirect(f"admin:{ITEM}", row.kind, row.name)
+            return redirect(self.url("item", row.kind, row.name))
         return answer
 
-    # --- Pages -------------------------------------------------------------------------------
-
     def get_urls(self) -> list[URLPattern]:
-        def staff(view: Any) -> Any:
-            return self.admin_site.admin_view(view)
-
+        item = "item/<str:kind>/<str:name>/"
         return [
-            path("item/<str:kind>/<str:name>/", staff(require_safe(self.item_view)), name=ITEM),
-            path("preview/", staff(require_POST(self.preview_view)), name=f"{ROWS}_preview"),
+            self.viewer_path(item, require_safe(self.item_view), "item"),
+            self.viewer_path("preview/", require_POST(preview_typed), "preview"),
             *super().get_urls(),
         ]
 
@@ -135,17 +120,13 @@ class ContentAdmin(DocumentAdmin[ContentItem]):
             "asked": request.GET,
             "kinds": list(FOLDERS),
             "states": STATES,
-            "problems": content.problems,
-            "missing": content.missing,
-            "layers": content.layers,
+            "content": content,
             "has_add_permission": self.has_add_permission(request),
         }
         return self.page(request, f"{PAGES}/list.html", "Predefined content", context)
 
     def item_view(self, request: HttpRequest, kind: str, name: str) -> HttpResponse:
-        """One item in all its layers. Raises PermissionDenied, Http404."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
+        """One item in all its layers. Raises Http404."""
         content, stack = installed(), stack_of(kind, name)
         if not stack:
             raise Http404
@@ -165,42 +146,6 @@ class ContentAdmin(DocumentAdmin[ContentItem]):
             "has_delete_permission": self.has_delete_permission(request, row),
         }
         return self.page(request, f"{PAGES}/item.html", f"{item.kind} {item.name}", context)
-
-    def preview_view(self, request: HttpRequest) -> JsonResponse:
-        """The preview of a typed text, with its problems and doubts. Raises PermissionDenied."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        text = request.POST.get("text", "").replace("\r\n", "\n")
-        kind, name = request.POST.get("kind", ""), request.POST.get("name", "").strip() or "new"
-        doubts: Sequence[Problem] = ()
-        if kind in DOCUMENTS and len(text) <= LARGEST_FILE:
-            row = ContentItem.objects.filter(kind=kind, name=name).first() or ContentItem()
-            sources = sources_of(row, kind, name)
-            doubts = doubts_of(text, sources, name)
-            text, _ = unmasked_text(text, sources)
-        problems = []
-        if kind not in FOLDERS:
-            problems = ["Choose a kind first."]
-        elif len(text) > LARGEST_FILE:
-            problems = ["The text is too long."]
-        typed = FilesWidget().value_from_datadict(request.POST, {}, "files")
-        try:
-            files = FilesField(required=False).clean(typed)
-        except forms.ValidationError as error:
-            problems, files = problems or error.messages, {}
-        if files and kind != "skill":
-            problems = problems or ["Only skills have files."]
-        if problems:
-            return JsonResponse({"problems": problems, "blocks": []})
-        item = ContentItem(kind=kind, name=name, text=text, files=files).item
-        content = with_item(installed(), item)
-        return JsonResponse(
-            {
-                "problems": list(item_problems(content, item)),
-                "blocks": [block._asdict() for block in preview(content, item)],
-                "doubts": [asdict(doubt) for doubt in doubts],
-            }
-        )
 
 
 def reload_content() -> None:

@@ -1,25 +1,21 @@
 """The form of a predefined item, which refuses an item that could not be used."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any, cast
 
-from django import forms
-
 from apps.catalog.content.installed import installed
-from apps.catalog.content.items import LARGEST_FILE, Item, Kind
+from apps.catalog.content.items import LARGEST_FILE, Item, ItemKind
 from apps.catalog.content.models import ContentItem
 from apps.catalog.content.review import item_problems, with_item
 from apps.catalog.credentials import review_credentials
 from apps.catalog.extraction import found_credentials
-from apps.catalog.masking import masked_text, put_back, readable, unmasked_text
+from apps.catalog.masking import put_back, readable
+from apps.console.admin.content_text import TextField
 from apps.console.admin.document_form import DocumentForm
-from apps.console.admin.skill_files import FilesField, with_line_feeds
-from apps.console.admin.theme import LowTextarea
+from apps.console.admin.skill_files import FilesField
 from apps.manifest.problems import Problem
-from apps.manifest.skill_document import MOST_BYTES, MOST_FILES, TEXT_ENDINGS
+from apps.manifest.skill_files import MOST_BYTES, MOST_FILES, TEXT_ENDINGS
 
 MOST_MISTAKES = 20
 DOCUMENTS = ("tool", "toolset")
@@ -36,45 +32,6 @@ TEXTS = {
     ),
 }
 """Label and help of the text, by kind."""
-
-
-class TypedText(str):
-    __slots__ = ()
-
-
-class TextField(forms.CharField):
-    """`is_document`: the text is JSON; a stored one is shown with its credentials masked, and
-    masks in a typed one stand for the credentials in `sources`.
-    """
-
-    widget = LowTextarea(
-        {"rows": 24, "spellcheck": "false", "autocapitalize": "off", "class": "content-text"}
-    )
-    is_document = False
-    sources: Sequence[str] = ()
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(strip=False, **kwargs)
-
-    @property
-    def documents(self) -> list[Any]:
-        return [readable(text) for text in self.sources]
-
-    def bound_data(self, data: Any, initial: Any) -> Any:
-        return data if data is None else TypedText(data)
-
-    def prepare_value(self, value: Any) -> Any:
-        is_shown = isinstance(value, str) and not isinstance(value, TypedText)
-        return masked_text(value) if self.is_document and is_shown else value
-
-    def to_python(self, value: Any) -> str:
-        text = with_line_feeds(str(super().to_python(value) or ""))
-        if not self.is_document:
-            return text
-        found, problems = unmasked_text(text, self.sources)
-        if problems:
-            raise forms.ValidationError([f"{p.path}: {p.message}." for p in problems])
-        return found
 
 
 class ContentForm(DocumentForm[ContentItem]):
@@ -100,14 +57,18 @@ class ContentForm(DocumentForm[ContentItem]):
         if isinstance(field, TextField) and self.kind in DOCUMENTS:
             field.is_document, field.sources = True, sources_of(self.instance, self.kind, self.item)
 
+    def known(self, name: str) -> str:
+        """The value that the row has or will have, "" until it is chosen."""
+        value = getattr(self.instance, name) or self.data.get(name) or self.initial.get(name)
+        return str(value or "")
+
     @property
     def item(self) -> str:
-        return str(self.instance.name or self.data.get("name") or self.initial.get("name") or "")
+        return self.known("name")
 
     @property
     def kind(self) -> str:
-        """Empty until it is chosen."""
-        return str(self.instance.kind or self.data.get("kind") or self.initial.get("kind") or "")
+        return self.known("kind")
 
     @property
     def doubts(self) -> Sequence[Problem]:
@@ -159,7 +120,7 @@ def doubts_of(text: str, sources: Sequence[str], item: str) -> Sequence[Problem]
 
 def stack_of(kind: str, name: str) -> tuple[Item, ...]:
     """The item in all its layers, the one in force last."""
-    return installed().stacks.get(cast(Kind, kind), {}).get(name, ())
+    return installed().stacks.get(cast(ItemKind, kind), {}).get(name, ())
 
 
 def sources_of(row: ContentItem, kind: str, name: str) -> list[str]:

@@ -1,7 +1,5 @@
 """Data for the pages of predefined content: entries of the list, and the layers of one item."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -11,7 +9,7 @@ from apps.catalog.content.items import Item
 from apps.catalog.content.layers import Content
 from apps.catalog.content.previews import difference
 from apps.catalog.content.review import problems_by_item
-from apps.catalog.history.differences import Line
+from apps.catalog.history.line_differences import Line
 from apps.catalog.models import Application as ApplicationRow
 from apps.catalog.uses import NOBODY, Reference, ReferringApplication, Uses, uses_of
 

@@ -1,7 +1,5 @@
 """The first page of the admin and the callbacks of its sidebar."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db.models import Model

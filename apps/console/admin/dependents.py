@@ -1,12 +1,10 @@
 """The applications and items that name a row, as lines of a page."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from apps.catalog.uses import User
@@ -23,6 +21,10 @@ def link_to(user: User) -> SafeString:
     else:
         url = reverse("admin:catalog_contentitem_item", args=[user.kind, user.name])
     return format_html(LINK, url, f"{user.kind} {user.name}", user.place)
+
+
+def bullets(lines: Iterable[SafeString | str]) -> SafeString:
+    return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", zip(lines, strict=True)))
 
 
 def dependent_lines(request: HttpRequest, users: Sequence[User]) -> list[SafeString | str]:

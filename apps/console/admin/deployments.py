@@ -1,7 +1,5 @@
 """Deployments: their keys can be set and removed, never read; their connections can be tested."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,14 +10,14 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, JsonResponse
-from django.urls import URLPattern, path
-from django.utils.html import format_html, format_html_join
+from django.urls import URLPattern
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.catalog.content.installed import installed
 from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
 from apps.catalog.uses import User, deployment_uses
-from apps.console.admin.dependents import dependent_lines
+from apps.console.admin.dependents import bullets, dependent_lines
 from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.theme import PasswordInput, Switch
 from apps.console.admin.versioned_form import VersionedForm
@@ -39,10 +37,10 @@ MOST_TESTED = 10
 
 class DeploymentForm(VersionedForm[Deployment]):
     secret_fields = {"api_key": ("new_api_key", "clear_api_key")}
+    typed_and_removed = "Either type a new key or remove the stored one."
     new_api_key = forms.CharField(
         label="API key",
         required=False,
-        strip=True,
         widget=PasswordInput(attrs={"autocomplete": "new-password"}),
     )
     clear_api_key = forms.BooleanField(label="Remove the stored key", required=False, widget=Switch)
@@ -52,26 +50,17 @@ class DeploymentForm(VersionedForm[Deployment]):
         fields = ()  # the admin names them
         labels = {"deployment_id": "Deployment ID", "base_url": "Base URL"}
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if "new_api_key" in self.fields:
-            self.fields["new_api_key"].help_text = key_state(self.instance.api_key)
+    def secret_state(self, stored: str) -> str:
+        if isinstance(stored, UnreadableSecret):
+            return UNREADABLE
+        return STORED if stored else NO_KEY
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
-        typed, cleared = (self.cleaned_data.get(n) for n in ("new_api_key", "clear_api_key"))
-        if cleared and typed:
-            self.add_error("clear_api_key", "Either type a new key or remove the stored one.")
-        address = self.cleaned_data.get("base_url", "")
-        if not cleared and not typed and not may_keep_key(self.instance, address):
+        is_kept = not any(self.cleaned_data.get(name) for name in self.secret_fields["api_key"])
+        if is_kept and not may_keep_key(self.instance, self.cleaned_data.get("base_url", "")):
             self.add_error("new_api_key", TYPE_AGAIN)
         return cleaned
-
-
-def key_state(stored: str) -> str:
-    if isinstance(stored, UnreadableSecret):
-        return UNREADABLE
-    return STORED if stored else NO_KEY
 
 
 @admin.register(Deployment)
@@ -117,8 +106,7 @@ class DeploymentAdmin(RecordedAdmin[Deployment]):
             self.message_user(request, f"{deployment}: {message}", level)
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.test_typed)
-        return [path("test/", view, name="workspace_deployment_test"), *super().get_urls()]
+        return [self.staff_path("test/", self.test_typed, "test"), *super().get_urls()]
 
     def test_typed(self, request: HttpRequest) -> JsonResponse:
         """Test the connection that is typed, without saving it."""
@@ -126,17 +114,15 @@ class DeploymentAdmin(RecordedAdmin[Deployment]):
         stored = self.get_object(request, number) if number else None
         if request.method != "POST" or not self.may_save(request, stored):
             raise PermissionDenied
-        form = self.get_form(request, stored, change=stored is not None)(
-            request.POST, instance=stored
-        )
-        if not form.is_valid():
-            names = ", ".join(
-                form.fields[name].label or name for name in form.errors if name in form.fields
-            )
-            message = f"Not tested. Correct these fields first: {names or 'see the form'}."
-            return JsonResponse({"ok": False, "message": message})
-        ok, message = try_connection(form.instance)
-        return JsonResponse({"ok": ok, "message": message})
+        form_class = self.get_form(request, stored, change=stored is not None)
+        form = form_class(request.POST, instance=stored)
+        if form.is_valid():
+            ok, message = try_connection(form.instance)
+            return JsonResponse({"ok": ok, "message": message})
+        wrong = [form.fields[name].label or name for name in form.errors if name in form.fields]
+        names = ", ".join(wrong) or "see the form"
+        message = f"Not tested. Correct these fields first: {names}."
+        return JsonResponse({"ok": False, "message": message})
 
 
 def try_connection(deployment: Deployment) -> tuple[bool, str]:
@@ -155,8 +141,5 @@ def try_connection(deployment: Deployment) -> tuple[bool, str]:
 def used_by(request: HttpRequest, deployment: Deployment, users: Sequence[User]) -> SafeString:
     if not users:
         return format_html("<p>No application and no predefined item uses {}.</p>", deployment)
-    lines = format_html_join(
-        "", "<li>{}</li>", ((line,) for line in dependent_lines(request, users))
-    )
-    words = "<p>{} is used by these, which cannot call it any more:</p><ul>{}</ul>"
-    return format_html(words, deployment, lines)
+    words = "<p>{} is used by these, which cannot call it any more:</p>{}"
+    return format_html(words, deployment, bullets(dependent_lines(request, users)))

@@ -1,7 +1,5 @@
 """Forms of rows with a document, which replace typed credentials by names of secrets."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeVar
 

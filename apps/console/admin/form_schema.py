@@ -4,8 +4,6 @@ The server validates, so bounds, nulls and markers go: they make the form refuse
 by `type` becomes a choice with a hidden `type`, and one more choice for types unknown to the form.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The recorded history of rows in the admin: all changes, deleted rows, one change in detail."""
 
-from __future__ import annotations
-
 from itertools import islice
 from typing import Any, TypeVar, cast
 
@@ -10,12 +8,11 @@ from django.core.paginator import Paginator
 from django.db.models import Max, Min, Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern
 from django.views.decorators.http import require_safe
 
 from apps.catalog.history.display import MOST_SHOWN, rendered_differences
-from apps.catalog.history.kinds import Kind, kind_of
+from apps.catalog.history.kinds import RowKind, kind_of
 from apps.catalog.history.recorder import between
 from apps.catalog.models import Change
 from apps.console.admin.theme import Admin
@@ -31,24 +28,14 @@ class HistoryAdmin(Admin[Row]):
     change_list_template = "admin/history/change_list.html"
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> RowKind:
         return kind_of(self.model)
 
-    @property
-    def url_prefix(self) -> str:
-        return f"{self.opts.app_label}_{self.opts.model_name}"
-
     def get_urls(self) -> list[URLPattern]:
-        def staff(view: Any) -> Any:
-            return self.admin_site.admin_view(require_safe(view))
-
+        change = "<int:object_id>/history/<int:number>/"
         return [
-            path("deleted/", staff(self.deleted_view), name=f"{self.url_prefix}_deleted"),
-            path(
-                "<int:object_id>/history/<int:number>/",
-                staff(self.one_change_view),
-                name=f"{self.url_prefix}_one_change",
-            ),
+            self.viewer_path("deleted/", require_safe(self.deleted_view), "deleted"),
+            self.staff_path(change, require_safe(self.one_change_view), "one_change"),
             *super().get_urls(),
         ]
 
@@ -69,9 +56,7 @@ class HistoryAdmin(Admin[Row]):
         return self.page(request, "admin/history/list.html", f"History of {title}", context)
 
     def deleted_view(self, request: HttpRequest) -> HttpResponse:
-        """The last change of each deleted row. Raises PermissionDenied."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
+        """The last change of each deleted row."""
         deletions = Change.objects.filter(kind=self.kind.label, what=Change.What.DELETED)
         present = self.model._default_manager.values("pk")
         gone = deletions.exclude(object_id__in=present).values("object_id")
@@ -79,9 +64,7 @@ class HistoryAdmin(Admin[Row]):
         rows = Change.objects.filter(pk__in=numbers).defer("before", "after")
         page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
         title = f"Deleted {self.opts.verbose_name_plural}"
-        return self.page(
-            request, "admin/history/deleted.html", title, {"page": page, "kind": self.kind}
-        )
+        return self.page(request, "admin/history/deleted.html", title, {"page": page})
 
     def one_change_view(self, request: HttpRequest, object_id: int, number: int) -> HttpResponse:
         """The differences that one change made. Raises PermissionDenied, Http404."""
@@ -102,20 +85,8 @@ class HistoryAdmin(Admin[Row]):
             "later": changes.filter(pk__gt=number).aggregate(pk=Min("pk"))["pk"],
             "object_id": object_id,
         }
-        return self.page(
-            request, "admin/history/change.html", f"{change.title}: {change.what}", context
-        )
-
-    def page(
-        self, request: HttpRequest, template: str, title: str, context: dict[str, Any]
-    ) -> HttpResponse:
-        common = {
-            **self.admin_site.each_context(request),
-            "title": title,
-            "opts": self.opts,
-            "list_url": reverse(f"admin:{self.url_prefix}_changelist"),
-        }
-        return TemplateResponse(request, template, common | context)
+        title = f"{change.title}: {change.what}"
+        return self.page(request, "admin/history/change.html", title, context)
 
     def visible_row(self, request: HttpRequest, number: int, *, lock: bool = False) -> Row | None:
         """The row, None if it is deleted. Raises PermissionDenied."""

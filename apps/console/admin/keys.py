@@ -3,8 +3,6 @@
 For that page the key waits, encrypted, in the session of the person who made it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from cryptography.fernet import InvalidToken
@@ -15,9 +13,9 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern
 from django.utils import timezone
+from django.utils.text import capfirst
 from rest_framework_api_key.models import AbstractAPIKey, APIKey
 
 from apps.accounts.models import ApiKey
@@ -69,9 +67,8 @@ class KeyAdmin(Admin[AbstractAPIKey]):
         super().save_model(request, obj, form, change)
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.show_created, cacheable=False)
-        name = f"{self.opts.app_label}_{self.opts.model_name}_created"
-        return [path("<path:object_id>/created/", view, name=name), *super().get_urls()]
+        created = self.staff_path("<path:object_id>/created/", self.show_created, "created")
+        return [created, *super().get_urls()]
 
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
@@ -88,20 +85,10 @@ class KeyAdmin(Admin[AbstractAPIKey]):
         may_see = self.has_view_or_change_permission(request, key)
         if not may_see and not self.has_add_permission(request):
             raise PermissionDenied
-        context = {
-            **self.admin_site.each_context(request),
-            "title": f"{self.opts.verbose_name[:1].upper()}{self.opts.verbose_name[1:]} created",
-            "opts": self.opts,
-            "key": key,
-            "secret": take_secret(request, key.prefix),
-            "add_url": self.url("add"),
-            "list_url": self.url("changelist"),
-        }
-        return TemplateResponse(request, "admin/key_created.html", context)
-
-    def url(self, page: str, *arguments: str) -> str:
-        name = f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}"
-        return reverse(name, args=arguments)
+        secret = take_secret(request, key.prefix)
+        context = {"key": key, "secret": secret, "add_url": self.url("add")}
+        title = f"{capfirst(self.opts.verbose_name)} created"
+        return self.page(request, "admin/key_created.html", title, context)
 
     @admin.action(description="Revoke selected keys for good", permissions=("change",))
     def revoke(self, request: HttpRequest, keys: QuerySet[AbstractAPIKey]) -> None:

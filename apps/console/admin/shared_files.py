@@ -1,7 +1,5 @@
 """Files that operators share: any manifest may name them, and everybody may read them."""
 
-from __future__ import annotations
-
 import mimetypes
 from copy import copy
 from typing import Any

@@ -1,7 +1,5 @@
 """The form field for the files beside a SKILL.md: a path and a text each."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -11,13 +9,7 @@ from django.utils.datastructures import MultiValueDict
 
 from apps.catalog.content.items import LARGEST_FILE
 from apps.catalog.json_text import unstorable
-from apps.manifest.skill_document import (
-    MOST_BYTES,
-    MOST_FILES,
-    TEXT_ENDINGS,
-    path_problem,
-    read_text,
-)
+from apps.manifest.skill_files import MOST_BYTES, MOST_FILES, TEXT_ENDINGS, path_problem, read_text
 
 SPARE = 2
 """Empty pairs of inputs, for pages without the script that adds them."""

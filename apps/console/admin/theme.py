@@ -1,10 +1,12 @@
-"""The look of the admin. Nothing else in the project imports the theme's package."""
-
-from __future__ import annotations
+"""The look of the admin, and pages of our own in it. Nothing else imports the theme's package."""
 
 from typing import Any, Generic, TypeVar
 
+from django.core.exceptions import PermissionDenied
 from django.db import models
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import (
@@ -39,3 +41,35 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         models.JSONField: {"widget": LowTextarea},
         models.URLField: {"widget": UnfoldAdminURLInputWidget, "assume_scheme": "https"},
     }
+
+    def url(self, page: str, *arguments: Any) -> str:
+        """The address of a page of these rows, such as "changelist"."""
+        return reverse(f"admin:{self.url_name(page)}", args=arguments)
+
+    def url_name(self, page: str) -> str:
+        return f"{self.opts.app_label}_{self.opts.model_name}_{page}"
+
+    def staff_path(self, route: str, view: Any, page: str) -> Any:
+        return path(route, self.admin_site.admin_view(view), name=self.url_name(page))
+
+    def viewer_path(self, route: str, view: Any, page: str) -> Any:
+        """Refuses staff who may not view these rows."""
+
+        def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if not self.has_view_permission(request):
+                raise PermissionDenied
+            answer: HttpResponse = view(request, *args, **kwargs)
+            return answer
+
+        return self.staff_path(route, checked, page)
+
+    def page(
+        self, request: HttpRequest, template: str, title: str, context: dict[str, Any]
+    ) -> HttpResponse:
+        common = {
+            **self.admin_site.each_context(request),
+            "title": title,
+            "opts": self.opts,
+            "list_url": self.url("changelist"),
+        }
+        return TemplateResponse(request, template, common | context)

@@ -1,7 +1,5 @@
 """Users and groups, in the look of the rest."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from allauth.account.models import EmailAddress

@@ -1,7 +1,5 @@
 """Access to the API: staff with a session, or with an operator key of theirs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser

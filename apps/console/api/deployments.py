@@ -1,7 +1,5 @@
 """Deployments. Their key can be set and removed, never read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rest_framework import serializers

@@ -3,8 +3,6 @@
 {"detail": "Nothing was saved.", "errors": [{"path": "manifest.tool_sets[0]", "message": "…"}]}
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -31,17 +29,10 @@ class RowInvalid(APIException):
 class EditConflict(APIException):
     """The row was saved meanwhile; `changes` is added to the body of the answer."""
 
-    def __init__(self, message: str, changes: Mapping[str, Any]) -> None:
+    def __init__(self, status_code: int, message: str, changes: Mapping[str, Any]) -> None:
         super().__init__(message)
+        self.status_code = status_code
         self.changes = changes
-
-
-class ChangedMeanwhile(EditConflict):
-    status_code = status.HTTP_409_CONFLICT
-
-
-class PreconditionFailed(EditConflict):
-    status_code = status.HTTP_412_PRECONDITION_FAILED
 
 
 def error_response(error: Exception, context: Mapping[str, Any]) -> Response | None:

@@ -1,7 +1,5 @@
 """The reference page of the API, rendered on the server from the OpenAPI description, without scripts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -4,8 +4,6 @@ An edit of an outdated version is refused: `If-Match` with the ETag of an answer
 `version` in the body 409, both with the changes since. Without either, the last edit wins.
 """
 
-from __future__ import annotations
-
 import re
 from copy import copy
 from typing import Any, TypeVar, cast
@@ -22,12 +20,7 @@ from rest_framework.response import Response
 
 from apps.catalog.history.conflicts import as_json, since
 from apps.catalog.history.kinds import kind_of
-from apps.console.api.problems import (
-    ChangedMeanwhile,
-    PreconditionFailed,
-    RowInvalid,
-    problems_of_row,
-)
+from apps.console.api.problems import EditConflict, RowInvalid, problems_of_row
 from apps.workspace.versions import Versioned
 
 Row = TypeVar("Row", bound=Versioned)
@@ -106,24 +99,18 @@ class RowViewSet(viewsets.ModelViewSet[Row]):
 
 
 def check_version(request: Request, row: Versioned) -> None:
-    """Raises `PreconditionFailed`, `ChangedMeanwhile`."""
+    """Raises `EditConflict`."""
     header = request.headers.get("If-Match", "")
     wanted = [tag.strip().removeprefix("W/") for tag in header.split(",") if tag.strip()]
     if wanted and "*" not in wanted and f'"{row.version}"' not in wanted:
         numbers = [int(tag.strip('"')) for tag in wanted if PLAIN_TAG.fullmatch(tag)]
-        raise PreconditionFailed(
-            f"The row is at version {row.version}; read it again.",
-            changes_since(row, max(numbers, default=0)),
-        )
+        message = f"The row is at version {row.version}; read it again."
+        raise EditConflict(412, message, changes_since(row, max(numbers, default=0)))
     body: Any = request.data
-    if not isinstance(body, dict) or body.get("version") is None:
-        return
-    if body["version"] != row.version:
-        raise ChangedMeanwhile(
-            f"The row is at version {row.version}, you have changed version {body['version']!r}; "
-            "read it again.",
-            changes_since(row, body["version"]),
-        )
+    edited = body.get("version") if isinstance(body, dict) else None
+    if edited not in (None, row.version):
+        message = f"The row is at version {row.version}, you have changed version {edited!r}"
+        raise EditConflict(409, f"{message}; read it again.", changes_since(row, edited))
 
 
 def changes_since(row: Versioned, version: Any) -> dict[str, Any]:

@@ -3,8 +3,6 @@
 A save replaces the whole document, on condition that nobody else changed it since it was read.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,11 +18,12 @@ from apps.console.admin.application_form import ManifestEditor, ManifestField, r
 from apps.console.dial_editor.edits import CONFLICT, Edit, Refused, Saved
 from apps.errors import ServiceFailed
 from apps.manifest.names import localized
-from apps.workspace.dial.calls import Calls, decoded, mapping
+from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import configured_core, encoded
 from apps.workspace.dial.failures import CoreRefused
+from apps.workspace.dial.file_infos import plain_etag
 from apps.workspace.dial.kept_applications import forget_application
-from apps.workspace.dial.resources import plain_etag
+from apps.workspace.dial.wire import decoded, mapping
 
 KIND = "applications/"
 NOT_FOUND = frozenset({400, 403, 404})

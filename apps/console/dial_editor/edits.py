@@ -1,7 +1,5 @@
 """The body and the result of a save in the framed editor."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Applications of this installation in the framed editor, saved as the admin saves them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

@@ -4,8 +4,6 @@ A page that cannot show the editor says why, and tells the chat around it when s
 sign in. A save is answered in JSON, so that the page keeps the text that was typed.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

@@ -3,8 +3,6 @@
 The form reads typed texts as JSON values; the tool itself checks them against its schema.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -12,107 +10,69 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from apps.console.workbench.parameters import indented, properties, to_json, type_of, without_null
+from apps.console.workbench.parameters import (
+    Parameter,
+    indented,
+    read_parameters,
+    to_json,
+    without_null,
+)
 
 Kind = Literal["text", "number", "choice", "json", "fixed"]
 
 PREFIX = "argument-"
 """Before the argument's name in the name of its input."""
 KINDS: Mapping[str, Kind] = {"string": "text", "integer": "number", "number": "number"}
-EMPTY: Mapping[str, Any] = {
-    "string": "",
-    "integer": 0,
-    "number": 0,
-    "boolean": False,
-    "array": [],
-    "object": {},
-}
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """`value` is the text in the input; for a choice it is JSON, as are its options.
+class Field(Parameter):
+    """`value` is the text in the input; for a choice it is JSON, as are its options."""
 
-    `by_itself`: the tool adds the fixed value, so the form leaves it out of the arguments.
-    """
-
-    name: str
-    kind: Kind
-    type: str
-    description: str = ""
-    is_required: bool = False
     value: str = ""
-    options: tuple[tuple[str, str], ...] = ()
     error: str = ""
-    by_itself: bool = False
 
     @property
     def input_name(self) -> str:
         return f"{PREFIX}{self.name}"
 
+    @property
+    def kind(self) -> Kind:
+        part = without_null(self.schema)
+        if "const" in part:
+            return "fixed"
+        return "choice" if self.options else KINDS.get(str(part.get("type")), "json")
+
+    @property
+    def options(self) -> list[tuple[str, str]]:
+        part = without_null(self.schema)
+        choices = part.get("enum", [True, False] if part.get("type") == "boolean" else None)
+        labels = choices if isinstance(choices, list) else ()
+        return [
+            (to_json(one), one if isinstance(one, str) and one else to_json(one)) for one in labels
+        ]
+
 
 def read_fields(schema: Mapping[str, Any], constants: Mapping[str, Any]) -> tuple[Field, ...]:
     """Required ones first, constants last."""
-    required = schema.get("required") or ()
-    found = [read_field(n, part, n in required) for n, part in properties(schema).items()]
-    found.sort(key=lambda field: (field.kind == "fixed", not field.is_required))
-    fixed = [
-        Field(name, "fixed", "constant", value=to_json(value), by_itself=True)
-        for name, value in constants.items()
+    read = [
+        Field(one.name, one.schema, one.is_required, one.is_added)
+        for one in read_parameters(schema, constants)
     ]
-    return (*found, *fixed)
+    ordered = sorted(read, key=lambda field: (field.kind == "fixed", not field.is_required))
+    return tuple(replace(field, value=first_text(field)) for field in ordered)
 
 
-def read_field(name: str, schema: Mapping[str, Any], is_required: bool) -> Field:
-    part = without_null(schema)
-    description = str(part.get("description") or "")
-    field = Field(name, "json", type_of(schema), description, is_required)
+def first_text(field: Field) -> str:
+    part = without_null(field.schema)
     if "const" in part:
-        return replace(field, kind="fixed", value=to_json(part["const"]))
-    is_boolean = part.get("type") == "boolean"
-    choices = part.get("enum", [True, False] if is_boolean else None)
-    if isinstance(choices, list):
-        options = tuple((to_json(choice), choice_label(choice)) for choice in choices)
-        field = replace(field, kind="choice", options=options)
-    elif isinstance(part.get("type"), str):
-        field = replace(field, kind=KINDS.get(part["type"], "json"))
-    return replace(field, value=text_of(part.get("default"), field.kind))
-
-
-def text_of(value: Any, kind: Kind) -> str:
-    if value is None:
+        return to_json(part["const"])
+    default = part.get("default")
+    if default is None:
         return ""
-    if kind == "json":
-        return indented(value)
-    return value if kind == "text" and isinstance(value, str) else to_json(value)
-
-
-def choice_label(choice: Any) -> str:
-    return choice if isinstance(choice, str) and choice else to_json(choice)
-
-
-def example(schema: Mapping[str, Any]) -> str:
-    """JSON to start from: an object with the required arguments and the defaults."""
-    required = schema.get("required") or ()
-    parts = {name: without_null(part) for name, part in properties(schema).items()}
-    return indented(
-        {
-            name: first_value(part)
-            for name, part in parts.items()
-            if name in required or part.get("default") is not None or "const" in part
-        }
-    )
-
-
-def first_value(schema: Mapping[str, Any]) -> Any:
-    if "const" in schema:
-        return schema["const"]
-    if schema.get("default") is not None:
-        return schema["default"]
-    if isinstance(schema.get("enum"), list) and schema["enum"]:
-        return schema["enum"][0]
-    kind = schema.get("type")
-    return EMPTY.get(kind) if isinstance(kind, str) else None
+    if field.kind == "json":
+        return indented(default)
+    return default if field.kind == "text" and isinstance(default, str) else to_json(default)
 
 
 def fill(fields: Sequence[Field], typed: Mapping[str, str]) -> tuple[Field, ...]:
@@ -139,7 +99,7 @@ def arguments(fields: Sequence[Field]) -> str:
         {
             field.name: value_of(field)
             for field in fields
-            if field.value.strip() and not field.by_itself
+            if field.value.strip() and not field.is_added
         }
     )
 

@@ -1,7 +1,5 @@
 """The parameters of a tool as rows of a table, read from its JSON Schema."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,18 +7,44 @@ from typing import Any
 
 MOST_CHOICES = 12
 """Choices of an enumeration that are listed."""
+EMPTY: Mapping[str, Any] = {
+    "string": "",
+    "integer": 0,
+    "number": 0,
+    "boolean": False,
+    "array": [],
+    "object": {},
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`default` and `constant` are JSON, "" for none."""
+    """`is_added`: the tool adds this constant to every call, so nobody fills it in.
+
+    `default` and `constant` are JSON, "" for none.
+    """
 
     name: str
-    type: str
-    is_required: bool
-    default: str = ""
-    constant: str = ""
-    description: str = ""
+    schema: Mapping[str, Any]
+    is_required: bool = False
+    is_added: bool = False
+
+    @property
+    def type(self) -> str:
+        return type_of(self.schema)
+
+    @property
+    def default(self) -> str:
+        default = self.schema.get("default")
+        return to_json(default) if default is not None else ""
+
+    @property
+    def constant(self) -> str:
+        return to_json(self.schema["const"]) if "const" in self.schema else ""
+
+    @property
+    def description(self) -> str:
+        return str(without_null(self.schema).get("description") or "")
 
 
 def read_parameters(
@@ -28,22 +52,9 @@ def read_parameters(
 ) -> tuple[Parameter, ...]:
     """Parameters that the model fills in, then the `constants` that are added to every call."""
     required = schema.get("required") or ()
-    shown_to_model = [
-        Parameter(
-            name,
-            type_of(part),
-            name in required,
-            to_json(part["default"]) if part.get("default") is not None else "",
-            to_json(part["const"]) if "const" in part else "",
-            str(part.get("description") or ""),
-        )
-        for name, part in properties(schema).items()
-    ]
-    fixed = [
-        Parameter(name, "constant", False, constant=to_json(value))
-        for name, value in constants.items()
-    ]
-    return (*shown_to_model, *fixed)
+    told = (Parameter(name, part, name in required) for name, part in properties(schema).items())
+    added = (Parameter(name, {"const": value}, is_added=True) for name, value in constants.items())
+    return (*told, *added)
 
 
 def properties(schema: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -86,6 +97,30 @@ def type_of(schema: Mapping[str, Any]) -> str:
     if isinstance(kinds, str):
         return f"{kinds} ({schema['format']})" if isinstance(schema.get("format"), str) else kinds
     return "anything"
+
+
+def example(schema: Mapping[str, Any]) -> str:
+    """JSON to start from: an object with the required arguments and the defaults."""
+    required = schema.get("required") or ()
+    parts = {name: without_null(part) for name, part in properties(schema).items()}
+    return indented(
+        {
+            name: first_value(part)
+            for name, part in parts.items()
+            if name in required or part.get("default") is not None or "const" in part
+        }
+    )
+
+
+def first_value(schema: Mapping[str, Any]) -> Any:
+    if "const" in schema:
+        return schema["const"]
+    if schema.get("default") is not None:
+        return schema["default"]
+    if isinstance(schema.get("enum"), list) and schema["enum"]:
+        return schema["enum"][0]
+    kind = schema.get("type")
+    return EMPTY.get(kind) if isinstance(kind, str) else None
 
 
 def to_json(value: Any) -> str:

@@ -1,19 +1,18 @@
 """The list of the toolsets of a saved manifest."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from apps.catalog.models import Application
+from apps.catalog.resolve import ResolvedApplication
+from apps.manifest.client_tools import ClientToolSet
+from apps.manifest.mcp_toolsets import DialMcpToolSet, McpToolSet
 from apps.manifest.names import localized
 from apps.manifest.toolsets import (
     DeploymentToolSet,
     DialAppToolSet,
-    DialMcpToolSet,
     InternalToolSet,
-    McpToolSet,
     PredefinedToolSet,
     RestToolSet,
     ToolSet,
@@ -36,12 +35,9 @@ class ToolsetEntry:
         return f"tool_sets[{self.index}]"
 
 
-def toolset_entries(saved: Sequence[Any], resolved: Sequence[ToolSet]) -> list[ToolsetEntry]:
-    """`saved` has the toolsets as the operator wrote them, in the same order."""
-    return [
-        entry(index, written, toolset)
-        for index, (written, toolset) in enumerate(zip(saved, resolved, strict=True))
-    ]
+def toolset_entries(row: Application, application: ResolvedApplication) -> list[ToolsetEntry]:
+    pairs = zip(row.manifest["tool_sets"], application.manifest.tool_sets, strict=True)
+    return [entry(index, written, toolset) for index, (written, toolset) in enumerate(pairs)]
 
 
 def entry(index: int, written: Any, toolset: ToolSet) -> ToolsetEntry:
@@ -65,6 +61,9 @@ def origin(toolset: ToolSet) -> str:
             return f"the toolset {toolset.id}"
         case PredefinedToolSet():
             return ""
+        case ClientToolSet():
+            names = ", ".join(tool.name for tool in toolset.tools)
+            return f"tools of the page of a conversation: {names}"
         case RestToolSet() | DeploymentToolSet() | InternalToolSet():
             count = len(toolset.tools)
             return "1 tool" if count == 1 else f"{count} tools"

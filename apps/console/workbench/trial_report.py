@@ -1,12 +1,10 @@
 """The report on a tool call for a person: its steps, stages and attachments, and a hint."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from apps.agent.calls import Step, ToolOutcome
+from apps.agent.calls import CallStep, ToolOutcome
 from apps.agent.events import (
     Event,
     StageAttachment,
@@ -27,14 +25,14 @@ MOST_PREVIEW = 700_000
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 State = Literal["done", "failed", "not reached"]
-STEPS: dict[Step, str] = {
+STEPS: dict[CallStep, str] = {
     "open": "Open the toolset",
     "arguments": "Check the arguments",
     "call": "Call the tool",
     "result": "Pass on the result",
 }
 
-HINTS: dict[Step, str] = {
+HINTS: dict[CallStep, str] = {
     "open": "Go back to the toolset: it is opened anew, and tells what is in it and what failed.",
     "arguments": "Nothing was done. Correct the arguments; a model is told the same and tries again.",
     "call": "The tool was asked and failed. See whether its service runs, and whether the address, "
@@ -100,7 +98,7 @@ def report_trial(trial: Trial) -> TrialReport:
     )
 
 
-def steps_of(failed: Step | None) -> tuple[tuple[str, State], ...]:
+def steps_of(failed: CallStep | None) -> tuple[tuple[str, State], ...]:
     reached = list(STEPS).index(failed) if failed is not None else len(STEPS)
     names = ("Resolve the application", *STEPS.values())
     done: list[State] = ["done"] * (1 + reached)

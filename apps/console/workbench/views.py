@@ -3,8 +3,6 @@
 They need the permission to change the application, because a call has the effects of a run's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -16,16 +14,15 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from apps.accounts.authentication import locale_of
 from apps.accounts.caller import Caller
+from apps.accounts.sender_headers import locale_of
 from apps.agent.tools import Tool
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication
-from apps.console.workbench.argument_form import arguments, example, fill, read_fields
-from apps.console.workbench.parameters import indented, read_parameters
+from apps.console.workbench.argument_form import arguments, fill, read_fields
+from apps.console.workbench.parameters import example, indented, read_parameters
 from apps.console.workbench.toolsets import ToolsetEntry, toolset_entries
 from apps.console.workbench.trial_report import TrialReport, report_trial
 from apps.errors import ApplicationBroken
@@ -58,7 +55,7 @@ def for_application(view: View) -> View:
 @require_safe
 @for_application
 def toolsets(request: HttpRequest, row: Application) -> HttpResponse:
-    context = {"toolsets": entries(row, resolve_saved(row))}
+    context = {"toolsets": toolset_entries(row, resolve_saved(row))}
     return page(request, row, "toolsets", "Try a toolset", context)
 
 
@@ -69,14 +66,8 @@ def toolset(request: HttpRequest, row: Application, place: str) -> HttpResponse:
     application, index = resolve_place(row, place)
     offered = async_to_sync(offer)(application, caller_of(request), index)
     shown = entry_at(row, application, index)
-    context = {
-        "place": place,
-        "toolset": shown,
-        "groups": tool_groups(offered),
-        "issues": offered.issues,
-        "count": len(offered.tools),
-    }
     title = f"Toolset {shown.name}" if shown is not None else "All toolsets together"
+    context = {"place": place, "toolset": shown, "offered": offered, "groups": tool_groups(offered)}
     return page(request, row, "toolset", title, context)
 
 
@@ -88,9 +79,8 @@ def tool(request: HttpRequest, row: Application, place: str, name: str) -> HttpR
     caller = caller_of(request)
     offered = async_to_sync(offer)(application, caller, index)
     found = offered.find(name)
-    schema = found.spec.parameters if found is not None else {}
-    fields = read_fields(schema, found.constants if found is not None else {})
-    raw = example(schema)
+    schema, constants = (found.spec.parameters, found.constants) if found is not None else ({}, {})
+    fields, raw = read_fields(schema, constants), example(schema)
     trial: TrialReport | None = None
     is_raw = request.POST.get("mode") == "json"
     if request.method == "POST":
@@ -104,7 +94,7 @@ def tool(request: HttpRequest, row: Application, place: str, name: str) -> HttpR
         "toolset": entry_at(row, application, index),
         "tool": tool_details(found, offered) if found is not None else None,
         "name": name,
-        "issues": offered.issues,
+        "offered": offered,
         "fields": fields,
         "raw": raw,
         "is_raw": is_raw,
@@ -132,24 +122,17 @@ def caller_of(request: HttpRequest) -> Caller:
     return Caller(f"user-{user_id}", "user", user_id=user_id, locale=locale)
 
 
-def entries(row: Application, application: ResolvedApplication) -> list[ToolsetEntry]:
-    return toolset_entries(row.manifest["tool_sets"], application.manifest.tool_sets)
-
-
 def entry_at(
     row: Application, application: ResolvedApplication, index: int | None
 ) -> ToolsetEntry | None:
-    return entries(row, application)[index] if index is not None else None
+    return toolset_entries(row, application)[index] if index is not None else None
 
 
 def tool_groups(offered: Offer) -> list[dict[str, Any]]:
-    groups = (
-        ("Tools", offered.tools),
-        ("What any run of this application has beside them", offered.others),
-    )
+    others = "What any run of this application has beside them"
     return [
         {"title": title, "tools": [tool_details(tool, offered) for tool in tools]}
-        for title, tools in groups
+        for title, tools in (("Tools", offered.tools), (others, offered.others))
         if tools
     ]
 
@@ -169,12 +152,8 @@ def tool_details(tool: Tool, offered: Offer) -> dict[str, Any]:
 def page(
     request: HttpRequest, row: Application, name: str, title: str, context: dict[str, Any]
 ) -> HttpResponse:
-    common = {
-        **admin.site.each_context(request),
-        "change_url": reverse("admin:catalog_application_change", args=[row.pk]),
-        "list_url": reverse("admin:catalog_application_changelist"),
-        "title": title,
-        "application": row,
-        "opts": row._meta,
-    }
-    return TemplateResponse(request, f"admin/workbench/{name}.html", common | context)
+    rows: Any = admin.site.get_model_admin(Application)
+    common = {"application": row, "change_url": rows.url("change", row.pk)}
+    template = f"admin/workbench/{name}.html"
+    answer: HttpResponse = rows.page(request, template, title, common | context)
+    return answer

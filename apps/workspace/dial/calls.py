@@ -1,7 +1,5 @@
 """Calls to Core other than completions: bounded in time, size and attempts."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Hashable, Mapping
@@ -11,9 +9,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
-import msgspec
-
-from apps import tracing
 from apps.accounts.caller import Caller
 from apps.agent.backoff import Backoff
 from apps.errors import EgressRefused, ServiceFailed
@@ -25,21 +20,16 @@ from apps.workspace.dial.failures import (
     CoreBroken,
     CoreRefused,
     CoreUnreachable,
+    connection_failure,
     details_of,
+    timed_out,
 )
 from apps.workspace.dial.headers import credentials
-from apps.workspace.dial.wire import File, TooLarge, encoded_body, read_whole, send
+from apps.workspace.dial.wire import CoreResponse, File, decoded, encoded_body, send
 from apps.workspace.egress.clients import CONNECT_SECONDS
 from apps.workspace.egress.headers import retry_after
-from apps.workspace.egress.sdk_clients import (
-    ConnectError,
-    ConnectTimeout,
-    DecodingError,
-    HTTPError,
-    InvalidURL,
-    TimeoutException,
-)
-from apps.workspace.egress.transport import StreamedResponse
+from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL
+from apps.workspace.egress.transport import StreamedResponse, TooLarge
 
 logger = logging.getLogger(__name__)
 
@@ -51,15 +41,6 @@ MOST_BYTES = 16 * 1024 * 1024
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class CoreResponse:
-    """`headers` have lower-case names."""
-
-    status: int
-    headers: Mapping[str, str] = field(repr=False)
-    body: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +107,13 @@ class Calls:
         seconds: float,
     ) -> CoreResponse:
         limits = {"connect": min(CONNECT_SECONDS, seconds), "read": seconds, "write": seconds}
-        own = {**headers, **credentials(self.caller), **tracing.headers()}
+        own = {**headers, **credentials(self.caller)}
         try:
             answer = await send(self.core, method, place, own, limits, content)
             async with aclosing(answer.body):
                 if not answer.is_success:
                     raise await self.refusal(f"{method} {place.partition('?')[0]}", answer)
-                body = await read_whole(answer, most_bytes)
+                body = await answer.read(most_bytes)
                 return CoreResponse(answer.status, answer.header_texts(), body)
         except TooLarge as error:
             raise AnswerTooLarge(f"DIAL Core: {error}", reason="answer") from error
@@ -140,11 +121,7 @@ class Calls:
             raise connection_failure(error, seconds) from error
 
     async def refusal(self, call: str, answer: StreamedResponse) -> CoreRefused:
-        try:
-            body = await read_whole(answer, MOST_ERROR_BYTES)
-        except (HTTPError, TooLarge):
-            body = b""  # the status says enough
-        said = details_of(body, self.caller)
+        said = details_of(await answer.body.read_refusal(MOST_ERROR_BYTES), self.caller)
         return CoreRefused(call, answer.status, said, retry_after(answer.header_texts()))
 
 
@@ -175,40 +152,3 @@ def may_repeat(failure: ServiceFailed, *, is_safe: bool) -> bool:
     if isinstance(failure, CoreUnreachable):
         return True
     return is_safe and (failure.status in PASSING or isinstance(failure, CoreBroken))
-
-
-def connection_failure(error: Exception, seconds: float) -> ServiceFailed:
-    match error:
-        case EgressRefused():
-            return ServiceFailed(str(error), reason="connection")
-        case ConnectError() | ConnectTimeout():
-            return CoreUnreachable("DIAL Core cannot be reached.", reason="connection")
-        case TimeoutException():
-            return timed_out(seconds)
-        case DecodingError():
-            return ServiceFailed("DIAL Core sent a packed answer.", reason="answer")
-        case InvalidURL():
-            return ServiceFailed("The setting DIAL_URL is no address.", reason="connection")
-        case _:
-            return CoreBroken("DIAL Core broke off its answer.", reason="connection")
-
-
-def timed_out(seconds: float) -> ServiceFailed:
-    return ServiceFailed(f"DIAL Core did not answer within {seconds:g} seconds.", reason="timeout")
-
-
-def decoded(body: bytes) -> Any:
-    """Raises `ServiceFailed`."""
-    if not body.strip():
-        return None
-    try:
-        return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise ServiceFailed("DIAL Core answered with what is not JSON.", reason="answer") from error
-
-
-def mapping(value: Any) -> Mapping[str, Any]:
-    """Raises `ServiceFailed` for an answer that is not an object."""
-    if not isinstance(value, Mapping):
-        raise ServiceFailed("DIAL Core answered with what is not understood.", reason="answer")
-    return value

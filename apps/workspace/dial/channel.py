@@ -1,7 +1,5 @@
 """Sign-in questions to the person behind a request, over the channel that the client keeps open."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import secrets
@@ -11,14 +9,13 @@ from typing import Any
 
 import msgspec
 
-from apps import tracing
 from apps.errors import EgressRefused
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.headers import CHANNEL, credentials
-from apps.workspace.dial.wire import TooLarge, encoded_body, read_pieces, send
+from apps.workspace.dial.wire import encoded_body, send
 from apps.workspace.egress.clients import CONNECT_SECONDS
 from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL, TimeoutException
-from apps.workspace.egress.transport import StreamedResponse
+from apps.workspace.egress.transport import Body, TooLarge
 from apps.workspace.openai.events import read_block, unify
 from apps.workspace.port import SignIn
 
@@ -76,7 +73,6 @@ async def interact(
     """The answers by id. Core leaves its response open, so only the first event is read."""
     headers = {
         **credentials(calls.caller),
-        **tracing.headers(),
         CHANNEL: calls.caller.client_channel,
         "Accept": "text/event-stream",
     }
@@ -87,13 +83,13 @@ async def interact(
         if not answer.is_success:
             logger.warning("DIAL Core refused to ask for a sign-in: %d", answer.status)
             return {}
-        return read_answers(await first_event(answer))
+        return read_answers(await first_event(answer.body))
 
 
-async def first_event(answer: StreamedResponse) -> bytes:
+async def first_event(body: Body) -> bytes:
     """The data of the first event with data; b"" for none."""
     rest = b""
-    async for piece in read_pieces(answer, MOST_BYTES):
+    async for piece in body.pieces(MOST_BYTES):
         *blocks, rest = unify(rest + piece).split(b"\n\n")
         for block in blocks:
             data, _ = read_block(block)

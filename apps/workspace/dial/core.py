@@ -1,13 +1,13 @@
 """The address of DIAL Core, and the encoding of names in its paths."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from django.conf import settings
+
+from apps.errors import DeploymentNotFound
 
 SAFE = "!$&'()*+,;=:@"
 """Characters that are not encoded in a segment of a path, beside letters, digits and -._~ (RFC 3986)."""
@@ -79,3 +79,11 @@ def encoded_segment(segment: str) -> str:
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in plain):
         raise ValueError(f"{segment!a} has control characters.")
     return quote(plain, safe=SAFE)
+
+
+def path_segment(deployment_id: str) -> str:
+    """Raises `DeploymentNotFound` for an impossible id."""
+    try:
+        return encoded(deployment_id)
+    except ValueError:
+        raise DeploymentNotFound(deployment_id) from None

@@ -1,14 +1,15 @@
 """Failures of calls to Core. Its refusals are plain text, DIAL's JSON, or empty."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
-
-import msgspec
-
 from apps.accounts.caller import Caller
-from apps.errors import ServiceFailed
+from apps.errors import EgressRefused, ServiceFailed
+from apps.workspace.egress.sdk_clients import (
+    ConnectError,
+    ConnectTimeout,
+    DecodingError,
+    InvalidURL,
+    TimeoutException,
+)
+from apps.workspace.openai.failures import read_error
 
 SHOWN = 300
 """Characters of Core's message that are repeated."""
@@ -39,18 +40,6 @@ class CoreUnreachable(CoreBroken):
 class AnswerTooLarge(ServiceFailed): ...
 
 
-def read_error(body: bytes) -> Mapping[str, Any]:
-    """DIAL's error object in a body; {} for none."""
-    try:
-        written = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return {}
-    if not isinstance(written, Mapping):
-        return {}
-    error = written.get("error", written)
-    return error if isinstance(error, Mapping) else {"message": error}
-
-
 def details_of(body: bytes, caller: Caller) -> str:
     """One line for the log, without a proxy's HTML page and the caller's secrets."""
     error = read_error(body)
@@ -62,3 +51,23 @@ def details_of(body: bytes, caller: Caller) -> str:
         text = text.replace(secret, "…")
     line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
     return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
+
+
+def connection_failure(error: Exception, seconds: float) -> ServiceFailed:
+    match error:
+        case EgressRefused():
+            return ServiceFailed(str(error), reason="connection")
+        case ConnectError() | ConnectTimeout():
+            return CoreUnreachable("DIAL Core cannot be reached.", reason="connection")
+        case TimeoutException():
+            return timed_out(seconds)
+        case DecodingError():
+            return ServiceFailed("DIAL Core sent a packed answer.", reason="answer")
+        case InvalidURL():
+            return ServiceFailed("The setting DIAL_URL is no address.", reason="connection")
+        case _:
+            return CoreBroken("DIAL Core broke off its answer.", reason="connection")
+
+
+def timed_out(seconds: float) -> ServiceFailed:
+    return ServiceFailed(f"DIAL Core did not answer within {seconds:g} seconds.", reason="timeout")

@@ -1,49 +1,32 @@
 """Files in Core's storage, read and written with the caller's rights."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NoReturn
+from urllib.parse import unquote
 
 from django.conf import settings
 
 from apps.errors import FileChanged, FileRefused, ServiceFailed
-from apps.workspace.dial.calls import Calls, CoreResponse, decoded, mapping
+from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import encoded
-from apps.workspace.dial.failures import AnswerTooLarge, CoreRefused
-from apps.workspace.dial.resources import (
-    FILES,
+from apps.workspace.dial.failures import CoreRefused
+from apps.workspace.dial.file_infos import (
     UNKNOWN_TYPE,
     entry,
     file_info,
-    get_pages,
-    plain_etag,
-    refusal_of,
-    resource_path,
+    info_of_content,
+    written_info,
 )
-from apps.workspace.dial.wire import File
+from apps.workspace.dial.resources import find_home, get_pages, reading, resource_path, writing
+from apps.workspace.dial.wire import File, mapping
 from apps.workspace.loading.files import check_size
-from apps.workspace.port import FileContent, FileInfo, FolderInfo, missing, shown
+from apps.workspace.stored_files import FileContent, FileInfo, FolderInfo, missing, shown
 
+PUBLIC = "public"
+"""The bucket of published files, which operators have approved."""
 MOST_PAGES = 20
 """Of a listing: a model has no use for more than twenty thousand entries."""
-
-
-async def find_home(calls: Calls) -> str:
-    """The folder for new files. Raises `ServiceFailed`.
-
-    Per-request keys have `appdata`, in the bucket of the person, who can so read new files.
-    """
-    place = calls.caller.appdata
-    if not place:
-        buckets = mapping(await calls.get_json("/v1/bucket"))
-        place = str(buckets.get("appdata") or buckets.get("bucket") or "").strip("/")
-    try:
-        return f"{FILES}/{encoded(place)}/"
-    except ValueError as error:
-        raise ServiceFailed("DIAL Core names no bucket.", reason="answer") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +41,17 @@ class DialFiles:
     async def home(self) -> str:
         return await self.calls.once("home", partial(find_home, self.calls))
 
+    async def is_own(self, path: str) -> bool:
+        """False as well if Core does not say which bucket is the caller's."""
+        try:
+            return bucket_of(path) in {PUBLIC, bucket_of(await self.home())}
+        except ServiceFailed:
+            return False
+
     async def info(self, path: str) -> FileInfo:
         place = self.file_path(path)
-        try:
+        with reading(path):
             found = mapping(await self.calls.get_json(f"/v1/metadata/{place}"))
-        except CoreRefused as refusal:
-            raise refusal_of(refusal, path) from refusal
         if found.get("nodeType") == "FOLDER":
             raise missing(path)
         return file_info(found, place)
@@ -71,14 +59,8 @@ class DialFiles:
     async def read(self, path: str, *, limit: int | None = None) -> FileContent:
         place = self.file_path(path)
         most = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT if limit is None else limit
-        try:
+        with reading(path, f"The file {shown(path)}", most):
             answer = await self.calls.get(f"/v1/{place}", most_bytes=most, seconds=seconds())
-        except AnswerTooLarge as error:
-            raise FileRefused(
-                f"The file {shown(path)} has more than the {most:,} bytes that are possible."
-            ) from error
-        except CoreRefused as refusal:
-            raise refusal_of(refusal, path) from refusal
         return FileContent(info_of_content(place, answer), answer.body)
 
     async def keep(self, name: str, content: bytes, content_type: str) -> FileInfo:
@@ -102,16 +84,11 @@ class DialFiles:
         condition = {"If-None-Match": "*"} if is_new else {}
         if etag is not None:
             condition = {"If-Match": etag}
-        try:
+        file = File(content, content_type or UNKNOWN_TYPE)
+        with writing(path, is_new=is_new):
             answer = await self.calls.send(
-                "PUT",
-                f"/v1/{place}",
-                headers=condition,
-                seconds=seconds(),
-                file=File(content, content_type or UNKNOWN_TYPE),
+                "PUT", f"/v1/{place}", headers=condition, seconds=seconds(), file=file
             )
-        except CoreRefused as refusal:
-            refuse_writing(refusal, path, is_new=is_new)
         return written_info(place, answer, len(content), content_type)
 
     async def list(self, folder: str, *, is_deep: bool = False) -> Sequence[FileInfo | FolderInfo]:
@@ -122,7 +99,8 @@ class DialFiles:
         except CoreRefused as refusal:
             if refusal.status == 404:
                 return []  # a folder exists only while it has entries
-            raise refusal_of(refusal, folder) from refusal
+            with reading(folder):
+                raise
         if not is_all:
             raise FileRefused(f"The folder {shown(folder)} has too many entries to be listed.")
         entries = {one.path: one for item in found if (one := entry(item)) is not None}
@@ -156,7 +134,8 @@ class DialFiles:
                 raise FileChanged(f"There is already a file {shown(destination)}.") from refusal
             if refusal.status == 404 or "not exist" in refusal.details:
                 raise missing(source) from refusal
-            refuse_writing(refusal, destination)
+            with writing(destination):
+                raise
 
     async def delete(self, path: str) -> None:
         try:
@@ -164,7 +143,8 @@ class DialFiles:
         except CoreRefused as refusal:
             if refusal.status == 404:
                 raise missing(path) from refusal
-            refuse_writing(refusal, path)
+            with writing(path):
+                raise
 
     def file_path(self, path: str) -> str:
         """Raises `FileMissing`, also for a folder."""
@@ -174,40 +154,14 @@ class DialFiles:
         return place
 
 
-def refuse_writing(refusal: CoreRefused, path: str, *, is_new: bool = False) -> NoReturn:
-    match refusal.status:
-        case 412 if is_new:
-            raise FileChanged(f"There is already a file {shown(path)}.") from refusal
-        case 412:
-            raise FileChanged(f"{shown(path)} was changed meanwhile; read it again.") from refusal
-        case 400 | 403 | 404:
-            raise FileRefused(f"{shown(path)} is no place that you may write to.") from refusal
-        case 413:
-            raise FileRefused("The file is larger than DIAL Core accepts.") from refusal
-        case _:
-            raise refusal
+def bucket_of(path: str) -> str:
+    """Of a path `files/{bucket}/…`."""
+    return unquote(f"{path}//".split("/")[1])
 
 
 def is_taken(refusal: CoreRefused) -> bool:
     # Some Cores tell only in the message that the destination exists.
     return refusal.status in (409, 412) or "already exists" in refusal.details
-
-
-def info_of_content(place: str, answer: CoreResponse) -> FileInfo:
-    return FileInfo(
-        path=place,
-        content_type=answer.headers.get("content-type") or UNKNOWN_TYPE,
-        size=len(answer.body),
-        etag=plain_etag(answer.headers.get("etag", "")),
-        updated_at=None,
-    )
-
-
-def written_info(place: str, answer: CoreResponse, size: int, content_type: str) -> FileInfo:
-    # Fields that Core leaves out are as they were sent.
-    told = decoded(answer.body)
-    sent = {"contentLength": size, "contentType": content_type, "etag": answer.headers.get("etag")}
-    return file_info({**sent, **(told if isinstance(told, dict) else {})}, place)
 
 
 def seconds() -> float:

@@ -4,8 +4,6 @@ Core forwards a request's headers to the applications that it calls, so a run na
 next one in a header. A forged header only refuses its sender the applications that it names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from urllib.parse import quote, unquote
 
@@ -49,14 +47,6 @@ def forwarded(caller: Caller, names: Collection[str] | None = None) -> dict[str,
         **bearer(caller),
         **credentials(caller),
     }
-
-
-def encoded_headers(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-    """As Latin-1, in which they arrived: HTTP clients refuse text beyond ASCII."""
-    return [
-        (name.encode("latin-1"), value.encode("latin-1", "replace"))
-        for name, value in headers.items()
-    ]
 
 
 def ascii_headers(headers: Mapping[str, str]) -> dict[str, str]:

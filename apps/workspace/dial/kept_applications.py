@@ -1,7 +1,5 @@
 """Applications that DIAL Core keeps: the one that a key was made for, and its document."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,8 +9,9 @@ from urllib.parse import unquote
 from apps.accounts.caller import Caller
 from apps.aged_cache import AgedCache
 from apps.errors import ServiceFailed
-from apps.workspace.dial.calls import Calls, mapping
+from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import Core, encoded
+from apps.workspace.dial.wire import mapping
 
 APPDATA = "/appdata/"
 READ = ("display_name", "application_properties")

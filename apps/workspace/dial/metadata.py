@@ -1,33 +1,28 @@
 """Descriptions of deployments: features, limits, defaults, names."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 from apps.aged_cache import AgedCache
 from apps.errors import DeploymentNotFound, ServiceFailed
 from apps.manifest.names import localized
-from apps.workspace.dial.calls import Calls, mapping
-from apps.workspace.dial.core import encoded
+from apps.workspace.dial.calls import Calls
+from apps.workspace.dial.core import path_segment
 from apps.workspace.dial.failures import CoreRefused
 from apps.workspace.dial.kept_applications import made_for
+from apps.workspace.dial.wire import mapping
 from apps.workspace.port import DeploymentInfo
 
 logger = logging.getLogger(__name__)
 
 APPLICATION = "applications/"
-TOOLSET = "toolsets/"
 TECHNICAL = frozenset({"features", "defaults", "limits", "input_attachment_types"})
 READ = TECHNICAL | {"display_name", "description"}
 """Fields that are kept. Core also tells an application its manifest, secrets included."""
-LIMITS = ("max_total_tokens", "max_prompt_tokens")
-NO_SCHEMA: Mapping[str, Any] = MappingProxyType({})
 
 _facts = AgedCache[tuple[str, str, str], DeploymentInfo]()
 """By Core, the application that the key was made for, and deployment."""
@@ -42,14 +37,6 @@ class Metadata:
     def features(self) -> Mapping[str, Any]:
         found = self.written.get("features")
         return found if isinstance(found, Mapping) else {}
-
-
-def path_segment(deployment_id: str) -> str:
-    """Raises `DeploymentNotFound` for an impossible id."""
-    try:
-        return encoded(deployment_id)
-    except ValueError:
-        raise DeploymentNotFound(deployment_id) from None
 
 
 async def find_info(calls: Calls, deployment_id: str) -> DeploymentInfo:
@@ -97,8 +84,8 @@ async def find_metadata(calls: Calls, deployment_id: str) -> Metadata:
 
 async def fetch_metadata(calls: Calls, name: str) -> Metadata | None:
     # A name without a folder is a model or an application declared in Core's settings.
-    is_application = name.startswith(APPLICATION)
-    for kind in ("applications",) if is_application else ("models", "applications"):
+    kinds = ("applications",) if name.startswith(APPLICATION) else ("models", "applications")
+    for kind in kinds:
         written = await get_entity(calls, kind, name)
         if written is not None:
             kept = {key: value for key, value in written.items() if key in READ}
@@ -129,7 +116,7 @@ async def fetch_schema(calls: Calls, name: str, metadata: Metadata) -> Mapping[s
 
 
 def info_of(
-    deployment_id: str, metadata: Metadata, locale: str, schema: Mapping[str, Any] = NO_SCHEMA
+    deployment_id: str, metadata: Metadata, locale: str, schema: Mapping[str, Any] | None = None
 ) -> DeploymentInfo:
     """Read leniently: fields that are missing or malformed get their defaults."""
     written = metadata.written
@@ -143,8 +130,7 @@ def info_of(
         input_attachment_types=texts_of(written.get("input_attachment_types")),
         context_window=context_window(written.get("limits")),
         defaults=defaults if isinstance(defaults, Mapping) else {},
-        files="path",
-        configuration_schema=schema,
+        configuration_schema=schema or {},
         is_application=metadata.is_application,
     )
 
@@ -164,5 +150,5 @@ def context_window(limits: Any) -> int | None:
     """The limit of the prompt in tokens; the total limit if the prompt has none of its own."""
     if not isinstance(limits, Mapping):
         return None
-    known = (limits.get(name) for name in LIMITS)
+    known = limits.get("max_total_tokens"), limits.get("max_prompt_tokens")
     return next((limit for limit in known if type(limit) is int and limit > 0), None)

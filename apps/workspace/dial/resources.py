@@ -1,22 +1,20 @@
 """Resources in Core's buckets: their paths and listings, stored prompts, grants to read them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from contextlib import contextmanager
 from typing import Any
 
-from apps.errors import FileRefused, ServiceFailed
-from apps.workspace.dial.calls import Calls, mapping
+from apps.errors import FileChanged, FileRefused, ServiceFailed
+from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import Core, encoded
-from apps.workspace.dial.failures import CoreRefused
-from apps.workspace.port import FileInfo, FolderInfo, missing, shown
+from apps.workspace.dial.failures import AnswerTooLarge, CoreRefused
+from apps.workspace.dial.wire import mapping
+from apps.workspace.stored_files import missing, shown
 
 FILES = "files"
 GRANT = "/v1/ops/resource/per-request-permissions/grant"
 GRANT_REFUSED = frozenset({400, 401, 403})
 """401 answers keys other than the per-request keys that Core makes."""
-UNKNOWN_TYPE = "application/octet-stream"
 PAGE = 1000
 """Entries of one page; Core's maximum."""
 NOT_YOURS = frozenset({400, 403, 404})
@@ -42,9 +40,44 @@ def resource_path(core: Core, path: str, kind: str = FILES) -> str:
     return f"{found}/" if is_folder else found
 
 
-def refusal_of(refusal: CoreRefused, path: str) -> Exception:
-    """The error to raise for a path that Core refused to read."""
-    return missing(path) if refusal.status in NOT_YOURS else refusal
+@contextmanager
+def reading(path: str, noun: str = "", most_bytes: int = 0) -> Iterator[None]:
+    """Raises `FileMissing` for a path that Core refuses to read, `FileRefused` for a large body.
+
+    `noun` names it in the message about more than `most_bytes`.
+    """
+    try:
+        yield
+    except AnswerTooLarge as error:
+        raise FileRefused(
+            f"{noun} has more than the {most_bytes:,} bytes that are possible."
+        ) from error
+    except CoreRefused as refusal:
+        if refusal.status in NOT_YOURS:
+            raise missing(path) from refusal
+        raise
+
+
+@contextmanager
+def writing(path: str, *, is_new: bool = False) -> Iterator[None]:
+    """Raises `FileChanged`, `FileRefused` for a path that Core refuses to write."""
+    try:
+        yield
+    except CoreRefused as refusal:
+        match refusal.status:
+            case 412 if is_new:
+                text = f"There is already a file {shown(path)}."
+                raise FileChanged(text) from refusal
+            case 412:
+                text = f"{shown(path)} was changed meanwhile; read it again."
+                raise FileChanged(text) from refusal
+            case 400 | 403 | 404:
+                text = f"{shown(path)} is no place that you may write to."
+                raise FileRefused(text) from refusal
+            case 413:
+                raise FileRefused("The file is larger than DIAL Core accepts.") from refusal
+            case _:
+                raise
 
 
 async def get_pages(
@@ -74,48 +107,11 @@ def flattened(items: Any) -> Iterator[Mapping[str, Any]]:
             yield from flattened(item.get("items"))
 
 
-def file_info(item: Mapping[str, Any], path: str) -> FileInfo:
-    # Core leaves out fields that it could tell only by opening the file.
-    url, size = item.get("url"), item.get("contentLength")
-    return FileInfo(
-        path=url if isinstance(url, str) and url.startswith(f"{FILES}/") else path,
-        content_type=str(item.get("contentType") or UNKNOWN_TYPE),
-        size=size if isinstance(size, int) else 0,
-        etag=plain_etag(str(item.get("etag") or "")),
-        updated_at=moment(item.get("updatedAt")),
-    )
-
-
-def entry(item: Mapping[str, Any]) -> FileInfo | FolderInfo | None:
-    url = item.get("url")
-    if not isinstance(url, str) or not url.startswith(f"{FILES}/"):
-        return None
-    if item.get("nodeType") == "FOLDER":
-        return FolderInfo(f"{url.rstrip('/')}/")
-    return file_info(item, url)
-
-
-def plain_etag(written: str) -> str:
-    """Without the quotes and the `W/` that proxies add in headers."""
-    return written.strip().removeprefix("W/").strip('"')
-
-
-def moment(milliseconds: Any) -> datetime | None:
-    if not isinstance(milliseconds, (int, float)) or isinstance(milliseconds, bool):
-        return None
-    try:
-        return datetime.fromtimestamp(milliseconds / 1000, UTC)
-    except (OverflowError, OSError, ValueError):
-        return None
-
-
 async def read_prompt(calls: Calls, path: str) -> str:
     """Raises `FileMissing`, `ServiceFailed`."""
     place = resource_path(calls.core, path, "prompts")
-    try:
+    with reading(path):
         written = mapping(await calls.get_json(f"/v1/{place}"))
-    except CoreRefused as refusal:
-        raise refusal_of(refusal, path) from refusal
     content = written.get("content")
     if not isinstance(content, str):
         raise ServiceFailed(f"The prompt {place} has no text.", reason="answer")
@@ -141,3 +137,18 @@ async def grant_reading(calls: Calls, paths: Sequence[str], receiver: str) -> No
                 f"DIAL does not let {receiver!r} read {shown(', '.join(places))}."
             ) from refusal
         raise
+
+
+async def find_home(calls: Calls) -> str:
+    """The folder for new files. Raises `ServiceFailed`.
+
+    Per-request keys have `appdata`, in the bucket of the person, who can so read new files.
+    """
+    place = calls.caller.appdata
+    if not place:
+        buckets = mapping(await calls.get_json("/v1/bucket"))
+        place = str(buckets.get("appdata") or buckets.get("bucket") or "").strip("/")
+    try:
+        return f"{FILES}/{encoded(place)}/"
+    except ValueError as error:
+        raise ServiceFailed("DIAL Core names no bucket.", reason="answer") from error

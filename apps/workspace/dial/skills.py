@@ -1,19 +1,17 @@
 """Skills that are stored in Core as folders: SKILL.md, and text files beside it."""
 
-from __future__ import annotations
-
 import logging
 from urllib.parse import unquote
 
 from django.conf import settings
 
 from apps.errors import FileRefused, ServiceFailed
-from apps.manifest.skill_document import SKILL_FILE, is_offered
+from apps.manifest.skill_files import SKILL_FILE, is_offered
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import encoded
-from apps.workspace.dial.failures import AnswerTooLarge, CoreRefused
-from apps.workspace.dial.resources import get_pages, refusal_of, resource_path
-from apps.workspace.port import StoredSkill, shown
+from apps.workspace.dial.resources import get_pages, reading, resource_path
+from apps.workspace.port import StoredSkill
+from apps.workspace.stored_files import shown
 
 logger = logging.getLogger(__name__)
 
@@ -50,15 +48,8 @@ class Skills:
     async def text(self, place: str, file: str) -> str:
         name = f"{place}/files/{encoded(file.replace('%', '%25'))}"
         most = settings.DIAL_SKILLS_FILE_MAX_BYTES
-        try:
+        with reading(name, f"{shown(file)} of the skill {shown(place)}", most):
             body = (await self.calls.get(f"/v2/{name}", most_bytes=most)).body
-        except AnswerTooLarge as error:
-            raise FileRefused(
-                f"{shown(file)} of the skill {shown(place)} has more than the {most:,} bytes "
-                "that are possible."
-            ) from error
-        except CoreRefused as refusal:
-            raise refusal_of(refusal, name) from refusal
         try:
             return body.decode("utf-8-sig")
         except UnicodeError as error:

@@ -1,20 +1,14 @@
 """MCP endpoints of Core's toolsets and of applications that offer their tools."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from apps.errors import Unsupported
 from apps.workspace.dial.calls import Calls
+from apps.workspace.dial.core import path_segment
 from apps.workspace.dial.headers import ascii_headers, forwarded
-from apps.workspace.dial.metadata import (
-    APPLICATION,
-    find_metadata,
-    get_entity,
-    path_segment,
-)
+from apps.workspace.dial.metadata import APPLICATION, find_metadata, get_entity
 from apps.workspace.port import McpEndpoint
 
 

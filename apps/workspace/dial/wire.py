@@ -3,36 +3,21 @@
 The caller is named in the headers of each request, so no state is kept for a key.
 """
 
-from __future__ import annotations
-
 import functools
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
+from apps import tracing
+from apps.errors import ServiceFailed
 from apps.workspace.dial.core import Core
-from apps.workspace.dial.headers import encoded_headers
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.per_loop import shared
 from apps.workspace.egress.sdk_clients import URL, Request
-from apps.workspace.egress.transport import (
-    Limits,
-    Origin,
-    StreamedResponse,
-    StreamTransport,
-    join_head,
-    origin_of,
-)
-
-OURS = ((b"Accept-Encoding", b"identity"), (b"User-Agent", b"QuickApps"))
-
-
-class TooLarge(Exception):
-    """The body has more than `limit` bytes."""
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"The answer is larger than {limit} bytes.")
+from apps.workspace.egress.transport import Endpoint, Limits, StreamedResponse, StreamTransport
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +29,20 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class RequestBase:
-    """The common parts of all requests to one Core."""
+class CoreResponse:
+    """`headers` have lower-case names."""
 
-    origin: Origin
-    path: bytes
-    headers: tuple[tuple[bytes, bytes], ...]
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
 
 
 @functools.lru_cache(maxsize=8)
-def base_of(url: str) -> RequestBase:
+def endpoint_of(url: str) -> Endpoint:
     """Raises `InvalidURL`, `UnsupportedProtocol`."""
-    place = URL(url)
-    return RequestBase(
-        origin_of(place), place.raw_path.rstrip(b"/"), ((b"Host", place.netloc), *OURS)
-    )
+    place = URL(url.rstrip("/"))
+    ours = ((b"Accept-Encoding", b"identity"), (b"User-Agent", b"QuickApps"))
+    return Endpoint.of(place, ((b"Host", place.netloc), *ours))
 
 
 async def send(
@@ -73,15 +57,9 @@ async def send(
 
     Raises `HTTPError`, `InvalidURL`, `EgressRefused`.
     """
-    base = base_of(core.url)
-    size = ((b"Content-Length", b"%d" % len(content)),) if content else ()
-    pairs = (*base.headers, *encoded_headers(headers), *size)
-    head = join_head(method, base.path + target.encode("ascii"), pairs)
-    return await find_transport().answer(base.origin, head + content, limits)
-
-
-def find_transport() -> StreamTransport:
-    return shared((StreamTransport, Trust.DIAL), lambda: StreamTransport(Trust.DIAL))
+    transport = shared((StreamTransport, Trust.DIAL), lambda: StreamTransport(Trust.DIAL))
+    traced = {**headers, **tracing.headers()}
+    return await transport.send(endpoint_of(core.url), content, limits, traced, method, target)
 
 
 def encoded_body(value: Any, file: File | None) -> tuple[dict[str, str], bytes]:
@@ -96,19 +74,18 @@ def encoded_body(value: Any, file: File | None) -> tuple[dict[str, str], bytes]:
     return {"Content-Type": "application/json"}, text.encode()
 
 
-async def read_whole(answer: StreamedResponse, limit: int) -> bytes:
-    """The body, of at most `limit` bytes. Raises `HTTPError`, `TooLarge`."""
-    return b"".join([piece async for piece in read_pieces(answer, limit)])
+def decoded(body: bytes) -> Any:
+    """Raises `ServiceFailed`."""
+    if not body.strip():
+        return None
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise ServiceFailed("DIAL Core answered with what is not JSON.", reason="answer") from error
 
 
-async def read_pieces(answer: StreamedResponse, limit: int) -> AsyncIterator[bytes]:
-    """As `read_whole`, piece by piece."""
-    announced = answer.header(b"content-length")
-    if announced.isdigit() and int(announced) > limit:
-        raise TooLarge(limit)
-    size = 0
-    while piece := await answer.body.read_piece():
-        size += len(piece)
-        if size > limit:
-            raise TooLarge(limit)
-        yield piece
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Raises `ServiceFailed` for an answer that is not an object."""
+    if not isinstance(value, Mapping):
+        raise ServiceFailed("DIAL Core answered with what is not understood.", reason="answer")
+    return value

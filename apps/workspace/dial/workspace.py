@@ -1,11 +1,9 @@
 """The workspace that DIAL Core serves, asked with the caller's own key."""
 
-from __future__ import annotations
-
 import copy
 import logging
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Any, Self
 
 from django.conf import settings
 
@@ -14,10 +12,10 @@ from apps.agent.model import Model
 from apps.errors import ServiceFailed
 from apps.workspace.dial import channel
 from apps.workspace.dial.calls import Calls
-from apps.workspace.dial.core import Core
+from apps.workspace.dial.core import Core, path_segment
 from apps.workspace.dial.files import DialFiles
 from apps.workspace.dial.headers import check_chain, forwarded, read_chain, write_chain
-from apps.workspace.dial.metadata import find_facts, find_info, path_segment
+from apps.workspace.dial.metadata import find_facts, find_info
 from apps.workspace.dial.models import DialCompletions
 from apps.workspace.dial.resources import grant_reading, read_prompt
 from apps.workspace.dial.skills import Skills
@@ -28,6 +26,9 @@ from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
 logger = logging.getLogger(__name__)
 
 DEPLOYMENT_TYPES = {"type": "model,application,toolset"}
+
+FindInfo = Callable[[Calls, str], Awaitable[DeploymentInfo]]
+"""Raises `DeploymentNotFound`, `ServiceFailed`."""
 
 
 class DialWorkspace:
@@ -44,25 +45,24 @@ class DialWorkspace:
         self.skills = Skills(self.calls)
         self.chain = read_chain(caller.headers)
 
-    def inside(self, application: str) -> DialWorkspace:
+    def inside(self, application: str) -> Self:
         inner = copy.copy(self)
         inner.chain = (*self.chain, application)
         return inner
 
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
-        """Raises `DeploymentNotFound`, `CallsItself`."""
-        check_chain(self.chain, deployment_id)
-        return await find_info(self.calls, deployment_id)
+        return await self.described(deployment_id, find_info)
 
     async def facts(self, deployment_id: str) -> DeploymentInfo:
-        """Raises `DeploymentNotFound`, `CallsItself`."""
-        check_chain(self.chain, deployment_id)
-        return await find_facts(self.calls, deployment_id)
+        return await self.described(deployment_id, find_facts)
 
     async def assumed(self, deployment_id: str) -> DeploymentInfo:
-        """Raises `CallsItself`."""
+        return await self.described(deployment_id, assume)
+
+    async def described(self, deployment_id: str, find: FindInfo) -> DeploymentInfo:
+        """Raises `CallsItself`, and as `find`."""
         check_chain(self.chain, deployment_id)
-        return DeploymentInfo(deployment_id, deployment_id)
+        return await find(self.calls, deployment_id)
 
     async def model(
         self,
@@ -127,6 +127,10 @@ class DialWorkspace:
     async def grant(self, paths: Sequence[str], receiver: str) -> None:
         """Raises `FileRefused`."""
         await grant_reading(self.calls, paths, receiver)
+
+
+async def assume(calls: Calls, deployment_id: str) -> DeploymentInfo:
+    return DeploymentInfo(deployment_id, deployment_id)
 
 
 def read_names(listed: Any) -> frozenset[str] | None:

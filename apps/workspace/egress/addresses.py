@@ -4,8 +4,6 @@ The standard library's `is_global` is not enough: on Python 3.11 it calls NAT64,
 site-local addresses public. The ranges are those of the IANA special-purpose registries.
 """
 
-from __future__ import annotations
-
 from enum import Enum, auto
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 

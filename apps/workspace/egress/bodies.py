@@ -1,7 +1,5 @@
 """Response bodies, read up to a limit that holds before and after decompression."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import AsyncIterator
 
@@ -47,7 +45,7 @@ async def stream_body(response: Response, limit: int) -> AsyncIterator[bytes]:
         raise BodyUnreadable("The packed answer ends too early.")
 
 
-def find_unpacker(coding: str) -> zlib._Decompress | None:
+def find_unpacker(coding: str) -> "zlib._Decompress | None":
     name = coding.strip().lower()
     if name in {"", "identity"}:
         return None
@@ -56,7 +54,7 @@ def find_unpacker(coding: str) -> zlib._Decompress | None:
     return zlib.decompressobj(WINDOW_BITS[name])
 
 
-def unpack(unpacker: zlib._Decompress, raw: bytes, most: int) -> bytes:
+def unpack(unpacker: "zlib._Decompress", raw: bytes, most: int) -> bytes:
     """At most `most` bytes: a compressed body may grow a thousandfold."""
     try:
         return unpacker.decompress(raw, most)

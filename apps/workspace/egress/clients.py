@@ -4,8 +4,6 @@ They keep connections but no cookies, follow no redirects and read no proxy vari
 room may import the library, so the names that callers need are exported from here.
 """
 
-from __future__ import annotations
-
 import functools
 from http.client import HTTPResponse
 from http.cookiejar import CookieJar
@@ -46,24 +44,9 @@ def parse_url(text: str) -> URL:
     return url
 
 
-def guarded_client() -> AsyncClient:
-    """For addresses that a model or a user chose: the public Internet only."""
-    return shared(Trust.GUARDED, functools.partial(make_client, Trust.GUARDED))
-
-
-def operator_client() -> AsyncClient:
-    """For addresses written in a manifest or a deployment."""
-    return shared(Trust.OPERATOR, functools.partial(make_client, Trust.OPERATOR))
-
-
-def site_client() -> AsyncClient:
-    """For this server itself: paths are joined to SITE_URL."""
-    return shared(Trust.SITE, functools.partial(make_client, Trust.SITE))
-
-
-def core_client() -> AsyncClient:
-    """For DIAL Core: addresses below DIAL_URL."""
-    return shared(Trust.DIAL, functools.partial(make_client, Trust.DIAL))
+def find_client(trust: Trust) -> AsyncClient:
+    """The client of that trust on the running loop; with SITE, paths are joined to SITE_URL."""
+    return shared(trust, functools.partial(make_client, trust))
 
 
 def make_client(trust: Trust) -> AsyncClient:

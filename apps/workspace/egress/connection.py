@@ -4,8 +4,6 @@ Everything from one network read is handed on as one piece: the cost of a stream
 the number of wake-ups between the socket and its reader.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import select

@@ -4,17 +4,13 @@ The client judges every address that it connects to. Redirects are followed here
 the first URL.
 """
 
-from __future__ import annotations
-
 import asyncio
-import hashlib
 import mimetypes
 import re
 import socket
 from dataclasses import dataclass, field
-from email.message import Message
 from http import HTTPStatus
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
@@ -27,10 +23,12 @@ from apps.workspace.egress.clients import (
     Response,
     Timeout,
     TimeoutException,
-    guarded_client,
+    find_client,
     parse_url,
 )
-from apps.workspace.egress.fetch_policy import FetchPolicy
+from apps.workspace.egress.fetch_policy import BARRIERS, FetchPolicy
+from apps.workspace.egress.file_names import name_of_file
+from apps.workspace.egress.guard import Trust
 
 UNKNOWN_TYPE = "application/octet-stream"
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -75,7 +73,7 @@ async def follow(url: str, policy: FetchPolicy, limit: int, seconds: float) -> F
     for _ in range(settings.EXTERNAL_URL_FETCH_MAX_REDIRECTS + 1):
         if wish := policy.judge(address.host):
             raise refusal(wish, url)
-        async with guarded_client().stream("GET", address, timeout=timeout) as response:
+        async with find_client(Trust.GUARDED).stream("GET", address, timeout=timeout) as response:
             target = response.headers.get("location", "")
             if response.status_code not in REDIRECTS or not target:
                 return await read_file(response, address, limit, url)
@@ -131,31 +129,16 @@ OUTCOMES: dict[FetchReason, str] = {
     "timeout": "timed out.",
     "transport": "could not be fetched.",
 }
-POLICIES: dict[FetchReason, str] = {
-    "admin": "External URL fetching is disabled by operator policy (EXTERNAL_URL_FETCH_ENABLED).",
-    "builder": (
-        "External URL fetching is disabled by this app (features.external_url_fetch.enabled=false)."
-    ),
-    "admin_allowlist": (
-        "External URL host is not in the operator allowlist (EXTERNAL_URL_FETCH_HOST_ALLOWLIST)."
-    ),
-    "builder_allowlist": (
-        "External URL host is not in this app's allowlist "
-        "(features.external_url_fetch.host_allowlist)."
-    ),
-}
 
 
 def refusal(reason: FetchReason, url: str, detail: str = "") -> FetchRefused:
-    if reason in POLICIES:
-        return FetchRefused(reason, POLICIES[reason])
+    if reason in BARRIERS:
+        return FetchRefused(reason, BARRIERS[reason])
     text = f"External URL {shown(url)} {OUTCOMES[reason]} {detail}"
     return FetchRefused(reason, text.rstrip())
 
 
 SHOWN_CHARACTERS = 200
-NAME_BYTES = 200
-"""Less than the 255 of file systems, so that a prefix fits."""
 
 
 def shown(url: str) -> str:
@@ -171,44 +154,3 @@ def shown(url: str) -> str:
     named = parts._replace(netloc=host, query="", fragment="").geturl()
     named = "".join(c if c.isprintable() else "�" for c in named)
     return named if len(named) <= SHOWN_CHARACTERS else f"{named[:SHOWN_CHARACTERS]}…"
-
-
-def name_of_file(url: str, disposition: str, content_type: str) -> str:
-    """The name from the server, else from the URL's path, else one made of the URL's hash."""
-    given = usable_name(disposition_name(disposition)) or usable_name(unquote(last_segment(url)))
-    if given:
-        return given
-    digest = hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()[:16]
-    return f"external-{digest}{mimetypes.guess_extension(content_type) or ''}"
-
-
-def disposition_name(disposition: str) -> str:
-    """The file name in a Content-Disposition header; "" for none."""
-    if not disposition:
-        return ""
-    header = Message()
-    header["Content-Disposition"] = disposition
-    try:
-        return header.get_filename("") or ""
-    except (LookupError, UnicodeError):  # an unknown character set
-        return ""
-
-
-def last_segment(url: str) -> str:
-    try:
-        return urlsplit(url).path.rstrip("/").rpartition("/")[2]
-    except ValueError:
-        return ""
-
-
-def usable_name(name: str) -> str:
-    """The last part of a name, cleaned and cut for storages; "" when nothing remains."""
-    last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
-    clean = "".join(c for c in last if c.isprintable()).strip(" .")
-    if len(clean.encode("utf-8", "replace")) <= NAME_BYTES:
-        return clean
-    stem, dot, ending = clean.rpartition(".")
-    if not stem or len(ending) > 16:
-        stem, dot, ending = clean, "", ""
-    room = NAME_BYTES - len(f"{dot}{ending}".encode("utf-8", "replace"))
-    return f"{stem.encode('utf-8', 'replace')[:room].decode('utf-8', 'ignore')}{dot}{ending}"

@@ -3,8 +3,6 @@
 Every host is judged before its name is looked up, also that of each redirect.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -15,6 +13,19 @@ from apps.workspace.egress.clients import URL, InvalidURL
 
 Barrier = Literal["admin", "builder", "admin_allowlist", "builder_allowlist"]
 """What forbids a fetch: a setting or a host list, of the installation or of the application."""
+BARRIERS: dict[Barrier, str] = {
+    "admin": "External URL fetching is disabled by operator policy (EXTERNAL_URL_FETCH_ENABLED).",
+    "builder": (
+        "External URL fetching is disabled by this app (features.external_url_fetch.enabled=false)."
+    ),
+    "admin_allowlist": (
+        "External URL host is not in the operator allowlist (EXTERNAL_URL_FETCH_HOST_ALLOWLIST)."
+    ),
+    "builder_allowlist": (
+        "External URL host is not in this app's allowlist "
+        "(features.external_url_fetch.host_allowlist)."
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)

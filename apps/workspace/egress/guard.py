@@ -4,14 +4,13 @@ A name is resolved here, each address is judged, and connections go to exactly t
 redirects, changing DNS answers and unusual spellings of an address cannot get around the check.
 """
 
-from __future__ import annotations
-
 import asyncio
+import functools
 import socket
+import ssl
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -126,47 +125,9 @@ def check_single_host(trust: Trust, host: str, port: int) -> None:
         raise EgressRefused(f"{host}:{port} {problem}")
 
 
-class GuardedBackend:
-    """Wraps the network backend of httpcore or httpcore2, which have one interface.
-
-    `failed` is the library's error for a connection that could not be made.
-    """
-
-    def __init__(self, inner: Any, trust: Trust, failed: type[Exception]) -> None:
-        self.inner = inner
-        self.trust = trust
-        self.failed = failed
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,  # noqa: ASYNC109 - the libraries' interface
-        local_address: str | None = None,
-        socket_options: Any = None,
-    ) -> Any:
-        try:
-            async with asyncio.timeout(timeout):
-                addresses = await find_addresses(self.trust, host, port)
-        except OSError as error:
-            raise self.failed(f"The host {host!r} could not be found.") from error
-        failure: Exception | None = None
-        for address in addresses:
-            try:
-                return await self.inner.connect_tcp(
-                    address.host, address.port, timeout, local_address, socket_options
-                )
-            except self.failed as error:
-                failure = error
-        raise failure or self.failed(f"The host {host!r} has no address.")
-
-    async def connect_unix_socket(
-        self,
-        path: str,
-        timeout: float | None = None,  # noqa: ASYNC109 - the libraries' interface
-        socket_options: Any = None,
-    ) -> Any:
-        raise EgressRefused("Unix sockets are not contacted.")
-
-    async def sleep(self, seconds: float) -> None:
-        await self.inner.sleep(seconds)
+@functools.cache
+def tls_context() -> ssl.SSLContext:
+    """The operating system's certificates, or those that SSL_CERT_FILE names."""
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context

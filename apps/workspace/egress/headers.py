@@ -1,7 +1,5 @@
 """Request headers that may be sent, and the `Retry-After` header of responses."""
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ Connections belong to the loop that opened them. A loop that ends closes only it
 generators, so each store is held by one.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Hashable
 from contextlib import suppress

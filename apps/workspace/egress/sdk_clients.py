@@ -1,9 +1,5 @@
 """The HTTP clients that SDKs are built on (httpx2), under the same rules as our own."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import httpx2
 from httpx2 import URL as URL
 from httpx2 import AsyncClient as AsyncClient
@@ -21,41 +17,6 @@ from httpx2 import TimeoutException as TimeoutException
 from httpx2 import UnsupportedProtocol as UnsupportedProtocol
 
 from apps.workspace.egress.clients import CONNECT_SECONDS, READ_SECONDS, NoCookies
-from apps.workspace.egress.guard import Trust
-from apps.workspace.egress.transport import Body as Body
-from apps.workspace.egress.transport import StreamTransport
-
-
-class StreamClient(httpx2.AsyncClient):
-    """Sends a request as it was built: no redirects, no cookies, no log lines."""
-
-    def __init__(self, transport: StreamTransport) -> None:
-        super().__init__(
-            transport=transport,
-            trust_env=False,
-            cookies=NoCookies(),
-            headers={"Accept-Encoding": "identity"},
-        )
-        self.stream_transport = transport
-
-    async def send(
-        self,
-        request: httpx2.Request,
-        *,
-        stream: bool = False,
-        auth: Any = None,
-        follow_redirects: Any = False,
-    ) -> httpx2.Response:
-        response = await self.stream_transport.handle_async_request(request)
-        response.request = request
-        if not stream:
-            await response.aread()
-        return response
-
-
-def make_stream_client(trust: Trust) -> StreamClient:
-    """A client for streams of tokens; the caller closes it."""
-    return StreamClient(StreamTransport(trust))
 
 
 def make_sdk_client(

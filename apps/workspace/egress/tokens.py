@@ -1,7 +1,5 @@
 """OAuth client-credentials tokens: fetched once for all callers, kept until they expire."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from dataclasses import dataclass, field
@@ -14,7 +12,7 @@ import msgspec
 from apps.errors import EgressRefused, ToolError
 from apps.manifest.authorizations import ClientIdSecretAuthorization
 from apps.workspace.egress.bodies import read_body
-from apps.workspace.egress.clients import HTTPError, InvalidURL, TimeoutException
+from apps.workspace.egress.clients import HTTPError, InvalidURL, TimeoutException, find_client
 from apps.workspace.egress.headers import header_value_problem
 from apps.workspace.egress.per_loop import shared
 from apps.workspace.egress.urls import AddressInvalid, read_url
@@ -77,7 +75,7 @@ async def fetch_token(how: ClientIdSecretAuthorization, secret: str) -> Token:
         address = read_url(how.token_url)
         async with (
             asyncio.timeout(SECONDS),
-            address.client().stream(
+            find_client(address.trust).stream(
                 "POST",
                 address.parts._replace(fragment="").geturl(),
                 data={key: value for key, value in form.items() if value},

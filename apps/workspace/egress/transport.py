@@ -4,20 +4,19 @@ SDKs see httpx2's requests, responses, exceptions and time-outs. Only the way fr
 the reader is ours, because the library's costs more per token than all the rest of a run.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import Self
 
 import httpx2
 
 from apps.workspace.egress.connection import Connection, Head
-from apps.workspace.egress.guard import Address, Trust, find_addresses
-from apps.workspace.egress.guarded_transports import tls_context
+from apps.workspace.egress.guard import Address, Trust, find_addresses, tls_context
 
 KEPT_SECONDS = 15.0
 """How long a connection stays idle: less than the limit of usual proxies."""
@@ -51,16 +50,23 @@ class Pool:
         return None
 
     async def connect(self, origin: Origin, seconds: float) -> Connection:
-        """Raises `EgressRefused`, TimeoutError, and OSError (also for the name and for TLS)."""
-        async with asyncio.timeout(seconds):
-            addresses = await find_addresses(self.trust, origin.host, origin.port)
-            failure: OSError | None = None
-            for address in addresses:
-                try:
-                    return await dial(origin, address)
-                except OSError as error:
-                    failure = error
-        raise failure or OSError(f"The host {origin.host!r} has no address.")
+        """Raises httpx2's errors and `EgressRefused`."""
+        try:
+            async with asyncio.timeout(seconds):
+                addresses = await find_addresses(self.trust, origin.host, origin.port)
+                failure = OSError(f"The host {origin.host!r} has no address.")
+                for address in addresses:
+                    try:
+                        return await dial(origin, address)
+                    except OSError as error:
+                        failure = error
+                raise failure
+        except TimeoutError as error:
+            raise httpx2.ConnectTimeout(f"No connection within {seconds:g} seconds.") from error
+        except ssl.SSLError as error:
+            raise httpx2.ConnectError("The secure connection could not be set up.") from error
+        except OSError as error:
+            raise httpx2.ConnectError("The service cannot be reached.") from error
 
     def give_back(self, origin: Origin, connection: Connection) -> None:
         kept = self.idle.setdefault(origin, deque())
@@ -107,35 +113,60 @@ async def dial(origin: Origin, address: Address) -> Connection:
     return connection
 
 
-MOST_ERROR_BYTES = 1024 * 1024
-"""Bytes read of an answer that is not 2xx."""
 MOST_LEFT_BYTES = 64 * 1024
 LEFT_SECONDS = 0.05
 """Wait for the last bytes of a body whose reader is done, to keep the connection."""
+REFUSAL_SECONDS = 10.0
+"""For reading the body of a refusal."""
 PORTS = {"http": 80, "https": 443}
 
 Limits = Mapping[str, float | None]
 """Seconds for `connect`, `read` and `write`, as httpx2 names them; `total` for the exchange."""
 
 
-class Body(httpx2.AsyncByteStream):
-    """The body of one answer; iteration, for SDKs, yields at most `most` bytes."""
+class TooLarge(Exception):
+    """The body has more than `limit` bytes."""
 
-    def __init__(self, pool: Pool, origin: Origin, connection: Connection, most: int) -> None:
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"The answer is larger than {limit} bytes.")
+
+
+class Body(httpx2.AsyncByteStream):
+    """The body of one answer."""
+
+    def __init__(self, pool: Pool, origin: Origin, connection: Connection) -> None:
         self.pool = pool
         self.origin = origin
         self.connection: Connection | None = connection
-        self.most = most
 
     async def read_piece(self) -> bytes:
         """The bytes of one or more network reads; b"" at the end. Raises httpx2's errors."""
         return b"" if self.connection is None else await self.connection.read_piece()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        while size < self.most and (piece := await self.read_piece()):
-            size += len(piece)
+        while piece := await self.read_piece():
             yield piece
+
+    async def pieces(self, limit: int) -> AsyncIterator[bytes]:
+        """The body, of at most `limit` bytes. Raises httpx2's errors and `TooLarge`."""
+        size = 0
+        while piece := await self.read_piece():
+            size += len(piece)
+            if size > limit:
+                raise TooLarge(limit)
+            yield piece
+
+    async def read(self, limit: int) -> bytes:
+        """The whole body; raises as `pieces`."""
+        return b"".join([piece async for piece in self.pieces(limit)])
+
+    async def read_refusal(self, limit: int) -> bytes:
+        """The whole body of a refusal; b"" if it cannot be read, because the status says enough."""
+        try:
+            async with asyncio.timeout(REFUSAL_SECONDS), aclosing(self):
+                return await self.read(limit)
+        except (httpx2.HTTPError, TooLarge, TimeoutError):
+            return b""
 
     def end_within(self, seconds: float) -> None:
         """Limit the wait for the rest of the answer."""
@@ -173,33 +204,56 @@ class StreamedResponse:
         """The first header of that name (in lower case); b"" for none."""
         return next((value for key, value in self.headers if key.lower() == name), b"")
 
+    async def read(self, limit: int) -> bytes:
+        """As `Body.read`; a body that announces too much is not read at all."""
+        announced = self.header(b"content-length")
+        if announced.isdigit() and int(announced) > limit:
+            raise TooLarge(limit)
+        return await self.body.read(limit)
+
     def header_texts(self) -> dict[str, str]:
         """The headers by lower-case name; the last one wins."""
         return {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in self.headers}
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
-    """The unchanging part of a request that is sent many times with different bodies.
-
-    `head` lacks the lines of the content length and of the headers given to `request`.
-    """
+class Endpoint:
+    """An address, and the headers of every request to it."""
 
     origin: Origin
-    head: bytes = field(repr=False)
+    path: bytes
+    headers: bytes = field(repr=False)
 
     @classmethod
-    def of(cls, request: httpx2.Request) -> Template:
+    def of(cls, url: httpx2.URL, headers: Sequence[tuple[bytes, bytes]]) -> Self:
         """Raises `httpx2.LocalProtocolError`, `httpx2.UnsupportedProtocol`."""
-        del request.headers["content-length"]
-        return cls(origin_of(request.url), request_head(request)[:-2])
+        if url.scheme not in PORTS:
+            raise httpx2.UnsupportedProtocol(f"An address begins with http or https: {url.scheme}")
+        host, port = url.raw_host.decode("ascii"), url.port or PORTS[url.scheme]
+        return cls(Origin(url.scheme, host, port), url.raw_path, header_lines(headers))
 
-    def request(self, headers: Mapping[str, str], content: bytes) -> bytes:
-        """Raises `httpx2.LocalProtocolError`."""
-        more = b"".join(b"%b: %b\r\n" % (k.encode(), v.encode()) for k, v in headers.items())
-        if more.count(b"\n") != len(headers) or more.count(b"\r") != len(headers):
-            raise httpx2.LocalProtocolError("A header contains a line break.")
-        return b"%b%bContent-Length: %d\r\n\r\n%b" % (self.head, more, len(content), content)
+    def request(
+        self, method: str, target: str, headers: Mapping[str, str], content: bytes
+    ) -> bytes:
+        """`target` continues the path; `headers` are sent as Latin-1, in which they arrived.
+
+        Raises `httpx2.LocalProtocolError`.
+        """
+        named = [(k.encode("latin-1"), v.encode("latin-1", "replace")) for k, v in headers.items()]
+        more = header_lines(named)
+        if content:
+            more += b"Content-Length: %d\r\n" % len(content)
+        path = self.path.rstrip(b"/") + target.encode("ascii") if target else self.path
+        line = b"%b %b HTTP/1.1\r\n" % (method.encode("ascii"), path)
+        return b"".join((line, self.headers, more, b"\r\n", content))
+
+
+def header_lines(headers: Sequence[tuple[bytes, bytes]]) -> bytes:
+    """Raises `httpx2.LocalProtocolError` when a header would run into the next line."""
+    lines = b"".join([b"%b: %b\r\n" % pair for pair in headers])
+    if lines.count(b"\n") != len(headers) or lines.count(b"\r") != len(headers):
+        raise httpx2.LocalProtocolError("A header contains a line break; check the API key.")
+    return lines
 
 
 class StreamTransport(httpx2.AsyncBaseTransport):
@@ -208,42 +262,34 @@ class StreamTransport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Raises httpx2's errors and `EgressRefused`."""
-        origin = origin_of(request.url)
-        data = request_head(request) + await request.aread()
-        answer = await self.answer(origin, data, request.extensions.get("timeout") or {})
+        endpoint = Endpoint.of(request.url, request.headers.raw)
+        data = endpoint.request(request.method, "", {}, b"") + await request.aread()
+        limits = request.extensions.get("timeout") or {}
+        answer = await self.answer(endpoint.origin, data, limits)
         return httpx2.Response(answer.status, headers=answer.headers, stream=answer.body)
 
-    async def post(
-        self, template: Template, headers: Mapping[str, str], content: bytes, limits: Limits
+    async def send(
+        self,
+        endpoint: Endpoint,
+        content: bytes,
+        limits: Limits,
+        headers: Mapping[str, str],
+        method: str = "POST",
+        target: str = "",
     ) -> StreamedResponse:
         """As `handle_async_request`, without building the library's request and response."""
-        return await self.answer(template.origin, template.request(headers, content), limits)
+        data = endpoint.request(method, target, headers, content)
+        return await self.answer(endpoint.origin, data, limits)
 
     async def answer(self, origin: Origin, data: bytes, limits: Limits) -> StreamedResponse:
-        connection, head = await self.exchange(origin, data, limits)
-        most = MOST_ERROR_BYTES if head.status >= 300 else 1 << 62
-        body = Body(self.pool, origin, connection, most)
-        return StreamedResponse(head.status, await without_packed_body(head, body), body)
-
-    async def exchange(
-        self, origin: Origin, data: bytes, limits: Limits
-    ) -> tuple[Connection, Head]:
         # No second attempt here: a kept connection that breaks may have delivered the request, and
         # only the caller knows whether it may be sent twice.
         connection = self.pool.take(origin)
         if connection is None:
-            connection = await self.connect(origin, limits.get("connect") or 5.0)
-        return connection, await send_and_read_head(connection, data, limits)
-
-    async def connect(self, origin: Origin, seconds: float) -> Connection:
-        try:
-            return await self.pool.connect(origin, seconds)
-        except TimeoutError as error:
-            raise httpx2.ConnectTimeout(f"No connection within {seconds:g} seconds.") from error
-        except ssl.SSLError as error:
-            raise httpx2.ConnectError("The secure connection could not be set up.") from error
-        except OSError as error:
-            raise httpx2.ConnectError("The service cannot be reached.") from error
+            connection = await self.pool.connect(origin, limits.get("connect") or 5.0)
+        head = await send_and_read_head(connection, data, limits)
+        body = Body(self.pool, origin, connection)
+        return StreamedResponse(head.status, await without_packed_body(head, body), body)
 
     async def aclose(self) -> None:
         await self.pool.aclose()
@@ -265,28 +311,6 @@ async def send_and_read_head(connection: Connection, data: bytes, limits: Limits
         if not ready:
             connection.close()
     return head
-
-
-def origin_of(url: httpx2.URL) -> Origin:
-    """Raises `httpx2.UnsupportedProtocol`."""
-    if url.scheme not in PORTS:
-        raise httpx2.UnsupportedProtocol(f"An address begins with http or https: {url.scheme}")
-    return Origin(url.scheme, url.raw_host.decode("ascii"), url.port or PORTS[url.scheme])
-
-
-def request_head(request: httpx2.Request) -> bytes:
-    """Raises `httpx2.LocalProtocolError`."""
-    return join_head(request.method, request.url.raw_path, request.headers.raw)
-
-
-def join_head(method: str, target: bytes, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Raises `httpx2.LocalProtocolError` when a header would run into the next line."""
-    lines = [b"%b %b HTTP/1.1" % (method.encode("ascii"), target)]
-    lines += [b"%b: %b" % pair for pair in headers]
-    head = b"\r\n".join(lines)
-    if head.count(b"\n") != len(lines) - 1 or head.count(b"\r") != len(lines) - 1:
-        raise httpx2.LocalProtocolError("A header contains a line break; check the API key.")
-    return head + b"\r\n\r\n"
 
 
 async def without_packed_body(head: Head, body: Body) -> list[tuple[bytes, bytes]]:

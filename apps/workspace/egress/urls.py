@@ -1,20 +1,12 @@
 """URLs written by operators, checked before a request is sent to them."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 
-from apps.workspace.egress.clients import (
-    AsyncClient,
-    InvalidURL,
-    operator_client,
-    parse_url,
-    site_client,
-)
+from apps.workspace.egress.clients import InvalidURL, parse_url
+from apps.workspace.egress.guard import Trust
 
 NO_HOST = "the host is not a name that can be looked up."
 
@@ -31,8 +23,8 @@ class OperatorUrl:
     is_site: bool
 
     @property
-    def client(self) -> Callable[[], AsyncClient]:
-        return site_client if self.is_site else operator_client
+    def trust(self) -> Trust:
+        return Trust.SITE if self.is_site else Trust.OPERATOR
 
     @property
     def origin(self) -> str:

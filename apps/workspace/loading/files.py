@@ -1,7 +1,5 @@
 """A loaded file, its size check, and files that are spelled out in a data: URI."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import mimetypes

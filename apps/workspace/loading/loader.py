@@ -1,87 +1,34 @@
 """Load files by their address during one run: each is loaded once and kept while there is room."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, TypeVar
-from urllib.parse import unquote, urlsplit
+from typing import Any, TypeVar
+from urllib.parse import unquote
 
-from django.conf import settings
-
+from apps.agent.taint import Taint
 from apps.errors import FileMissing, FileRefused
-from apps.manifest.manifest import Manifest
 from apps.workspace.egress.fetch import fetch, shown
-from apps.workspace.egress.fetch_policy import FetchPolicy
+from apps.workspace.egress.file_names import name_in_address
 from apps.workspace.loading.files import Loaded, check_size, read_data_uri
-from apps.workspace.loading.places import Place, climbs, encoded, place_of
-from apps.workspace.port import FileInfo, Files
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """`limit` is the bytes of one file, `seconds` the time to load it.
-
-    Relative paths start at `folder`, a path below the caller's home: "" or one ending in a slash.
-    """
-
-    limit: int
-    seconds: float
-    policy: FetchPolicy = field(default_factory=FetchPolicy)
-    folder: str = ""
-
-
-def installation_rules() -> Rules:
-    return Rules(
-        int(settings.DEFAULT_FILE_LOADING_SIZE_LIMIT), float(settings.DEFAULT_TOOL_TIMEOUT_SECONDS)
-    )
-
-
-def rules_of(manifest: Manifest) -> Rules:
-    """The installation's rules with the application's changes."""
-    usual, features = installation_rules(), manifest.features
-    seconds = manifest.tool_defaults.timeout_seconds or usual.seconds
-    if features is None:
-        return Rules(usual.limit, seconds)
-    wished, kept = features.external_url_fetch, features.dial_files
-    return Rules(
-        features.file_loading.size_limit or usual.limit,
-        seconds,
-        FetchPolicy(wished.enabled, wished.host_allowlist),
-        kept.agent_home_dir if kept is not None else "",
-    )
-
+from apps.workspace.loading.places import Place, climbs, encoded, host_of, place_of
+from apps.workspace.loading.shared_loads import Loading, Rules
+from apps.workspace.stored_files import FileInfo, Files
 
 T = TypeVar("T")
 
-KEPT_BYTES = 32 * 1024 * 1024
-"""Files that one run keeps in memory."""
-MOST_PROMOTED = 1000
-CONCURRENT_LOADS = 8
 POSSIBLE = "Possible are paths of files (files/…) and http(s) URLs."
 
 
 @dataclass(frozen=True, slots=True)
-class Loading:
-    """Shared by all loaders of a run: its rules and the files loaded so far."""
-
-    rules: Rules = field(default_factory=installation_rules)
-    loads: SingleFlightCache[Loaded] = field(
-        default_factory=lambda: SingleFlightCache(KEPT_BYTES, lambda file: len(file.content))
-    )
-    promotions: SingleFlightCache[FileInfo] = field(
-        default_factory=lambda: SingleFlightCache(MOST_PROMOTED, lambda info: 1)
-    )
-    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONCURRENT_LOADS))
-
-
-@dataclass(frozen=True, slots=True)
 class Loader:
+    """`taint` gets every source that is neither the caller's own nor the operator's."""
+
     files: Files
     loading: Loading
+    taint: Taint = field(default_factory=Taint)
 
     @property
     def rules(self) -> Rules:
@@ -108,7 +55,23 @@ class Loader:
         """
         return await self.loading.promotions.get(key_of(url), partial(self.store, url))
 
+    async def distrust(self, url: str) -> None:
+        """Note that the run reads a file that others may have written."""
+        place = place_of(url)
+        address = unquote(place.address)
+        if place.kind == "external" and not self.rules.trusts(address):
+            self.taint.add(f"web page {host_of(place.address)}")
+        if place.kind != "stored" or self.rules.trusts(address):
+            return
+        if not await self.files.is_own(place.address):
+            self.taint.add(f"file {last_segment(place.address.rstrip('/'))!r} of somebody else")
+
     async def bring(self, url: str) -> Loaded:
+        file = await self.fetch_or_read(url)
+        await self.distrust(url)
+        return file
+
+    async def fetch_or_read(self, url: str) -> Loaded:
         place = place_of(url)
         async with self.loading.turns:
             if place.kind == "external":
@@ -132,6 +95,7 @@ class Loader:
             return await self.keep(await self.take(url))
         info = await self.in_time(url, self.look_up(url, place))
         check_size(info.size, self.rules.limit)
+        await self.distrust(url)
         return info
 
     async def keep(self, file: Loaded) -> FileInfo:
@@ -174,68 +138,4 @@ def key_of(url: str) -> str:
 
 def last_segment(url: str) -> str:
     """The file name at the end of an address, decoded; "file" if there is none."""
-    try:
-        return unquote(urlsplit(url).path.rstrip("/").rpartition("/")[2]) or "file"
-    except ValueError:
-        return "file"
-
-
-@dataclass(slots=True)
-class Flight(Generic[T]):
-    task: asyncio.Task[T]
-    waiting: int = 0
-
-
-class SingleFlightCache(Generic[T]):
-    """Results by key; concurrent callers of one key share one task.
-
-    Keeps at most `room`, measured by `size`; the least recently used result goes first. A failure
-    is raised to all waiting callers and not kept. Work is cancelled when its last caller leaves.
-    """
-
-    def __init__(self, room: int, size: Callable[[T], int]) -> None:
-        self.room = room
-        self.size = size
-        self.kept: dict[str, T] = {}
-        self.used = 0
-        self.flights: dict[str, Flight[T]] = {}
-
-    async def get(self, key: str, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        if key in self.kept:
-            found = self.kept[key] = self.kept.pop(key)
-            return found
-        flight = self.flights.get(key)
-        if flight is None:
-            flight = self.flights[key] = Flight(asyncio.create_task(make()))
-        flight.waiting += 1
-        try:
-            result = await asyncio.shield(flight.task)
-        finally:
-            flight.waiting -= 1
-            if flight.task.done() or not flight.waiting:
-                flight.task.cancel()
-                self.land(key, flight)
-        return result
-
-    def land(self, key: str, flight: Flight[T]) -> None:
-        if self.flights.get(key) is not flight:
-            return
-        del self.flights[key]
-        task = flight.task
-        if task.done() and not task.cancelled() and task.exception() is None:
-            self.keep(key, task.result())
-
-    def keep(self, key: str, result: T) -> None:
-        size = self.size(result)
-        if size > self.room:
-            return
-        self.kept[key] = result
-        self.used += size
-        while self.used > self.room:
-            oldest = next(iter(self.kept))
-            self.used -= self.size(self.kept.pop(oldest))
-
-    def forget(self, is_stale: Callable[[T], bool]) -> None:
-        self.flights.clear()  # a result on its way may be stale too, so it is not kept
-        for key in [key for key, result in self.kept.items() if is_stale(result)]:
-            self.used -= self.size(self.kept.pop(key))
+    return name_in_address(url) or "file"

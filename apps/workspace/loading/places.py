@@ -1,7 +1,5 @@
 """Addresses of files: a stored file, a URL, or nothing that can be loaded."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -73,6 +71,14 @@ def place_of_url(text: str) -> Place:
     path = path.removeprefix(core.raw_path.decode("ascii").rstrip("/"))
     path = path.removeprefix("/v1").removeprefix("/")
     return Place("unsupported", text) if climbs(path) else Place("stored", path)
+
+
+def host_of(url: str) -> str:
+    """The host of an external address, as the library that connects reads it; "" if it reads none."""
+    try:
+        return parse_url(url).host
+    except InvalidURL:
+        return ""
 
 
 def origin(url: URL) -> tuple[str, bytes, int]:

@@ -1,4 +1,6 @@
 from django.apps import AppConfig
+from django.conf import settings
+from django.db.models.signals import post_delete
 
 
 class LocalWorkspaceConfig(AppConfig):
@@ -6,3 +8,12 @@ class LocalWorkspaceConfig(AppConfig):
     label = "workspace"
     verbose_name = "Models and files"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from apps.workspace.local.tool_accounts import delete_of_user
+
+        post_delete.connect(
+            delete_of_user,
+            sender=settings.AUTH_USER_MODEL,
+            dispatch_uid="workspace.delete_tool_accounts",
+        )

@@ -1,7 +1,5 @@
 """The files of one caller, asynchronously; no database connection is held between two calls."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -10,7 +8,7 @@ from channels.db import database_sync_to_async
 from apps.errors import FileRefused
 from apps.workspace.local import files
 from apps.workspace.local.paths import write_path
-from apps.workspace.port import FileContent, FileInfo, FolderInfo
+from apps.workspace.stored_files import FileContent, FileInfo, FolderInfo
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -28,6 +26,9 @@ class LocalFiles:
 
     async def home(self) -> str:
         return write_path(self.owner(), self.folder)
+
+    async def is_own(self, path: str) -> bool:
+        return True  # nothing else can be read here
 
     async def info(self, path: str) -> FileInfo:
         return await self.ask_reader(files.info, path)

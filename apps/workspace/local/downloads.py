@@ -1,7 +1,5 @@
 """HTTP downloads of stored files: the requested range, headers and bytes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass

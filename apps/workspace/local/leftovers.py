@@ -1,7 +1,5 @@
 """Bytes in the storage that no row points at, left behind by killed processes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import timedelta
@@ -9,7 +7,7 @@ from datetime import timedelta
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from apps.workspace.local.files import discard
+from apps.workspace.local.file_store import discard
 from apps.workspace.local.models import StoredFile
 
 HOURS = 24

@@ -1,8 +1,5 @@
 """MCP servers that an administrator registered: rows, cached in the process for a moment."""
 
-from __future__ import annotations
-
-import time
 from dataclasses import dataclass, field
 
 from channels.db import database_sync_to_async
@@ -35,17 +32,16 @@ def forget() -> None:
 
 async def find(name: str) -> RegisteredServer:
     """An enabled server, no older than `CATALOG_MAX_AGE_SECONDS`. Raises `Unsupported`."""
-    kept = _kept.get(name, settings.CATALOG_MAX_AGE_SECONDS)
-    if kept is not None:
-        return kept
-    asked_at = time.monotonic()
-    found: RegisteredServer | None = await database_sync_to_async(look_up)(name)
+    found = await _kept.renewed(
+        name,
+        settings.CATALOG_MAX_AGE_SECONDS,
+        lambda known: database_sync_to_async(look_up)(name),
+    )
     if found is None:
         raise Unsupported(
             f"There is no MCP server named {name[:100]!r}, or it is not enabled. "
             "An administrator registers it."
         )
-    _kept.put(name, found, asked_at)
     return found
 
 

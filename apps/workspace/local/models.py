@@ -1,7 +1,5 @@
 """Rows of the local workspace: deployments, secrets, stored files, MCP servers."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import ClassVar
@@ -15,6 +13,9 @@ from apps.manifest.secrets import NAME
 from apps.workspace.egress.headers import header_value_problem
 from apps.workspace.local.secrets import SecretField
 from apps.workspace.local.servers import MOST_SERVERS, read_server
+from apps.workspace.local.tool_accounts import RegisteredClient as RegisteredClient
+from apps.workspace.local.tool_accounts import ToolAccount as ToolAccount
+from apps.workspace.local.tool_description import ToolDescription as ToolDescription
 from apps.workspace.versions import Versioned
 
 KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_(API_KEY|TOKEN)")
@@ -200,7 +201,7 @@ PUBLIC = "public"
 
 
 class SharedFiles(models.Manager["SharedFile"]):
-    def get_queryset(self) -> models.QuerySet[SharedFile]:
+    def get_queryset(self) -> models.QuerySet["SharedFile"]:
         return super().get_queryset().filter(bucket=PUBLIC)
 
 

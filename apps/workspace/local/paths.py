@@ -1,7 +1,5 @@
 """File names and their paths, `files/{bucket}/{name}`, percent-encoded."""
 
-from __future__ import annotations
-
 import unicodedata
 from urllib.parse import quote, unquote
 

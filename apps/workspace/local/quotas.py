@@ -1,7 +1,5 @@
 """Quotas of one owner: bytes and number of files. Zero in the settings means no limit."""
 
-from __future__ import annotations
-
 from django.conf import settings
 from django.db import connection
 from django.db.models import Count, Sum

@@ -4,10 +4,8 @@ Unlike the library's field it does not store "" as NULL, decrypt form input, or 
 text as the secret when no key fits.
 """
 
-from __future__ import annotations
-
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from cryptography.fernet import InvalidToken, MultiFernet
 from django.db import models
@@ -25,7 +23,7 @@ class UnreadableSecret(str):
     encrypted: str
 
     @classmethod
-    def of(cls, encrypted: str) -> UnreadableSecret:
+    def of(cls, encrypted: str) -> Self:
         secret = cls()
         secret.encrypted = encrypted
         return secret

@@ -1,13 +1,11 @@
 """Lists of the servers that a secret may be sent to."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 
 from django.conf import settings
 
-from apps.manifest.credentials import origin_of
+from apps.manifest.servers import origin_of
 
 _server = re.compile(
     r"(?P<scheme>https?)://(?P<host>(\*\.)?[a-z0-9]([a-z0-9_.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:\d+)?"

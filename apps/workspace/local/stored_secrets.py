@@ -4,8 +4,6 @@ The row is read each time: every process uses a rotated secret in its next reque
 holds the text. A secret is sent to its own servers only, whichever manifest names it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -13,8 +11,8 @@ from difflib import get_close_matches
 from channels.db import database_sync_to_async
 
 from apps.errors import ToolError
-from apps.manifest.credentials import origin_of
 from apps.manifest.secrets import Credential
+from apps.manifest.servers import origin_of
 from apps.workspace.local.models import Secret
 from apps.workspace.local.secrets import UnreadableSecret
 from apps.workspace.local.servers import is_among
@@ -26,8 +24,7 @@ class SecretRefused(ToolError):
     """The secret is missing, unreadable, or not meant for that server."""
 
     def __init__(self, problem: str) -> None:
-        super().__init__(f"{problem} {ASK}")
-        self.is_lasting = True
+        super().__init__(f"{problem} {ASK}", is_lasting=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,6 @@ msgspec decodes bytes into these structs in one pass, without dictionaries: the 
 mostly decoding. Keys without a field are skipped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -220,5 +218,5 @@ def counts_of(counts: TokenCounts) -> ModelUsage:
 
 def count_in(details: Any, name: str) -> int | None:
     """A valid count in the details of a usage, else None."""
-    found = details.get(name) if isinstance(details, Mapping) else None
+    found = details.get(name) if isinstance(details, dict) else None
     return found if type(found) is int and 0 <= found <= MOST_TOKENS else None

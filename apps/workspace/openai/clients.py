@@ -1,10 +1,6 @@
 """The SDK's clients, one for each service and event loop, and the requests that they send."""
 
-from __future__ import annotations
-
-import asyncio
 from collections.abc import Mapping
-from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,22 +14,15 @@ from apps.agent.model import ModelRequest
 from apps.errors import BadRequest
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.per_loop import shared
-from apps.workspace.egress.sdk_clients import (
-    URL,
-    HTTPError,
-    Request,
-    Response,
-    Timeout,
-    make_stream_client,
-)
-from apps.workspace.egress.transport import Limits, StreamedResponse, Template
+from apps.workspace.egress.sdk_clients import URL, Timeout, make_sdk_client
+from apps.workspace.egress.transport import Endpoint, Limits, StreamedResponse, StreamTransport
 from apps.workspace.openai.chunks import REASONING_KEYS
+from apps.workspace.openai.failures import failure_of_refusal
 
 COMPLETIONS = "chat/completions"
 CONNECT_SECONDS = 5.0
 WRITE_SECONDS = 30.0
-ERROR_SECONDS = 10.0
-"""For reading the body of a refusal."""
+MOST_ERROR_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +42,7 @@ class ServiceClient(openai.AsyncOpenAI):
     """The SDK's client, with nothing read from the environment and no retries: the run retries."""
 
     def __init__(self, service: Service) -> None:
-        """Raises `InvalidURL`."""
+        """Raises `InvalidURL`, and the HTTP client's errors for what cannot be sent."""
         place = URL(service.base_url)
         self.plain_headers = {
             "Accept": "text/event-stream",
@@ -61,12 +50,11 @@ class ServiceClient(openai.AsyncOpenAI):
             "User-Agent": "QuickApps",
             **dict(service.headers),
         }
-        self.query = dict(place.params)
-        self.template: Template | None = None
-        self.client = make_stream_client(Trust.OPERATOR)
+        self.transport = StreamTransport(Trust.OPERATOR)
+        client = make_sdk_client(self.transport, {"Accept-Encoding": "identity"})
         super().__init__(
             base_url=place.copy_with(query=None, fragment=None),
-            default_query={**self.query},
+            default_query=dict(place.params),
             api_key=service.api_key,
             admin_api_key="",
             organization="",
@@ -74,8 +62,14 @@ class ServiceClient(openai.AsyncOpenAI):
             webhook_secret="",
             max_retries=0,
             timeout=Timeout(None, connect=CONNECT_SECONDS),
-            http_client=self.client,
+            http_client=client,
         )
+        # The request that the SDK would send, without body and time-out.
+        headers = {**self.auth_headers, **self.plain_headers, "X-Stainless-Retry-Count": "0"}
+        url = self.base_url.join(COMPLETIONS)
+        request = client.build_request("POST", url, params=dict(place.params), headers=headers)
+        del request.headers["content-length"]
+        self.endpoint = Endpoint.of(request.url, request.headers.raw)
 
     @property
     def default_headers(self) -> dict[str, str | openai.Omit]:
@@ -84,52 +78,17 @@ class ServiceClient(openai.AsyncOpenAI):
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
         """Ask for a completion; `idle_seconds` limit the wait between two reads of the answer.
 
-        Raises `openai.APIStatusError` for an answer that is not 2xx, the HTTP client's errors, and
+        Raises `ModelFailed` for an answer that is not 2xx, the HTTP client's errors, and
         `EgressRefused`.
         """
-        if self.template is None:
-            self.template = Template.of(self.sdk_request())
-        answer = await self.client.stream_transport.post(
-            self.template, tracing.headers(), content, call_limits(idle_seconds)
-        )
-        if 200 <= answer.status < 300:
+        limits = call_limits(idle_seconds)
+        answer = await self.transport.send(self.endpoint, content, limits, tracing.headers())
+        if answer.is_success:
             return answer
-        raise await self.refusal(answer)
-
-    def sdk_request(self) -> Request:
-        """The request that the SDK would send, without body and time-out."""
-        headers = {**self.auth_headers, **self.plain_headers, "X-Stainless-Retry-Count": "0"}
-        url = self.base_url.join(COMPLETIONS)
-        return self.client.build_request(
-            "POST", url, params=self.query, headers=headers, content=b""
-        )
-
-    async def refusal(self, answer: StreamedResponse) -> openai.APIStatusError:
-        """The SDK's error with the body of the answer, if it could be read."""
-        body = b""
-        try:
-            async with asyncio.timeout(ERROR_SECONDS), aclosing(answer.body):
-                body = b"".join([piece async for piece in answer.body])
-        except (HTTPError, TimeoutError):
-            pass
-        response = Response(
-            answer.status, headers=answer.headers, content=body, request=self.sdk_request()
-        )
-        return openai.APIStatusError(
-            f"Error code: {answer.status}", response=response, body=error_object(body)
-        )
+        raise failure_of_refusal(answer, await answer.body.read_refusal(MOST_ERROR_BYTES))
 
     async def aclose(self) -> None:
         await self.close()
-
-
-def error_object(body: bytes) -> object:
-    """The error in a body, unwrapped as the SDK does it; None for a body that is not JSON."""
-    try:
-        written = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return None
-    return written.get("error", written) if isinstance(written, dict) else written
 
 
 def find_client(service: Service) -> ServiceClient:

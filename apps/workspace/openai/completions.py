@@ -1,7 +1,5 @@
 """Completions in one piece, from services that do not stream."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -10,7 +8,8 @@ import msgspec
 from apps.agent.model import Delta
 from apps.agent.surrogates import decode_json, mend
 from apps.errors import ModelFailed
-from apps.workspace.egress.sdk_clients import Body, HTTPError
+from apps.workspace.egress.sdk_clients import HTTPError
+from apps.workspace.egress.transport import Body, TooLarge
 from apps.workspace.openai.chunks import (
     Choice,
     ChoiceDelta,
@@ -39,7 +38,14 @@ class Completion(msgspec.Struct):
 
 async def read_completion(body: Body) -> list[Delta]:
     """Raises `ModelFailed`."""
-    data = await read_all(body)
+    try:
+        data = await body.read(MOST_BYTES)
+    except HTTPError as error:
+        raise failure_of_break(error) from error
+    except TooLarge as error:
+        raise ModelFailed(
+            "The model's service sent too large an answer.", reason="stream"
+        ) from error
     try:
         completion = decode_json(partial(msgspec.json.decode, type=Completion), data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -57,18 +63,3 @@ async def read_completion(body: Body) -> list[Delta]:
     deltas: list[Delta] = []
     ChunkReader().read(Chunk(choices, completion.usage, completion.statistics), deltas)
     return deltas
-
-
-async def read_all(body: Body) -> bytes:
-    """Raises `ModelFailed`."""
-    pieces: list[bytes] = []
-    size = 0
-    try:
-        while piece := await body.read_piece():
-            size += len(piece)
-            if size > MOST_BYTES:
-                raise ModelFailed("The model's service sent too large an answer.", reason="stream")
-            pieces.append(piece)
-    except HTTPError as error:
-        raise failure_of_break(error) from error
-    return b"".join(pieces)

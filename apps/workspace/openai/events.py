@@ -1,7 +1,5 @@
 """Decoder of streamed completions: from the bytes of server-sent events to deltas."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -132,6 +130,14 @@ def read_block(block: bytes) -> tuple[bytes, bytes]:
 
 def read_chunk(payload: bytes) -> Chunk:
     """Raises `ModelFailed`."""
+    try:
+        return _decode(payload)
+    except (ValueError, RecursionError):
+        return read_mended(payload)
+
+
+def read_mended(payload: bytes) -> Chunk:
+    """A chunk that the decoder refuses as it came. Raises `ModelFailed`."""
     try:
         return decode_json(_decode, payload)
     except msgspec.ValidationError:

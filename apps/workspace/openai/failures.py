@@ -1,12 +1,9 @@
 """Failures of a model's service as the core's `ModelFailed`; no text has keys or request bodies."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-import openai
 
 from apps.errors import EgressRefused, ModelFailed
 from apps.workspace.egress.headers import retry_after
@@ -18,6 +15,7 @@ from apps.workspace.egress.sdk_clients import (
     RemoteProtocolError,
     TimeoutException,
 )
+from apps.workspace.egress.transport import StreamedResponse
 
 BROKEN = (NetworkError, RemoteProtocolError)
 """Errors of connections that were not made or were cut; other errors are not transient."""
@@ -26,30 +24,32 @@ TRANSIENT = frozenset({429, 500, 502, 503, 504})
 """Statuses for too many requests, or for a service or proxy that is in trouble."""
 
 
-def failure_of_status(error: openai.APIStatusError) -> ModelFailed:
-    """An answer that is not 2xx; the SDK has unwrapped `{"error": {…}}` already."""
-    body = error.body if isinstance(error.body, Mapping) else {}
-    return failure_of_answer(error.status_code, error.response.headers, body)
+def read_error(body: bytes) -> Mapping[str, Any]:
+    """The error object in a body; {} for none."""
+    try:
+        written = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return {}
+    if not isinstance(written, Mapping):
+        return {}
+    error = written.get("error", written)
+    return error if isinstance(error, Mapping) else {"message": error}
 
 
-def failure_of_answer(
-    status: int, headers: Mapping[str, str], body: Mapping[str, Any], said: str = ""
-) -> ModelFailed:
-    """A refusal with the error object `body`; `said` is a line for the log."""
+def failure_of_refusal(answer: StreamedResponse, body: bytes, said: str = "") -> ModelFailed:
+    """An answer that is not 2xx; `said` is a line for the log."""
     return ModelFailed(
-        f"The model's service answered with status {status}{f': {said}' if said else '.'}",
-        status=status,
-        is_transient=status in TRANSIENT,
-        retry_after=retry_after(headers),
-        **details(body),
+        f"The model's service answered with status {answer.status}{f': {said}' if said else '.'}",
+        status=answer.status,
+        is_transient=answer.status in TRANSIENT,
+        retry_after=retry_after(answer.header_texts()),
+        **details(read_error(body)),
     )
 
 
 def failure_in_stream(payload: bytes) -> ModelFailed:
     """An error that was sent as an event of the stream."""
-    written = msgspec.json.decode(payload)
-    body = written.get("error", written) if isinstance(written, Mapping) else {}
-    found = details(body) if isinstance(body, Mapping) else details({"message": body})
+    found = details(read_error(payload))
     status = status_of_code(found["code"])
     return ModelFailed(
         "The model's service broke off with an error.",

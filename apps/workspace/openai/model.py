@@ -4,37 +4,30 @@ The SDK makes the request and classifies failures. The stream is read here: the 
 spends more on one token than a run does on a hundred.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-import openai
 from django.conf import settings
 from opentelemetry.trace import SpanKind
 
 from apps import tracing
 from apps.agent.model import Delta, ModelRequest
 from apps.errors import EgressRefused
-from apps.workspace.egress.sdk_clients import Body, HTTPError, InvalidURL
-from apps.workspace.egress.transport import StreamedResponse
+from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL
+from apps.workspace.egress.transport import Body, StreamedResponse
 from apps.workspace.openai.clients import Service, encode_request
 from apps.workspace.openai.completions import read_completion
 from apps.workspace.openai.events import EventDecoder
-from apps.workspace.openai.failures import (
-    failure_of_break,
-    failure_of_connection,
-    failure_of_status,
-)
+from apps.workspace.openai.failures import failure_of_break, failure_of_connection
 
 
 class CompletionService(Protocol):
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
         """A 2xx answer to a request body; `idle_seconds` limit the wait between two reads.
 
-        Raises the errors of the SDK and its client, and `ModelFailed`.
+        Raises `ModelFailed`, the HTTP client's errors, and `EgressRefused`.
         """
         ...
 
@@ -89,8 +82,6 @@ class OpenAIModel(Generic[S]):
         # Nothing else of request and answer stays in memory while the model writes.
         try:
             answer = await self.service.ask(content, self.idle_seconds)
-        except openai.APIStatusError as error:
-            raise failure_of_status(error) from error
         except (HTTPError, InvalidURL, EgressRefused) as error:
             raise failure_of_connection(error) from error
         return answer.body, answer.header(b"content-type").startswith(b"application/json")

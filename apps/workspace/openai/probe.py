@@ -1,7 +1,5 @@
 """Probe of a model's service with one small question, explained in words for a person."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import ssl

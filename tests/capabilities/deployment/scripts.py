@@ -16,7 +16,7 @@ from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.registry import Contribution, Opening
-from apps.workspace.loading.loader import Loading, rules_of
+from apps.workspace.loading.shared_loads import Loading, rules_of
 from apps.workspace.openai.chunks import Chunk, ChunkReader
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.manifests import manifest

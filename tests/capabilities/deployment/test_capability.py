@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from apps.agent.stages import silent
 from apps.agent.tools import ToolSpec
 from apps.capabilities.deployment.capability import deployment
+from apps.capabilities.registry import Opening
 from apps.errors import CallsItself, InitializationIssue
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.deployment.scripts import (
+    CALLER,
     ECHO,
     Workspace,
     echo,
@@ -21,6 +24,7 @@ from tests.capabilities.deployment.scripts import (
     written,
 )
 from tests.capabilities.manifests import manifest
+from tests.fakes import ScriptedModel
 
 TEXT = {"type": "string"}
 
@@ -171,3 +175,27 @@ def test_what_is_switched_off_is_not_opened():
     off = [team(simple(enabled=False), written(enabled=False)), team(simple(), enabled=False)]
 
     assert deployment.prepare(manifest(*off)) is None
+
+
+@pytest.mark.parametrize(
+    ("application", "recorded", "stated", "expected"),
+    [
+        (False, False, None, True),
+        (True, False, None, False),
+        (True, True, None, True),
+        (True, False, True, True),
+        (False, False, False, False),
+    ],
+)
+async def test_models_and_applications_here_may_be_asked_again_and_others_if_that_is_said(
+    application, recorded, stated, expected
+):
+    info = replace(ECHO, is_application=application, is_recorded=recorded)
+    tools = (simple(), written(is_repeatable=stated))
+    document = manifest(team(*tools, is_repeatable=stated))
+    opener = deployment.prepare(document)
+    assert opener is not None
+
+    workspace = Workspace({"echo": ScriptedModel()}, info)
+    async with opener(Opening(workspace, CALLER, silent)) as found:
+        assert [tool.is_repeatable for tool in found.tools] == [expected] * 2

@@ -13,8 +13,9 @@ from apps.capabilities.files.capability import files
 from apps.capabilities.registry import Contribution, Opening
 from apps.errors import InvalidParameter
 from apps.manifest.manifest import Manifest
-from apps.workspace.loading.loader import Loading, rules_of
-from apps.workspace.port import Files, Workspace
+from apps.workspace.loading.shared_loads import Loading, rules_of
+from apps.workspace.port import Workspace
+from apps.workspace.stored_files import Files
 from tests.capabilities.manifests import manifest
 
 CALLER = Caller("user-1", "user", user_id=1)

@@ -23,7 +23,7 @@ from apps.agent.events import (
     Usage,
 )
 from apps.agent.messages import Message, ToolCall
-from apps.agent.tools import Invocation, Tool, ToolResult
+from apps.agent.tools import Invocation, Pending, Tool, ToolResult
 from apps.capabilities.discovery.capability import discovery
 from apps.capabilities.hooks.capability import hooks
 from apps.capabilities.mcp.capability import mcp
@@ -554,3 +554,13 @@ async def test_a_toolset_is_found_by_the_name_that_the_manifest_gives_it():
 def test_an_application_without_hooks_opens_nothing():
     assert hooks.prepare(read(manifest(hooks=[]), preview=True)) is None
     assert hooks.prepare(read(manifest(hooks=[started()]), preview=False)) is None
+
+
+async def test_a_hook_whose_tool_would_have_to_ask_somebody_is_skipped(caplog):
+    memory = Memory("recall", Pending())
+    model = ScriptedModel(saying("Snow"))
+
+    await events_of(application(started(), tools=(memory.tool,)), model)
+
+    assert [list(request.messages) for request in model.asked] == [[QUESTION]]
+    assert "on_request_start was skipped: its tool failed (ToolError)" in caplog.text

@@ -302,6 +302,7 @@ async def test_files_are_brought_into_the_session_once(settings):
         await own.run("2", attachment_urls=["my sales.csv"])
         await own.run("3")
 
+    assert own.taint.sources == ["file 'my sales.csv' of somebody else"]
     assert dial.bodies("transfer_input_file") == [
         {
             "sessionId": "session-1",

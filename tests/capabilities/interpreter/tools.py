@@ -16,12 +16,14 @@ from apps.accounts.caller import Caller
 from apps.agent.events import Emit
 from apps.agent.messages import Attachment, Message
 from apps.agent.stages import silent
+from apps.agent.taint import Taint
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.interpreter.capability import interpreter
 from apps.capabilities.registry import Opening
 from apps.errors import FileRefused
 from apps.manifest.manifest import Manifest
-from apps.workspace.port import FileContent, FileInfo, Workspace
+from apps.workspace.port import Workspace
+from apps.workspace.stored_files import FileContent, FileInfo
 from tests.capabilities.manifests import Files, manifest
 
 CALLER = Caller("user-7", api_key="caller-key")
@@ -50,6 +52,9 @@ class Folder(Files):
         super().__init__()
         self.stored = {f"files/user-7/{name}": content for name, content in stored.items()}
 
+    async def is_own(self, path: str) -> bool:
+        return path.startswith("files/user-7/")
+
     async def read(self, path: str, *, limit: int | None = None) -> FileContent:
         if path not in self.stored:
             raise FileRefused(f"There is no file {path!r} that you may use.")
@@ -64,6 +69,7 @@ class Python:
     tool: Tool
     saved: dict[str, Any]
     messages: Sequence[Message] = ()
+    taint: Taint = field(default_factory=Taint)
     results: list[ToolResult] = field(default_factory=list)
 
     async def call(self, code: str, emit: Emit = silent, **arguments: Any) -> ToolResult:
@@ -95,7 +101,7 @@ async def python(
     assert opener is not None
     async with opener(opening) as contribution:
         (tool,) = contribution.tools
-        yield Python(tool, opening.saved, messages)
+        yield Python(tool, opening.saved, messages, opening.taint)
 
 
 def attached(*urls: str) -> Message:

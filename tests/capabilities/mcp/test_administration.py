@@ -6,15 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from apps.capabilities.mcp.administration import (
-    list_tools,
-    reconnect,
-    sessions,
-    title_of,
-)
+from apps.capabilities.mcp.administration import list_tools, reconnect, sessions, title_of
 from apps.capabilities.mcp.capability import mcp
 from apps.errors import ToolError, Unsupported
-from apps.manifest.toolsets import McpServer
+from apps.manifest.mcp_toolsets import McpServer
 from tests.capabilities.manifests import manifest, opened, use
 from tests.capabilities.mcp.servers import (
     MISBEHAVING,

@@ -10,7 +10,7 @@ import pytest
 
 from apps.agent.messages import Message, ToolCall
 from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.mcp.resources import EagerText, injection
+from apps.capabilities.mcp.resources import inject_all, read_ahead
 from apps.capabilities.registry import Contribution
 from apps.errors import InvalidParameter
 from tests.capabilities.manifests import CALLER, Files, manifest, opened, use
@@ -122,9 +122,9 @@ async def test_an_eager_resource_that_cannot_be_read_is_a_soft_issue(http_url: s
 
 
 async def test_the_pair_has_an_id_that_is_always_the_same():
-    step = injection([EagerText("desk", "bits://rules", "Be gentle.")])
+    rules = read_ahead("desk", "bits://rules", "Be gentle.")
 
-    messages = await step([SYSTEM, FIRST, ANSWER, SECOND])
+    messages = await inject_all([rules], [SYSTEM, FIRST, ANSWER, SECOND])
 
     call = ToolCall(
         "synth_read_mcp_resource_820e368_7695279",
@@ -143,9 +143,10 @@ async def test_the_pair_has_an_id_that_is_always_the_same():
 
 
 async def test_a_changed_resource_is_added_at_the_end():
-    before = await injection([EagerText("desk", "u", "old")])([FIRST])
+    before = await inject_all([read_ahead("desk", "u", "old")], [FIRST])
 
-    after = await injection([EagerText("desk", "u", "new")])([*before, ANSWER, SECOND])
+    changed = read_ahead("desk", "u", "new")
+    after = await inject_all([changed], [*before, ANSWER, SECOND])
 
     assert list(after[:-2]) == [*before, ANSWER, SECOND]
     assert after[-1].content == "new"

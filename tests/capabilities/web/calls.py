@@ -12,7 +12,7 @@ from apps.capabilities.registry import Capability, Opening
 from apps.capabilities.web.capability import web
 from apps.errors import InvalidParameter
 from apps.workspace.dial.workspace import DialWorkspace
-from apps.workspace.loading.loader import Loading, rules_of
+from apps.workspace.loading.shared_loads import Loading, rules_of
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.manifests import CALLER, manifest, use
 

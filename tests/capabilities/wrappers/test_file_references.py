@@ -24,7 +24,8 @@ from apps.capabilities.wrappers.file_references import Reference, read_reference
 from apps.errors import FileRefused, InvalidParameter
 from apps.manifest.fallbacks import Fallback, HardStop
 from apps.manifest.parameters import FunctionParameters
-from apps.workspace.loading.loader import Loader, Loading, Rules
+from apps.workspace.loading.loader import Loader
+from apps.workspace.loading.shared_loads import Loading, Rules
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.manifests import stage_text
 from tests.capabilities.wrappers.calls import answering

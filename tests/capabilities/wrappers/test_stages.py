@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from apps.agent.early_stages import EarlyStage, GrowingCall
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened, StageRenamed, TextDelta
-from apps.agent.loop import AgentLoop, Progress
+from apps.agent.loop import AgentLoop
 from apps.agent.messages import Message
-from apps.agent.stages import Announcement, EarlyStage, GrowingCall, open_stage
+from apps.agent.progress import Progress
+from apps.agent.stages import Announcement, open_stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.wrappers.display import Display, display_of
 from apps.capabilities.wrappers.fallbacks import with_fallback

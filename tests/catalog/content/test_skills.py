@@ -14,7 +14,8 @@ from apps.catalog.content.layers import read_layers
 from apps.catalog.content.review import content_problems
 from apps.catalog.content.skills import installed_skills
 from apps.catalog.models import ContentItem
-from apps.manifest.skill_document import MOST_BYTES, SkillDocument
+from apps.manifest.skill_document import SkillDocument
+from apps.manifest.skill_files import MOST_BYTES
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,7 @@ from django.test import Client
 
 from apps.catalog.content.installed import installed
 from apps.catalog.content.models import ContentItem
-from apps.manifest.skill_document import TEXT_ENDINGS
+from apps.manifest.skill_files import TEXT_ENDINGS
 from tests.catalog.content.files import write
 from tests.catalog.rows import make_application, make_operator, manifest_with
 from tests.manifest.documents import rest_tool, rest_tools

@@ -46,6 +46,7 @@ def test_a_choice_has_its_tags_and_a_place_for_unknown_ones():
         "mcp",
         "dial-mcp",
         "dial-app",
+        "client",
         "predefined",
     }
     assert kinds[-1] == UNKNOWN

@@ -10,7 +10,8 @@ from channels.db import database_sync_to_async
 from django.contrib.auth.models import Permission, User
 from django.test import AsyncClient, Client
 
-from apps.console.admin.mcp_servers import arguments_of, lines_of, variables_of
+from apps.console.admin.lines_field import ArgumentsField
+from apps.console.admin.mcp_server_form import variables_of
 from apps.workspace.local.models import McpServer
 from tests.capabilities.mcp.servers import (
     WELL_BEHAVED,
@@ -137,7 +138,9 @@ def test_variables_that_cannot_be_read_are_refused_without_repeating_them(
     ],
 )
 def test_arguments_come_back_as_they_were(arguments):
-    assert arguments_of(lines_of(arguments)) == arguments
+    field = ArgumentsField()
+
+    assert field.clean(field.prepare_value(arguments)) == arguments
 
 
 def test_variables_may_be_lines_or_json():

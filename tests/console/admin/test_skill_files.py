@@ -13,7 +13,7 @@ from django.test import Client
 from apps.catalog.content.installed import installed
 from apps.catalog.content.models import ContentItem
 from apps.console.admin.skill_files import File
-from apps.manifest.skill_document import MOST_BYTES, MOST_FILES, TEXT_ENDINGS
+from apps.manifest.skill_files import MOST_BYTES, MOST_FILES, TEXT_ENDINGS
 from tests.catalog.rows import make_operator
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from apps.console.workbench.argument_form import Field, arguments, example, fill, read_fields
+from apps.console.workbench.argument_form import Field, arguments, fill, read_fields
+from apps.console.workbench.parameters import example
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -48,7 +49,7 @@ def test_every_kind_of_parameter_has_its_field():
     assert list(fields)[:2] == ["size", "tags"]
     assert [field.name for field in fields.values() if field.is_required] == ["size", "tags"]
     assert fields["note"].description == "Free text"
-    assert fields["size"].options == (('"S"', "S"), ('"M"', "M"), ("3", "3"))
+    assert fields["size"].options == [('"S"', "S"), ('"M"', "M"), ("3", "3")]
 
 
 def test_what_is_typed_becomes_json_and_what_is_empty_is_left_out():

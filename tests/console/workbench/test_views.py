@@ -265,3 +265,14 @@ def test_nothing_is_stored(admin_client):
     assert Application.objects.values().get() == before
     assert dict(admin_client.session) == session
     assert "no-store" in answer["Cache-Control"]
+
+
+def test_tools_of_the_page_are_listed_and_cannot_be_tried(admin_client):
+    application = saved({"type": "predefined", "template_name": "page"})
+
+    listed = text(admin_client, place(application))
+    opened = text(admin_client, place(application, "0"))
+
+    told = "tools of the page of a conversation: _platform.inspect_page, _platform.set_field"
+    assert told in listed
+    assert "_platform_set_field" not in opened

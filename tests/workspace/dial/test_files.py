@@ -6,7 +6,7 @@ import json
 import pytest
 
 from apps.errors import FileChanged, FileMissing, FileRefused, ServiceFailed
-from apps.workspace.port import FileInfo, FolderInfo
+from apps.workspace.stored_files import FileInfo, FolderInfo
 from tests.capabilities.service import Reply, json_reply
 from tests.workspace.dial.callers import called, scripted, workspace
 from tests.workspace.openai.service import CHUNKED, HOLD, frame, service

@@ -15,19 +15,17 @@ import httpx2
 import pytest
 
 from apps.errors import EgressRefused
-from apps.workspace.egress import guard
+from apps.workspace.egress import guarded_transports
 from apps.workspace.egress.bodies import BodyTooLarge, BodyUnreadable, read_body
 from apps.workspace.egress.clients import (
     HTTPError,
-    guarded_client,
+    find_client,
     make_client,
-    operator_client,
-    site_client,
 )
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.guarded_transports import Httpx2Transport
-from apps.workspace.egress.request_context import LIMITS
 from apps.workspace.egress.sdk_clients import make_sdk_client
+from apps.workspace.egress.session_transport import LIMITS
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nset-cookie: a=b\r\n\r\nok"
 
@@ -67,7 +65,7 @@ def packed(body: bytes, coding: bytes = b"gzip") -> bytes:
 
 
 async def body_of(answer: bytes, limit: int) -> bytes:
-    async with site(answer) as (url, _), operator_client().stream("GET", url) as response:
+    async with site(answer) as (url, _), find_client(Trust.OPERATOR).stream("GET", url) as response:
         return await read_body(response, limit)
 
 
@@ -81,7 +79,7 @@ async def test_every_address_is_judged_where_the_libraries_dial(make, trust, mon
     async def judge(trust, host, port):
         raise EgressRefused(f"{trust.name} {host} {port}")
 
-    monkeypatch.setattr(guard, "find_addresses", judge)
+    monkeypatch.setattr(guarded_transports, "find_addresses", judge)
     client = make(trust)
     with pytest.raises(EgressRefused) as caught:
         await client.get("http://a.example:81/b")
@@ -142,17 +140,17 @@ async def test_a_redirect_is_not_followed_and_would_be_judged():
     moved = b"HTTP/1.1 302 Found\r\nlocation: http://10.0.0.1/\r\ncontent-length: 0\r\n\r\n"
 
     async with site(moved, moved) as (url, _):
-        response = await operator_client().get(url)
+        response = await find_client(Trust.OPERATOR).get(url)
         with pytest.raises(EgressRefused, match=r"10\.0\.0\.1"):
-            await operator_client().get(url, follow_redirects=True)
+            await find_client(Trust.OPERATOR).get(url, follow_redirects=True)
 
     assert response.status_code == 302
 
 
 async def test_no_cookie_reaches_the_next_caller():
     async with site(OK, OK) as (url, seen):
-        await operator_client().get(url)
-        await operator_client().get(url)
+        await find_client(Trust.OPERATOR).get(url)
+        await find_client(Trust.OPERATOR).get(url)
 
     assert "cookie" not in seen[1].lower()
 
@@ -162,19 +160,21 @@ async def test_the_proxies_of_the_environment_are_not_used(monkeypatch):
         monkeypatch.setitem(os.environ, name, "http://127.0.0.1:1")
 
     async with site(OK) as (url, seen):
-        await operator_client().get(url)
+        await find_client(Trust.OPERATOR).get(url)
 
     assert len(seen) == 1
 
 
 async def test_callers_share_one_client_of_each_trust():
-    assert guarded_client() is guarded_client()
-    assert len({guarded_client(), operator_client(), site_client()}) == 3
+    assert find_client(Trust.GUARDED) is find_client(Trust.GUARDED)
+    assert (
+        len({find_client(Trust.GUARDED), find_client(Trust.OPERATOR), find_client(Trust.SITE)}) == 3
+    )
 
 
 def test_every_event_loop_has_its_own_clients_and_closes_them():
     async def make() -> Any:
-        return operator_client()
+        return find_client(Trust.OPERATOR)
 
     first, second = asyncio.run(make()), asyncio.run(make())
 
@@ -187,7 +187,7 @@ async def test_the_site_is_reached_by_a_relative_address(settings):
     async with site(OK) as (url, seen):
         settings.SITE_URL = url
         settings.PRIVATE_NETWORK_ALLOWLIST = []
-        response = await site_client().get("/demo/weather")
+        response = await find_client(Trust.SITE).get("/demo/weather")
 
     assert response.text == "ok"
     assert seen[0].startswith("GET /demo/weather HTTP/1.1\r\n")

@@ -10,11 +10,11 @@ import pytest
 from apps.errors import EgressRefused
 from apps.workspace.egress.guard import (
     Address,
-    GuardedBackend,
     Trust,
     find_addresses,
     is_allowed,
 )
+from apps.workspace.egress.guarded_transports import GuardedBackend
 
 
 class Wire:

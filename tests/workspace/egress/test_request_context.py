@@ -7,7 +7,8 @@ import pytest
 from httpx2 import StreamError
 
 from apps.workspace.egress.guard import Trust
-from apps.workspace.egress.request_context import CURRENT, RequestContext, make_session_client
+from apps.workspace.egress.request_context import CURRENT, RequestContext
+from apps.workspace.egress.session_transport import make_session_client
 from tests.workspace.openai.service import CHUNKED, ENDLESS, HEAD, LAST, answer, frame, service
 
 MOST_BYTES = 100_000

@@ -13,7 +13,8 @@ from apps.errors import FetchRefused, FileRefused
 from apps.manifest.manifest import Manifest
 from apps.workspace.egress.fetch_policy import FetchPolicy
 from apps.workspace.loading.files import Loaded
-from apps.workspace.loading.loader import Loader, Loading, Rules, SingleFlightCache, rules_of
+from apps.workspace.loading.loader import Loader
+from apps.workspace.loading.shared_loads import Loading, Rules, SingleFlightCache, rules_of
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.manifests import manifest
 from tests.hostile_urls import (

@@ -7,8 +7,9 @@ from django.core.exceptions import ValidationError
 from apps.accounts.caller import Caller
 from apps.demo.model import DemoModel
 from apps.errors import DeploymentNotFound, Unsupported
+from apps.workspace.local.deployments import find_deployment
 from apps.workspace.local.models import Deployment
-from apps.workspace.local.workspace import LocalWorkspace, find_deployment
+from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.openai.model import OpenAIModel
 from apps.workspace.port import DeploymentInfo
 

@@ -1,10 +1,7 @@
-from __future__ import annotations
-
 import openai
 import pytest
 from httpx2 import LocalProtocolError
 
-from apps.workspace.egress.transport import Template
 from apps.workspace.openai.clients import Service, ServiceClient, find_client
 from tests.workspace.openai.service import answer, service
 
@@ -50,15 +47,15 @@ async def test_the_short_way_sends_what_the_sdk_would_have_sent(query, key, head
     assert running.requests[0] == running.requests[1]
 
 
-def test_headers_of_the_trace_are_added_to_a_template():
-    template = Template.of(ServiceClient(Service("http://127.0.0.1:1/v1", "key")).sdk_request())
+async def test_headers_of_the_trace_are_added_to_those_of_the_service():
+    endpoint = ServiceClient(Service("http://127.0.0.1:1/v1", "key")).endpoint
 
-    first, plain, _ = lines(template.request({}, b"{}"))
-    traced = lines(template.request({"traceparent": "00-1-2-01"}, b"{}"))
+    first, plain, _ = lines(endpoint.request("POST", "", {}, b"{}"))
+    traced = lines(endpoint.request("POST", "", {"traceparent": "00-1-2-01"}, b"{}"))
 
     assert traced == (first, plain | {b"traceparent: 00-1-2-01"}, b"{}")
     with pytest.raises(LocalProtocolError):
-        template.request({"tracestate": "a=1\r\nApi-Key: b"}, b"{}")
+        endpoint.request("POST", "", {"tracestate": "a=1\r\nApi-Key: b"}, b"{}")
 
 
 async def test_a_service_and_a_key_have_one_client():

@@ -1,7 +1,5 @@
 """DIAL's code interpreter over HTTP: one function for each of its operations."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,23 +10,21 @@ from django.conf import settings
 from pydantic import ValidationError
 
 from apps.agent.surrogates import decode_json
-from apps.capabilities.interpreter.dial.errors import (
+from apps.capabilities.interpreter.dial.responses import (
     EMPTY,
     UNAUTHORIZED,
     UNREACHABLE,
     UNREADABLE,
-    SessionFailed,
-    failure_of,
-)
-from apps.capabilities.interpreter.dial.responses import (
     BucketResponse,
     ExecutionResponse,
     FileResponse,
     FilesResponse,
     Response,
+    SessionFailed,
     SessionResponse,
+    failure_of,
 )
-from apps.capabilities.interpreter.engines import InterpreterFailed
+from apps.capabilities.interpreter.requests import InterpreterFailed
 from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, shortened
 from apps.errors import EgressRefused
 from apps.workspace.egress.bodies import BodyTooLarge, BodyUnreadable, read_body
@@ -40,9 +36,9 @@ from apps.workspace.egress.clients import (
     HTTPError,
     InvalidURL,
     TimeoutException,
-    core_client,
-    operator_client,
+    find_client,
 )
+from apps.workspace.egress.guard import Trust
 
 PREFIX = "/v1/ops/code_interpreter"
 MOST_BYTES = 64 * 1024 * 1024
@@ -168,7 +164,7 @@ class Client:
 
 def client_of(url: str) -> AsyncClient:
     """DIAL Core may be on a private network; other places there have to be on the allowlist."""
-    return core_client() if url.rstrip("/") == settings.DIAL_URL else operator_client()
+    return find_client(Trust.DIAL if url.rstrip("/") == settings.DIAL_URL else Trust.OPERATOR)
 
 
 def read(shape: type[R], body: bytes) -> R:

@@ -1,7 +1,5 @@
 """DIAL's code interpreter: a session that lives there and is found again by its id."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,11 +9,21 @@ from django.conf import settings
 
 from apps.agent.messages import Message
 from apps.capabilities.interpreter.dial.client import Client
-from apps.capabilities.interpreter.dial.errors import SessionFailed
-from apps.capabilities.interpreter.dial.responses import execution_of
-from apps.capabilities.interpreter.engines import Execution, InterpreterFailed, Session
-from apps.capabilities.interpreter.inputs import FileProblems, InputFile, match_files, name_of
-from apps.capabilities.interpreter.requests import Request
+from apps.capabilities.interpreter.dial.responses import SessionFailed, execution_of
+from apps.capabilities.interpreter.engines import (
+    Engine,
+    Execution,
+    InterpreterSession,
+    earlier_states,
+)
+from apps.capabilities.interpreter.requests import (
+    FileProblems,
+    InputFile,
+    InterpreterFailed,
+    Request,
+    match_files,
+    name_of,
+)
 from apps.capabilities.registry import Opening
 from apps.errors import FileRefused
 from apps.workspace.loading.places import place_of
@@ -30,24 +38,14 @@ ADVICE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DialEngine:
-    url: str
-    seconds: float
-
-    @property
-    def advice(self) -> str:
-        return ADVICE
-
-    def open(self, opening: Opening) -> Session:
-        is_separate = has_own_key()
+def dial_engine(url: str, seconds: float) -> Engine:
+    def open_session(opening: Opening) -> InterpreterSession:
+        # The interpreter of another DIAL has none of the caller's files.
+        is_separate = bool(settings.PY_INTERPRETER_LOCAL_RUN and settings.PY_INTERPRETER_API_KEY)
         key = settings.PY_INTERPRETER_API_KEY if is_separate else opening.caller.api_key
-        return DialSession(opening, Client(self.url, key, self.seconds), is_separate)
+        return DialSession(opening, Client(url, key, seconds), is_separate)
 
-
-def has_own_key() -> bool:
-    """Whether the interpreter belongs to another DIAL, which has none of the caller's files."""
-    return bool(settings.PY_INTERPRETER_LOCAL_RUN and settings.PY_INTERPRETER_API_KEY)
+    return Engine(ADVICE, open_session)
 
 
 @dataclass(slots=True)
@@ -126,6 +124,7 @@ class DialSession:
             return await self.copy(file)
         place = place_of(file.url)
         if place.kind == "stored":
+            await self.opening.loader.distrust(file.url)
             return place.address
         # DIAL transfers its own files only, so one from elsewhere becomes one of the caller's.
         return (await self.opening.loader.promote(file.url)).path
@@ -138,12 +137,7 @@ class DialSession:
 
 def known_id(opening: Opening, messages: Sequence[Message]) -> str:
     """Of this request, else of the newest answer that names one, else the configured one."""
-    states = (
-        opening.saved,
-        opening.state,
-        *(message.state for message in reversed(messages) if message.role == "assistant"),
-    )
-    for state in states:
+    for state in earlier_states(opening, messages):
         if found := session_id_in(state):
             return found
     return str(settings.PY_INTERPRETER_DEFAULT_SESSION_ID)

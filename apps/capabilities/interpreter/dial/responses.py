@@ -1,6 +1,4 @@
-"""What DIAL's interpreter answers: the shapes that it sends, and an execution made of one."""
-
-from __future__ import annotations
+"""What DIAL's interpreter answers: its shapes, an execution made of one, and its refusals in words."""
 
 import base64
 import binascii
@@ -11,6 +9,7 @@ import msgspec
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from apps.capabilities.interpreter.engines import TEXTS, Execution, Produced, is_shown
+from apps.capabilities.interpreter.requests import InterpreterFailed
 
 
 class Response(BaseModel):
@@ -81,3 +80,41 @@ def content_of(kind: str, data: Any) -> bytes:
     if kind.startswith("image/"):
         return base64.b64decode("".join(str(data).split()), validate=True)
     return data.encode() if isinstance(data, str) else msgspec.json.encode(data)
+
+
+UNAUTHORIZED = (
+    "Python Code Interpreter does not accept the user's API key. Tell the user that there is a "
+    "problem with the API key; calling the tool again does not help."
+)
+EMPTY = "Python Code Interpreter answered with nothing."
+UNREADABLE = "Python Code Interpreter answered in a way that cannot be understood."
+UNREACHABLE = "Python Code Interpreter cannot be reached. Try again later."
+
+
+class SessionFailed(InterpreterFailed):
+    """The session is unknown or unusable; a new one may be opened in its place."""
+
+
+def failure_of(status: int, details: str) -> InterpreterFailed:
+    match status:
+        case 400:
+            return SessionFailed(
+                "Something wrong with state passed to Python Code Interpreter. "
+                f"Details: {details or 'none were given'}"
+            )
+        case 401:
+            return InterpreterFailed(UNAUTHORIZED)
+        case 404:
+            return SessionFailed(
+                "Python Code Interpreter session has been closed. Open a new session to work with "
+                "Python Code Interpreter."
+            )
+        case 429:
+            return InterpreterFailed(
+                "There are too many Python Code Interpreter sessions. Ask the user to wait 5-10 "
+                "minutes and to try again then."
+            )
+        case _:
+            return InterpreterFailed(
+                f"Python Code Interpreter failed with status {status}. Try again later."
+            )

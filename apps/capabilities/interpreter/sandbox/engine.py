@@ -1,7 +1,5 @@
 """Python that comes with us: a subset of the language, in a process without files or network."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,9 +7,14 @@ from typing import Any
 from django.conf import settings
 
 from apps.agent.messages import Message
-from apps.capabilities.interpreter.engines import Execution, Produced, Session, type_of
-from apps.capabilities.interpreter.inputs import FileProblems, match_files
-from apps.capabilities.interpreter.requests import Request
+from apps.capabilities.interpreter.engines import (
+    Engine,
+    Execution,
+    Produced,
+    earlier_states,
+    type_of,
+)
+from apps.capabilities.interpreter.requests import FileProblems, Request, match_files
 from apps.capabilities.interpreter.sandbox.execution import SandboxOutcome, execute
 from apps.capabilities.interpreter.sandbox.folder import HOME
 from apps.capabilities.interpreter.sandbox.state import KEY, StateUnusable, read_state, write_state
@@ -29,30 +32,26 @@ MOST_PRODUCED = 10
 """Attachments of one call; more would bury the answer."""
 
 
-class SandboxEngine:
-    @property
-    def advice(self) -> str:
-        return (
-            "The interpreter is a sandbox with a subset of Python 3. "
-            f"Modules: {MODULES}. No others exist (no numpy, pandas, matplotlib, statistics, io, "
-            "heapq, enum). Not supported: yield, del, class inheritance, decorators in classes "
-            "(staticmethod, classmethod), super, try/except*, import *, input, globals, dir, vars, "
-            "callable, bytearray, issubclass. Available: functions, lambdas, comprehensions, "
-            "f-strings, plain classes and dataclasses, match, async/await, open, eval. "
-            "There is no network, no host and no environment. "
-            f"A call has {settings.PY_INTERPRETER_SANDBOX_SECONDS:g} seconds and "
-            f"{settings.PY_INTERPRETER_SANDBOX_MEMORY_MB} MB. "
-            "Variables and functions are kept for later calls, files are not. "
-            "Print what you need, or end with an expression: its value is the result. "
-            f"Files named in attachment_urls are in the working directory {HOME}, under the last "
-            "part of their URL: open('sales.csv'). Name them in every call that reads them. "
-            "Files that the code writes there become attachments if they end in .csv, .json, "
-            ".xml, .txt, .md, .png, .jpg or .plotly.json (a Plotly figure as JSON with 'data' and "
-            "'layout': the way to show a chart)."
-        )
-
-    def open(self, opening: Opening) -> Session:
-        return SandboxSession(opening)
+def sandbox_engine() -> Engine:
+    advice = (
+        "The interpreter is a sandbox with a subset of Python 3. "
+        f"Modules: {MODULES}. No others exist (no numpy, pandas, matplotlib, statistics, io, "
+        "heapq, enum). Not supported: yield, del, class inheritance, decorators in classes "
+        "(staticmethod, classmethod), super, try/except*, import *, input, globals, dir, vars, "
+        "callable, bytearray, issubclass. Available: functions, lambdas, comprehensions, "
+        "f-strings, plain classes and dataclasses, match, async/await, open, eval. "
+        "There is no network, no host and no environment. "
+        f"A call has {settings.PY_INTERPRETER_SANDBOX_SECONDS:g} seconds and "
+        f"{settings.PY_INTERPRETER_SANDBOX_MEMORY_MB} MB. "
+        "Variables and functions are kept for later calls, files are not. "
+        "Print what you need, or end with an expression: its value is the result. "
+        f"Files named in attachment_urls are in the working directory {HOME}, under the last "
+        "part of their URL: open('sales.csv'). Name them in every call that reads them. "
+        "Files that the code writes there become attachments if they end in .csv, .json, "
+        ".xml, .txt, .md, .png, .jpg or .plotly.json (a Plotly figure as JSON with 'data' and "
+        "'layout': the way to show a chart)."
+    )
+    return Engine(advice, SandboxSession)
 
 
 @dataclass(slots=True)
@@ -112,14 +111,8 @@ class SandboxSession:
 
 def newest(opening: Opening, messages: Sequence[Message]) -> Any:
     """`{}` means that nothing was kept, None that there was no call."""
-    if KEY in opening.saved:
-        return opening.saved[KEY]
-    if KEY in opening.state:
-        return opening.state[KEY]
-    for message in reversed(messages):
-        if message.role == "assistant" and KEY in message.state:
-            return message.state[KEY]
-    return None
+    states = earlier_states(opening, messages)
+    return next((state[KEY] for state in states if KEY in state), None)
 
 
 def shown_files(files: Mapping[str, bytes]) -> tuple[tuple[Produced, ...], list[str]]:

@@ -1,7 +1,5 @@
 """One snippet in one worker; everything here happens in a thread of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -17,10 +15,7 @@ from pydantic_monty import (
 
 from apps.capabilities.interpreter.engines import Execution
 from apps.capabilities.interpreter.sandbox.folder import HOME, Folder
-from apps.capabilities.interpreter.sandbox.snippets import (
-    MOST_RESULT_CHARACTERS,
-    with_text_result,
-)
+from apps.capabilities.interpreter.sandbox.snippets import MOST_RESULT_CHARACTERS, with_text_result
 
 MOST_OUTPUT_BYTES = 100_000
 """Of everything printed in one call: more than a model reads with care."""
@@ -67,9 +62,8 @@ def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Sandbox
         value = session.feed_run(with_text_result(code), print_callback=output, os=folder, cwd=HOME)
         result = value if isinstance(value, str) else ""
     except MontyCrashedError as error:
-        return SandboxOutcome(
-            failure(stopped(error), printed(output, "stdout")), notes=(ROLLED_BACK,)
-        )
+        failed = failure(stopped(error), printed(output, "stdout"))
+        return SandboxOutcome(failed, notes=(ROLLED_BACK,))
     except MontyRuntimeError as error:
         if reason := limit_reached(error):
             return SandboxOutcome(failure(reason, printed(output, "stdout")), notes=(ROLLED_BACK,))
@@ -78,12 +72,11 @@ def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Sandbox
         stderr = error.display()
     except MontyError as error:
         stderr = str(error)
-    printed_error = printed(output, "stderr")
     execution = Execution(
         "FAILURE" if stderr else "SUCCESS",
         result=cut(result, MOST_RESULT_CHARACTERS),
         stdout=printed(output, "stdout"),
-        stderr=printed_error + end_of(stderr, MOST_ERROR_CHARACTERS),
+        stderr=printed(output, "stderr") + end_of(stderr, MOST_ERROR_CHARACTERS),
     )
     return SandboxOutcome(execution, dumped(session), folder.made())
 

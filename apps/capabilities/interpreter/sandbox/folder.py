@@ -1,7 +1,5 @@
 """The files of one execution: in memory, never on the host, and only so many bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 

@@ -4,8 +4,6 @@ A value crosses into this process as Python objects, as many as the code likes t
 bounded length is all that ever crosses.
 """
 
-from __future__ import annotations
-
 import ast
 
 MOST_RESULT_CHARACTERS = 20_000

@@ -4,8 +4,6 @@ The bytes travel through the client, and the interpreter trusts bytes that it lo
 are loaded that this installation signed for this caller.
 """
 
-from __future__ import annotations
-
 import base64
 import zlib
 from collections.abc import Mapping, Sequence
@@ -80,13 +78,10 @@ def read_state(written: Any, caller: Caller) -> bytes | None:
 
 async def hide_state(messages: Sequence[Message]) -> Sequence[Message]:
     """A model has no use for it."""
-    return [without_state(message) for message in messages]
-
-
-def without_state(message: Message) -> Message:
-    if KEY not in message.state:
-        return message
-    return replace(message, state={k: v for k, v in message.state.items() if k != KEY})
+    return [
+        replace(m, state={k: v for k, v in m.state.items() if k != KEY}) if KEY in m.state else m
+        for m in messages
+    ]
 
 
 def unpack(packed: bytes) -> bytes:

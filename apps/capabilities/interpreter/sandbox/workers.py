@@ -5,8 +5,6 @@ cancelled while its event loop ends. A thread waits without holding up anybody, 
 worker process ends the wait.
 """
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import os
@@ -34,21 +32,15 @@ POLICY: OSPolicy = {"sleep": "zero"}
 SIGNAL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
-@dataclass(frozen=True, slots=True)
-class Workers:
-    pool: Monty
-    threads: ThreadPoolExecutor
-
-
 @cache
-def workers() -> Workers:
+def workers() -> tuple[Monty, ThreadPoolExecutor]:
     """Started by the first call; a worker takes some 10 ms and 10 MB."""
     count = settings.PY_INTERPRETER_SANDBOX_PROCESSES or max(2, os.cpu_count() or 2)
     pool = Monty(min_processes=0, max_processes=count)
     pool.__enter__()
     threads = ThreadPoolExecutor(count, thread_name_prefix="python-sandbox")
     atexit.register(pool.__exit__, None, None, None)
-    return Workers(pool, threads)
+    return pool, threads
 
 
 def limits() -> ResourceLimits:
@@ -108,10 +100,9 @@ class Job:
 async def run_in_worker(work: Callable[[MontySession], T]) -> T:
     """Run `work` in a thread with a worker. A cancellation ends the worker at once."""
     job = Job()
-    house = workers()
-    future: asyncio.Future[Any] = asyncio.get_running_loop().run_in_executor(
-        house.threads, job.run, house.pool, work
-    )
+    pool, threads = workers()
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.run_in_executor(threads, job.run, pool, work)
     try:
         found: T = await future
     except asyncio.CancelledError:

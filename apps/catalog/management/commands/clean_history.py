@@ -1,7 +1,5 @@
 """To be run by a timer once a day."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -23,8 +21,7 @@ class Command(BaseCommand):
             help="Where DIAL Core reaches this server (default: %(default)s).",
         )
         parser.add_argument(
-            "--site-url",
-            help="Where people's browsers reach this server (default: the base URL).",
+            "--site-url", help="Where people's browsers reach this server (default: the base URL)."
         )
         parser.add_argument(
             "--id", default=settings.APP_SCHEMA_ID, help="The type's $id (default: %(default)s)."

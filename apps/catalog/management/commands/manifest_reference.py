@@ -1,7 +1,5 @@
 """To be run after a field of manifests has changed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings

@@ -1,7 +1,5 @@
 """After this command the older values can leave SECRET_KEY_FALLBACKS and SALT_KEY."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

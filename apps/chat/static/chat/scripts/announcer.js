@@ -1,5 +1,7 @@
 /** Says what happened to people who do not see it: beginnings, ends and failures, never each word. */
 
+import { headingOf, outcomeText } from "./interaction.js";
+
 /** @import { Event, RunStatus } from "./frames.js" */
 
 /** @type {Partial<Record<RunStatus, string>>} */
@@ -36,8 +38,16 @@ export class Announcer {
   tell(event) {
     if (event.type === "run.status") this.#outcome(event.status);
     else if (event.type === "run.error") this.warn(`The answer failed. ${event.text}`);
+    else if (isCall(event)) return; // its step tells what came of it
+    else if (event.type === "interaction.requested") this.#asked(event.asked);
+    else if (event.type === "interaction.resolved") this.say(outcomeText({ ...event, resolved: event }));
     else if (event.type === "stage.opened") this.#titles.set(key(event), event.title);
     else if (event.type === "stage.closed") this.#closed(event);
+  }
+
+  /** @param {Record<string, any>} asked */
+  #asked(asked) {
+    this.warn(`The answer waits for ${asked.four_eyes ? "somebody else" : "you"}: ${headingOf(asked)}`);
   }
 
   /** @param {RunStatus} status */
@@ -52,6 +62,11 @@ export class Announcer {
     this.#titles.delete(key(event));
     if (event.failed) this.say(`Step failed: ${title ?? "unnamed"}.`);
   }
+}
+
+/** @param {Event} event */
+function isCall(event) {
+  return "kind" in event && event.kind === "client_tool";
 }
 
 /** @param {HTMLElement} region @param {string} text */

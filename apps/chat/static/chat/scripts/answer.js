@@ -1,19 +1,24 @@
 /** One answer: its steps and text in the order they came, attachments, what went wrong. */
 
-import { html, LitElement, nothing } from "../vendor/lit.js";
+import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { isGoing, textOf } from "./answers.js";
 import { attachmentCards } from "./attachments.js";
 import { copy } from "./clipboard.js";
 import { secondsText } from "./durations.js";
 import { icon } from "./icons.js";
+import { interactionsOf, isOpenCall, openInteraction } from "./interactions.js";
 import { stepList } from "./steps.js";
+import "./interaction.js";
 import "./markdown.js";
 
 /** @import { Answer, Part } from "./answers.js" */
 
 const COPIED_FOR = 2_000;
 
-/** Dispatches `retry`, which bubbles, with the question (`{text, attachments}`) as its detail. */
+/**
+ * Dispatches `retry` with the question (`{text, attachments}`) as its detail, and lets the `answer`
+ * of its cards through; both bubble.
+ */
 export class ChatAnswer extends LitElement {
   static properties = {
     answer: { attribute: false },
@@ -41,14 +46,25 @@ export class ChatAnswer extends LitElement {
     const going = isGoing(answer.status);
     return html`
       <h2 class="visually-hidden">Answer</h2>
-      ${answer.parts.map((part) => this.#part(answer, part, going))}
-      ${attachmentCards(answer.attachments)} ${going ? working(answer) : this.#outcome(answer)}
+      ${repeat(
+        answer.parts,
+        (part) => part, // what is written into a card must not come into another one
+        (part) => this.#part(answer, part, going),
+      )}
+      ${attachmentCards(answer.attachments)}
+      ${answer.continued
+        ? html`<p class="notice">${icon("refresh-cw")}Continued after an interruption.</p>`
+        : nothing}
+      ${going ? working(answer) : this.#outcome(answer)}
     `;
   }
 
   /** @param {Answer} answer @param {Part} part @param {boolean} going */
   #part(answer, part, going) {
     if (part.kind === "steps") return stepList(part.steps, () => this.requestUpdate());
+    if (part.kind === "interaction")
+      return html`<chat-interaction .interaction=${part.interaction} .version=${answer.version}
+        .status=${answer.status}></chat-interaction>`;
     const complete = !going || part !== answer.parts.at(-1);
     return html`<markdown-text class="answer-text" .text=${part.text} .complete=${complete}
       .annotations=${[...answer.annotations]}></markdown-text>`;
@@ -106,7 +122,17 @@ export class ChatAnswer extends LitElement {
 customElements.define("chat-answer", ChatAnswer);
 
 /** @param {Answer} answer */
-function working({ parts, status }) {
-  const words = status === "queued" ? "Waiting for its turn" : parts.length ? "Working" : "Thinking";
+function working(answer) {
+  const words = wordsFor(answer);
   return html`<p class="working"><span class="dots" aria-hidden="true"></span>${words}…</p>`;
+}
+
+/** @param {Answer} answer */
+function wordsFor(answer) {
+  if (answer.status === "queued") return "Waiting for its turn";
+  if (answer.status === "waiting") {
+    if (openInteraction(answer)) return "Waiting for you";
+    return interactionsOf(answer).some(isOpenCall) ? "Working on the page" : "Waiting for somebody else";
+  }
+  return answer.parts.length ? "Working" : "Thinking";
 }

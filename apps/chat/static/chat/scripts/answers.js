@@ -1,8 +1,11 @@
+import { askPerson, resolve } from "./interactions.js";
+
 /**
  * What the events of a run make of its answer.
  *
+ * @import { Interaction } from "./interactions.js"
  * @import { Annotation } from "./citations.js"
- * @import { Attachment, Event, RunStatus, StageClosed, StageDelta, StageOpened, StoredMessage } from "./frames.js"
+ * @import { AnswerRestarted, Attachment, Event, RunStatus, StageClosed, StageDelta, StageOpened, StoredMessage } from "./frames.js"
  *
  * @typedef {object} Step
  * @property {string} id
@@ -14,7 +17,8 @@
  * @property {Step[]} children
  * @property {boolean} unfolded
  *
- * @typedef {{kind: "text", text: string} | {kind: "steps", steps: Step[]}} Part
+ * @typedef {{kind: "text", text: string} | {kind: "steps", steps: Step[]}
+ *   | {kind: "interaction", interaction: Interaction}} Part
  *
  * @typedef {object} Answer
  * @property {"assistant"} role
@@ -28,12 +32,13 @@
  * @property {StoredMessage | null} message
  * @property {string} question the text that it answers
  * @property {Attachment[]} questionFiles what came with it
+ * @property {boolean} continued by another process, because the one before it was gone
  * @property {number} version grows with every change
  */
 
 /** @param {RunStatus} status */
 export function isGoing(status) {
-  return status === "queued" || status === "running";
+  return status === "queued" || status === "running" || status === "waiting";
 }
 
 /** @param {Answer} answer @returns {string} all of its Markdown */
@@ -61,6 +66,15 @@ export function change(answer, event) {
     case "annotation.added":
       answer.annotations.push(event.annotation);
       return;
+    case "run.continued":
+      answer.continued = true;
+      return;
+    case "answer.restarted":
+      return restart(answer, event);
+    case "interaction.requested":
+      return askPerson(answer, event);
+    case "interaction.resolved":
+      return resolve(answer, event);
     case "run.error":
       answer.error = { text: event.text, reference: event.reference };
       return;
@@ -86,8 +100,39 @@ function write(answer, text) {
   else answer.parts.push({ kind: "text", text });
 }
 
+/**
+ * What was shown after the last thing that stands comes again.
+ * @param {Answer} answer @param {AnswerRestarted} event
+ */
+function restart(answer, { text, attachments, annotations }) {
+  answer.attachments = attachments;
+  answer.annotations = annotations;
+  let left = text.length;
+  if (!textOf(answer).startsWith(text)) replaceText(answer, text);
+  else {
+    for (const part of answer.parts) {
+      if (part.kind !== "text") continue;
+      part.text = part.text.slice(0, left);
+      left -= part.text.length;
+    }
+    answer.parts = answer.parts.filter((part) => part.kind !== "text" || part.text);
+  }
+}
+
+/** @param {Answer} answer @param {string} text */
+function replaceText(answer, text) {
+  answer.parts = answer.parts.filter((part) => part.kind !== "text");
+  if (text) answer.parts.push({ kind: "text", text });
+}
+
 /** @param {Answer} answer @param {StageOpened} event */
 function openStep(answer, event) {
+  const known = answer.steps.get(event.stage);
+  if (known) {
+    // It is made again, because the process that made it was gone.
+    Object.assign(known, { title: event.title, text: "", state: "running", attachments: [] });
+    return;
+  }
   /** @type {Step} */
   const step = {
     id: event.stage,
@@ -136,6 +181,5 @@ function complete(answer, message) {
   answer.message = message;
   answer.attachments = message.attachments ?? [];
   if (textOf(answer) === message.text) return;
-  answer.parts = answer.parts.filter((part) => part.kind === "steps");
-  if (message.text) answer.parts.push({ kind: "text", text: message.text });
+  replaceText(answer, message.text);
 }

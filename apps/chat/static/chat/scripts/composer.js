@@ -10,11 +10,14 @@ import { tray } from "./tray.js";
 /** From this part of the limit on, the count is shown. */
 const COUNT_FROM = 0.8;
 
-/** Dispatches `ask` (detail: `{text, attachments}`) and `stop`. */
+/** Dispatches `ask` (detail: `{text, attachments, isAnswer}`) and `stop`. */
 export class ChatComposer extends LitElement {
   static properties = {
     busy: { attribute: false },
     ready: { attribute: false },
+    waiting: { attribute: false },
+    answering: { attribute: false },
+    connected: { attribute: false },
     disabled: { attribute: false },
     ended: { attribute: false },
     limit: { attribute: false },
@@ -26,6 +29,11 @@ export class ChatComposer extends LitElement {
   constructor() {
     super();
     this.busy = false;
+    /** Whether the answer waits for the person. */
+    this.waiting = false;
+    /** Whether what is sent answers a question of the answer's. */
+    this.answering = false;
+    this.connected = true;
     /** Whether it is known what was said before. */
     this.ready = false;
     /** Why nothing can be typed; "" when it can. */
@@ -98,10 +106,11 @@ export class ChatComposer extends LitElement {
       <label class="visually-hidden" for="question">Your question</label>
       <textarea
         id="question"
+        data-tool-field="question"
         rows="1"
         dir="auto"
-        placeholder=${this.disabled || "Ask something…"}
-        aria-describedby=${ifDefined(this.#isLong ? "question-count" : undefined)}
+        placeholder=${this.disabled || this.#placeholder}
+        aria-describedby=${this.#isLong ? "question-hint question-count" : "question-hint"}
         aria-invalid=${this.#excess > 0 ? "true" : "false"}
         ?disabled=${Boolean(this.disabled)}
         .value=${live(this.text)}
@@ -109,8 +118,35 @@ export class ChatComposer extends LitElement {
         @keydown=${this.#press}
         @paste=${this.#paste}
       ></textarea>
-      ${this.#isLong ? this.#count() : nothing} ${this.busy ? this.#stopButton() : this.#sendButton()}
+      <div class="composer-buttons">
+        ${this.busy ? this.#stopButton() : nothing} ${this.busy && !this.#hasWords ? nothing : this.#sendButton()}
+      </div>
+      ${this.#isLong ? this.#count() : nothing}
+      <p id="question-hint" class="composer-hint">${this.#hint}</p>
     </form>`;
+  }
+
+  get #placeholder() {
+    if (this.#isAnswer) return "Answer the question above…";
+    if (this.waiting) return "The answer waits for you, above";
+    return this.busy ? "Write the next message…" : "Ask something…";
+  }
+
+  /** What Enter will do, where that is not simply to ask. */
+  get #hint() {
+    if (this.disabled || !this.busy) return "";
+    if (!this.connected) return "No connection: what you write stays here.";
+    if (this.#isAnswer) return "Enter answers the question above.";
+    return this.#hasWords ? "Enter queues the message: it is sent after this answer." : "";
+  }
+
+  /** An answer to a question has no files. */
+  get #isAnswer() {
+    return this.answering && !this.uploads?.items.length;
+  }
+
+  get #hasWords() {
+    return this.text.trim() !== "" || Boolean(this.uploads?.items.length);
   }
 
   /** In place of the form; an answer that is still being written can be stopped. */
@@ -144,9 +180,10 @@ export class ChatComposer extends LitElement {
   }
 
   #sendButton() {
-    const why = this.uploads?.isPending ? "The files are being uploaded" : "Send (Enter)";
+    const word = !this.busy ? "Send" : this.#isAnswer ? "Answer" : "Queue";
+    const why = this.uploads?.isPending ? "The files are being uploaded" : `${word} (Enter)`;
     return html`<button type="submit" class="round" ?disabled=${!this.#canSend} title=${why}>
-      ${icon("arrow-up")}<span class="visually-hidden">Send</span>
+      ${icon("arrow-up")}<span class="visually-hidden">${word}</span>
     </button>`;
   }
 
@@ -179,8 +216,8 @@ export class ChatComposer extends LitElement {
   get #canSend() {
     const items = this.uploads?.items ?? [];
     const fits = this.#excess <= 0 && items.length <= (this.uploads?.limits.most ?? 0);
-    const hasWords = this.text.trim() !== "" || items.length > 0;
-    return this.ready && !this.busy && !this.disabled && hasWords && fits && (this.uploads?.isReady ?? true);
+    const isFree = this.ready && !this.disabled && (this.connected || !this.busy);
+    return isFree && this.#hasWords && fits && (this.uploads?.isReady ?? true);
   }
 
   get #filesKey() {
@@ -227,10 +264,11 @@ export class ChatComposer extends LitElement {
   #send() {
     if (!this.#canSend) return;
     const text = this.text.trim();
+    const isAnswer = this.#isAnswer;
     const attachments = this.uploads?.take() ?? [];
     this.#keep("");
     this.focus();
-    this.dispatchEvent(new CustomEvent("ask", { detail: { text, attachments } }));
+    this.dispatchEvent(new CustomEvent("ask", { detail: { text, attachments, isAnswer } }));
   }
 
   #stop() {

@@ -94,6 +94,7 @@ export class Conversation {
       annotations: [],
       error: null,
       message: null,
+      continued: false,
       question: question?.role === "user" ? question.text : "",
       questionFiles: question?.role === "user" ? question.attachments : [],
       version: 0,

@@ -14,8 +14,9 @@
  * @property {{prompt_tokens: number, completion_tokens: number}} [usage]
  * @property {number} [seconds]
  *
- * @typedef {"queued" | "running" | "done" | "failed" | "stopped"} RunStatus
+ * @typedef {"queued" | "running" | "waiting" | "done" | "failed" | "stopped"} RunStatus
  *
+ * The ids are left out on the socket where they are those of the frame before.
  * @typedef {object} Sequenced
  * @property {string} conversation
  * @property {string} run
@@ -23,6 +24,16 @@
  *
  * @typedef {{type: "conversation.opened", conversation: string, title: string, last: number,
  *   run: {id: string, status: RunStatus} | null}} Opened
+ * @typedef {object} Queued
+ * @property {string} id
+ * @property {string} request the id that its page chose
+ * @property {string} text
+ * @property {Attachment[]} attachments
+ * @property {boolean} held it is not asked before the person says so
+ * @property {string} problem why it could not be asked, or ""
+ *
+ * @typedef {{type: "queue.changed", conversation: string, messages: Queued[]}} QueueChanged
+ * @typedef {{type: "list.changed", conversations: import("./history.js").Entry[]}} ListChanged
  * @typedef {{type: "error", text: string, code: string}} Refusal
  *
  * @typedef {Sequenced & {type: "message.added", message: StoredMessage}} MessageAdded
@@ -34,12 +45,22 @@
  * @typedef {Sequenced & {type: "stage.closed", stage: string, failed: boolean, seconds: number}} StageClosed
  * @typedef {Sequenced & {type: "attachment.added", attachment: Attachment}} AttachmentAdded
  * @typedef {Sequenced & {type: "annotation.added", annotation: Annotation}} AnnotationAdded
+ * @typedef {Sequenced & {type: "run.continued"}} RunContinued
+ * @typedef {Sequenced & {type: "answer.restarted", text: string, attachments: Attachment[],
+ *   annotations: Annotation[]}} AnswerRestarted
+ * @typedef {Sequenced & {type: "interaction.requested", key: string, kind: string,
+ *   asked: Record<string, unknown>, due: number | null}} InteractionRequested
+ * @typedef {{outcome: string, arguments?: Record<string, unknown>, reason?: string, always?: string,
+ *   choices?: string[], text?: string, content?: Record<string, unknown>}} InteractionAnswer
+ * @typedef {Sequenced & {type: "interaction.resolved", key: string, kind: string,
+ *   answer: InteractionAnswer, by: string, at: number}} InteractionResolved
  * @typedef {Sequenced & {type: "run.error", text: string, reference: string}} RunError
  * @typedef {Sequenced & {type: "message.complete", message: StoredMessage}} MessageComplete
  *
  * @typedef {MessageAdded | StatusChanged | MessageDelta | StageOpened | StageDelta | StageClosed
- *   | AttachmentAdded | AnnotationAdded | RunError | MessageComplete} Event
- * @typedef {Opened | Refusal | Event} Frame
+ *   | AttachmentAdded | AnnotationAdded | RunContinued | AnswerRestarted | InteractionRequested
+ *   | InteractionResolved | RunError | MessageComplete} Event
+ * @typedef {Opened | Refusal | QueueChanged | ListChanged | Event} Frame
  */
 
 export {};

@@ -5,7 +5,10 @@ import { momentText } from "./durations.js";
 import { icon } from "./icons.js";
 import { post } from "./requests.js";
 
-/** @typedef {{id: string, title: string, updated_at: string}} Entry */
+/** @typedef {{id: string, title: string, updated_at: string, state?: string}} Entry */
+
+/** What a mark says; a conversation that is done and read has none. @type {Record<string, string>} */
+const MARKS = { running: "Being answered", waiting: "Waiting for you", unread: "Unread" };
 
 /** Dispatches `renamed` (detail: the entry) and `deleted` (detail: its id). */
 export class ChatHistory extends LitElement {
@@ -64,7 +67,7 @@ export class ChatHistory extends LitElement {
     const isCurrent = entry.id === this.current;
     return html`<li class="history-entry">
       <a href="${this.base}${entry.id}/" aria-current=${ifDefined(isCurrent ? "page" : undefined)}>
-        <span class="history-title">${title}</span>
+        <span class="history-title">${isCurrent ? nothing : mark(entry.state)}${title}</span>
         <time class="history-time" datetime=${entry.updated_at}>${momentText(entry.updated_at)}</time>
       </a>
       <button type="button" class="quiet" title="Rename" @click=${() => this.#ask(entry, "rename")}>
@@ -135,3 +138,11 @@ export class ChatHistory extends LitElement {
   }
 }
 customElements.define("chat-history", ChatHistory);
+
+/** @param {string} [state] */
+function mark(state = "") {
+  const said = MARKS[state];
+  return said
+    ? html`<span class="history-mark" data-state=${state} title=${said}><span class="visually-hidden">${said}: </span></span>`
+    : nothing;
+}

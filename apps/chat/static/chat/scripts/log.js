@@ -17,7 +17,7 @@ import "./answer.js";
  * @property {Starter[]} starters
  */
 
-/** Dispatches `starter` (detail: the starter) and lets the answers' `retry` through. */
+/** Dispatches `starter` (detail: the starter) and lets the answers' `retry` and `answer` through. */
 export class ChatLog extends LitElement {
   static properties = {
     turns: { attribute: false },

@@ -3,11 +3,17 @@
 import { Announcer } from "./announcer.js";
 import { ChatComposer } from "./composer.js";
 import { Connection } from "./connection.js";
+import { ClientCalls } from "./client-calls.js";
 import { acceptDrops } from "./dropping.js";
 import { ChatFiles } from "./files.js";
 import { Follower } from "./follower.js";
 import { ChatHistory } from "./history.js";
 import { ChatLog } from "./log.js";
+import { ChatInteraction } from "./interaction.js";
+import { openInteraction, openQuestion } from "./interactions.js";
+import { offerFields } from "./page-fields.js";
+import { PageTools } from "./page-tools.js";
+import { ChatQueue } from "./queue.js";
 import { Session, uuid } from "./session.js";
 import { Uploads } from "./uploads.js";
 
@@ -15,6 +21,7 @@ import { Uploads } from "./uploads.js";
  * @import { Starter, Starters } from "./log.js"
  * @import { Entry } from "./history.js"
  * @import { Attachment } from "./frames.js"
+ * @import { Interaction } from "./interactions.js"
  */
 
 const NOTICES = {
@@ -43,13 +50,21 @@ const log = element("log", ChatLog);
 const composer = element("composer", ChatComposer);
 const history = element("history", ChatHistory);
 const files = element("files", ChatFiles);
+const queue = element("queue", ChatQueue);
 const notice = element("notice", HTMLElement);
 const problem = element("problem", HTMLElement);
 const jump = element("jump", HTMLButtonElement);
 const announcer = new Announcer(element("said", HTMLElement), element("warned", HTMLElement));
-const follower = new Follower(log, (away) => (jump.hidden = !away));
+const follower = new Follower(element("conversation", HTMLElement), (away) => (jump.hidden = !away));
+const setNotice = element("set-notice", HTMLElement);
+const tools = new PageTools();
+/** @type {{label: string, undo: () => void}[]} fields that the answer has filled in */
+const undoing = [];
+const cardNotice = element("card-notice", HTMLButtonElement);
 let drawing = false;
 let wasLost = false;
+/** @type {Interaction | undefined} the card that waits for the person */
+let shownCard;
 
 log.heading = title;
 log.description = page.description ?? "";
@@ -65,18 +80,37 @@ history.current = session.conversation.id;
 files.base = base;
 files.conversation = session.conversation.id;
 offerDownload();
+session.watching = !page.ended;
+listed(conversations);
 
 session.addEventListener("change", scheduleDraw);
 session.addEventListener("opened", (event) => opened(detailOf(event)));
 session.addEventListener("event", (event) => announcer.tell(detailOf(event)));
+session.addEventListener("listed", (event) => listed(detailOf(event)));
+session.addEventListener("queued", () => announcer.say("Message queued. It is sent after this answer."));
 session.addEventListener("refused", (event) => refused(detailOf(event)));
-composer.addEventListener("ask", (event) => ask(detailOf(event)));
+composer.addEventListener("ask", (event) => send(detailOf(event)));
+queue.addEventListener("order", (event) => order(detailOf(event)));
+queue.addEventListener("left", (event) => {
+  announcer.say(detailOf(event) === "queue.remove" ? "Message removed." : "Message sent.");
+  composer.focus();
+});
 composer.addEventListener("stop", () => session.stop());
 files.addEventListener("deleted", (event) => announcer.say(`${detailOf(event).name} deleted.`));
 acceptDrops(element("drop", HTMLElement), (dropped) => takeDropped(dropped), () => !composer.disabled);
 uploads.addEventListener("told", (event) => tellUpload(detailOf(event)));
 log.addEventListener("starter", (event) => start(detailOf(event)));
 log.addEventListener("retry", (event) => ask(detailOf(event)));
+log.addEventListener("answer", (event) => {
+  tell(problem, "");
+  focusCard(); // its button is about to be disabled
+  session.answer(detailOf(event));
+});
+cardNotice.addEventListener("click", focusCard);
+offerFields(tools, describePage, offerUndo);
+tools.publish();
+new ClientCalls(tools, session);
+element("undo-set", HTMLButtonElement).addEventListener("click", undoFields);
 history.addEventListener("renamed", (event) => renamed(detailOf(event)));
 history.addEventListener("deleted", (event) => deleted(detailOf(event)));
 jump.addEventListener("click", () => {
@@ -107,9 +141,47 @@ function draw() {
   log.setAttribute("aria-busy", String(session.busy));
   composer.busy = session.busy;
   composer.ready = session.loaded;
+  composer.connected = session.state === "open";
+  queue.messages = session.queue;
+  queue.sending = session.sendingToQueue;
+  queue.busy = session.busy;
   composer.disabled = whyDisabled();
   tell(notice, NOTICES[session.state]);
   announceConnection();
+  showWaiting();
+}
+
+/** A card that appears gets the focus, unless the person is busy elsewhere on the page. */
+function showWaiting() {
+  const card = session.loaded ? openInteraction(session.conversation.running) : undefined;
+  composer.waiting = card !== undefined;
+  composer.answering = session.loaded && openQuestion(session.conversation.running) !== undefined;
+  cardNotice.hidden = card === undefined;
+  if (card !== shownCard) {
+    const hadFocus = document.activeElement?.closest("chat-interaction");
+    shownCard = card;
+    entitle(session.conversation.title);
+    const goOn = () => (card ? focusCard() : composer.focus());
+    if (hadFocus || (card && isIdle())) void afterDrawing().then(goOn);
+  }
+}
+
+/** Whether nothing is being typed. */
+function isIdle() {
+  const at = document.activeElement;
+  return at === document.body || at === null || (at.id === "question" && !composer.text);
+}
+
+/** The elements of the conversation draw one inside of another. */
+async function afterDrawing() {
+  await log.updateComplete;
+  await new Promise((drawn) => requestAnimationFrame(drawn));
+}
+
+function focusCard() {
+  for (const card of document.querySelectorAll("chat-interaction")) {
+    if (card instanceof ChatInteraction && card.interaction === shownCard) card.focus();
+  }
 }
 
 /** @param {HTMLElement} place @param {string} text "" hides the place */
@@ -117,6 +189,27 @@ function tell(place, text) {
   place.hidden = !text;
   const words = place.querySelector("span");
   if (words && words.textContent !== text) words.textContent = text;
+}
+
+/** What a tool may know of the page, beside its fields. */
+function describePage() {
+  const { id, title: name } = session.conversation;
+  return { application: title, address: location.pathname, conversation: { id, title: name } };
+}
+
+/** @param {string} label of a field that was filled in @param {() => void} undo */
+function offerUndo(label, undo) {
+  undoing.push({ label, undo });
+  const labels = new Set(undoing.map((one) => `“${one.label}”`));
+  const words = `The answer filled in ${[...labels].join(", ")}.`;
+  tell(setNotice, words);
+  announcer.say(`${words} It can be undone.`);
+}
+
+function undoFields() {
+  tell(setNotice, "");
+  for (const { undo } of undoing.splice(0).reverse()) undo();
+  announcer.say("Undone.");
 }
 
 function whyDisabled() {
@@ -131,9 +224,30 @@ function announceConnection() {
   wasLost = isLost;
 }
 
+/** @param {{text: string, attachments: Attachment[], isAnswer: boolean}} written */
+function send({ text, attachments, isAnswer }) {
+  if (!isAnswer) return ask({ text, attachments });
+  tell(problem, "");
+  session.answerWords(text);
+}
+
+/** @param {{type: "queue.change" | "queue.remove" | "queue.send", id: string, changes?: object}} given */
+function order({ type, id, changes }) {
+  tell(problem, "");
+  session.queueOrder(type, id, changes);
+}
+
+/** The list as the server has it now. @param {Entry[]} entries */
+function listed(entries) {
+  history.entries = entries;
+  entitle(session.conversation.title);
+}
+
 /** @param {{text: string, attachments?: Attachment[]}} question */
 function ask({ text, attachments }) {
   tell(problem, "");
+  tell(setNotice, "");
+  undoing.length = 0;
   session.ask(text, attachments);
   follower.follow();
 }
@@ -178,9 +292,13 @@ function comeBackTo(path) {
   }
 }
 
-/** @param {string} name of the conversation */
+/** With how many others wait for the person or have something new. @param {string} name of the conversation */
 function entitle(name) {
-  document.title = [name, title].filter(Boolean).join(" · ");
+  const others = history.entries.filter(({ id }) => id !== session.conversation.id);
+  const calling = others.filter(({ state }) => state === "waiting" || state === "unread").length;
+  const waits = shownCard ? "Waiting for you" : "";
+  const count = calling ? `(${calling}) ` : "";
+  document.title = count + [waits, name, title].filter(Boolean).join(" · ");
   element("conversation-title", HTMLElement).textContent = name;
 }
 
@@ -188,6 +306,7 @@ function entitle(name) {
 function refused({ text, question, attachments }) {
   tell(problem, text);
   announcer.warn(text);
+  showWaiting(); // what is given back may be an answer again, before anything is drawn
   if (question || attachments.length) composer.giveBack(question, attachments);
 }
 

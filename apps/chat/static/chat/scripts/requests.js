@@ -33,6 +33,20 @@ export async function remove(path) {
   }
 }
 
+/**
+ * @param {string} path @param {object} body
+ * @returns {Promise<{status: number, told: any}>} the answer, which is JSON; status 0 if there is none
+ */
+export async function postJson(path, body) {
+  try {
+    const headers = { "Content-Type": "application/json", "X-CSRFToken": csrfToken() };
+    const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
+    return { status: response.status, told: await response.json() };
+  } catch {
+    return { status: 0, told: null };
+  }
+}
+
 /** @param {string} path @returns {Promise<any>} what the server says as JSON, null if it cannot be asked */
 export async function get(path) {
   try {

@@ -1,33 +1,51 @@
 /** One conversation on one connection: what is asked arrives once, what is missed is fetched. */
 
 import { Conversation } from "./conversation.js";
+import { interactionsOf, openQuestion } from "./interactions.js";
 
 /**
  * @import { Connection } from "./connection.js"
- * @import { Attachment, Event, Frame, Opened, Refusal } from "./frames.js"
+ * @import { Answer } from "./answers.js"
+ * @import { Attachment, Event, Frame, InteractionAnswer, Opened, Queued, QueueChanged, Refusal } from "./frames.js"
  *
  * @typedef {"connecting" | "open" | "lost" | "refused"} ConnectionState
  */
 
-/** Milliseconds without a word on a question before the connection counts as dead. */
+/** Milliseconds without a word on a question or an answer before the connection counts as dead. */
 const PATIENCE = 10_000;
+const NOT_SENT = "There is no connection. Try again when it is back.";
+const MAYBE_NOT_SENT = "The connection was lost on the way. Send your answer again.";
 
 /**
  * Dispatches `change` (something is to be shown), `opened`, `event` (detail: a live event that was
- * taken) and `refused` (detail: `{text, question, attachments}`: the question to give back or "").
+ * taken), `listed` (detail: the list of conversations), `queued` (detail: a message that was) and `refused` (detail: `{text, question, attachments}`: the question to give back or "").
  */
 export class Session extends EventTarget {
   /** @type {ConnectionState} */
   state = "connecting";
   conversation;
+  /** @type {Queued[]} messages that are asked after the answer */
+  queue = [];
+  /** Whether to be told of the list of conversations and of the queue. */
+  watching = true;
   /** Whether everything that was said before has been replayed. */
   loaded;
+  /** The run of the question that was asked here last. */
+  asked = "";
   #connection;
   /** @type {{id: string, text: string, attachments: Attachment[]} | null} the question that the server has not confirmed */
   #pending = null;
+  /** The answer to a question in the person's own words, until the server has confirmed it. */
+  #words = "";
+  /** @type {{id: string, text: string} | null} the queued message that was changed last */
+  #changed = null;
+  /** @type {{id: string, text: string, attachments: Attachment[]}[]} questions after the pending one */
+  #later = [];
   #patience = 0;
   #stopping = false;
   #replayedUntil = 0;
+  /** The ids of the frame before, which the next one does not repeat. */
+  #ids = { conversation: "", run: "" };
 
   /**
    * @param {Connection} connection
@@ -54,15 +72,45 @@ export class Session extends EventTarget {
     return this.#pending !== null || awaiting || running !== null;
   }
 
-  /** @param {string} written @param {Attachment[]} [attachments] that are stored */
+  /** The texts of messages on their way that are no turns yet. */
+  get sendingToQueue() {
+    const { turns } = this.conversation;
+    const sending = this.#pending ? [this.#pending, ...this.#later] : [];
+    return sending.filter(({ id }) => turns.every((turn) => turn.id !== id)).map(({ text }) => text || "Files");
+  }
+
+  /**
+   * Ask; while an answer is going, the message is queued.
+   * @param {string} written @param {Attachment[]} [attachments] that are stored
+   */
   ask(written, attachments = []) {
-    if (this.busy) return;
     // As it will be stored, so that it is recognised when it comes back.
     const text = written.toWellFormed().replaceAll("\0", "\uFFFD");
-    this.#pending = { id: uuid(), text, attachments };
-    this.conversation.expect(this.#pending.id, text, attachments);
-    this.#sendPending();
+    const message = { id: uuid(), text, attachments };
+    if (!this.busy) this.conversation.expect(message.id, text, attachments);
+    this.#later.push(message);
+    if (!this.#pending) this.#sendNext();
     this.#tell("change");
+  }
+
+  /** Answer the question that takes the person's own words. @param {string} text */
+  answerWords(text) {
+    const card = openQuestion(this.conversation.running);
+    if (!card) return;
+    this.#words = text;
+    this.answer({ ...card, answer: { outcome: "answered", choices: [], text } });
+  }
+
+  /**
+   * Change a queued message, remove it, or ask it at once.
+   * @param {"queue.change" | "queue.remove" | "queue.send"} type
+   * @param {string} id
+   * @param {{text?: string, held?: boolean}} [changes]
+   */
+  queueOrder(type, id, changes = {}) {
+    const { text } = changes;
+    if (text !== undefined) this.#changed = { id, text };
+    if (!this.#connection.send({ type, id, ...changes })) this.#refuse({ type: "error", text: NOT_SENT, code: "not_sent" });
   }
 
   stop() {
@@ -70,12 +118,53 @@ export class Session extends EventTarget {
     this.#stopping = !this.#connection.send({ type: "stop" });
   }
 
+  /**
+   * Answer a card of the answer that waits.
+   * @param {{key: string, kind: string, answer: InteractionAnswer}} given
+   */
+  answer({ key, kind, answer }) {
+    const { running } = this.conversation;
+    const card = running && interactionsOf(running).find((one) => one.key === key && one.kind === kind);
+    if (!running || !card || card.sending) return;
+    card.sending = this.#connection.send({ type: "answer", run: running.id, key, kind, answer });
+    if (card.sending) setTimeout(() => card.sending && this.#connection.restart(), PATIENCE);
+    else this.#tell("refused", { text: NOT_SENT, question: "", attachments: [] });
+    this.#redraw(running);
+  }
+
+  /** Answers that were on their way may be given again: one of them counts. */
+  #allowAnswers() {
+    const { running } = this.conversation;
+    if (!running) return;
+    for (const card of interactionsOf(running)) card.sending = false;
+    this.#redraw(running);
+  }
+
+  /** @param {string} run whose answer has changed beside its events */
+  redraw(run) {
+    const { running } = this.conversation;
+    if (running?.id === run) this.#redraw(running);
+  }
+
+  /** @param {Answer} answer */
+  #redraw(answer) {
+    answer.version += 1;
+    this.#tell("change");
+  }
+
   #resume() {
     this.#become("open");
+    this.#allowAnswers();
     const { id, last } = this.conversation;
     if (id) this.#connection.send({ type: "open", conversation: id, after: last });
+    if (this.watching) this.#connection.send({ type: "watch" });
     this.#sendPending();
     if (this.#stopping) this.stop();
+  }
+
+  #sendNext() {
+    this.#pending = this.#later.shift() ?? null;
+    this.#sendPending();
   }
 
   #sendPending() {
@@ -88,27 +177,51 @@ export class Session extends EventTarget {
       conversation: this.conversation.id,
       begin: this.begin,
       attachments: attachments.map(({ url }) => ({ url })),
+      while_running: "queue",
       timezone: Intl.DateTimeFormat().resolvedOptions().timeZone ?? "",
+      surface: "page",
     });
     clearTimeout(this.#patience);
     if (sent) this.#patience = setTimeout(() => this.#connection.restart(), PATIENCE);
   }
 
   #confirm() {
-    this.#pending = null;
     clearTimeout(this.#patience);
+    this.#sendNext();
   }
 
   /** @param {Frame} frame */
   #receive(frame) {
     if (frame.type === "error") this.#refuse(frame);
     else if (frame.type === "conversation.opened") this.#open(frame);
-    else this.#take(frame);
+    else if (frame.type === "queue.changed") this.#takeQueue(frame);
+    else if (frame.type === "list.changed") this.#tell("listed", frame.conversations);
+    else this.#take(this.#whole(frame));
     this.#tell("change");
+  }
+
+  /** @param {QueueChanged} frame */
+  #takeQueue({ conversation, messages }) {
+    if (conversation !== this.conversation.id) return;
+    this.queue = messages;
+    const changed = messages.find(({ id }) => id === this.#changed?.id);
+    if (changed?.text === this.#changed?.text) this.#changed = null;
+    const mine = messages.find(({ request }) => request === this.#pending?.id);
+    if (!mine) return;
+    this.conversation.withdraw(mine.request);
+    this.#confirm();
+    this.#tell("queued", mine);
+  }
+
+  /** @param {Event} event @returns {Event} with its ids */
+  #whole(event) {
+    this.#ids.run = event.run ?? this.#ids.run;
+    return { ...this.#ids, ...event };
   }
 
   /** @param {Opened} frame */
   #open(frame) {
+    this.#ids = { conversation: frame.conversation, run: "" };
     const { conversation } = this;
     const isNew = conversation.id === null;
     if (!isNew && conversation.id !== frame.conversation) return;
@@ -121,6 +234,7 @@ export class Session extends EventTarget {
       else if (conversation.running === null) conversation.awaiting = true;
     }
     this.#markLoaded();
+    this.#giveWordsBack();
     this.#tell("opened", { isNew });
   }
 
@@ -130,9 +244,14 @@ export class Session extends EventTarget {
     const { type, message } = /** @type {Event & {message?: {id: string, text: string}}} */ (event);
     if (type === "message.added" && this.#pending && message) {
       const { id, text } = this.#pending;
-      if (message.id === id || event.run === id || message.text === text) this.#confirm();
+      if (message.id === id || event.run === id || message.text === text) {
+        this.asked = event.run;
+        this.#confirm();
+      }
     }
     this.#markLoaded();
+    if (type === "interaction.resolved") this.#words = "";
+    this.#giveWordsBack();
     if (!this.busy) this.#stopping = false;
     if (event.seq > this.#replayedUntil) this.#tell("event", event);
   }
@@ -140,11 +259,26 @@ export class Session extends EventTarget {
   /** @param {Refusal} refusal */
   #refuse({ text, code }) {
     if (code === "no_run") return; // it ended while the wish to stop it was on its way
-    const { text: question = "", attachments = [] } = this.#pending ?? {};
+    if (code === "not_queued" || code === "not_sent") {
+      this.#tell("refused", { text, code, question: this.#changed?.text ?? "", attachments: [] });
+      this.#changed = null;
+      return;
+    }
+    this.#allowAnswers();
+    const { text: question = this.#words, attachments = [] } = this.#pending ?? {};
+    this.#words = "";
     if (this.#pending) this.conversation.withdraw(this.#pending.id);
     this.#confirm();
     this.loaded = true;
     this.#tell("refused", { text, code, question, attachments });
+  }
+
+  /** Give an answer back that may have been lost with the connection. */
+  #giveWordsBack() {
+    const card = openQuestion(this.conversation.running);
+    if (!this.#words || !card || this.conversation.last < this.#replayedUntil) return;
+    this.#tell("refused", { text: MAYBE_NOT_SENT, code: "not_sent", question: this.#words, attachments: [] });
+    this.#words = "";
   }
 
   #markLoaded() {

@@ -1,0 +1,62 @@
+"""The headers of a request that tell its sender, and those that may be passed on."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.conf import settings
+
+LOCALE_FORM = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
+KEPT_BACK = re.compile(
+    r"x-(api-key|forwarded(-.*)?|real-ip|accel-.*|stainless-.*"
+    r"|dial-(application-(id|properties)|deployment-(id|features)|override-name))"
+)
+"""Headers that are never passed on: the key, those of proxies, and those that DIAL Core writes, of
+which some hold a whole manifest."""
+TRACE = ("traceparent", "tracestate")
+
+
+@dataclass(frozen=True, slots=True)
+class SenderHeaders:
+    api_key: str
+    bearer: str
+    locale: str
+    client_channel: str
+    host: str
+    origin: str
+    is_forwarded: bool
+    forwardable: Mapping[str, str]
+    trace: Mapping[str, str]
+
+
+def read_headers(headers: Iterable[tuple[bytes, bytes]]) -> SenderHeaders:
+    # The first of several headers with one name counts.
+    found: dict[str, str] = {}
+    forwardable: dict[str, str] = {}
+    for raw_name, raw_value in headers:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1").strip()
+        found.setdefault(name, value)
+        if name.startswith("x-") and not KEPT_BACK.fullmatch(name):
+            forwardable.setdefault(name, value)
+    return SenderHeaders(
+        api_key=found.get("api-key") or found.get("x-api-key", ""),
+        bearer=bearer_of(found.get("authorization", "")),
+        locale=locale_of(found.get(settings.PROXY_LANGUAGE_HEADER, "")),
+        client_channel=found.get("x-dial-client-channel-id", ""),
+        host=found.get("host", ""),
+        origin=found.get("origin", ""),
+        is_forwarded="x-forwarded-for" in found or "forwarded" in found,
+        forwardable=forwardable,
+        trace={name: found[name] for name in TRACE if name in found},
+    )
+
+
+def bearer_of(authorization: str) -> str:
+    kind, _, credentials = authorization.partition(" ")
+    return credentials.strip() if kind.lower() == "bearer" else ""
+
+
+def locale_of(languages: str) -> str:
+    """The first language of a list such as `de-CH, de;q=0.9`; "en" when there is none."""
+    first = languages.partition(",")[0].partition(";")[0].strip()
+    return first if LOCALE_FORM.fullmatch(first) else "en"

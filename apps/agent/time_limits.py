@@ -1,0 +1,62 @@
+"""Time limits that stand still while a person is asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextvars import ContextVar
+
+
+class TimeLimit:
+    def __init__(self, timeout: asyncio.Timeout) -> None:
+        self.timeout = timeout
+        self.stops = 0
+        self.left: float | None = None
+        self.is_over = False
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """During the block no time passes; several blocks may overlap."""
+        now = asyncio.get_running_loop().time
+        self.stops += 1
+        if self.stops == 1 and not self.is_over and not self.timeout.expired():
+            ends_at = self.timeout.when()
+            self.left = None if ends_at is None else ends_at - now()
+            self.timeout.reschedule(None)
+        try:
+            yield
+        finally:
+            self.stops -= 1
+            if not self.stops and not self.is_over and self.left is not None:
+                self.timeout.reschedule(now() + self.left)
+                self.left = None
+
+
+_limits: ContextVar[tuple[TimeLimit, ...]] = ContextVar("time_limits", default=())
+
+
+def current_limits() -> tuple[TimeLimit, ...]:
+    """Those around the caller, also of the calls that it is made in."""
+    return _limits.get()
+
+
+@asynccontextmanager
+async def time_limit(seconds: float | None) -> AsyncIterator[None]:
+    """Raises `TimeoutError`."""
+    async with asyncio.timeout(seconds) as timeout:
+        limit = TimeLimit(timeout)
+        token = _limits.set((*_limits.get(), limit))
+        try:
+            yield
+        finally:
+            limit.is_over = True
+            _limits.reset(token)
+
+
+@contextmanager
+def standing_still(limits: Iterable[TimeLimit]) -> Iterator[None]:
+    with ExitStack() as stack:
+        for limit in limits:
+            stack.enter_context(limit.stopped())
+        yield

@@ -1,0 +1,176 @@
+"""The calls of one answer, made at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass, replace
+
+from apps.agent.calls import UNEXPECTED, ToolOutcome, call_tool, failure_result
+from apps.agent.early_stages import EarlyStage
+from apps.agent.events import ModelUsage
+from apps.agent.ledger import InteractionKind
+from apps.agent.messages import Message, ToolCall
+from apps.agent.progress import Timing, Turn
+from apps.agent.records import log_payload
+from apps.agent.replay import end_replay
+from apps.agent.time_limits import time_limit
+from apps.agent.tool_steps import ToolSteps
+from apps.agent.tools import Invocation, Pending, ResultStep, Spend, Tool, ToolResult
+from apps.errors import NotApproved, ToolTimedOut
+
+
+@dataclass(frozen=True, slots=True)
+class ToolBatch:
+    """The calls of `steps`, with what they need: `find` gives the tool of a name, `refuse` the
+    result of a name without one. `seconds` limits them all together, None for no limit.
+    """
+
+    steps: ToolSteps
+    turn: Turn
+    conversation: Sequence[Message]
+    find: Callable[[str], Tool | None]
+    refuse: Callable[[str], ToolResult]
+    results: Sequence[ResultStep]
+    seconds: float | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        return self.steps.ledger.is_kept
+
+    async def run(self) -> list[ToolOutcome]:
+        """The outcomes in the order of the calls. Raises `LeaseLost`, `NotStored`."""
+        outcomes = self.repeat() if self.is_kept else {}
+        places = range(len(self.steps.calls))
+        if missing := [place for place in places if place not in outcomes]:
+            end_replay(self.turn.emit)
+            outcomes |= await self.make(missing)
+        return [outcomes[place] for place in places]
+
+    def repeat(self) -> dict[int, ToolOutcome]:
+        """The recorded outcomes, by the places of their calls."""
+        recorded = self.steps.recorded()
+        for one in recorded.values():
+            self.turn.progress.usage += one.spent
+        return {place: one.outcome for place, one in recorded.items()}
+
+    async def make(self, places: Sequence[int]) -> dict[int, ToolOutcome]:
+        tasks: dict[int, asyncio.Task[ToolOutcome]] = {}
+        late: set[int] = set()
+        try:
+            async with asyncio.TaskGroup() as group:
+                try:
+                    async with time_limit(self.seconds):
+                        tasks = {place: group.create_task(self.call(place)) for place in places}
+                        await asyncio.wait(tasks.values())
+                except TimeoutError:
+                    late = {place for place, task in tasks.items() if not task.done()}
+                    for place in late:
+                        tasks[place].cancel()
+        except BaseExceptionGroup as failed:
+            raise failed.exceptions[0] from None
+        return {
+            place: self.cancelled(place, is_late=place in late)
+            if task.cancelled()
+            else task.result()
+            for place, task in tasks.items()
+        }
+
+    def cancelled(self, place: int, *, is_late: bool) -> ToolOutcome:
+        # A tool that cancels itself has failed; the run was not cancelled.
+        outcome = ToolOutcome(UNEXPECTED)
+        if is_late and self.seconds is not None:
+            error = ToolTimedOut(self.steps.calls[place].name, self.seconds)
+            outcome = ToolOutcome(failure_result(error), "call", str(error))
+        if self.is_kept:
+            self.steps.end(place, outcome)
+        return outcome
+
+    async def call(self, place: int) -> ToolOutcome:
+        """Make one call. Its failure does not end the others, and the model gets a reply."""
+        call, progress = self.steps.calls[place], self.turn.progress
+        log_payload(f"arguments of {call.name}", lambda: call.arguments)
+        spent: list[ModelUsage] = []
+        with self.turn.early.taken(call) as early:
+            tool = self.find(call.name)
+            if tool is None:
+                refused = self.refuse(call.name)
+                outcome = ToolOutcome(refused, "open", refused.content)
+            else:
+                if self.is_kept:
+                    await self.steps.begin(place, is_repeatable=tool.is_repeatable)
+                invocation = self.invocation(place, early, spent.extend)
+                try:
+                    outcome = await call_tool(tool, call, invocation, self.results)
+                finally:
+                    progress.usage += spent
+        if outcome.seconds is not None:
+            progress.timings.append(Timing(call.name, outcome.seconds, is_tool=True))
+        log_payload(f"result of {call.name}", lambda: outcome.result.content)
+        if not self.is_kept:
+            return answerable(outcome, self.steps.ledger.can_ask)
+        self.steps.end(place, outcome, spent)
+        return outcome
+
+    def invocation(self, place: int, early: EarlyStage | None, spend: Spend) -> Invocation:
+        plain = Invocation(
+            self.steps.calls[place].id,
+            messages=self.conversation,
+            emit=self.turn.emit,
+            early=early,
+            defer=self.turn.deferred.keep,
+            spend=spend,
+        )
+        steps = self.steps
+        if not steps.ledger.can_ask:
+            return plain
+        return replace(
+            plain, ledger=steps.ledger, key=steps.key(place), answers=steps.answers(place)
+        )
+
+    def ask(self, outcomes: Sequence[ToolOutcome]) -> None:
+        """Ask people what the pending calls want to know: all of them, or the first if nobody keeps
+        the run."""
+        for place, outcome in enumerate(outcomes):
+            if isinstance(outcome.result, Pending):
+                self.steps.ask(place, outcome.result, self.turn.emit)
+                if not self.is_kept:
+                    return
+
+
+def answerable(outcome: ToolOutcome, can_ask: Set[InteractionKind]) -> ToolOutcome:
+    """The outcome, an error in place of a pending one that nobody can be asked about."""
+    if not isinstance(outcome.result, Pending):
+        return outcome
+    kinds = {one.kind for one in outcome.result.interactions}
+    if kinds and kinds <= can_ask:
+        return outcome
+    text = outcome.result.content
+    return replace(outcome, result=ToolResult(text), failed="call", error=text)
+
+
+def waits(outcomes: Sequence[ToolOutcome]) -> bool:
+    """Whether a result is missing, and no other one ends the run."""
+    is_stopped = any(outcome.stopped is not None for outcome in outcomes)
+    return not is_stopped and any(isinstance(one.result, Pending) for one in outcomes)
+
+
+def all_failed(outcomes: Sequence[ToolOutcome]) -> bool:
+    """Whether there were calls and all of them failed.
+
+    What a person denied has not failed, and wrong arguments are to be corrected.
+    """
+    return bool(outcomes) and all(
+        one.failed not in (None, "arguments") and not isinstance(one.result.failure, NotApproved)
+        for one in outcomes
+    )
+
+
+def parted(
+    calls: Sequence[ToolCall], outcomes: Sequence[ToolOutcome]
+) -> tuple[tuple[ToolCall, ...], list[ToolOutcome], tuple[ToolCall, ...]]:
+    """The calls with results, their outcomes, and the calls without."""
+    both = list(zip(calls, outcomes, strict=True))
+    made = [pair for pair in both if not isinstance(pair[1].result, Pending)]
+    waiting = tuple(call for call, one in both if isinstance(one.result, Pending))
+    return tuple(call for call, _ in made), [one for _, one in made], waiting

@@ -1,0 +1,47 @@
+"""Cards as text with numbered choices, for people who answer with their next message."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_numbers = re.compile(r"[1-9][0-9]?(?:\s*,\s*[1-9][0-9]?)*")
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedCard:
+    """`text` is Markdown and says what is asked; the `choices` have the numbers from 1 on.
+
+    `several`: more than one can be chosen. `advice` says what else can be answered.
+    """
+
+    text: str
+    choices: tuple[str, ...]
+    advice: str
+    several: bool = False
+
+    @property
+    def markdown(self) -> str:
+        listed = [f"{number}. {title}" for number, title in enumerate(self.choices, start=1)]
+        return "\n\n".join(part for part in (self.text, "\n".join(listed), self.advice) if part)
+
+    def chosen(self, text: str, value: Any = None) -> tuple[int, ...]:
+        """The numbers that a message chooses, () if it is no exact choice.
+
+        `value` is that of the card's form; without one, the `text` has to be the numbers, with
+        commas between them, or the title of one choice.
+        """
+        found = self.numbers(text) if value is None else value
+        numbers = found if isinstance(found, list) else [found]
+        # JSON's true equals 1 in Python.
+        are_offered = all(type(one) is int and 0 < one <= len(self.choices) for one in numbers)
+        if not are_offered or (len(numbers) > 1 and not self.several):
+            return ()
+        return tuple(dict.fromkeys(numbers))
+
+    def numbers(self, text: str) -> Sequence[int]:
+        text = text.strip()
+        if _numbers.fullmatch(text):
+            return [int(number) for number in text.split(",")]
+        titles = [title.casefold() for title in self.choices]
+        return [titles.index(text.casefold()) + 1] if text.casefold() in titles else []

@@ -1,0 +1,59 @@
+"""The kinds of files that rows are imported from, and the models of their content."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from django.db import models
+from pydantic import BaseModel, ConfigDict
+
+from apps.catalog.models import Application
+from apps.workspace.local.models import Deployment
+
+
+class FileShape(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class DeploymentFile(FileShape):
+    deployment_id: str = ""
+    display_name: str
+    description: str = ""
+    provider: Literal["openai", "demo"]
+    base_url: str = ""
+    model: str = ""
+    api_key_env: str = ""
+    features: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
+    input_attachment_types: list[str] = []
+    context_window: int | None = None
+
+
+class ApplicationFile(FileShape):
+    slug: str = ""
+    title: str
+    description: str = ""
+    public: bool = False
+    manifest: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """`key` is the member and column that names a row; `columns` are differing names of columns."""
+
+    name: str
+    shape: type[FileShape]
+    model: type[models.Model]
+    key: str
+    columns: Mapping[str, str]
+
+    def written(self, column: str) -> str:
+        """The key in files for a column."""
+        return next((name for name, known in self.columns.items() if known == column), column)
+
+
+KINDS = (
+    # Deployments come first, because applications name them.
+    FileKind("deployment", DeploymentFile, Deployment, "deployment_id", {"model": "model_name"}),
+    FileKind("application", ApplicationFile, Application, "slug", {"public": "is_public"}),
+)

@@ -1,0 +1,133 @@
+"""Where people connect their accounts at other servers to tools, see them, and disconnect them."""
+
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from channels.db import database_sync_to_async
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+
+from apps.chat.views import visitor
+from apps.errors import Refused, ToolError
+from apps.live.elicitations import YOU
+from apps.live.hub import HUB
+from apps.live.interactions import resolve_all
+from apps.live.models import Interaction, Run
+from apps.live.notifications import announce_waiting, wake_viewers
+from apps.workspace.local.models import ToolAccount
+from apps.workspace.oauth import sign_ins
+
+LISTED = 500
+CONNECTED: Mapping[str, Any] = {"outcome": "connected"}
+TRIES = 20
+TRY_SECONDS = 0.5
+
+
+@require_GET
+@never_cache
+def connect(request: HttpRequest, account: UUID) -> HttpResponse:
+    """Send the person to the sign-in service. The card of a run that waits leads here."""
+    caller = visitor(request)
+    found = get_object_or_404(ToolAccount, pk=account, bucket=caller.bucket)
+    if found.connected_at is not None:  # by another card, or in another tab
+        return connected(request, found)
+    redirect_url = request.build_absolute_uri(reverse("connect-callback"))
+    try:
+        url = async_to_sync(sign_ins.begin)(found.pk, caller.bucket, redirect_url)
+    except ToolError as error:
+        return not_connected(request, error, 502)
+    return HttpResponseRedirect(url)
+
+
+@require_GET
+@never_cache
+def callback(request: HttpRequest) -> HttpResponse:
+    """The one address to which all sign-in services send people back."""
+    caller = visitor(request)
+    try:
+        account = async_to_sync(sign_ins.complete)(caller.bucket, request.GET.dict())
+    except ToolError as error:
+        return not_connected(request, error, 400)
+    return connected(request, account)
+
+
+def connected(request: HttpRequest, account: ToolAccount) -> HttpResponse:
+    async_to_sync(go_on)(account)
+    return render(request, "chat/connected.html", {"account": account})
+
+
+def not_connected(request: HttpRequest, error: ToolError, status: int) -> HttpResponse:
+    return render(request, "chat/connected.html", {"problem": str(error)}, status=status)
+
+
+async def go_on(account: ToolAccount) -> None:
+    """Let the runs go on that wait for this account."""
+    for run in await database_sync_to_async(waiting_runs)(account):
+        for _ in range(TRIES):
+            try:
+                await database_sync_to_async(partial(answer_cards, run, account))()
+            except Refused as refusal:
+                if refusal.code != "run_going":
+                    break
+                # It acts on the answer to another card, and waits for this one again after that.
+                await asyncio.sleep(TRY_SECONDS)
+            else:
+                HUB.awaited.set()
+                await wake_viewers(HUB, run.stream)
+                await announce_waiting()
+                break
+
+
+def cards_of(account: ToolAccount) -> Any:
+    return Interaction.objects.filter(
+        kind="sign_in",
+        answer__isnull=True,
+        asked__account=str(account.pk),
+        run__bucket=account.bucket,
+        run__status__in=Run.OPEN,
+    )
+
+
+def waiting_runs(account: ToolAccount) -> list[Run]:
+    return list(Run.objects.filter(pk__in=cards_of(account).values("run")))
+
+
+@transaction.atomic
+def answer_cards(run: Run, account: ToolAccount) -> None:
+    """Raises `Refused`."""
+    cards = list(cards_of(account).filter(run=run))
+    if cards:
+        resolve_all(run, cards, CONNECTED, account.bucket, YOU)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def connections(request: HttpRequest) -> HttpResponse:
+    """List them; with the form field `account`, disconnect that one."""
+    caller = visitor(request)
+    mine = ToolAccount.objects.filter(bucket=caller.bucket, connected_at__isnull=False)
+    if request.method == "POST":
+        chosen = get_object_or_404(mine, pk=read_id(request.POST.get("account", "")))
+        async_to_sync(sign_ins.disconnect)(chosen)
+        return redirect("connections")
+    entries = [
+        {"account": account, "host": urlsplit(account.server).netloc}
+        for account in mine.order_by("title", "server", "pk")[:LISTED]
+    ]
+    return render(request, "chat/connections.html", {"entries": entries})
+
+
+def read_id(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -1,0 +1,86 @@
+"""An HTTP request of a script or a program: its caller, and errors as JSON."""
+
+from typing import Any, ClassVar
+
+from apps.accounts.authentication import authenticate
+from apps.accounts.caller import Caller
+from apps.accounts.sender_headers import read_headers
+from apps.chat.access import caller_of_scope
+from apps.chat.origins import check_csrf
+from apps.chat.protocol import to_json
+from apps.errors import QuickAppError, Refused
+from apps.streaming.bodies import BodyTooLarge, BodyTooSlow
+from apps.streaming.consumer import HttpConsumer
+
+JSON = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
+STATUS = {
+    "no_session": 401,
+    "unauthorized": 401,
+    "csrf_failed": 403,
+    "forbidden": 403,
+    "answered": 404,
+    "DeploymentNotFound": 404,
+    "conversation_not_found": 404,
+    "task_not_found": 404,
+    "method_not_allowed": 405,
+    "no_run": 409,
+    "run_going": 409,
+    "queue_full": 409,
+    "application_deleted": 410,
+    "too_many_runs": 429,
+    "too_many_streams": 429,
+    "application_broken": 500,
+    "internal_error": 500,
+    "server_stopping": 503,
+}
+"""By code; 400 for any other."""
+
+
+class JsonConsumer(HttpConsumer):
+    """Subclasses write `answer`, which may raise any `QuickAppError`."""
+
+    method: ClassVar[str] = "GET"
+
+    async def handle(self) -> None:
+        try:
+            if self.scope["method"] != self.method:
+                raise Refused("method_not_allowed", f"Use {self.method}.")
+            await self.answer()
+        except QuickAppError as error:
+            await self.refuse(error)
+
+    async def answer(self) -> None:
+        raise NotImplementedError
+
+    async def caller(self) -> Caller:
+        """The holder of the API key, or the visitor whose session it is.
+
+        Raises `NotAuthenticated` for a key that is not valid, and `Refused`.
+        """
+        sent = read_headers(self.scope["headers"])
+        if not sent.api_key and not sent.bearer:
+            if self.method != "GET":
+                check_csrf(self.scope)
+            return caller_of_scope(self.scope)
+        holder = await authenticate(self.scope)
+        # Nothing else of the request: a process that goes on with the answer has not got it.
+        return Caller(holder.bucket, "key", scope=holder.scope, locale=holder.locale)
+
+    async def send_json(self, status: int, body: dict[str, Any]) -> None:
+        await self.respond(status, to_json(body).encode(), JSON)
+
+    async def refuse(self, error: QuickAppError) -> None:
+        match error:
+            case BodyTooLarge():
+                status = 413
+            case BodyTooSlow():
+                status = 408
+            case _:
+                status = STATUS.get(error.code, 400)
+        await self.send_json(status, {"error": {"message": str(error), "code": error.code}})
+
+    async def fail(self) -> None:
+        if self.is_started:
+            await super().fail()
+        else:
+            await self.refuse(Refused("internal_error", "Something went wrong. Try again."))

@@ -1,0 +1,159 @@
+"""A question is stored, and with it a run that is to answer it begins."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from apps.accounts.caller import Caller
+from apps.agent.ledger import Consent
+from apps.agent.messages import Message as Spoken
+from apps.catalog.models import Application
+from apps.catalog.resolve import ResolvedApplication
+from apps.chat.access import find, find_open, own, reference_of
+from apps.chat.folders import attached
+from apps.chat.frames import Ask
+from apps.chat.models import Conversation, Message, title_of
+from apps.errors import ApplicationNotFound, Refused
+from apps.live import journal, leases, queue
+from apps.live.consents import read_consents
+from apps.live.events import QuestionAdded, StatusChanged, storable
+from apps.live.log import RunLog
+from apps.live.models import KeptManifest, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An answer that this process is to write; without a log, one that was begun or queued before."""
+
+    conversation: Conversation
+    run: Run
+    messages: tuple[Spoken, ...] = ()
+    log: RunLog | None = None
+    consents: Mapping[str, Consent] = field(default_factory=dict)
+
+
+def begin(caller: Caller, application: ResolvedApplication, ask: Ask, holder: str) -> Begun:
+    """Store the question and claim the conversation; without a holder the answer is queued.
+
+    Raises `Refused`, `ApplicationNotFound` for an application that was deleted in this moment.
+    """
+    text = read_question(ask)
+    try:
+        with transaction.atomic():
+            before = find_begun(caller, application.slug, ask.id)
+            return before or begin_new(caller, application, ask, text, holder)
+    except Refused:
+        # Another process may have taken the same frame in this moment.
+        before = find_begun(caller, application.slug, ask.id)
+        if before is None:
+            raise
+        return before
+    except IntegrityError:
+        if Application.objects.filter(pk=application.id).exists():
+            raise
+        raise ApplicationNotFound(application.slug) from None
+
+
+def find_begun(caller: Caller, slug: str, request: UUID) -> Begun | None:
+    """The answer that was begun when the same question was sent before."""
+    known = Run.objects.filter(bucket=caller.bucket, request=request).first()
+    return None if known is None else Begun(find(caller, known.stream, slug), known)
+
+
+def begin_new(
+    caller: Caller,
+    application: ResolvedApplication,
+    ask: Ask,
+    text: str,
+    holder: str,
+    run_id: UUID | None = None,
+) -> Begun:
+    attachments = attached(caller, (file.url for file in ask.attachments))
+    if ask.conversation is None:
+        title = title_of(text) or title_of(attachments[0]["title"])
+        conversation = create(caller, application, ask.begin, title)
+    else:
+        conversation = find_open(caller, ask.conversation, application.slug)
+    run = Run(
+        id=run_id or uuid4(),
+        stream=conversation.pk,
+        request=ask.id,
+        application=application.slug,
+        application_pk=application.id,
+        manifest=keep_manifest(application),
+        bucket=caller.bucket,
+        caller=reference_of(replace(caller, timezone=ask.timezone, surface=ask.surface)),
+    )
+    queue.admit(run, holder)
+    return store_question(conversation, run, text, attachments)
+
+
+def read_question(ask: Ask) -> str:
+    """The text of a question. Raises `Refused` for one that is empty or too long."""
+    text = ask.text
+    if not text.strip() and not ask.attachments:
+        raise Refused("empty_text", "Write a question first.")
+    limit = settings.CHAT_MAX_QUESTION_CHARS
+    if len(text) > limit:
+        raise Refused(
+            "too_long",
+            f"The question has {len(text):,} characters; at most {limit:,} can be asked.",
+        )
+    return str(storable(text))
+
+
+def create(
+    caller: Caller, application: ResolvedApplication, begin: UUID | None, title: str
+) -> Conversation:
+    # A duplicated tab wishes for the same id, which then belongs to the first one.
+    is_free = begin is not None and not Conversation.objects.filter(pk=begin).exists()
+    chosen = begin if is_free and begin is not None else uuid4()
+    return own(caller).create(
+        id=chosen, application_id=application.id, owner=caller.bucket, title=title
+    )
+
+
+def keep_manifest(application: ResolvedApplication) -> KeptManifest:
+    """The row of the manifest that the application was made of."""
+    kept = KeptManifest(digest=application.digest, text=json.dumps(application.document))
+    if not KeptManifest.objects.filter(pk=kept.pk).exists():
+        KeptManifest.objects.bulk_create([kept], ignore_conflicts=True)
+    return kept
+
+
+def store_question(
+    conversation: Conversation, run: Run, text: str, attachments: list[dict[str, str]]
+) -> Begun:
+    leases.claim(run)
+    question = Message.objects.create(
+        conversation=conversation,
+        run=run,
+        role=Message.Role.USER,
+        text=text,
+        attachments=attachments,
+    )
+    conversation.updated_at = question.created_at
+    conversation.save(update_fields=["updated_at"])
+    events = (question_added(question), StatusChanged(run.status))
+    before = journal.add(conversation.pk, run.pk, events)
+    if run.status == Run.Status.QUEUED:
+        return Begun(conversation, run)
+    messages = tuple(message.spoken() for message in conversation.messages.all())
+    log = RunLog(conversation.pk, run.pk, before + 1, events)
+    return Begun(conversation, run, messages, log, read_consents(run))
+
+
+def question_added(question: Message) -> QuestionAdded:
+    return QuestionAdded(
+        {
+            "id": str(question.uuid),
+            "role": question.role,
+            "text": question.text,
+            "attachments": question.attachments,
+            "created_at": question.created_at.isoformat(),
+        }
+    )

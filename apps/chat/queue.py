@@ -1,0 +1,186 @@
+"""Messages that wait until the answers before them are over: a queue for each conversation."""
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Min, Q, QuerySet
+
+from apps.accounts.caller import Caller
+from apps.catalog.resolve import ResolvedApplication
+from apps.chat.access import caller_of_run, find_open, own, reference_of
+from apps.chat.folders import attached
+from apps.chat.frames import Ask, SentFile
+from apps.chat.models import Conversation, QueuedMessage
+from apps.chat.questions import Begun, begin_new, find_begun, read_question
+from apps.errors import Refused
+from apps.live import leases
+from apps.live.models import Run
+
+MOST = 10
+"""Messages that wait in one conversation."""
+AT_ONCE = 50
+"""Conversations that one sweep goes on with."""
+
+
+def has_to_wait(conversation: UUID, request: UUID) -> bool:
+    """Whether a message has to wait, or waits already because it was sent before."""
+    waiting = QueuedMessage.objects.filter(conversation=conversation)
+    before = waiting.filter(Q(is_held=False) | Q(request=request))
+    return leases.open_run(conversation) is not None or before.exists()
+
+
+@transaction.atomic
+def add(caller: Caller, slug: str, ask: Ask) -> QueuedMessage:
+    """Put a message at the end, or in front of all when it stops the answer. Raises `Refused`."""
+    text = read_question(ask)
+    if ask.conversation is None:
+        raise Refused("conversation_not_found", "There is no such conversation.")
+    found = find_open(caller, ask.conversation, slug)
+    # Locked, so that messages from several tabs are counted one after the other.
+    waiting = Conversation.objects.select_for_update().get(pk=found.pk).queued
+    known = waiting.filter(request=ask.id).select_related("conversation").first()
+    if known is not None:
+        return known
+    if waiting.count() >= MOST:
+        raise Refused("queue_full", f"{MOST} messages are waiting already. Remove one of them.")
+    row = QueuedMessage(
+        conversation=found,
+        request=ask.id,
+        text=text,
+        attachments=attached(caller, (file.url for file in ask.attachments)),
+        caller=reference_of(replace(caller, timezone=ask.timezone, surface=ask.surface)),
+    )
+    last = waiting.last()
+    row.position = 0 if last is None else last.position + 1
+    row.save(force_insert=True)
+    if ask.while_running == "stop":
+        put_first(caller, row.pk)
+    return row
+
+
+def change(caller: Caller, pk: UUID, text: str | None, held: bool | None) -> UUID:
+    """Change what is not None; the conversation. Raises `Refused`."""
+    row = find(caller, pk)
+    changed: dict[str, Any] = {"problem": ""}
+    if text is not None:
+        files = tuple(SentFile(url=file["url"]) for file in row.attachments)
+        changed["text"] = read_question(Ask(type="ask", id=pk, text=text, attachments=files))
+    if held is not None:
+        changed["is_held"] = held
+    if not mine(caller).filter(pk=pk).update(**changed):
+        raise not_queued()
+    return row.conversation_id
+
+
+def remove(caller: Caller, pk: UUID) -> UUID:
+    """The conversation. Raises `Refused`."""
+    row = find(caller, pk)
+    if not mine(caller).filter(pk=pk).delete()[0]:
+        raise not_queued()
+    return row.conversation_id
+
+
+@transaction.atomic
+def put_first(caller: Caller, pk: UUID) -> UUID:
+    """Let a message be the next, and the others follow; its conversation. Raises `Refused`."""
+    row = find(caller, pk)
+    waiting = QueuedMessage.objects.filter(conversation=row.conversation_id)
+    waiting.update(is_held=False, problem="")
+    first = waiting.aggregate(first=Min("position"))["first"]
+    waiting.filter(pk=pk).update(position=(first or 0) - 1)
+    return row.conversation_id
+
+
+def hold(conversation: UUID) -> None:
+    """Let nothing be asked until the person says so."""
+    QueuedMessage.objects.filter(conversation=conversation).update(is_held=True)
+
+
+@transaction.atomic
+def hold_refused(row: QueuedMessage, problem: str) -> None:
+    """Hold the queue whose next message cannot be asked."""
+    hold(row.conversation_id)
+    QueuedMessage.objects.filter(pk=row.pk).update(problem=problem)
+
+
+def next_of(conversation: UUID) -> QueuedMessage | None:
+    """The message that is to be asked now."""
+    if leases.open_run(conversation) is not None:
+        return None
+    due = QueuedMessage.objects.filter(conversation=conversation, is_held=False)
+    return due.select_related("conversation__application").first()
+
+
+def due_conversations() -> list[UUID]:
+    """Where a message is to be asked now."""
+    going = Run.objects.filter(status__in=Run.OPEN).values("stream")
+    due = QueuedMessage.objects.filter(is_held=False).exclude(conversation__in=going)
+    ids = due.order_by("conversation").values_list("conversation", flat=True)
+    return list(ids.distinct()[:AT_ONCE])
+
+
+def slug_of(row: QueuedMessage) -> str:
+    """Of an application that was deleted, its former one."""
+    application = row.conversation.application
+    return row.conversation.former_slug if application is None else application.slug
+
+
+def caller_of(row: QueuedMessage) -> Caller:
+    """Raises `Refused` for an account that is closed, and for a key that is not valid any more."""
+    conversation = row.conversation
+    return caller_of_run(Run(stream=conversation.pk, bucket=conversation.owner, caller=row.caller))
+
+
+@transaction.atomic
+def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: str) -> Begun:
+    """Make a queued message a question, as it is in this moment. Raises `Refused`."""
+    row = QueuedMessage.objects.select_for_update().filter(pk=pk, is_held=False).first()
+    if row is None:
+        raise not_queued()
+    row.delete()
+    before = find_begun(caller, application.slug, row.request)
+    if before is not None:
+        return before
+    ask = Ask(
+        type="ask",
+        id=row.request,
+        text=row.text,
+        conversation=row.conversation_id,
+        attachments=tuple(SentFile(url=file["url"]) for file in row.attachments),
+        timezone=caller.timezone,
+        surface=caller.surface,
+    )
+    return begin_new(caller, application, ask, read_question(ask), holder, pk)
+
+
+def shown(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
+    """The queue of a conversation as the page reads it."""
+    return [
+        {
+            "id": str(row.pk),
+            "request": str(row.request),
+            "text": row.text,
+            "attachments": row.attachments,
+            "held": row.is_held,
+            "problem": row.problem,
+        }
+        for row in mine(caller).filter(conversation=conversation)
+    ]
+
+
+def find(caller: Caller, pk: UUID) -> QueuedMessage:
+    """Raises `Refused`, for somebody else's as for one that is not there any more."""
+    row = mine(caller).filter(pk=pk).first()
+    if row is None:
+        raise not_queued()
+    return row
+
+
+def mine(caller: Caller) -> QuerySet[QueuedMessage]:
+    return QueuedMessage.objects.filter(conversation__in=own(caller))
+
+
+def not_queued() -> Refused:
+    return Refused("not_queued", "This message is not waiting any more.")

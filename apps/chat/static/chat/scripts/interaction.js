@@ -1,0 +1,179 @@
+/** A card that asks the person something, and the line that stays when it is decided. */
+
+import { html, LitElement, nothing } from "../vendor/lit.js";
+import { approvalCard } from "./approval-card.js";
+import { momentText, secondsText } from "./durations.js";
+import { elicitationCard } from "./elicitation-card.js";
+import { icon } from "./icons.js";
+import { isOpen } from "./interactions.js";
+import { questionCard } from "./question-card.js";
+import { signInCard } from "./sign-in-card.js";
+
+/** @import { InteractionAnswer, RunStatus } from "./frames.js" */
+/** @import { Interaction } from "./interactions.js" */
+
+const SECOND = 1_000;
+let count = 0;
+
+/** Dispatches `answer`, which bubbles, with `{key, kind, answer}` as its detail. */
+export class ChatInteraction extends LitElement {
+  static properties = {
+    interaction: { attribute: false },
+    version: { attribute: false },
+    status: { attribute: false },
+    problem: { state: true },
+  };
+
+  #id = `interaction-${(count += 1)}`;
+  #timer = 0;
+
+  constructor() {
+    super();
+    /** @type {Interaction | undefined} */
+    this.interaction = undefined;
+    this.version = 0;
+    /** @type {RunStatus} */
+    this.status = "waiting";
+    this.problem = "";
+  }
+
+  createRenderRoot() {
+    return this;
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.#timer = setInterval(() => this.#isAsked && this.requestUpdate(), SECOND);
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    clearInterval(this.#timer);
+  }
+
+  get #isAsked() {
+    return this.interaction !== undefined && !this.interaction.resolved && !isOver(this.status);
+  }
+
+  /** To the card, not to a button of it: a key that is being typed must not decide anything. */
+  focus() {
+    const card = this.querySelector("section");
+    card?.scrollIntoView({ block: "nearest" });
+    card?.focus({ preventScroll: true });
+  }
+
+  render() {
+    const { interaction } = this;
+    if (!interaction) return nothing;
+    if (interaction.kind === "client_tool") return this.#isAsked ? callLine(interaction) : nothing;
+    if (!this.#isAsked) return outcomeLine(interaction);
+    const { asked, due } = interaction;
+    return html`<section class="interaction" tabindex="-1" aria-labelledby="${this.#id}-title" @keydown=${leaveByKey}>
+      <div class="interaction-head">
+        <h3 id="${this.#id}-title" dir="auto">${headingOf(asked)}</h3>
+        ${due === null ? nothing : html`<span class="time-left" role="timer" aria-live="off">${timeLeft(due)}</span>`}
+      </div>
+      ${this.#card(interaction)}
+    </section>`;
+  }
+
+  /** @param {Interaction} interaction */
+  #card(interaction) {
+    const canAnswer = isOpen(interaction, this.status) && !interaction.sending;
+    const send = (/** @type {InteractionAnswer | null} */ answer) => this.#send(interaction, answer);
+    if (interaction.kind === "approval") return approvalCard(interaction, this.#id, canAnswer, send);
+    if (interaction.kind === "question")
+      return questionCard(interaction, this.#id, canAnswer, this.problem, send);
+    if (interaction.kind === "elicitation") return elicitationCard(interaction, this.#id, canAnswer, send);
+    if (interaction.kind === "sign_in") return signInCard(interaction, canAnswer, send);
+    return html`<p class="hint">This cannot be answered on this page.</p>`;
+  }
+
+  /** @param {Interaction} interaction @param {InteractionAnswer | null} answer */
+  #send({ key, kind }, answer) {
+    this.problem = answer ? "" : "Choose or write something, or skip the question.";
+    if (answer) this.dispatchEvent(new CustomEvent("answer", { bubbles: true, detail: { key, kind, answer } }));
+  }
+}
+customElements.define("chat-interaction", ChatInteraction);
+
+/** Escape leaves the card and decides nothing; elsewhere it stops the answer. @param {KeyboardEvent} event */
+function leaveByKey(event) {
+  if (event.key !== "Escape" || event.isComposing) return;
+  event.preventDefault();
+  document.getElementById("question")?.focus();
+}
+
+/** @param {Record<string, any>} asked */
+export function headingOf(asked) {
+  return asked.title || asked.question || asked.name || "The answer needs you";
+}
+
+/** @param {RunStatus} status */
+function isOver(status) {
+  return status === "done" || status === "failed" || status === "stopped";
+}
+
+/** @param {number} due */
+function timeLeft(due) {
+  const seconds = Math.ceil(due - Date.now() / SECOND);
+  return seconds > 0 ? `${secondsText(seconds).replace(/\.0 s$/, " s")} left` : "The time is over";
+}
+
+/** What a page carries out; its step tells what came of it. @param {Interaction} interaction */
+function callLine({ asked, isHere }) {
+  return html`<p class="decision">
+    ${icon("loader-circle")}
+    <span>
+      <span class="decision-title" dir="auto">${headingOf(asked)}</span>
+      <span>${isHere ? "On this page" : "On the page that asked"}</span>
+    </span>
+  </p>`;
+}
+
+/** @param {Interaction} interaction */
+function outcomeLine(interaction) {
+  const { resolved } = interaction;
+  const isYes = ["approved", "answered", "accepted", "connected"].includes(resolved?.answer.outcome ?? "");
+  return html`<p class="decision">
+    ${icon(isYes ? "check" : "x")}
+    <span>
+      <span class="decision-title" dir="auto">${headingOf(interaction.asked)}</span>
+      <span>${outcomeText(interaction)}</span>
+      ${resolved?.answer.always ? html`<a href="/approvals/">Ask again from now on…</a>` : nothing}
+    </span>
+  </p>`;
+}
+
+/** @param {Pick<Interaction, "kind" | "resolved">} interaction @returns {string} what was decided, by whom and when */
+export function outcomeText({ kind, resolved }) {
+  if (!resolved) return "Not decided: the answer ended before.";
+  const { answer, by, at } = resolved;
+  const moment = momentText(new Date(at * SECOND).toISOString());
+  const signed = `by ${by || "nobody"}, ${moment}`;
+  const changed = Object.keys(answer.arguments ?? {});
+  switch (answer.outcome) {
+    case "approved":
+      return `Approved ${signed}${changed.length ? `, with changed ${changed.join(", ")}` : ""}.`;
+    case "denied":
+      return `Denied ${signed}${answer.reason ? `: ${answer.reason}` : "."}`;
+    case "answered":
+      return `Answered ${signed}: ${[...(answer.choices ?? []), answer.text].filter(Boolean).join(", ")}`;
+    case "accepted":
+      return `Answered ${signed}.`;
+    case "declined":
+      return `Declined ${signed}.`;
+    case "cancelled":
+      return `Cancelled ${signed}.`;
+    case "lost":
+      return "Not answered: the call ended before.";
+    case "connected":
+      return `Connected ${signed}.`;
+    case "skipped":
+      return `Skipped ${signed}.`;
+    default:
+      return kind === "approval"
+        ? `Nobody decided in time, so it was not done (${moment}).`
+        : `Nobody answered in time (${moment}).`;
+  }
+}

@@ -1,0 +1,28 @@
+/** The card of a call that needs an account of the person's at another server. */
+
+import { html } from "../vendor/lit.js";
+import { icon } from "./icons.js";
+
+/** @import { InteractionAnswer } from "./frames.js" */
+/** @import { Interaction } from "./interactions.js" */
+
+/**
+ * @param {Interaction} interaction
+ * @param {boolean} isOpen whether it can be answered now
+ * @param {(answer: InteractionAnswer) => void} send
+ */
+export function signInCard({ asked }, isOpen, send) {
+  // The sign-in goes on in another tab; the server tells this one when it is done.
+  return html`<p>
+      You sign in at <strong>${asked.host}</strong>. Tools then use your account there when they call
+      <strong>${asked.server}</strong>.
+    </p>
+    <div class="interaction-buttons">
+      <a class="button primary" href="/connect/${encodeURIComponent(asked.account)}/" target="_blank" rel="noopener"
+        >${icon("external-link")}Connect<span class="visually-hidden"> (opens a new tab)</span></a
+      >
+      <button type="button" class="button" ?disabled=${!isOpen} @click=${() => send({ outcome: "skipped" })}>
+        Skip
+      </button>
+    </div>`;
+}

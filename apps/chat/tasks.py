@@ -1,0 +1,161 @@
+"""Questions of scripts and programs, each with a task to look at and to cancel."""
+
+from typing import Any, Literal
+from uuid import UUID, uuid4
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+from pydantic import Field, ValidationError
+
+from apps.accounts.caller import Caller
+from apps.catalog import access
+from apps.chat import answers, queue
+from apps.chat.access import person_stream
+from apps.chat.answers import OpenWorkspace
+from apps.chat.continuation import sweeper
+from apps.chat.frames import LARGEST_FRAME_BYTES, Ask, first_problem
+from apps.chat.json_consumer import JsonConsumer
+from apps.chat.models import Message, QueuedMessage
+from apps.errors import Refused
+from apps.live import journal
+from apps.live.events import RunFailed
+from apps.live.hub import HUB, Hub
+from apps.live.models import Run
+from apps.live.notifications import wake_viewers
+from apps.runs.workspaces import open_workspace
+
+
+class Submission(Ask):
+    """A question to the application with this slug. `id` makes a repeated request the same task."""
+
+    type: Literal["ask"] = "ask"
+    application: str = Field(pattern=r"^[-a-zA-Z0-9_]{1,50}$")
+    id: UUID = Field(default_factory=uuid4)
+    text: str = ""
+    surface: Literal[""] = ""  # a program has no page
+
+
+class TaskConsumer(JsonConsumer):
+    """`GET /api/IAIAssistantApi/tasks/{id}`"""
+
+    def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = open_workspace) -> None:
+        super().__init__()
+        self.hub = hub
+        self.open_workspace = open_workspace
+
+    async def answer(self) -> None:
+        caller = await self.caller()
+        await self.read_body(0)
+        if (queued := await self.find_queued(caller)) is not None:
+            await self.send_json(200, queued_task(queued))
+            return
+        run = await self.find(caller)
+        if run.status in Run.GOING:
+            await sweeper(self.hub, self.open_workspace).sweep(run.stream)
+            run = await self.find(caller)
+        await self.send_json(200, await database_sync_to_async(task)(run))
+
+    async def find_queued(self, caller: Caller) -> QueuedMessage | None:
+        rows = queue.mine(caller).select_related("conversation__application")
+        return await rows.filter(pk=self.scope["url_route"]["kwargs"]["task"]).afirst()
+
+    async def find(self, caller: Caller) -> Run:
+        """Raises `Refused`, for another's task as for a missing one."""
+        pk = self.scope["url_route"]["kwargs"]["task"]
+        run = await Run.objects.filter(pk=pk, bucket=caller.bucket).afirst()
+        if run is None:
+            raise Refused("task_not_found", "There is no such task.")
+        return run
+
+
+class CancelConsumer(TaskConsumer):
+    """`POST /api/IAIAssistantApi/tasks/{id}/cancel`"""
+
+    method = "POST"
+
+    async def answer(self) -> None:
+        caller = await self.caller()
+        await self.read_body(settings.REQUEST_MAX_BODY_BYTES)
+        queued = await self.find_queued(caller)
+        if queued is not None and (await queued.adelete())[0]:
+            await wake_viewers(self.hub, person_stream(caller.bucket))
+            await self.send_json(202, {**queued_task(queued), "status": Run.Status.STOPPED})
+            return
+        run = await self.find(caller)
+        if run.status not in Run.OPEN or not await answers.stop(self.hub, run.stream):
+            raise Refused("no_run", "The task is over.")
+        await self.send_json(202, await database_sync_to_async(task)(await self.find(caller)))
+
+
+class SubmitConsumer(TaskConsumer):
+    """`POST /api/IAIAssistantApi/SubmitMessage`"""
+
+    method = "POST"
+
+    async def answer(self) -> None:
+        caller = await self.caller()
+        sent = read_submission(await self.read_body(LARGEST_FRAME_BYTES))
+        if self.hub.is_closing:
+            raise Refused("server_stopping", "The server is restarting. Ask again in a moment.")
+        application = await access.find(sent.application, caller)
+        if sent.conversation is not None:
+            await sweeper(self.hub, self.open_workspace).sweep(sent.conversation)
+        how = (self.hub, caller, application, self.open_workspace)
+        taken = await answers.ask_or_queue(*how, sent)
+        task_id = taken.pk if isinstance(taken, QueuedMessage) else taken.run.pk
+        told = {"task_id": str(task_id), "conversation": str(taken.conversation.pk)}
+        await self.send_json(202, told)
+
+
+def read_submission(body: bytes) -> Submission:
+    """Raises `Refused` with a sentence that names the field."""
+    try:
+        return Submission.model_validate_json(body)
+    except ValidationError as error:
+        text = f"The message cannot be read. {first_problem(error)}."
+        raise Refused("bad_request", text) from error
+
+
+def queued_task(row: QueuedMessage) -> dict[str, Any]:
+    """A message that has yet to be asked. `error` says why it could not be."""
+    return {
+        "task_id": str(row.pk),
+        "conversation": str(row.conversation_id),
+        "application": queue.slug_of(row),
+        "status": Run.Status.QUEUED,
+        "started_at": row.created_at.isoformat(),
+        "finished_at": None,
+        "message": None,
+        "error": {"text": row.problem, "reference": ""} if row.problem else None,
+    }
+
+
+def task(run: Run) -> dict[str, Any]:
+    """The run as its caller sees it. When it is over, `message` is its answer."""
+    answer = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).first()
+    finished = run.finished_at
+    return {
+        "task_id": str(run.pk),
+        "conversation": str(run.stream),
+        "application": run.application,
+        "status": run.status,
+        "started_at": run.started_at.isoformat(),
+        "finished_at": None if finished is None else finished.isoformat(),
+        "message": None if answer is None else message_of(answer),
+        "error": error_of(run) if run.status == Run.Status.FAILED else None,
+    }
+
+
+def message_of(answer: Message) -> dict[str, Any]:
+    return {
+        "id": str(answer.uuid),
+        "text": answer.text,
+        "attachments": answer.attachments,
+        "finish_reason": answer.finish_reason,
+    }
+
+
+def error_of(run: Run) -> dict[str, str] | None:
+    said = journal.read_run(run.stream, run.pk)
+    failures = [event for event in said if isinstance(event, RunFailed)]
+    return {"text": failures[-1].text, "reference": failures[-1].reference} if failures else None

@@ -1,0 +1,80 @@
+"""The form of an MCP server, whose stored variables are never shown."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from apps.console.admin.lines_field import ArgumentsField
+from apps.console.admin.theme import LowTextarea, Switch
+from apps.console.admin.versioned_form import VersionedForm
+from apps.workspace.local.models import McpServer
+from apps.workspace.local.secrets import UnreadableSecret
+
+NO_VARIABLES = "No variables are stored."
+UNREADABLE = (
+    "Variables are stored, but none of this installation's SECRET_KEY and SALT_KEY values fits "
+    "them. Bring the old value back as a fallback, or type all of them again."
+)
+HOW = "One NAME=value in a line, or a JSON object. What is typed here replaces all that is stored."
+
+
+class SecretTextarea(LowTextarea):
+    """Typed text is not shown again, not even with the errors of the form."""
+
+    def format_value(self, value: Any) -> str:
+        return ""
+
+
+class McpServerForm(VersionedForm[McpServer]):
+    secret_fields = {"environment": ("new_environment", "clear_environment")}
+    typed_and_removed = "Either type variables or remove all of them."
+    arguments = ArgumentsField(help_text="One in a line. A list in JSON is read as such.")
+    new_environment = forms.CharField(
+        label="Environment",
+        required=False,
+        widget=SecretTextarea(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    clear_environment = forms.BooleanField(
+        label="Remove all stored variables", required=False, widget=Switch
+    )
+
+    class Meta:
+        model = McpServer
+        fields = ()  # the admin names them
+
+    def secret_state(self, stored: str) -> str:
+        """The names of the stored variables, without their values."""
+        return f"{self.variables_state(stored)} {HOW}"
+
+    def variables_state(self, stored: str) -> str:
+        if isinstance(stored, UnreadableSecret):
+            return UNREADABLE
+        try:
+            names = sorted(self.instance.parsed_environment())
+        except ValueError:
+            return "What is stored is not a JSON object of texts; type all variables again."
+        return f"Stored: {', '.join(names)}." if names else NO_VARIABLES
+
+    def clean_new_environment(self) -> str:
+        typed: str = self.cleaned_data["new_environment"]
+        return json.dumps(variables_of(typed)) if typed.strip() else ""
+
+
+def variables_of(text: str) -> dict[str, str]:
+    """Raises `ValidationError`, without the typed text in its message."""
+    if text.lstrip().startswith("{"):
+        try:
+            return dict(json.loads(text))
+        except (ValueError, RecursionError):
+            raise ValidationError("This begins as JSON and is none.") from None
+    variables = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        name, sign, value = line.partition("=")
+        if not line.strip():
+            continue
+        if not sign:
+            raise ValidationError(f"Line {number} has no equals sign: write NAME=value.")
+        variables[name.strip()] = value.strip()
+    return variables

@@ -1,0 +1,187 @@
+"""Runs of the page that go or wait: operators stop them, and answer what they ask."""
+
+from datetime import datetime
+from typing import Any, cast
+
+from asgiref.sync import async_to_sync
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import Prefetch, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+
+from apps.agent.ledger import InteractionKind
+from apps.console.admin.answering import FORMS, AnswerForm, heading, shown_arguments
+from apps.console.admin.callers import caller_names
+from apps.console.admin.runs import ApplicationFilter
+from apps.console.admin.theme import Admin
+from apps.errors import Refused
+from apps.live.hub import HUB
+from apps.live.interactions import take_answer
+from apps.live.models import Interaction, Run
+from apps.live.stopping import stop
+
+LONGEST_HEADING = 100
+GONE = "This was answered already, or is not asked any more."
+KINDS = {"sign_in": "sign-in", "client_tool": "tool of the browser"}
+OPEN = Interaction.objects.filter(answer__isnull=True).order_by("pk")
+
+
+class StateFilter(admin.SimpleListFilter):
+    title = "state"
+    parameter_name = "status"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(status.value, str(status.label)) for status in Run.OPEN]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> QuerySet[Run]:
+        return queryset if self.value() is None else queryset.filter(status=self.value())
+
+
+@admin.register(Run)
+class OpenRunAdmin(Admin[Run]):
+    list_display = (
+        "application",
+        "person",
+        "state",
+        "since",
+        "waits_for",
+        "process",
+        "attempts",
+    )
+    list_display_links = None
+    list_filter = (StateFilter, ApplicationFilter)
+    search_fields = ("=application", "=bucket")
+    search_help_text = "The whole name of an application or a caller."
+    ordering = ("started_at",)
+    actions = ("stop_selected",)
+    list_before_template = "admin/runs/before.html"
+    fields = ("application", "bucket", "door", "status", "started_at", "holder", "attempts")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perm("runs.view_run")
+
+    def has_stop_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("runs.change_run")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
+        asking = Prefetch("interactions", queryset=OPEN.all(), to_attr="asking")
+        runs: QuerySet[Run] = super().get_queryset(request)
+        return runs.filter(status__in=Run.OPEN).prefetch_related(asking)
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        listed = super().get_changelist_instance(request)
+        names = caller_names(row.bucket for row in listed.result_list)
+        for row in listed.result_list:
+            row.person_name = names[row.bucket]
+            row.may_answer = may_answer(request)
+        return listed
+
+    @admin.display(description="person", ordering="bucket")
+    def person(self, run: Any) -> str:
+        return str(run.person_name)
+
+    @admin.display(description="state", ordering="status")
+    def state(self, run: Run) -> str:
+        return "stopping" if run.is_stop_requested else run.get_status_display().lower()
+
+    @admin.display(description="since")
+    def since(self, run: Run) -> datetime:
+        # A run that nobody works on was written last when that began.
+        return run.started_at if run.status == Run.Status.RUNNING else run.beat_at
+
+    @admin.display(description="process", ordering="holder")
+    def process(self, run: Run) -> str:
+        return run.holder
+
+    @admin.display(description="waits for")
+    def waits_for(self, run: Any) -> str | SafeString:
+        if run.status == Run.Status.QUEUED:
+            return "room"
+        if run.status == Run.Status.RUNNING:
+            return ""
+        lines = ((self.asked_link(run, asked),) for asked in run.asking)
+        return format_html_join(SafeString("<br>"), "{}", lines)
+
+    def asked_link(self, run: Any, asked: Interaction) -> str | SafeString:
+        words = Truncator(heading(asked)).chars(LONGEST_HEADING)
+        text = f"{KINDS.get(asked.kind, asked.kind)}: {words}"
+        if not run.may_answer or asked.kind not in FORMS:
+            return text
+        link = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
+        return format_html(link, self.url("answer", asked.pk), text)
+
+    @admin.action(description="Stop selected runs", permissions=("stop",))
+    def stop_selected(self, request: HttpRequest, runs: QuerySet[Run]) -> None:
+        stopped = [run for run in runs if async_to_sync(stop)(HUB, run)]
+        for run in stopped:
+            self.log_change(request, run, "Stopped.")
+        self.message_user(request, f"Told to stop: {len(stopped)}.")
+
+    def get_urls(self) -> list[URLPattern]:
+        answer = self.viewer_path("answer/<int:number>/", self.answer_view, "answer")
+        return [answer, *super().get_urls()]
+
+    def answer_view(self, request: HttpRequest, number: int) -> HttpResponse:
+        """The card of what a run asks, and the answer to it. Raises PermissionDenied."""
+        if not may_answer(request):
+            raise PermissionDenied
+        waiting = OPEN.filter(run__status=Run.Status.WAITING, kind__in=FORMS)
+        asked = waiting.select_related("run").filter(pk=number).first()
+        if asked is None:
+            self.message_user(request, GONE, messages.WARNING)
+            return redirect(self.url("changelist"))
+        form = FORMS[asked.kind](asked.asked, request.POST or None)
+        if form.is_valid() and self.give(request, asked, form):
+            return redirect(self.url("changelist"))
+        context = {
+            "asked": asked,
+            "card": asked.asked,
+            "arguments": shown_arguments(asked),
+            "form": form,
+            "person": name_of(asked.run),
+            "needs_other": asked.asked.get("four_eyes") and asked.run.bucket == bucket_of(request),
+        }
+        return self.page(request, "admin/runs/answer.html", heading(asked), context)
+
+    def give(self, request: HttpRequest, asked: Interaction, form: AnswerForm) -> bool:
+        """Answer, and record who did; False if the answer is refused."""
+        user, run, answer = cast(User, request.user), asked.run, form.answer
+        name = user.get_full_name() or user.get_username()
+        kind = cast(InteractionKind, asked.kind)
+        try:
+            async_to_sync(take_answer)(HUB, run, asked.key, kind, answer, bucket_of(request), name)
+        except Refused as error:
+            self.message_user(request, str(error), messages.ERROR)
+            return False
+        about = asked.asked.get("name") or "a question"
+        said = f"{answer['outcome'].capitalize()} on behalf of {name_of(run)}: {about}."
+        self.log_change(request, run, said)
+        self.message_user(request, said)
+        return True
+
+
+def may_answer(request: HttpRequest) -> bool:
+    return request.user.has_perm("runs.answer_for_others")
+
+
+def name_of(run: Run) -> str:
+    return caller_names([run.bucket])[run.bucket]
+
+
+def bucket_of(request: HttpRequest) -> str:
+    return f"user-{request.user.pk}"

@@ -1,0 +1,56 @@
+"""The runs of all doors in the admin: to be read, filtered and found by an error's reference."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from apps.catalog.models import Application
+from apps.console.admin.theme import Admin
+from apps.live.run_summary import RunSummary
+
+
+class ApplicationFilter(admin.SimpleListFilter):
+    """Offers the applications of the catalog; to look for all names among the runs takes long."""
+
+    title = parameter_name = "application"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return list(Application.objects.order_by("title").values_list("slug", "title"))
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[RunSummary]
+    ) -> QuerySet[RunSummary]:
+        return queryset if self.value() is None else queryset.filter(application=self.value())
+
+
+@admin.register(RunSummary)
+class RunAdmin(Admin[RunSummary]):
+    list_display = (
+        "started_at",
+        "application",
+        "door",
+        "bucket",
+        "status",
+        "seconds",
+        "model_calls",
+        "tool_calls",
+        "prompt_tokens",
+        "completion_tokens",
+        "error_reference",
+    )
+    list_filter = ("door", "status", ApplicationFilter)
+    search_fields = ("=error_reference", "=application", "=bucket")
+    search_help_text = "An error reference, or the whole name of an application or a caller."
+    ordering = ("-started_at",)
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False

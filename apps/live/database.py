@@ -1,0 +1,37 @@
+"""Calls of the database from coroutines: on Channels' threads, or on one that keeps its connection."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+from channels.db import database_sync_to_async
+from django.db import InterfaceError, OperationalError, connection
+
+
+class Execute(Protocol):
+    """Calls a function on a thread with a connection to the database."""
+
+    def __call__(self, work: Callable[[], Any], /) -> Awaitable[Any]: ...
+
+
+async def on_a_thread(work: Callable[[], Any]) -> Any:
+    return await database_sync_to_async(work)()
+
+
+class OwnThread:
+    """A thread whose connection stays open, which is quicker than one for each call."""
+
+    def __init__(self) -> None:
+        self.pool = ThreadPoolExecutor(1, thread_name_prefix="committer")
+
+    async def __call__(self, work: Callable[[], Any]) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self.pool, call, work)
+
+
+def call(work: Callable[[], Any]) -> Any:
+    try:
+        return work()
+    except (OperationalError, InterfaceError):
+        connection.close()  # the next call opens a new one
+        raise

@@ -1,0 +1,102 @@
+"""What a call asks its person while it goes on. The question lasts as long as the call.
+
+The answer is stored by the process that gets it, and told by the one that makes the call: it alone
+writes the journal of the run.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+from channels.db import database_sync_to_async
+from django.utils import timezone
+
+from apps.agent.events import InteractionRequested
+from apps.agent.ledger import Interaction as Asked
+from apps.live.events import InteractionResolved, storable
+from apps.live.models import LONGEST_KEY, Interaction, Run
+from apps.live.notifications import hearing_of_answers
+from apps.live.run_record import RunRecord
+
+LOOK_SECONDS = 2.0
+"""How often an answer is looked for that no process announces."""
+TIMEOUT: Mapping[str, Any] = {"outcome": "timeout"}
+LOST: Mapping[str, Any] = {"outcome": "lost"}
+YOU = "you"
+"""The name of somebody who answers in a conversation of their own."""
+
+
+async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, Any]:
+    """Show the question, and return the answer to it; of that only the outcome is kept.
+
+    A question that is cancelled with its call, or dies with the process, is told as lost.
+    """
+    row = question_row(record, question)
+    await database_sync_to_async(row.save)(force_insert=True)
+    due = None if row.due_at is None else row.due_at.timestamp()
+    shown = replace(question, key=row.key, asked=row.asked)
+    record.say(InteractionRequested(shown, due))
+    answer = LOST
+    try:
+        async with hearing_of_answers(record.log.run) as heard:
+            answer = await await_answer(row, heard)
+    finally:
+        outcome = {"outcome": answer["outcome"]}
+        by = "" if answer in (TIMEOUT, LOST) else YOU
+        record.say(InteractionResolved(row.key, row.kind, outcome, by, time.time()))
+        await database_sync_to_async(close)(row, outcome)
+    return answer
+
+
+def question_row(record: RunRecord, question: Asked) -> Interaction:
+    # A call may ask more than once, and once more when another process repeats it.
+    key = f"{storable(question.key)[: LONGEST_KEY - 20]}/e:{uuid4().hex[:12]}"
+    return Interaction(
+        run_id=record.log.run,
+        key=key,
+        kind=question.kind,
+        asked=storable(question.asked),
+        due_at=timezone.now() + timedelta(seconds=question.seconds or 0),
+    )
+
+
+async def await_answer(row: Interaction, heard: asyncio.Event) -> Mapping[str, Any]:
+    while True:
+        heard.clear()
+        found: Mapping[str, Any] | None = await database_sync_to_async(read_answer)(row)
+        if found is not None:
+            return found
+        left = LOOK_SECONDS if row.due_at is None else (row.due_at - timezone.now()).total_seconds()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, min(left, LOOK_SECONDS))):
+                await heard.wait()
+
+
+def read_answer(row: Interaction) -> Mapping[str, Any] | None:
+    """The answer, that nobody came with one in time, or None as long as there may be one."""
+    rows = Interaction.objects.filter(pk=row.pk)
+    if row.due_at is not None and timezone.now() >= row.due_at:
+        rows.filter(answer__isnull=True).update(answer=TIMEOUT)
+    found = rows.first()
+    # Without a row the conversation was deleted.
+    answer: Mapping[str, Any] | None = LOST if found is None else found.answer
+    return answer
+
+
+def close(row: Interaction, outcome: Mapping[str, Any]) -> None:
+    """What the person wrote is for the server alone. A closed question has no time left."""
+    Interaction.objects.filter(pk=row.pk).update(answer=outcome, due_at=None)
+
+
+def end_lost_questions(run: Run) -> list[InteractionResolved]:
+    """End what a process asked that is gone; its calls cannot get the answers any more."""
+    rows = Interaction.objects.filter(run=run, kind="elicitation", due_at__isnull=False)
+    keys = list(rows.values_list("key", flat=True))
+    rows.update(answer=LOST, due_at=None)
+    now = time.time()
+    return [InteractionResolved(key, "elicitation", LOST, "", now) for key in keys]

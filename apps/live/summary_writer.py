@@ -1,0 +1,141 @@
+"""Writes the rows of runs that nobody keeps, once a second for all runs of the process.
+
+A run only appends to a list; nothing waits for the database, and what it refuses fails no run.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import InterfaceError, OperationalError
+from django.utils import timezone
+
+from apps.agent.progress import Progress
+from apps.live import summaries
+from apps.live.database import Execute
+from apps.live.hub import HUB
+from apps.live.run_summary import RunSummary
+from apps.live.summaries import AT_ONCE, RunFigures
+from apps.runs.failures import reference_of
+
+logger = logging.getLogger(__name__)
+
+TICK_SECONDS = 1.0
+BEAT_SECONDS = 60.0
+PAUSE_SECONDS = 5.0
+"""Before the next attempt while the database is away."""
+MOST_WAITING = 10_000
+"""Rows of runs that are over and not written; some 10 MB. More are dropped."""
+
+Status = RunSummary.Status
+
+
+class SummaryWriter:
+    """Its task lives as long as there are runs.
+
+    A run that goes on at the next tick is written as begun, so that one whose process dies ends as
+    failed; most are over by then, and are written once.
+    """
+
+    def __init__(self, execute: Execute) -> None:
+        self.execute = execute
+        self.going: dict[UUID, RunFigures] = {}
+        self.over: list[RunFigures] = []
+        self.dropped = 0
+        self.beat_at = 0.0
+        # asyncio itself holds tasks by weak references only.
+        self.task: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def recorded(self, row: RunFigures) -> Iterator[Progress]:
+        """Record the run that the block is; it counts in what it is given."""
+        self.going[row.id] = row
+        if self.task is None or self.task.done():
+            self.task = asyncio.create_task(self.work())
+        progress = Progress()
+        try:
+            yield progress
+            row.end(Status.DONE, progress)
+        except Exception as error:
+            reference = reference_of(error)
+            # What is the request's own fault has no reference.
+            row.end(Status.FAILED if reference else Status.REFUSED, progress, reference)
+            raise
+        except BaseException:
+            row.end(Status.STOPPED, progress)
+            raise
+        finally:
+            self.take(row)
+
+    def take(self, row: RunFigures) -> None:
+        """Take a row that is over."""
+        del self.going[row.id]
+        if len(self.over) < MOST_WAITING:
+            self.over.append(row)
+        else:
+            self.dropped += 1
+
+    async def work(self) -> None:
+        while self.going or self.over:
+            await asyncio.sleep(TICK_SECONDS)
+            try:
+                await self.flush()
+            except (OperationalError, InterfaceError) as error:
+                logger.warning("The rows of runs wait: %s", error)
+                await asyncio.sleep(PAUSE_SECONDS)
+
+    async def close(self) -> None:
+        """Write what is there; the process ends."""
+        if self.task is not None:
+            self.task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self.task
+        try:
+            await self.flush()
+        except (OperationalError, InterfaceError) as error:
+            logger.warning("The rows of %d runs are lost: %s", len(self.over), error)
+
+    async def flush(self) -> None:
+        """Write the rows of the runs that are over or that began. Raises `OperationalError`,
+        `InterfaceError`; everything is still to be written then."""
+        if self.dropped:
+            logger.warning("The rows of %d runs were dropped: too many wait", self.dropped)
+            self.dropped = 0
+        while some := self.over[:AT_ONCE]:
+            await self.write(some)
+            del self.over[: len(some)]
+        for some in in_portions([row for row in self.going.values() if not row.is_stored]):
+            await self.write(some)
+            for row in some:
+                row.is_stored = True
+        if time.monotonic() - self.beat_at >= BEAT_SECONDS:
+            await self.beat()
+
+    async def write(self, rows: Sequence[RunFigures]) -> None:
+        try:
+            await self.execute(partial(summaries.write, rows))
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception:
+            logger.exception("The rows of %d runs cannot be written", len(rows))
+
+    async def beat(self) -> None:
+        """Say that the process is alive, with which its runs go on."""
+        self.beat_at = time.monotonic()
+        for some in in_portions(list(self.going)):
+            rows = RunSummary.objects.filter(pk__in=some, status=Status.RUNNING)
+            await self.execute(partial(rows.update, seen_at=timezone.now()))
+
+
+def in_portions(items: list[Any]) -> Iterator[list[Any]]:
+    for start in range(0, len(items), AT_ONCE):
+        yield items[start : start + AT_ONCE]
+
+
+WRITER = SummaryWriter(HUB.execute)
+"""The writer of this process."""

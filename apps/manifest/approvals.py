@@ -1,0 +1,105 @@
+"""When a call of a tool has to be approved by a person."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+import regex
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from apps.manifest.nodes import Node
+
+MOST_CHARACTERS = 1_000
+"""Of a pattern: longer ones are data, not rules."""
+
+UNBOUNDED = frozenset({"$ref", "$dynamicRef", "patternProperties"})
+"""Keywords that may take any time, or lead out of the schema."""
+
+LONGEST_ANSWER_SECONDS = 30 * 24 * 3600
+AnswerSeconds = Annotated[float, Field(gt=0, le=LONGEST_ANSWER_SECONDS, allow_inf_nan=False)]
+"""The time that a person has to answer."""
+
+Scope = Literal["conversation", "application"]
+
+
+def checked_pattern(pattern: str) -> str:
+    try:
+        regex.compile(pattern, regex.IGNORECASE)
+    except regex.error as error:
+        raise PydanticCustomError(
+            "pattern", f"this is no regular expression: {error}; correct the pattern"
+        ) from error
+    return pattern
+
+
+def checked_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        raise PydanticCustomError(
+            "json_schema", f"this is no JSON Schema: {error.message}; correct the schema"
+        ) from error
+    if unbounded := sorted(UNBOUNDED & set(keys_of(schema))):
+        raise PydanticCustomError(
+            "json_schema",
+            f"`{unbounded[0]}` is not supported here; describe each argument by itself",
+        )
+    return schema
+
+
+def keys_of(value: object) -> Iterator[str]:
+    """All keys of a JSON value, at every depth."""
+    if isinstance(value, dict):
+        yield from value
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for item in inner:
+        yield from keys_of(item)
+
+
+Pattern = Annotated[
+    str, Field(min_length=1, max_length=MOST_CHARACTERS), AfterValidator(checked_pattern)
+]
+ArgumentSchema = Annotated[dict[str, Any], AfterValidator(checked_schema)]
+
+
+class CallRules(Node):
+    """Calls of tools, told by their text or by their arguments. One match is enough."""
+
+    patterns: tuple[Pattern, ...] = ()
+    """Regular expressions, searched without regard to case in the call's text, which is
+    `{"tool":"desk_close","arguments":{"id":7}}`: the name as the model sees it, the arguments in the
+    order in which the model wrote them."""
+    arguments: tuple[ArgumentSchema, ...] = ()
+    """JSON Schemas that the object of arguments is held against, such as
+    `{"properties": {"amount": {"maximum": 100}}, "required": ["amount"]}`. An argument that is left
+    out has its default value."""
+
+
+class Approval(Node):
+    """Which calls are made at once, which wait for a person, and which are not made. What is denied
+    anywhere is denied; then what is allowed anywhere is made; of the rest, the nearest `mode`
+    decides: that of the tool, the toolset, the application, the installation."""
+
+    mode: Literal["auto", "confirm"] | None = None
+    """`auto`: calls are made; `confirm`: each waits until a person has approved it. Null: as the next
+    level says, at last `APPROVAL_MODE` of the installation, which is `auto` unless it is set."""
+    after_untrusted: Literal["auto", "confirm"] | None = None
+    """`confirm`: once the conversation has read something untrusted, calls that may change anything
+    wait for a person, also those that are allowed and those that people are spared. `auto`: they do
+    not. Null: as the next level says, at last `auto`."""
+    deny: CallRules = Field(default_factory=CallRules)
+    """Calls that are never made, whatever the mode is. The model is told so."""
+    allow: CallRules = Field(default_factory=CallRules)
+    """Calls that need no approval."""
+    seconds: AnswerSeconds | None = 60
+    """How long there is time to answer, at most 30 days; then the call is denied. Null: there is no
+    limit."""
+    editable: tuple[str, ...] = ()
+    """Names of arguments that the person may change before approving."""
+    always: tuple[Scope, ...] = ()
+    """What a person may be spared from then on: to be asked again for the tool in the same
+    `conversation`, or in the `application`."""
+    four_eyes: bool = False
+    """Another person has to approve than the one whose conversation it is."""

@@ -1,0 +1,113 @@
+"""What a person is told of a failure of the model's service, or of another one."""
+
+from typing import NamedTuple
+
+from apps.errors import GENERIC, ModelFailed, ServiceFailed
+
+LONGEST_UPSTREAM_TEXT = 500
+
+
+class Explanation(NamedTuple):
+    text: str
+    is_retryable: bool = False
+
+
+NOT_FOUND = Explanation(
+    "The AI model configured in this application could not be found. "
+    "Please contact your administrator."
+)
+REJECTED = Explanation(
+    "The request was rejected as invalid by the AI model service. "
+    "Please contact your administrator."
+)
+TOO_LONG = Explanation(
+    "The request exceeds the maximum context length of the AI model. "
+    "Please shorten your messages and try again."
+)
+BY_CODE = {
+    "content_filter": Explanation(
+        "The request was blocked by the content management policy. Please rephrase your message."
+    ),
+    "context_length_exceeded": TOO_LONG,
+    "truncate_prompt_error": TOO_LONG,
+}
+BY_STATUS = {
+    400: REJECTED,
+    401: Explanation(
+        "Authentication failed when accessing the AI model. Please contact your administrator."
+    ),
+    403: Explanation(
+        "You don't have permission to use the AI model configured in this application. "
+        "Please contact your administrator."
+    ),
+    404: NOT_FOUND,
+    409: Explanation("The AI model service reported a temporary conflict.", True),
+    413: Explanation(
+        "The request payload is too large. Please reduce the size of your message or attachments."
+    ),
+    422: REJECTED,
+    429: Explanation("The request was rate-limited by the AI model service.", True),
+}
+BROKEN = Explanation("The AI model service encountered an internal error.", True)
+BY_REASON = {
+    "timeout": Explanation("The request to the AI model service timed out.", True),
+    "connection": Explanation(
+        "Could not connect to the AI model service. "
+        "Please check connectivity or contact your administrator."
+    ),
+    "stream": Explanation("The AI model service failed while responding.", True),
+}
+SERVICE_BY_STATUS = {
+    401: Explanation(
+        "Authentication failed when accessing a required service. "
+        "Please contact your administrator."
+    ),
+    403: Explanation(
+        "You don't have permission to access a required service. Please contact your administrator."
+    ),
+    404: Explanation(
+        "A required service or resource could not be found. Please contact your administrator."
+    ),
+    429: Explanation("A required service is currently rate-limiting requests.", True),
+}
+SERVICE_BROKEN = Explanation("A required service encountered an internal error.", True)
+SERVICE_ODD_STATUS = Explanation(
+    "An unexpected HTTP error occurred. Please try again or contact your administrator."
+)
+SERVICE_BY_REASON = {
+    "timeout": Explanation("A request to a required service timed out.", True),
+    "connection": Explanation(
+        "A network error occurred while contacting a required service.", True
+    ),
+    "answer": Explanation(
+        "An HTTP error occurred. Please try again or contact your administrator."
+    ),
+}
+
+
+def service_explanation(error: ServiceFailed) -> Explanation:
+    if error.reason in SERVICE_BY_REASON:
+        return SERVICE_BY_REASON[error.reason]
+    if error.status is not None and error.status >= 500:
+        return SERVICE_BROKEN
+    return SERVICE_BY_STATUS.get(error.status or 0, SERVICE_ODD_STATUS)
+
+
+def model_explanation(error: ModelFailed, status: int | None) -> Explanation:
+    """By the service's own text, else by its code, its status, or how the stream broke."""
+    said = error.display.strip()
+    if said:
+        return Explanation(shortened(said))
+    if error.code in BY_CODE:
+        return BY_CODE[error.code]
+    if status is not None and status >= 500:
+        return BROKEN
+    if status in BY_STATUS:
+        return BY_STATUS[status]
+    return BY_REASON.get(error.reason, Explanation(GENERIC))
+
+
+def shortened(text: str) -> str:
+    if len(text) <= LONGEST_UPSTREAM_TEXT:
+        return text
+    return text[: LONGEST_UPSTREAM_TEXT - 1] + "…"

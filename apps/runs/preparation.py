@@ -1,0 +1,184 @@
+"""Everything that is known before the model of a run is first asked, and the loop made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+
+from apps.agent.ledger import Ledger, Step
+from apps.agent.loop import AgentLoop
+from apps.agent.messages import Message, own_thoughts, without_thoughts
+from apps.agent.model import Model
+from apps.agent.replies import ONCE, RetryPolicy
+from apps.agent.step_results import RecordedOpening, read_opening, write
+from apps.capabilities.registry import Opening
+from apps.catalog.resolve import CONFIGURATION, ResolvedApplication
+from apps.errors import InitializationIssue, QuickAppError
+from apps.runs.capabilities import OpenCapabilities, show_issues
+from apps.runs.prompt import (
+    configured_prompt,
+    inline_contexts,
+    override,
+    with_system,
+    without_content_gaps,
+)
+from apps.runs.records import log_initialized
+from apps.runs.requests import (
+    RunRequest,
+    check_client_tools,
+    limit_issues,
+    limit_of,
+    model_parameters,
+    static_tools,
+    without_own_tools,
+)
+from apps.runs.saved_state import OPEN, record_state
+from apps.workspace.port import DeploymentInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """A request to an application whose capabilities are open; `info` is about its model.
+
+    `given` are the messages of the request with the tool calls of earlier answers.
+    """
+
+    application: ResolvedApplication
+    request: RunRequest
+    given: Sequence[Message]
+    info: DeploymentInfo
+    opening: Opening
+    opened: OpenCapabilities
+
+    @property
+    def deployment_id(self) -> str:
+        return self.application.deployment_id
+
+    async def begin(self, ledger: Ledger) -> tuple[AgentLoop, Sequence[Message]] | None:
+        """The loop, and what the model is first asked with; None if there is no prompt.
+
+        A run that goes on asks with the messages that it began with.
+        """
+        step = ledger.step(OPEN)
+        if step is not None:
+            recorded = read_opening(step.result)
+            model = await self.opening.workspace.model(self.deployment_id)
+            return self.loop(model, recorded.parameters, ledger, is_resumed=True), recorded.messages
+        chosen = await self.parameters_and_prompt()
+        if chosen is None:
+            return None
+        parameters, prompt = chosen
+        model = await self.opening.workspace.model(self.deployment_id)
+        messages = await self.messages(prompt)
+        if ledger.is_kept:
+            begun = RecordedOpening(tuple(messages), parameters, self.opening.saved)
+            ledger.record(Step(OPEN, "open", "done", result=write(begun)))
+        return self.loop(model, parameters, ledger), messages
+
+    async def parameters_and_prompt(self) -> tuple[Mapping[str, Any], str] | None:
+        """None without a prompt. Shows the issues that all parts of the application have by now."""
+        orchestrator = self.application.manifest.orchestrator
+        wanted, issues = model_parameters(
+            self.application.parameters,
+            self.info,
+            self.request.response_format,
+            self.request.parameters,
+        )
+        if issues:  # they show what the deployment can do: only to somebody who may see it
+            await self.opening.workspace.deployment(self.deployment_id)
+        prompt = await self.prompt()
+        missing = (prompt,) if isinstance(prompt, InitializationIssue) else ()
+        endless = limit_issues(orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS)
+        of_capabilities = self.opened.contribution.issues
+        show_issues((*of_capabilities, *issues, *endless, *missing), self.opening.emit)
+        log_initialized(self.application, self.opened)
+        return None if isinstance(prompt, InitializationIssue) else (wanted, prompt)
+
+    async def prompt(self) -> str | InitializationIssue:
+        may_replace = settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE
+        instead = self.request.instructions if may_replace else ""
+        prompt = override(self.given, allowed=may_replace) or instead
+        opening = self.opening
+        try:
+            return prompt or await configured_prompt(
+                self.application.manifest, opening.workspace, opening.caller.locale
+            )
+        except QuickAppError as error:
+            return InitializationIssue(
+                f"orchestrator.system_prompt: {error}", section=CONFIGURATION
+            )
+
+    async def messages(self, prompt: str) -> Sequence[Message]:
+        """The conversation with the system prompt in front, after the history steps in their order."""
+        contribution = self.opened.contribution
+        added = "" if settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE else self.request.instructions
+        contexts = inline_contexts(self.application.manifest)
+        parts = (prompt, *contexts, *contribution.instructions, added)
+        messages: Sequence[Message] = with_system(self.given, parts)
+        for step in contribution.history:
+            messages = await step(messages)
+        waiting = self.request.unanswered
+        last = () if waiting is None else (waiting,)
+        return [*map(without_content_gaps, messages), *last]
+
+    def loop(
+        self,
+        model: Model,
+        parameters: Mapping[str, Any],
+        ledger: Ledger,
+        *,
+        is_resumed: bool = False,
+    ) -> AgentLoop:
+        request, contribution = self.request, self.opened.contribution
+        orchestrator, toolbox = self.application.manifest.orchestrator, self.opened.toolbox
+        first = {"tool_choice": request.tool_choice} if request.tool_choice is not None else {}
+        loop = AgentLoop(
+            model=model,
+            name=self.deployment_id,
+            tools=toolbox.listed,
+            unlisted=toolbox.unlisted,
+            hidden=toolbox.hidden,
+            external=request.external,
+            parameters=parameters,
+            first_parameters=first,
+            static_tools=static_tools(self.info),
+            view=(partial(own_thoughts, self.deployment_id), *contribution.view),
+            results=contribution.results,
+            recoveries=(*contribution.recoveries, without_thoughts),
+            max_iterations=limit_of(orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS),
+            show_stages=orchestrator.propagate_stages,
+            # Asked twice, an application would run its tools twice.
+            retries=RetryPolicy(ONCE) if self.info.is_application else RetryPolicy(),
+            requires_external=request.requires_client_tool,
+            shows_logprobs=bool(request.parameters.get("logprobs")),
+            batch_seconds=settings.TOOL_BATCH_SECONDS or None,
+            # DIAL's platform goes on until the limit of turns.
+            failed_turns=0 if self.opening.caller.kind == "dial" else settings.FAILED_TURNS_MOST,
+            ledger=ledger,
+            taint=self.opening.taint,
+        )
+        if not ledger.is_kept:
+            return loop
+        return replace(
+            loop,
+            results=(*contribution.results, partial(record_state, ledger, self.opening.saved)),
+            is_resumed=is_resumed,
+        )
+
+
+async def prepare(
+    application: ResolvedApplication,
+    request: RunRequest,
+    given: Sequence[Message],
+    opening: Opening,
+    opened: OpenCapabilities,
+) -> Preparation:
+    """Raises `BadRequest` for tools of the client that the application cannot have."""
+    request = without_own_tools(request, opened.toolbox)
+    check_client_tools(request, opened.toolbox)
+    info = await opening.workspace.facts(application.deployment_id)
+    return Preparation(application, request, given, info, opening, opened)

@@ -1,0 +1,63 @@
+"""What Core tells of files, in listings and in answers."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from apps.workspace.dial.wire import CoreResponse, decoded
+from apps.workspace.stored_files import FileInfo, FolderInfo
+
+ROOT = "files/"
+UNKNOWN_TYPE = "application/octet-stream"
+
+
+def file_info(item: Mapping[str, Any], path: str) -> FileInfo:
+    # Core leaves out fields that it could tell only by opening the file.
+    url, size = item.get("url"), item.get("contentLength")
+    return FileInfo(
+        path=url if isinstance(url, str) and url.startswith(ROOT) else path,
+        content_type=str(item.get("contentType") or UNKNOWN_TYPE),
+        size=size if isinstance(size, int) else 0,
+        etag=plain_etag(str(item.get("etag") or "")),
+        updated_at=moment(item.get("updatedAt")),
+    )
+
+
+def entry(item: Mapping[str, Any]) -> FileInfo | FolderInfo | None:
+    url = item.get("url")
+    if not isinstance(url, str) or not url.startswith(ROOT):
+        return None
+    if item.get("nodeType") == "FOLDER":
+        return FolderInfo(f"{url.rstrip('/')}/")
+    return file_info(item, url)
+
+
+def plain_etag(written: str) -> str:
+    """Without the quotes and the `W/` that proxies add in headers."""
+    return written.strip().removeprefix("W/").strip('"')
+
+
+def moment(milliseconds: Any) -> datetime | None:
+    if not isinstance(milliseconds, (int, float)) or isinstance(milliseconds, bool):
+        return None
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+def info_of_content(place: str, answer: CoreResponse) -> FileInfo:
+    return FileInfo(
+        path=place,
+        content_type=answer.headers.get("content-type") or UNKNOWN_TYPE,
+        size=len(answer.body),
+        etag=plain_etag(answer.headers.get("etag", "")),
+        updated_at=None,
+    )
+
+
+def written_info(place: str, answer: CoreResponse, size: int, content_type: str) -> FileInfo:
+    # Fields that Core leaves out are as they were sent.
+    told = decoded(answer.body)
+    sent = {"contentLength": size, "contentType": content_type, "etag": answer.headers.get("etag")}
+    return file_info({**sent, **(told if isinstance(told, dict) else {})}, place)

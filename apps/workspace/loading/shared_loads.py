@@ -1,0 +1,149 @@
+"""What all loaders of a run share: its rules, and the files loaded so far."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+from urllib.parse import unquote
+
+from django.conf import settings
+
+from apps.manifest.contexts import UserDefinedContext
+from apps.manifest.manifest import Manifest
+from apps.workspace.egress.fetch_policy import FetchPolicy
+from apps.workspace.loading.files import Loaded
+from apps.workspace.loading.places import ROOT, place_of
+from apps.workspace.stored_files import FileInfo
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Flight(Generic[T]):
+    task: asyncio.Task[T]
+    waiting: int = 0
+
+
+class SingleFlightCache(Generic[T]):
+    """Results by key; concurrent callers of one key share one task.
+
+    Keeps at most `room`, measured by `size`; the least recently used result goes first. A failure
+    is raised to all waiting callers and not kept. Work is cancelled when its last caller leaves.
+    """
+
+    def __init__(self, room: int, size: Callable[[T], int]) -> None:
+        self.room = room
+        self.size = size
+        self.kept: dict[str, T] = {}
+        self.used = 0
+        self.flights: dict[str, Flight[T]] = {}
+
+    async def get(self, key: str, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        if key in self.kept:
+            found = self.kept[key] = self.kept.pop(key)
+            return found
+        flight = self.flights.get(key)
+        if flight is None:
+            flight = self.flights[key] = Flight(asyncio.create_task(make()))
+        flight.waiting += 1
+        try:
+            result = await asyncio.shield(flight.task)
+        finally:
+            flight.waiting -= 1
+            if flight.task.done() or not flight.waiting:
+                flight.task.cancel()
+                self.land(key, flight)
+        return result
+
+    def land(self, key: str, flight: Flight[T]) -> None:
+        if self.flights.get(key) is not flight:
+            return
+        del self.flights[key]
+        task = flight.task
+        if task.done() and not task.cancelled() and task.exception() is None:
+            self.keep(key, task.result())
+
+    def keep(self, key: str, result: T) -> None:
+        size = self.size(result)
+        if size > self.room:
+            return
+        self.kept[key] = result
+        self.used += size
+        while self.used > self.room:
+            oldest = next(iter(self.kept))
+            self.used -= self.size(self.kept.pop(oldest))
+
+    def forget(self, is_stale: Callable[[T], bool]) -> None:
+        self.flights.clear()  # a result on its way may be stale too, so it is not kept
+        for key in [key for key, result in self.kept.items() if is_stale(result)]:
+            self.used -= self.size(self.kept.pop(key))
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """`limit` is the bytes of one file, `seconds` the time to load it.
+
+    Relative paths start at `folder`, a path below the caller's home: "" or one ending in a slash.
+    `trusted` are addresses that the operator names; paths of folders end with a slash.
+    """
+
+    limit: int
+    seconds: float
+    policy: FetchPolicy = field(default_factory=FetchPolicy)
+    folder: str = ""
+    trusted: tuple[str, ...] = ()
+
+    def trusts(self, address: str) -> bool:
+        folders = (one for one in self.trusted if one.startswith(ROOT) and one.endswith("/"))
+        return address in self.trusted or any(map(address.startswith, folders))
+
+
+def installation_rules() -> Rules:
+    return Rules(
+        int(settings.DEFAULT_FILE_LOADING_SIZE_LIMIT), float(settings.DEFAULT_TOOL_TIMEOUT_SECONDS)
+    )
+
+
+def rules_of(manifest: Manifest) -> Rules:
+    """The installation's rules with the application's changes."""
+    usual, features = installation_rules(), manifest.features
+    seconds = manifest.tool_defaults.timeout_seconds or usual.seconds
+    named = (one.url for one in manifest.contexts if not isinstance(one, UserDefinedContext))
+    trusted = tuple(unquote(place_of(url).address) for url in named)
+    if features is None:
+        return Rules(usual.limit, seconds, trusted=trusted)
+    wished, kept = features.external_url_fetch, features.dial_files
+    return Rules(
+        features.file_loading.size_limit or usual.limit,
+        seconds,
+        FetchPolicy(wished.enabled, wished.host_allowlist),
+        kept.agent_home_dir if kept is not None else "",
+        trusted,
+    )
+
+
+KEPT_BYTES = 32 * 1024 * 1024
+"""Files that one run keeps in memory."""
+MOST_PROMOTED = 1000
+CONCURRENT_LOADS = 8
+
+
+@dataclass(frozen=True)
+class Loading:
+    """Shared by all loaders of a run: its rules and the files loaded so far."""
+
+    rules: Rules = field(default_factory=installation_rules)
+
+    # Most runs load nothing.
+    @cached_property
+    def loads(self) -> SingleFlightCache[Loaded]:
+        return SingleFlightCache(KEPT_BYTES, lambda file: len(file.content))
+
+    @cached_property
+    def promotions(self) -> SingleFlightCache[FileInfo]:
+        return SingleFlightCache(MOST_PROMOTED, lambda info: 1)
+
+    @cached_property
+    def turns(self) -> asyncio.Semaphore:
+        return asyncio.Semaphore(CONCURRENT_LOADS)

@@ -1,0 +1,135 @@
+"""Deployments of our own database, cached in the process for a moment."""
+
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+
+from apps.aged_cache import AgedCache
+from apps.demo.model import SUPPORTED_PARAMETERS as DEMO_PARAMETERS
+from apps.errors import DeploymentNotFound, Unsupported
+from apps.workspace.local.models import KEY_VARIABLE, Deployment
+from apps.workspace.port import DeploymentInfo, McpEndpoint
+
+logger = logging.getLogger(__name__)
+
+DIAL_DEPLOYMENTS = "/openai/deployments/"
+RowVersion = tuple[int, int]
+"""Id and version of a row; the id tells a row apart from one of the same name made later."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDeployment:
+    version: RowVersion
+    info: DeploymentInfo
+    provider: str
+    base_url: str
+    model_name: str
+    api_key: str = field(default="", repr=False)
+    api_key_env: str = ""
+
+
+_deployments = AgedCache[str, FoundDeployment]()
+
+
+def forget() -> None:
+    _deployments.clear()
+
+
+async def find_deployment(deployment_id: str) -> FoundDeployment:
+    """An enabled deployment, no older than `CATALOG_MAX_AGE_SECONDS`.
+
+    Raises `DeploymentNotFound`.
+    """
+    found = await _deployments.renewed(
+        deployment_id,
+        settings.CATALOG_MAX_AGE_SECONDS,
+        lambda known: database_sync_to_async(look_up_deployment)(deployment_id, known),
+    )
+    if found is None:
+        raise DeploymentNotFound(deployment_id)
+    return found
+
+
+def look_up_deployment(deployment_id: str, known: FoundDeployment | None) -> FoundDeployment | None:
+    """The row as it is now; `known` itself while it has not changed."""
+    if "\0" in deployment_id:  # PostgreSQL refuses to look for it
+        return None
+    enabled = Deployment.objects.filter(deployment_id=deployment_id, is_enabled=True)
+    if known is not None and enabled.values_list("pk", "version").first() == known.version:
+        return known
+    row = enabled.first()
+    return read_row(row) if row is not None else None
+
+
+def enabled_deployment_ids() -> list[str]:
+    enabled = Deployment.objects.filter(is_enabled=True)
+    return list(enabled.values_list("deployment_id", flat=True))
+
+
+def read_row(row: Deployment) -> FoundDeployment:
+    info = DeploymentInfo(
+        id=row.deployment_id,
+        display_name=row.display_name,
+        description=row.description,
+        features=row.features,
+        input_attachment_types=tuple(row.input_attachment_types),
+        context_window=row.context_window,
+        defaults=row.parameters,
+        # Nothing outside can fetch our files, so their bytes go into the request.
+        files="data" if speaks_dial(row.features) else "none",
+        configuration_schema=configuration_schema(row),
+        is_application=speaks_dial(row.features),
+        supported_parameters=DEMO_PARAMETERS if row.provider == Deployment.Provider.DEMO else None,
+    )
+    return FoundDeployment(
+        version=(row.pk, row.version),
+        info=info,
+        provider=row.provider,
+        base_url=row.base_url,
+        model_name=row.model_name or row.deployment_id,
+        api_key=str(row.api_key),
+        api_key_env=row.api_key_env,
+    )
+
+
+def speaks_dial(features: Mapping[str, Any]) -> bool:
+    return features.get("dial") is True
+
+
+def configuration_schema(row: Deployment) -> Mapping[str, Any]:
+    schema = row.features.get("configuration_schema")
+    return schema if isinstance(schema, Mapping) else {}
+
+
+def make_mcp_endpoint(deployment: FoundDeployment) -> McpEndpoint:
+    """The MCP server that DIAL has for a toolset or an application. Raises `Unsupported`."""
+    if not speaks_dial(deployment.info.features):
+        raise Unsupported(
+            f"The deployment {deployment.info.id!r} is no service of DIAL's, so no MCP server is "
+            "known of it. Name the address of one in a toolset of type 'mcp'."
+        )
+    address = deployment.base_url.partition("?")[0]
+    root, found, name = address.rstrip("/").partition(DIAL_DEPLOYMENTS)
+    key = key_of(deployment)
+    return McpEndpoint(
+        f"{root}/v1/toolset/{name if found else deployment.model_name}/mcp",
+        {"Api-Key": key} if key else {},
+        display_name=deployment.info.display_name,
+        description=deployment.info.description,
+    )
+
+
+def key_of(deployment: FoundDeployment) -> str:
+    """The stored key, else that of the environment variable; "" for a service without one."""
+    name = deployment.api_key_env
+    if deployment.api_key or not name:
+        return deployment.api_key
+    key = os.environ.get(name, "").strip() if KEY_VARIABLE.fullmatch(name) else ""
+    if not key:
+        logger.warning("Deployment %s: %s holds no key.", deployment.info.id, name)
+    return key

@@ -1,0 +1,158 @@
+"""Descriptions of MCP tools: pinned when they are first seen, withheld once they have changed.
+
+Models read descriptions as instructions, so a server that changes one later could have them do
+what nobody agreed to.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from apps.workspace.local.tool_description import LONGEST_TOOL, ToolDescription
+
+logger = logging.getLogger(__name__)
+
+MOST_TEXT = 200_000
+"""Characters of a description that are kept to be read; its digest is of all of it."""
+
+ACCEPTED, CHANGED, WITHHELD = ToolDescription.State
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a description comes from, as `ToolDescription` has it."""
+
+    server_key: str
+    server: str
+    listing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A tool by the server's name of it, with all that a model sees of it: a digest and a text."""
+
+    tool: str
+    digest: str
+    text: str
+
+
+def withheld_of(source: Source, tools: Sequence[Described]) -> dict[str, str]:
+    """The tools that models may not be shown, each with its state. Pins those that are new."""
+    names = {kept_name(one.tool): one for one in tools}
+    pinned, states = read_states(source)
+    if new := [name for name in names if name not in pinned]:
+        # Of two processes at the same time, one pins; what the other was told may be a change.
+        rows = [new_row(source, name, names[name], states, is_first=True) for name in new]
+        ToolDescription.objects.bulk_create(rows, ignore_conflicts=True)
+        _, states = read_states(source)
+    found = {name: states.get((name, one.digest), "") for name, one in names.items()}
+    if changed := [name for name, state in found.items() if not state]:
+        note_changes(source, {name: names[name] for name in changed})
+    return {
+        names[name].tool: state or CHANGED for name, state in found.items() if state != ACCEPTED
+    }
+
+
+def read_states(source: Source) -> tuple[set[str], dict[tuple[str, str], str]]:
+    """The tools that are pinned in the listing, and the states by tool and digest."""
+    rows = ToolDescription.objects.filter(
+        Q(listing=source.listing) | Q(decided_at__isnull=False), server_key=source.server_key
+    )
+    found = list(rows.values_list("tool", "digest", "state", "listing"))
+    pinned = {tool for tool, _, _, listing in found if listing == source.listing}
+    return pinned, {(tool, digest): state for tool, digest, state, _ in found}
+
+
+def new_row(
+    source: Source,
+    name: str,
+    described: Described,
+    states: Mapping[tuple[str, str], str],
+    *,
+    is_first: bool = False,
+) -> ToolDescription:
+    otherwise = ACCEPTED if is_first else CHANGED
+    return ToolDescription(
+        server_key=source.server_key,
+        server=source.server[:500],
+        listing=source.listing,
+        tool=name,
+        digest=described.digest,
+        text=printable(described.text)[:MOST_TEXT],
+        state=states.get((name, described.digest), otherwise),
+        is_first=is_first,
+    )
+
+
+def note_changes(source: Source, changed: Mapping[str, Described]) -> None:
+    """Keep the newest change of each tool, for an operator to look at.
+
+    An older one is deleted: what is accepted by its row is the text that was looked at.
+    """
+    rows = ToolDescription.objects.filter(server_key=source.server_key, listing=source.listing)
+    older = rows.filter(tool__in=changed, state=CHANGED)
+    with transaction.atomic():
+        older.exclude(digest__in={one.digest for one in changed.values()}).delete()
+        new = [new_row(source, name, one, {}) for name, one in changed.items()]
+        ToolDescription.objects.bulk_create(new, ignore_conflicts=True)
+    for name in changed:
+        logger.warning(
+            "The description of the tool %s of the MCP server %s has changed; the tool is withheld "
+            "until an operator accepts it",
+            name,
+            source.server,
+        )
+
+
+def decide(rows: Iterable[ToolDescription], state: str) -> None:
+    """Accept descriptions or keep them withheld, for every listing that has them."""
+    now = timezone.now()
+    for row in rows:
+        same_text(row).update(state=state, decided_at=now)
+
+
+def same_text(row: ToolDescription) -> QuerySet[ToolDescription]:
+    return ToolDescription.objects.filter(
+        server_key=row.server_key, tool=row.tool, digest=row.digest
+    )
+
+
+def accepted_before(row: ToolDescription) -> ToolDescription | None:
+    """The description of the same tool that was accepted last."""
+    rows = ToolDescription.objects.filter(
+        server_key=row.server_key, listing=row.listing, tool=row.tool, state=ACCEPTED
+    )
+    return rows.exclude(digest=row.digest).order_by("-decided_at", "-pk").first()
+
+
+def kept_name(tool: str) -> str:
+    """A tool's name as rows have it: JSON where the name itself could not be shown."""
+    name = tool if tool.isprintable() and not tool.startswith('"') else json.dumps(tool)
+    if len(name) <= LONGEST_TOOL:
+        return name
+    return f"{name[: LONGEST_TOOL - 65]}#{hashlib.sha256(name.encode()).hexdigest()}"
+
+
+def told_name(kept: str) -> str:
+    """The name as the server told it, unless it was too long to be kept."""
+    try:
+        return str(json.loads(kept)) if kept.startswith('"') else kept
+    except ValueError:
+        return kept
+
+
+def printable(text: str) -> str:
+    """The text with everything made visible that could hide in it, line breaks aside."""
+    return "\n".join(
+        line if line.isprintable() else "".join(map(visible, line)) for line in text.split("\n")
+    )
+
+
+def visible(character: str) -> str:
+    return character if character.isprintable() else f"\\u{{{ord(character):x}}}"

@@ -1,0 +1,113 @@
+"""The client as which we sign people in: the operator's, or one that registered by itself."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+
+from channels.db import database_sync_to_async
+from django.utils import timezone
+from mcp.shared.auth import OAuthClientInformationFull
+from pydantic import ValidationError
+
+from apps.manifest.secrets import Credential
+from apps.workspace.egress.headers import header_value_problem
+from apps.workspace.local.tool_accounts import LONGEST_URL, RegisteredClient
+from apps.workspace.oauth.requests import SignInFailed, fetch_json
+from apps.workspace.oauth.services import SignInService
+
+METHODS = ("client_secret_basic", "client_secret_post", "none")
+"""How a client can say who it is, the best first."""
+NO_REGISTRATION = (
+    "The sign-in service does not register clients by itself. An administrator has to register this "
+    "installation there and write `client_id`."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    id: str
+    secret: Credential
+    method: str
+
+
+def configured_client(id: str, secret: Credential, service: SignInService) -> Client:
+    has_secret = bool(secret.text or secret.secret)
+    return Client(id, secret, method_of(service, has_secret=has_secret))
+
+
+def method_of(service: SignInService, *, has_secret: bool) -> str:
+    if not has_secret:
+        return "none"
+    # RFC 8414: a service that names no method takes the first one.
+    offered = service.methods or METHODS[:1]
+    return "client_secret_post" if METHODS[0] not in offered else METHODS[0]
+
+
+async def registered_client(service: SignInService, redirect_url: str) -> Client:
+    """The client that is registered there, or a new one. Raises `SignInFailed`."""
+    find = partial(find_client_row, service.issuer, redirect_url)
+    row: RegisteredClient | None = await database_sync_to_async(find)()
+    if row is None:
+        row = await register(service, redirect_url)
+        await database_sync_to_async(keep)(row)
+    return Client(row.client_id, Credential(row.client_secret), row.auth_method)
+
+
+def find_client_row(issuer: str, redirect_url: str) -> RegisteredClient | None:
+    rows = RegisteredClient.objects.filter(issuer=issuer, redirect_url=redirect_url)
+    return rows.exclude(expires_at__lte=timezone.now()).first()
+
+
+def keep(row: RegisteredClient) -> None:
+    RegisteredClient.objects.update_or_create(
+        issuer=row.issuer,
+        redirect_url=row.redirect_url,
+        defaults={
+            name: getattr(row, name)
+            for name in ("client_id", "client_secret", "auth_method", "expires_at")
+        },
+    )
+
+
+def forget_client(issuer: str, client_id: str) -> None:
+    """The service does not know it any more, so the next sign-in registers anew."""
+    RegisteredClient.objects.filter(issuer=issuer, client_id=client_id).delete()
+
+
+async def register(service: SignInService, redirect_url: str) -> RegisteredClient:
+    """Dynamic client registration (RFC 7591). Raises `SignInFailed`."""
+    if not service.registration_url:
+        raise SignInFailed(NO_REGISTRATION)
+    offered = [method for method in METHODS if method in (service.methods or METHODS)]
+    if not offered:
+        raise SignInFailed("The sign-in service takes no kind of client that there is here.")
+    wanted = {
+        "client_name": "QuickApps",
+        "redirect_uris": [redirect_url],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": offered[0],
+        "application_type": "web",
+        **({"scope": service.scope} if service.scope else {}),
+    }
+    url = service.registration_url
+    answer = await fetch_json(service.trust(url), "POST", url, json=wanted)
+    if not answer.is_success:
+        raise SignInFailed(f"The sign-in service refused to register a client ({answer.status}).")
+    try:
+        found = OAuthClientInformationFull.model_validate(answer.document)
+    except ValidationError as error:
+        raise SignInFailed("The sign-in service registered no usable client.") from error
+    secret, until = found.client_secret or "", found.client_secret_expires_at
+    method = found.token_endpoint_auth_method or (offered[0] if secret else "none")
+    is_usable = len(found.client_id) <= LONGEST_URL and not header_value_problem(secret)
+    if not is_usable or method not in METHODS or (method != "none" and not secret):
+        raise SignInFailed("The sign-in service registered no usable client.")
+    return RegisteredClient(
+        issuer=service.issuer,
+        redirect_url=redirect_url,
+        client_id=found.client_id,
+        client_secret=secret,
+        auth_method=method,
+        expires_at=datetime.fromtimestamp(until, UTC) if until else None,
+    )

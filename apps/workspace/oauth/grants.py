@@ -1,0 +1,101 @@
+"""Requests for tokens: with a code, with a refresh token, and to take tokens back."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import quote_plus
+
+from django.utils import timezone
+from mcp.shared.auth import OAuthToken
+from pydantic import ValidationError
+
+from apps.workspace.egress.headers import header_value_problem
+from apps.workspace.local.stored_secrets import reveal
+from apps.workspace.oauth.clients import Client
+from apps.workspace.oauth.requests import JsonResponse, SignInFailed, fetch_json
+from apps.workspace.oauth.services import SignInService, read_scope
+
+LONGEST_SECONDS = 10 * 365 * 86_400
+FINAL = frozenset({"invalid_grant", "invalid_client", "unauthorized_client", "access_denied"})
+"""Errors after which a person has to sign in again."""
+
+
+class GrantRefused(SignInFailed):
+    """The service gives no token for that, however often it is asked. `code` is its own."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__("The sign-in service refused to give a token.")
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    access: str = field(repr=False)
+    refresh: str = field(repr=False)
+    scope: str
+    expires_at: datetime | None
+
+
+async def exchange_code(
+    service: SignInService, client: Client, code: str, verifier: str, redirect_url: str
+) -> Tokens:
+    """Raises `SignInFailed`, `SecretRefused`."""
+    form = {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect_url}
+    return read_tokens(await ask(service, client, {**form, "code_verifier": verifier}))
+
+
+async def refresh(service: SignInService, client: Client, token: str) -> Tokens:
+    """Raises `SignInFailed`, `SecretRefused`."""
+    form = {"grant_type": "refresh_token", "refresh_token": token}
+    return read_tokens(await ask(service, client, form))
+
+
+async def revoke(service: SignInService, client: Client, token: str) -> None:
+    """Take a token back (RFC 7009), where the service can. Raises `SignInFailed`."""
+    if service.revocation_url and token:
+        await send(service, client, service.revocation_url, {"token": token})
+
+
+async def ask(service: SignInService, client: Client, form: dict[str, str]) -> JsonResponse:
+    if service.resource:
+        form["resource"] = service.resource
+    return await send(service, client, service.token_url, form)
+
+
+async def send(
+    service: SignInService, client: Client, url: str, form: dict[str, str]
+) -> JsonResponse:
+    options: dict[str, Any] = {}
+    # The token that it gives goes to the server of the tools, so its secret must be meant for both.
+    secret = (await reveal(client.secret, url, service.server)).text
+    if client.method == "client_secret_basic":
+        options["auth"] = (quote_plus(client.id), quote_plus(secret))
+    else:
+        form["client_id"] = client.id
+    if client.method == "client_secret_post":
+        form["client_secret"] = secret
+    return await fetch_json(service.trust(url), "POST", url, data=form, **options)
+
+
+def read_tokens(answer: JsonResponse) -> Tokens:
+    """Raises `GrantRefused`, `SignInFailed`."""
+    if not answer.is_success:
+        if answer.error in FINAL:
+            raise GrantRefused(answer.error)
+        raise SignInFailed(f"The sign-in service gave no token ({answer.status}).")
+    try:
+        found = OAuthToken.model_validate(answer.document)
+    except ValidationError as error:
+        raise SignInFailed("The sign-in service answered without a usable token.") from error
+    refresh_token = found.refresh_token or ""
+    if not found.access_token or header_value_problem(found.access_token):
+        raise SignInFailed("The sign-in service answered without a usable token.")
+    seconds = found.expires_in
+    return Tokens(
+        found.access_token,
+        refresh_token,
+        read_scope(found.scope or ""),
+        None
+        if seconds is None
+        else timezone.now() + timedelta(seconds=min(max(seconds, 0), LONGEST_SECONDS)),
+    )

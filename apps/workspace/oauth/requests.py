@@ -1,0 +1,91 @@
+"""Requests to sign-in services, and the rules for addresses that servers name."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from django.conf import settings
+
+from apps.errors import EgressRefused, ToolError
+from apps.workspace.egress.bodies import read_body
+from apps.workspace.egress.clients import HTTPError, InvalidURL, TimeoutException, find_client
+from apps.workspace.egress.guard import Trust, is_allowed
+from apps.workspace.egress.urls import AddressInvalid, read_url
+
+MOST_BYTES = 65_536
+SECONDS = 20.0
+"""For a whole answer."""
+
+
+class SignInFailed(ToolError):
+    """Signing in cannot go on. The text is for people and models and repeats nothing secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonResponse:
+    """`document` is the body where that is a JSON object, {} otherwise."""
+
+    status: int
+    document: dict[str, Any] = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+
+    @property
+    def is_success(self) -> bool:
+        return self.status in {HTTPStatus.OK, HTTPStatus.CREATED}
+
+    @property
+    def error(self) -> str:
+        """The code of an OAuth error, "" for none."""
+        code = self.document.get("error")
+        return code[:100] if isinstance(code, str) else ""
+
+
+def trust_of(url: str, server: str, *, is_configured: bool) -> Trust:
+    """How far an address may lead that the operator configured, or that `server` named.
+
+    A server names private addresses only if the operator let it be on a private network itself.
+    Raises `SignInFailed` for an address without TLS, unless the operator allows its host.
+    """
+    try:
+        address = read_url(url)
+    except AddressInvalid as error:
+        raise SignInFailed(f"The sign-in service: {error}") from error
+    if is_configured and address.is_site:
+        return Trust.SITE
+    allowed = settings.PRIVATE_NETWORK_ALLOWLIST
+    is_private = is_allowed(address.parts.hostname or "", allowed)
+    may_be_private = is_configured or is_allowed(read_url(server).parts.hostname or "", allowed)
+    if address.is_site or (address.parts.scheme != "https" and not (is_private and may_be_private)):
+        raise SignInFailed("The sign-in service has an address without https, which is not used.")
+    return Trust.OPERATOR if may_be_private else Trust.GUARDED
+
+
+async def fetch_json(
+    trust: Trust, method: str, url: str, *, reads_body: bool = True, **options: Any
+) -> JsonResponse:
+    """Send one request; redirects are not followed. Raises `SignInFailed`."""
+    options["headers"] = {"Accept": "application/json", **options.get("headers", {})}
+    try:
+        async with (
+            asyncio.timeout(SECONDS),
+            find_client(trust).stream(method, url, **options) as response,
+        ):
+            body = await read_body(response, MOST_BYTES) if reads_body else b""
+            return JsonResponse(response.status_code, json_object(body), response.headers)
+    except EgressRefused as error:
+        raise SignInFailed(f"The sign-in service: {error}") from error
+    except (TimeoutException, TimeoutError) as error:
+        raise SignInFailed("The sign-in service timed out.") from error
+    except (HTTPError, InvalidURL) as error:
+        raise SignInFailed("The sign-in service could not be reached.") from error
+
+
+def json_object(body: bytes) -> dict[str, Any]:
+    try:
+        found = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

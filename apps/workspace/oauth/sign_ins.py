@@ -1,0 +1,148 @@
+"""One sign-in of a person: to the sign-in service, and back with a code."""
+
+import base64
+import hashlib
+import secrets
+from collections.abc import Mapping
+from datetime import timedelta
+from functools import partial
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from django.db.models import F
+from django.utils import timezone
+
+from apps.errors import ToolError
+from apps.workspace.local.tool_accounts import ToolAccount
+from apps.workspace.oauth.accounts import (
+    CLIENT_FIELDS,
+    NOT_CONNECTED,
+    client_of,
+    service_of,
+    set_client,
+)
+from apps.workspace.oauth.clients import forget_client, registered_client
+from apps.workspace.oauth.grants import GrantRefused, Tokens, exchange_code, revoke
+from apps.workspace.oauth.requests import SignInFailed
+
+STATE_TIME = timedelta(minutes=30)
+"""People look for passwords, and confirm on their telephones."""
+
+ERROR_CHARACTERS = 100
+UNKNOWN_STATE = (
+    "This sign-in is not known. It was used already, took too long, or began in another browser. "
+    "Begin again where you were asked to connect."
+)
+WRONG_ISSUER = "Another service than the one you were sent to answered, so nothing was connected."
+
+
+async def begin(id: UUID, bucket: str, redirect_url: str) -> str:
+    """The address at which the person signs in. Raises `SignInFailed`, `ToolAccount.DoesNotExist`."""
+    account: ToolAccount = await database_sync_to_async(own)(id, bucket)
+    service = service_of(account)
+    service.trust(service.authorization_url)
+    if not account.client:
+        set_client(account, await registered_client(service, redirect_url))
+    state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
+    account.state, account.verifier = digest(state), verifier
+    account.state_until, account.redirect_url = timezone.now() + STATE_TIME, redirect_url
+    names = (*CLIENT_FIELDS, "state", "verifier", "state_until", "redirect_url")
+    await database_sync_to_async(account.save)(update_fields=names)
+    asked = {
+        "response_type": "code",
+        "client_id": account.client_id,
+        "redirect_uri": redirect_url,
+        "state": state,
+        "code_challenge": challenge(verifier),
+        "code_challenge_method": "S256",
+        "resource": service.resource,
+        "scope": service.scope,
+    }
+    parts = urlsplit(service.authorization_url)
+    query = dict(parse_qsl(parts.query)) | {name: value for name, value in asked.items() if value}
+    return parts._replace(query=urlencode(query), fragment="").geturl()
+
+
+def own(id: UUID, bucket: str) -> ToolAccount:
+    return ToolAccount.objects.get(pk=id, bucket=bucket)
+
+
+def challenge(verifier: str) -> str:
+    """PKCE's S256."""
+    hashed = hashlib.sha256(verifier.encode()).digest()
+    return base64.urlsafe_b64encode(hashed).rstrip(b"=").decode()
+
+
+def digest(state: str) -> str:
+    return hashlib.sha256(state.encode()).hexdigest()
+
+
+async def complete(bucket: str, given: Mapping[str, str]) -> ToolAccount:
+    """Take the person's return with the parameters `state`, `code`, `iss`, `error`.
+
+    A state is good once, and for the person who was sent away with it. Raises `SignInFailed`.
+    """
+    account: ToolAccount | None = await database_sync_to_async(take)(bucket, given.get("state", ""))
+    if account is None:
+        raise SignInFailed(UNKNOWN_STATE)
+    service = service_of(account)
+    issuer = given.get("iss", "")
+    # What a service calls itself is known only where it was asked.
+    is_told = bool(issuer or service.names_itself) and not service.is_configured
+    if is_told and issuer != service.issuer:
+        raise SignInFailed(WRONG_ISSUER)
+    code = given.get("code", "")
+    if not code:
+        said = given.get("error", "")[:ERROR_CHARACTERS] or "without a code"
+        raise SignInFailed(f"Nothing was connected. The sign-in service answered: {said}.")
+    client = client_of(account)
+    try:
+        tokens = await exchange_code(service, client, code, account.verifier, account.redirect_url)
+    except GrantRefused as error:
+        if error.code == "invalid_client" and not account.client:
+            await database_sync_to_async(forget_client)(service.issuer, client.id)
+        raise
+    await database_sync_to_async(partial(connect, account, tokens))()
+    return account
+
+
+def take(bucket: str, state: str) -> ToolAccount | None:
+    now, hashed = timezone.now(), digest(state)
+    mine = ToolAccount.objects.filter(bucket=bucket, state=hashed, state_until__gt=now)
+    account = mine.first()
+    # Of two requests with the same state one gets it.
+    return account if account is not None and mine.update(state=None) else None
+
+
+def connect(account: ToolAccount, tokens: Tokens) -> None:
+    service = service_of(account)
+    changed = ToolAccount.objects.filter(pk=account.pk).update(
+        access_token=tokens.access,
+        refresh_token=tokens.refresh,
+        scope=tokens.scope or service.scope,
+        expires_at=tokens.expires_at,
+        connected_at=timezone.now(),
+        refreshing_until=None,
+        verifier="",
+        version=F("version") + 1,
+    )
+    if not changed:
+        raise SignInFailed(UNKNOWN_STATE)
+
+
+async def disconnect(account: ToolAccount) -> bool:
+    """Delete the tokens, and take them back at the service; False if that was not possible."""
+    await database_sync_to_async(delete_tokens)(account)
+    service, client = service_of(account), client_of(account)
+    try:
+        await revoke(service, client, account.refresh_token or account.access_token)
+    except ToolError:
+        return False
+    return bool(service.revocation_url)
+
+
+def delete_tokens(account: ToolAccount) -> Any:
+    rows = ToolAccount.objects.filter(pk=account.pk)
+    return rows.update(**NOT_CONNECTED, version=F("version") + 1)

@@ -1,0 +1,108 @@
+"""Processes of the site that share a database and are killed and started again."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.browser.serving import (
+    DATABASE,
+    Site,
+    free_port,
+    migrated_database,
+    site_environment,
+    wait_until_it_answers,
+)
+from tests.fork_server import ROOT
+
+PATIENCE = 240.0
+
+
+class Fleet:
+    """`is_up` tells of each place whether its process can be asked."""
+
+    def __init__(self, folder: Path, processes: int, settings: Mapping[str, str]) -> None:
+        self.sites: list[Site] = []
+        for place in range(processes):
+            port = free_port()
+            environment = site_environment(folder, port, **settings)
+            log = folder / f"server-{place}.log"
+            self.sites.append(Site(f"http://127.0.0.1:{port}", environment, log))
+        self.urls = [site.url for site in self.sites]
+        self.environment = self.sites[0].environment
+        self.processes: dict[int, subprocess.Popen[bytes]] = {}
+        self.is_up = [threading.Event() for _ in self.sites]
+        self.started: list[float] = []
+        self.starting: list[threading.Thread] = []
+
+    def start(self, place: int) -> None:
+        site = self.sites[place]
+        with site.log.open("ab") as output:
+            process = self.processes[place] = subprocess.Popen(
+                [sys.executable, "-m", "quickapps_site.serve"],
+                cwd=ROOT,
+                env=site.environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        wait_until_it_answers(site, lambda: process.poll() is not None)
+        self.started.append(time.monotonic())
+        self.is_up[place].set()
+
+    def next_start(self, after: float) -> float:
+        """When the first process was up that was started after that time."""
+        return next((at for at in self.started if at > after), after)
+
+    def start_later(self, place: int) -> None:
+        thread = threading.Thread(target=self.start, args=(place,))
+        thread.start()
+        self.starting.append(thread)
+
+    def wait_for(self, place: int, *, others: bool) -> None:
+        """Return when the process can be asked, and with `others` another one besides."""
+        self.wait_for_one(place)
+        if others:
+            self.wait_for_one((place + 1) % len(self.sites))
+
+    def wait_for_one(self, place: int) -> None:
+        if not self.is_up[place].wait(PATIENCE):
+            raise AssertionError(f"Process {place} did not start.")
+
+    def kill(self, place: int) -> int:
+        """Kill a process; the id it had."""
+        process = self.processes[place]
+        self.is_up[place].clear()
+        process.kill()
+        process.wait()
+        return process.pid
+
+    def end(self) -> None:
+        for thread in self.starting:
+            thread.join()
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def prepared_fleet(folder: Path, processes: int, settings: Mapping[str, str]) -> Iterator[Fleet]:
+    """The processes on a database that has all tables."""
+    fleet = Fleet(folder, processes, settings)
+    if "DATABASE_URL" in settings:
+        fleet.sites[0].manage("migrate", "--verbosity", "0")
+    else:
+        shutil.copy(migrated_database(), folder / DATABASE)
+    try:
+        for place in range(processes):
+            fleet.start_later(place)
+        for place in range(processes):
+            fleet.wait_for_one(place)
+        yield fleet
+    finally:
+        fleet.end()

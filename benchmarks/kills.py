@@ -1,0 +1,295 @@
+"""Kills processes in the middle of runs and counts what is lost, said twice or done twice.
+
+    python -m benchmarks.kills --kills 100
+
+Three runs are under way at each kill: one whose tools may be called again, one whose tools may not,
+and one that waits for approvals, which a process of its own gives. SQLite has one process, which is
+started again; PostgreSQL with Redis (TEST_DATABASE_URL, TEST_REDIS_URL) has three.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+
+from benchmarks.killed_counts import Counts, table
+from benchmarks.killed_fleet import Fleet, prepared_fleet
+from benchmarks.killed_services import ANSWER, TURNS, Services, manifest, serve_services
+from benchmarks.killed_viewer import Viewer
+from tests.browser.shell import Shell
+from tests.services import absence
+from tests.websocket import PageSocket, visitor_cookie
+
+AGES = {"plain": 4.0, "once": 4.0, "asking": 7.0}
+"""Kinds of runs, and how old they are at most when their process is killed."""
+TAKE_OVER_SECONDS = 15.0
+ANSWER_SECONDS = 0.2
+PREPARE = """
+from apps.catalog.models import Application
+from apps.workspace.local.models import Deployment
+Deployment.objects.create(
+    deployment_id="slow", display_name="Slow", base_url=url, model_name="m", api_key="k"
+)
+for slug, manifest in manifests.items():
+    Application.objects.create(slug=slug, title=slug, manifest=manifest, is_public=True)
+"""
+APPROVE = """
+from asgiref.sync import async_to_sync
+from apps.errors import Refused
+from apps.live.interactions import answer_interaction
+from apps.live.models import Interaction
+from apps.live.notifications import announce_waiting
+for one in Interaction.objects.filter(answer__isnull=True, run__status="waiting").select_related("run"):
+    try:
+        answer_interaction(one.run, one.key, one.kind, {"outcome": "approved"}, "script")
+    except Refused:
+        pass
+    else:
+        async_to_sync(announce_waiting)()
+"""
+STORED = """
+from apps.chat.models import Message
+from apps.live.models import Run, RunStep
+result = {
+    "runs": [
+        (str(run.stream), run.status, run.holder) for run in Run.objects.filter(stream__in=streams)
+    ],
+    "answers": [
+        (str(one.conversation_id), one.text, one.finish_reason)
+        for one in Message.objects.filter(conversation__in=streams, role="assistant")
+    ],
+    "tools": [
+        (f"{one.run_id}:{one.key}", str(one.run.stream), one.status)
+        for one in RunStep.objects.filter(run__stream__in=streams, kind="tool").select_related("run")
+    ],
+}
+"""
+
+
+@dataclass(frozen=True)
+class Kill:
+    """`finished` are the idempotency keys of calls whose results were stored by then."""
+
+    at: float
+    finished: Sequence[str]
+    orphans: Sequence[Viewer]
+    """The viewers of the runs that the process worked on."""
+
+
+@dataclass
+class Scene:
+    """The processes of one database, their runs, and what happened to them."""
+
+    fleet: Fleet
+    services: Services
+    shell: Shell
+    random: random.Random
+    counts: Counts = field(default_factory=Counts)
+    viewers: list[Viewer] = field(default_factory=list)
+    kills: list[Kill] = field(default_factory=list)
+
+    def ask(self, place: int, kind: str) -> None:
+        url = self.fleet.urls[place]
+        cookie = visitor_cookie(url, kind)
+        tab = PageSocket(url, kind, cookie)
+        conversation = tab.ask("Find it out.")
+        tab.close()
+        self.viewers.append(Viewer(self.fleet, kind, cookie, conversation, place + 1))
+
+    def kill(self, place: int) -> None:
+        """Begin a run of each kind, and kill their process when each has reached a random age."""
+        ages = {kind: self.random.uniform(0, most) for kind, most in AGES.items()}
+        at = time.monotonic() + max(ages.values())
+        for kind, age in sorted(ages.items(), key=lambda aged: -aged[1]):
+            time.sleep(max(0.0, at - age - time.monotonic()))
+            self.ask(place, kind)
+        time.sleep(max(0.0, at - time.monotonic()))
+        holder = f"-{self.fleet.kill(place)}-"
+        at = time.monotonic()
+        stored = self.stored([viewer for viewer in self.viewers if viewer.is_watching])
+        held = {stream for stream, _, by in stored["runs"] if holder in by}
+        finished = [key for key, _, status in stored["tools"] if status != "begun"]
+        orphans = [viewer for viewer in self.viewers if viewer.conversation in held]
+        self.kills.append(Kill(at, finished, orphans))
+        self.counts.kills += 1
+        self.counts.killed += len(orphans)
+        self.counts.waited += sum(status == "waiting" for _, status, _ in stored["runs"])
+
+    def stored(self, viewers: Sequence[Viewer]) -> Any:
+        return self.shell.run(STORED, {"streams": [viewer.conversation for viewer in viewers]})
+
+    def end(self) -> Counts:
+        """Wait for all runs, and count."""
+        for viewer in self.viewers:
+            viewer.wait()
+        self.counts.runs = len(self.viewers)
+        stored = self.stored(self.viewers)
+        status = {stream: status for stream, status, _ in stored["runs"]}
+        for viewer in self.viewers:
+            answers = [
+                (text, reason)
+                for of, text, reason in stored["answers"]
+                if of == viewer.conversation
+            ]
+            self.judge(viewer, status.get(viewer.conversation, "none"), answers)
+        self.judge_calls(stored["tools"])
+        return self.counts
+
+    def judge(self, viewer: Viewer, status: str, answers: Sequence[tuple[str, str]]) -> None:
+        counts = self.counts
+        who = f"{viewer.kind} {viewer.conversation}"
+        if len(answers) > 1 or any(text.count(TURNS[0]) > 1 for text, _ in answers):
+            counts.fault("doubled", f"{who} {answers}")
+        elif status != "done" or answers != [(ANSWER, "stop")]:
+            counts.fault("lost", f"{who} {status} {answers}")
+            return
+        if not viewer.text == viewer.stored == answers[0][0]:
+            counts.fault("shown_differently", f"{who} {viewer.text!r} {viewer.stored!r}")
+
+    def judge_calls(self, tools: Sequence[tuple[str, str, str]]) -> None:
+        counts, requests = self.counts, self.services.requests
+        kinds = {viewer.conversation: viewer.kind for viewer in self.viewers}
+        for key, stream, status in tools:
+            again = max(0, len(requests.get(key, ())) - 1)
+            if kinds[stream] == "plain":
+                counts.repeated += again
+            elif again:
+                counts.fault("repeated_once", f"{key} {requests[key]}")
+            counts.unknown += status == "unknown"
+        for kill in self.kills:
+            for key in kill.finished:
+                if any(at > kill.at for at in requests.get(key, ())):
+                    counts.fault("repeated_finished", key)
+            for viewer in kill.orphans:
+                self.judge_take_over(kill, viewer)
+
+    def judge_take_over(self, kill: Kill, viewer: Viewer) -> None:
+        # With one process, nobody can take a run over before that is up again.
+        begun = self.fleet.next_start(kill.at) if len(self.fleet.urls) == 1 else kill.at
+        seconds = [max(0.0, at - begun) for at in viewer.continued if at > kill.at]
+        if not seconds:
+            return  # it was lost, and is counted as such
+        self.counts.seconds.append(seconds[0])
+        others = [other.at - kill.at for other in self.kills if other.at > kill.at]
+        if seconds[0] > TAKE_OVER_SECONDS and seconds[0] < min(others, default=seconds[0] + 1):
+            self.counts.fault("late", f"{viewer.conversation} {seconds[0]:.1f} s")
+
+
+@contextmanager
+def approving(fleet: Fleet) -> Iterator[None]:
+    """Approve whatever waits, from a process that runs nothing else."""
+    is_over = threading.Event()
+    shell = Shell(fleet.environment)
+
+    def approve() -> None:
+        while not is_over.wait(ANSWER_SECONDS):
+            shell.run(APPROVE, {})
+
+    thread = threading.Thread(target=approve)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+        shell.close()
+
+
+def run_kills(
+    settings: dict[str, str], processes: int, kills: int, seed: int, seconds: float
+) -> Counts:
+    """Kill one process after the other, for so long; each is started again at once."""
+    end = time.monotonic() + seconds
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kills-")))
+        services = stack.enter_context(serve_services())
+        fleet = stack.enter_context(prepared_fleet(folder, processes, settings))
+        shell = Shell(fleet.environment)
+        stack.callback(shell.close)
+        manifests = {kind: manifest(services.url, kind) for kind in AGES}
+        shell.run(PREPARE, {"url": services.url, "manifests": manifests})
+        scene = Scene(fleet, services, shell, random.Random(seed))
+        stack.enter_context(approving(fleet))
+        for number in range(kills):
+            if time.monotonic() > end:
+                break
+            place = number % processes
+            fleet.wait_for(place, others=processes > 1)
+            scene.kill(place)
+            fleet.start_later(place)
+            print(f"{number + 1} of {kills}, {processes} processes", file=sys.stderr)
+            if processes == 1:
+                # Killed three times without a new step, a run would be given up.
+                for viewer in scene.viewers:
+                    viewer.wait()
+        return scene.end()
+
+
+@contextmanager
+def postgres() -> Iterator[dict[str, str]]:
+    """Settings with a database that is dropped afterwards."""
+    address = os.environ["TEST_DATABASE_URL"]
+    name = f"kills_{uuid4().hex[:12]}"
+    with psycopg.connect(address, autocommit=True) as server:
+        server.execute(f"CREATE DATABASE {name}")
+    try:
+        yield {
+            "DATABASE_URL": f"{address.rpartition('/')[0]}/{name}",
+            "REDIS_URL": os.environ["TEST_REDIS_URL"],
+        }
+    finally:
+        with psycopg.connect(address, autocommit=True) as server:
+            server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def measure(kills: int, seed: int, *, seconds: float = 3600, **settings: str) -> dict[str, Counts]:
+    """Kill on both databases at the same time, on SQLite alone without a PostgreSQL.
+
+    SQLite gets a third of the kills: with one process, they have to wait for each other.
+    """
+    has_postgres = not (absence("postgres") or absence("redis"))
+    with ExitStack() as stack:
+        threads = stack.enter_context(ThreadPoolExecutor(2))
+        found = {}
+        if has_postgres:
+            given = stack.enter_context(postgres()) | settings
+            found["PostgreSQL"] = threads.submit(
+                run_kills, given, 3, kills - kills // 3, seed + 1, seconds
+            )
+        left = kills // 3 if has_postgres else kills
+        found["SQLite"] = threads.submit(run_kills, settings, 1, left, seed, seconds)
+        return {name: counts.result() for name, counts in found.items()}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=3600, help="begin no kill after that")
+    given = parser.parse_args()
+    started = time.monotonic()
+    found = measure(given.kills, given.seed, seconds=given.seconds)
+    print(table(found))
+    print(f"\nseed {given.seed}, {time.monotonic() - started:.0f} s")
+    for name, counts in found.items():
+        for detail in counts.details:
+            print(f"{name}: {detail}")
+    return int(any(counts.faults for counts in found.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,235 @@
+"""Cards that ask the person something: the real site, a real tool, a real browser."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.conftest import barriers
+from tests.browser.scripted import ScriptedSocket
+from tests.browser.serving import Site
+from tests.fork_server import ROOT
+from tests.peers.upstream import serve_upstream
+
+SLUG = "interactions"
+APPROVAL = {
+    "mode": "confirm",
+    "seconds": 3600,
+    "editable": ["city"],
+    "always": ["conversation", "application"],
+}
+PREPARE = """
+Deployment.objects.create(
+    deployment_id=slug, display_name="Asker", base_url=url, model_name="m", api_key="k"
+)
+orchestrator = {
+    "deployment": {"deployment_id": slug},
+    "system_prompt": {"type": "custom", "content": "You help.", "variables": {}},
+}
+Application.objects.create(
+    slug=slug,
+    title=slug.title(),
+    is_public=True,
+    manifest={"orchestrator": orchestrator, "contexts": [], "tool_sets": [toolset]},
+)
+"""
+CARD = "section.interaction"
+SET_MODE = """
+application = Application.objects.get(slug=slug)
+application.manifest["tool_sets"][0]["approval"]["mode"] = mode
+application.save()
+"""
+
+
+@pytest.fixture(scope="module")
+def address(site: Site) -> Iterator[str]:
+    demo = json.loads((ROOT / "predefined" / "application" / "demo.json").read_text())
+    [toolset] = [one for one in demo["manifest"]["tool_sets"] if one["type"] == "rest-api"]
+    with serve_upstream() as upstream:
+        toolset["approval"] = APPROVAL
+        site.shell(PREPARE, url=upstream.url, slug=SLUG, toolset=toolset)
+        yield f"/chat/{SLUG}/"
+
+
+def ask(page: Page, address: str) -> None:
+    page.goto(address)
+    question = page.get_by_label("Your question")
+    question.fill("call Weather_now")
+    question.press("Enter")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_a_call_is_approved_with_a_changed_argument_after_a_reload(
+    page: Page, address: str, scheme: Any, width: int
+):
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    ask(page, address)
+    card = page.locator(CARD)
+    expect(card).to_be_focused()
+    expect(page).to_have_title("Waiting for you · call Weather_now · Interactions")
+    page.reload()
+
+    expect(card.locator(".risk")).to_have_text("Only reads")
+    expect(card.get_by_role("timer")).to_contain_text("left")
+    assert barriers(page) == []
+    card.get_by_label("city").fill("Riga")
+    card.get_by_role("button", name="Approve").click()
+
+    expect(page.locator("chat-answer > markdown-text")).to_contain_text("Riga")
+    expect(page.locator(".decision")).to_contain_text("Approved by you")
+    expect(page.locator(".decision")).to_contain_text("with changed city")
+    expect(page).to_have_title("call Weather_now · Interactions")
+    assert barriers(page) == []
+
+
+def test_a_call_is_denied_in_a_second_tab_by_keyboard(
+    page: Page, address: str, context: BrowserContext
+):
+    ask(page, address)
+    expect(page.locator(CARD)).to_be_visible()
+    second = context.new_page()
+    second.goto(page.url)
+
+    expect(second.locator(CARD)).to_be_focused()
+    second.get_by_label("Reason, if you deny it").fill("It is late.")
+    second.keyboard.press("Enter")
+
+    for tab in (second, page):
+        expect(tab.locator(".decision")).to_contain_text("Denied by you")
+        expect(tab.locator(".decision")).to_contain_text("It is late.")
+        expect(tab.locator(".answer-foot")).to_be_visible()
+    expect(second.get_by_label("Your question")).to_be_focused()
+
+
+def test_a_stopped_answer_asks_nothing_any_more(page: Page, address: str):
+    ask(page, address)
+    expect(page.locator(CARD)).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+
+    expect(page.locator(".decision")).to_contain_text("Not decided")
+    expect(page.locator(".notice", has_text="Stopped.")).to_be_visible()
+
+
+def test_a_person_who_is_not_asked_again_can_withdraw_that(page: Page, address: str):
+    ask(page, address)
+    page.get_by_label("Do not ask again in this application").check()
+    page.get_by_role("button", name="Approve").click()
+    expect(page.locator(".answer-foot")).to_be_visible()
+    ask(page, address)
+    expect(page.locator(".answer-foot")).to_be_visible()
+    expect(page.locator("chat-interaction")).to_have_count(0)
+
+    page.goto("/approvals/")
+    assert barriers(page) == []
+    page.get_by_role("button", name="Ask again before Weather_now").click()
+    expect(page.get_by_text("None. Where an application asks")).to_be_visible()
+
+    ask(page, address)
+    expect(page.locator(CARD)).to_be_visible()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_a_person_is_asked_each_time_where_the_application_asks_nobody(
+    browser: Browser, site: Site, address: str, scheme: Any, width: int
+):
+    size: Any = {"width": width, "height": 900}
+    context = browser.new_context(base_url=site.url, color_scheme=scheme, viewport=size)
+    page, settings = context.new_page(), context.new_page()
+    site.shell(SET_MODE, slug=SLUG, mode="auto")
+    ask(page, address)
+    expect(page.locator(".answer-foot")).to_be_visible()
+
+    settings.goto("/approvals/")
+    settings.get_by_label("Application and tool").select_option("Interactions: Weather_now")
+    settings.get_by_role("button", name="Ask me each time").press("Enter")
+    expect(settings.get_by_role("heading", name="Weather_now")).to_be_visible()
+    settings.get_by_label("Application and tool").select_option("Interactions: all tools")
+    settings.get_by_role("button", name="Ask me each time").press("Enter")
+    expect(settings.get_by_role("heading", name="All tools")).to_be_visible()
+    assert barriers(settings) == []
+    if folder := os.environ.get("SCREENSHOTS"):
+        settings.screenshot(path=f"{folder}/approvals-{scheme}-{width}.png", full_page=True)
+    settings.get_by_role("button", name="Withdraw for Weather_now").click()
+    expect(settings.get_by_role("heading", name="Weather_now")).to_have_count(0)
+
+    ask(page, address)
+    expect(page.locator(CARD)).to_be_visible()
+    site.shell(SET_MODE, slug=SLUG, mode="confirm")
+    context.close()
+
+
+QUESTION = {
+    "title": "The trip",
+    "question": "Where shall it go?",
+    "input": "single",
+    "options": [{"label": "Riga", "description": "By the sea"}, {"label": "Oslo"}],
+    "freeform": True,
+}
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
+def test_a_question_is_answered_by_keyboard(page: Page, address: str, scheme: Any, width: int):
+    socket = ScriptedSocket()
+    socket.serve(page)
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    ask(page, address)
+    key = {"key": "t:1:0:a", "kind": "question"}
+    socket.say(type="interaction.requested", **key, asked=QUESTION, due=None)
+    socket.say(type="run.status", status="waiting")
+    card = page.locator(CARD)
+    expect(card).to_be_focused()
+    assert barriers(page) == []
+
+    page.keyboard.press("Tab")
+    expect(card.get_by_label("Riga")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    page.keyboard.type("In May.")
+    page.keyboard.press("Enter")
+
+    answer = {"outcome": "answered", "choices": ["Oslo"], "text": "In May."}
+    sent = {"type": "answer", "run": socket.run, **key, "answer": answer}
+    page.wait_for_function("document.querySelector('.interaction .fields')?.disabled")
+    assert socket.received[-1] == sent
+    socket.say(type="interaction.resolved", **key, answer=answer, by="you", at=1.5)
+    expect(page.locator(".decision")).to_contain_text("Answered by you")
+    expect(page.locator(".decision")).to_contain_text("Oslo, In May.")
+    expect(page.get_by_label("Your question")).to_be_focused()
+    assert barriers(page) == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
+@pytest.mark.parametrize("four_eyes", [False, True])
+def test_a_card_says_in_words_why_it_asks(
+    page: Page, address: str, scheme: Any, width: int, four_eyes: bool
+):
+    because = "This conversation has read untrusted content: <b>web page</b> example.org."
+    asked = {
+        "title": "Pay",
+        "name": "pay",
+        "arguments": {"amount": 5},
+        "editable": {},
+        "risk": "changes",
+        "always": [],
+        "four_eyes": four_eyes,
+        "because": because,
+    }
+    socket = ScriptedSocket()
+    socket.serve(page)
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    ask(page, address)
+
+    socket.say(type="interaction.requested", key="a", kind="approval", asked=asked, due=None)
+    socket.say(type="run.status", status="waiting")
+
+    expect(page.locator(CARD).locator(".because")).to_have_text(because)
+    expect(page.locator(CARD).locator(".risk")).to_have_text("Makes changes")
+    assert barriers(page) == []

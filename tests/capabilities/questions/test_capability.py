@@ -1,0 +1,234 @@
+"""D-43: the model asks the person, and goes on with the answer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from apps.accounts.caller import Caller
+from apps.agent.events import Event, InteractionRequested, StageOpened
+from apps.agent.ledger import EVERY_KIND, NO_LEDGER, WAITING, Interaction, Ledger
+from apps.agent.messages import Message
+from apps.agent.tools import Invocation, Pending, Tool, ToolResult
+from apps.capabilities.questions.answers import SKIPPED, TIMED_OUT
+from apps.capabilities.questions.capability import TOOL_NAME, questions
+from apps.capabilities.registry import prepare
+from apps.catalog.resolve import ResolvedApplication
+from apps.errors import InvalidParameter
+from apps.manifest.validation import read
+from apps.runs.requests import RunRequest
+from apps.runs.run import RunEnd, run
+from tests.capabilities.manifests import manifest, opening_for, use
+from tests.fakes import FakeWorkspace, MemoryLedger, ScriptedModel, calling, saying
+from tests.manifest import documents
+
+RED, BLUE = {"label": "Red"}, {"label": "Blue", "description": "As the sea."}
+CARD = {
+    "question": "Which colour?",
+    "input": "single",
+    "options": [RED, BLUE],
+    "freeform": True,
+}
+CALLER = Caller("user-7")
+
+
+def tool(features: dict[str, Any] | None = None) -> Tool:
+    """The tool of a run that is kept."""
+    opener = questions.prepare(manifest(features={"questions": {}, **(features or {})}))
+    assert opener is not None
+    manager: Any = opener(replace(opening_for(), can_ask=EVERY_KIND))
+    (found,) = manager.enter_result.tools
+    assert isinstance(found, Tool)
+    return found
+
+
+async def card(**arguments: Any) -> Any:
+    result = await use(tool(), **arguments)
+    assert isinstance(result, Pending)
+    (asked,) = result.interactions
+    return asked.asked
+
+
+async def told(answer: dict[str, Any], **arguments: Any) -> ToolResult:
+    asked = Interaction("t:1:0:1", "question", CARD, answer=answer, answered_by="user-7")
+    given = {"question": "Which colour?", "options": [RED, BLUE], **arguments}
+    return await tool().call(Invocation("1", given, answers={"question": asked}))
+
+
+async def test_a_question_waits_with_its_card():
+    events: list[Event] = []
+
+    result = await use(tool(), events.append, question=" Which colour? ", options=[RED, BLUE])
+
+    assert isinstance(result, Pending)
+    assert result.interactions == (Interaction("", "question", CARD, 300),)
+    assert json.loads(json.dumps(CARD)) == CARD
+    assert events == []
+
+
+@pytest.mark.parametrize("seconds", [20, None])
+async def test_the_application_says_how_long_there_is_time(seconds: float | None):
+    limited = tool({"questions": {"seconds": seconds}})
+
+    result = await use(limited, question="Which?", input_type="text")
+
+    assert isinstance(result, Pending)
+    assert [one.seconds for one in result.interactions] == [seconds]
+
+
+async def test_several_options_can_be_chosen_and_no_other_answer_be_given():
+    asked = await card(
+        question="Which?",
+        input_type="multi-select",
+        options=[{"label": " Dark\n red ", "description": " "}],
+        allow_freeform=False,
+    )
+
+    assert asked == {
+        "question": "Which?",
+        "input": "multiple",
+        "options": [{"label": "Dark red"}],
+        "freeform": False,
+    }
+
+
+@pytest.mark.parametrize("rest", [{}, {"options": []}, {"options": None}])
+async def test_a_question_in_own_words_has_no_options(rest: dict[str, Any]):
+    asked = await card(question="Why?", input_type="text", allow_freeform=False, **rest)
+
+    assert asked == {"question": "Why?", "input": "text", "options": [], "freeform": True}
+
+
+async def test_no_file_is_loaded_into_a_question():
+    options = [{"label": "file:text::files/user-7/a.txt"}]
+
+    asked = await card(question="file:text::files/user-7/a.txt", options=options)
+
+    assert (asked["question"], asked["options"]) == ("files/user-7/a.txt", options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({}, "Parameter question is invalid: it is required but missing."),
+        ({"question": " "}, "Parameter question is invalid: it says nothing."),
+        ({"question": "a" * 2_001}, "it has 2001 characters. Shorten it to at most 2000."),
+        ({"input_type": "radio"}, "expected one of single-select, multi-select, text"),
+        ({"options": None}, "there are none to choose from. Name some, or ask with the type text."),
+        ({"options": []}, "there are none to choose from."),
+        ({"options": ["Red"]}, "Parameter options[0] is invalid: expected object"),
+        ({"options": [{"label": str(i)} for i in range(21)]}, "there are 21. Name at most 20"),
+        ({"options": [RED, {"label": " Red "}]}, "two have the same label."),
+        ({"options": [{"label": " "}]}, "Parameter options[0].label is invalid: it says nothing."),
+        ({"options": [{"label": "a" * 201}]}, "Parameter options[0].label is invalid: it has 201"),
+        (
+            {"options": [{"label": "a", "description": "b" * 501}]},
+            "Parameter options[0].description is invalid: it has 501",
+        ),
+        ({"input_type": "text"}, "a question of the type text has none."),
+    ],
+)
+async def test_wrong_arguments_are_told_with_what_to_do(arguments: dict[str, Any], problem: str):
+    complete = {"question": "Which?", "options": [RED, BLUE]} if arguments else {}
+
+    with pytest.raises(InvalidParameter) as refused:
+        await use(tool(), **{**complete, **arguments})
+
+    assert problem in str(refused.value)
+
+
+async def test_the_model_reads_what_was_answered():
+    assert await told({"outcome": "answered", "choices": ["Blue"], "text": ""}) == ToolResult(
+        'The user chose: "Blue"', "text/plain"
+    )
+
+
+@pytest.mark.parametrize(("outcome", "text"), [("skipped", SKIPPED), ("timeout", TIMED_OUT)])
+async def test_a_question_without_an_answer_is_no_failure(outcome: str, text: str):
+    result = await told({"outcome": outcome})
+
+    assert (result.content, result.failure) == (text, None)
+
+
+async def test_an_approval_is_not_asked_for_but_a_rule_may_forbid_questions():
+    confirmed = tool({"approval": {"mode": "confirm"}})
+    denied = tool({"approval": {"deny": {"patterns": ["ask_question"]}}})
+
+    waiting = await use(confirmed, question="Which?", options=[RED])
+    refused = await use(denied, question="Which?", options=[RED])
+
+    assert isinstance(waiting, Pending)
+    assert [one.kind for one in waiting.interactions] == ["question"]
+    assert not isinstance(refused, Pending)
+    assert refused.failure is not None
+
+
+def test_an_application_that_does_not_ask_for_it_has_no_tool():
+    assert questions.prepare(manifest()) is None
+    assert questions.prepare(manifest(features=None)) is None
+    assert questions.prepare(manifest(features={"questions": None})) is None
+
+
+def application() -> ResolvedApplication:
+    document = read(
+        documents.manifest(
+            orchestrator={
+                "deployment": {"deployment_id": "gpt"},
+                "system_prompt": {"type": "custom", "content": "You help.", "variables": {}},
+            },
+            features={"timestamp": None, "questions": {}, "subagents": {"enabled": True}},
+        ),
+        preview=True,
+    )
+    return ResolvedApplication(1, "app", "App", "", True, 1, document, prepare(document))
+
+
+async def answered_by(model: ScriptedModel, ledger: Ledger, events: list[Event]) -> RunEnd:
+    workspace = FakeWorkspace(CALLER)
+    workspace.models = {"gpt": model}
+    request = RunRequest((Message("user", "Paint it."),))
+    return await run(application(), request, workspace, CALLER, events.append, ledger)
+
+
+async def test_a_run_waits_for_the_answer_and_goes_on_with_it():
+    ledger, events = MemoryLedger(), list[Event]()
+    asks = calling(("1", TOOL_NAME, {"question": "Which colour?", "options": [RED, BLUE]}))
+    model = ScriptedModel(asks, saying("Red it is."))
+
+    asked = await answered_by(model, ledger, events)
+    ledger.answer("t:1:0:1", "question", outcome="answered", choices=["Red"], text="but pale")
+    ended = await answered_by(model, ledger, events)
+
+    assert (asked, ended) == (RunEnd(WAITING), RunEnd("stop", "Red it is."))
+    assert [event.interaction for event in events if isinstance(event, InteractionRequested)] == [
+        Interaction("t:1:0:1", "question", CARD, 300)
+    ]
+    assert model.asked[1].messages[-1].text == 'The user chose: "Red"\nThe user wrote: but pale'
+    assert [event for event in events if isinstance(event, StageOpened)] == []
+
+
+async def test_nobody_is_asked_where_a_run_is_not_kept():
+    model = ScriptedModel(saying("Red it is."))
+
+    ended = await answered_by(model, NO_LEDGER, [])
+
+    assert ended == RunEnd("stop", "Red it is.")
+    assert [tool.name for tool in model.asked[0].tools] == ["task"]
+
+
+async def test_helpers_do_not_ask():
+    task = ("1", "task", {"prompt": "Choose.", "tool_sets": []})
+    model = ScriptedModel(calling(task), saying("Red."), saying("Red it is."))
+
+    await answered_by(model, MemoryLedger(), [])
+
+    offered = [sorted(tool.name for tool in asked.tools) for asked in model.asked]
+    assert offered == [[TOOL_NAME, "task"], [], [TOOL_NAME, "task"]]
+
+
+def test_the_tool_may_be_called_again_by_another_process():
+    assert tool().is_repeatable
+    assert tool().announcement is None

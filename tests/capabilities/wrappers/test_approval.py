@@ -1,0 +1,287 @@
+"""D-20…D-23: calls that wait until a person has approved them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from apps.agent.ledger import NO_LEDGER, WAITING, Interaction, InteractionKind
+from apps.agent.loop import AgentLoop
+from apps.agent.messages import Message
+from apps.agent.progress import Progress
+from apps.agent.stages import silent
+from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.capabilities.wrappers.approval import (
+    DENIED,
+    FORBIDDEN,
+    TIMED_OUT,
+    UNCHANGEABLE,
+    Risk,
+    with_approval,
+)
+from apps.capabilities.wrappers.approval_rules import ApprovalRules
+from apps.capabilities.wrappers.arguments import read_arguments
+from apps.capabilities.wrappers.display import Display
+from apps.capabilities.wrappers.internal import parameters, text_parameter
+from apps.manifest.approvals import Approval
+from apps.manifest.parameters import SimpleParameter
+from tests.capabilities.manifests import opening_for
+from tests.capabilities.wrappers.calls import answering
+from tests.fakes import MemoryLedger, ScriptedModel, calling, saying
+
+AMOUNT = SimpleParameter(type="integer", description="How much.", default=500)
+ARGUMENTS = read_arguments(parameters({"to": text_parameter("To whom."), "amount": AMOUNT}, "to"))
+SMALL = {"arguments": [{"properties": {"amount": {"maximum": 100}}}]}
+
+
+class Payments:
+    """A tool that pays, under these rules, in a conversation that has `read` something untrusted;
+    `made` has the arguments of the payments.
+    """
+
+    def __init__(self, risk: Risk = "changes", read: str = "", **rules: Any) -> None:
+        self.made: list[Any] = []
+        self.rules = ApprovalRules.of(Approval.model_validate({"mode": "confirm", **rules}))
+        prepared = with_approval(answering(self.pay), self.rules, ARGUMENTS, Display("Pay"), risk)
+        opening = opening_for()
+        opening.taint.add(read)
+        tool = prepared.bind(opening)
+        self.tool = replace(tool, spec=replace(tool.spec, name="pay"))
+
+    def pay(self, invocation: Invocation) -> ToolResult:
+        self.made.append(invocation.arguments)
+        return ToolResult("paid")
+
+    async def call(
+        self, answer: dict[str, Any] | None = None, by: str = "alice", **arguments: Any
+    ) -> ToolResult:
+        asked = Interaction("t:1:0:a", "approval", {}, answer=answer, answered_by=by)
+        answers: dict[InteractionKind, Interaction] = {} if answer is None else {"approval": asked}
+        return await self.tool.call(Invocation("a", arguments, answers=answers))
+
+
+async def test_a_call_waits_with_a_card_until_somebody_has_approved_it():
+    payments = Payments(editable=["amount"], always=["conversation"], seconds=None)
+
+    pending = await payments.call(to="Bob", amount=5)
+    approved = await payments.call({"outcome": "approved"}, to="Bob", amount=5)
+
+    assert isinstance(pending, Pending)
+    card = {
+        "title": "Pay",
+        "name": "look_up",
+        "arguments": {"to": "Bob", "amount": 5},
+        "editable": {"amount": ARGUMENTS.schema["properties"]["amount"]},
+        "risk": "changes",
+        "always": ["conversation"],
+        "four_eyes": False,
+    }
+    assert pending.interactions == (Interaction("", "approval", card, None, is_time_set=True),)
+    assert json.loads(json.dumps(card)) == card
+    assert approved == ToolResult("paid")
+    assert payments.made == [{"to": "Bob", "amount": 5}]
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"outcome": "timeout"}, TIMED_OUT),
+        ({"outcome": "denied"}, DENIED),
+        ({"outcome": "denied", "reason": "Too much."}, f"{DENIED} They said: Too much."),
+        ({"outcome": "approved", "arguments": {"to": "Eve"}}, UNCHANGEABLE),
+        ({"outcome": "approved", "arguments": "all"}, UNCHANGEABLE),
+        ({}, DENIED),
+    ],
+)
+async def test_d_22_a_call_that_is_not_approved_is_not_made_and_the_model_is_told(answer, told):
+    payments = Payments(editable=["amount"])
+
+    result = await payments.call(answer or {"outcome": ""}, to="Bob", amount=5)
+
+    assert (result.content, payments.made) == (told, [])
+    assert str(result.failure) == told
+
+
+async def test_changed_arguments_are_used_but_cannot_leave_the_rules():
+    payments = Payments(
+        editable=["amount"], deny={"arguments": [{"properties": {"amount": {"minimum": 1000}}}]}
+    )
+
+    less = await payments.call(
+        {"outcome": "approved", "arguments": {"amount": 3}}, to="Bob", amount=5
+    )
+    more = await payments.call(
+        {"outcome": "approved", "arguments": {"amount": 1000}}, to="Bob", amount=5
+    )
+
+    assert (less.content, more.content) == ("paid", FORBIDDEN)
+    assert payments.made == [{"to": "Bob", "amount": 3}]
+
+
+async def test_an_argument_that_is_left_out_is_judged_by_its_default():
+    payments = Payments(allow=SMALL)
+
+    assert isinstance(await payments.call(to="Bob"), Pending)
+    assert await payments.call(to="Bob", amount=100) == ToolResult("paid")
+
+
+@pytest.mark.parametrize(("by", "made"), [("alice", 1), ("user-7", 0), ("", 0)])
+async def test_four_eyes_want_the_answer_of_somebody_else(by, made):
+    payments = Payments(four_eyes=True)  # asked for user-7
+
+    await payments.call({"outcome": "approved"}, by, to="Bob")
+
+    assert len(payments.made) == made
+
+
+@pytest.mark.parametrize(
+    ("rules", "consent", "waits"),
+    [
+        ({}, "always", True),
+        ({"always": ["application"]}, "always", False),
+        ({"always": ["application"], "four_eyes": True}, "always", True),
+        ({"mode": "auto"}, None, False),
+        ({"mode": "auto"}, "confirm", True),
+        ({"mode": "auto", "allow": SMALL}, "confirm", True),
+    ],
+)
+async def test_d_23_people_may_be_stricter_and_spare_questions_only_where_it_is_offered(
+    rules, consent, waits
+):
+    payments, ledger = Payments(**rules), MemoryLedger()
+    if consent is not None:
+        ledger.consents["look_up"] = consent
+
+    result = await payments.tool.call(Invocation("a", {"to": "Bob", "amount": 7}, ledger=ledger))
+
+    assert isinstance(result, Pending) is waits
+
+
+async def test_each_call_of_a_batch_is_judged_by_its_own_arguments():
+    payments = Payments(allow=SMALL, deny={"patterns": ["Eve"]})
+    ledger, progress = MemoryLedger(), Progress()
+    calls = (
+        ("a", "pay", {"to": "Bob", "amount": 1}),
+        ("b", "pay", {"to": "Bob", "amount": 900}),
+        ("c", "pay", {"to": "Eve", "amount": 1}),
+    )
+    model = ScriptedModel(list(calling(*calls)), list(saying("Done.")))
+    tools = {"pay": payments.tool}
+    question = [Message("user", "Pay!")]
+
+    first = AgentLoop(model, "gpt", tools, ledger=ledger)
+    assert await first.run(question, silent, Progress()) == WAITING
+    assert [key for key, _ in ledger.interactions] == ["t:1:1:b"]
+    assert payments.made == [{"to": "Bob", "amount": 1}]
+
+    ledger.answer("t:1:1:b", "approval", outcome="approved")
+    again = AgentLoop(model, "gpt", tools, ledger=ledger, is_resumed=True)
+    assert await again.run(question, silent, progress) == "stop"
+
+    results = [message.content for message in progress.added if message.role == "tool"]
+    assert results == ["paid", "paid", FORBIDDEN]
+    assert payments.made == [{"to": "Bob", "amount": 1}, {"to": "Bob", "amount": 900}]
+
+
+async def test_where_nobody_can_be_asked_the_model_is_told():
+    payments, progress = Payments(), Progress()
+    model = ScriptedModel(list(calling(("a", "pay", {"to": "Bob"}))), list(saying("Done.")))
+
+    loop = AgentLoop(model, "gpt", {"pay": payments.tool}, ledger=NO_LEDGER)
+    assert await loop.run([Message("user", "Pay!")], silent, progress) == "stop"
+
+    assert progress.added[1].content == Pending().content
+    assert payments.made == []
+
+
+PAGE = "web page example.org"
+GUARDED = {"mode": "auto", "after_untrusted": "confirm"}
+ANY = {"patterns": ["."]}
+
+
+@pytest.mark.parametrize("answered", [None, "approved", "denied"])
+@pytest.mark.parametrize(
+    ("rules", "consent", "read", "risk", "decision"),
+    [
+        # Nothing untrusted was read: as if the setting were not there.
+        (GUARDED, None, "", "changes", "allow"),
+        ({**GUARDED, "mode": "confirm"}, None, "", "changes", "confirm"),
+        ({**GUARDED, "mode": "confirm", "allow": ANY}, None, "", "changes", "allow"),
+        ({**GUARDED, "deny": ANY}, None, "", "changes", "deny"),
+        # The setting is off unless it is written.
+        ({"mode": "auto"}, None, PAGE, "destructive", "allow"),
+        ({"mode": "auto", "after_untrusted": "auto"}, None, PAGE, "destructive", "allow"),
+        ({"mode": "auto", "after_untrusted": None}, None, PAGE, "destructive", "allow"),
+        # Whatever may change anything waits, whoever allowed it.
+        (GUARDED, None, PAGE, "changes", "confirm"),
+        (GUARDED, None, PAGE, "destructive", "confirm"),
+        ({**GUARDED, "allow": ANY}, None, PAGE, "changes", "confirm"),
+        ({**GUARDED, "mode": "confirm", "always": ["application"]}, "always", PAGE, "changes",
+         "confirm"),
+        (GUARDED, "confirm", PAGE, "changes", "confirm"),
+        # What only reads does not, and what is denied stays denied.
+        (GUARDED, None, PAGE, "read-only", "allow"),
+        ({**GUARDED, "deny": ANY}, None, PAGE, "changes", "deny"),
+        ({**GUARDED, "deny": ANY}, None, PAGE, "read-only", "deny"),
+    ],
+)  # fmt: skip
+async def test_after_untrusted_content_what_may_change_anything_waits(
+    rules, consent, read, risk, decision, answered
+):
+    payments, ledger = Payments(risk, read, **rules), MemoryLedger()
+    if consent is not None:
+        ledger.consents["look_up"] = consent
+    answer = Interaction("", "approval", {}, answer={"outcome": answered}, answered_by="alice")
+    invocation = Invocation("a", {"to": "Bob", "amount": 7}, ledger=ledger)
+    if answered is not None:
+        invocation = replace(invocation, answers={"approval": answer})
+
+    result = await payments.tool.call(invocation)
+
+    if decision == "deny":
+        assert result.content == FORBIDDEN
+    elif answered == "denied":
+        assert result.content == DENIED
+    else:
+        assert isinstance(result, Pending) is (decision == "confirm" and answered is None)
+    makes = decision != "deny" and answered != "denied" and not isinstance(result, Pending)
+    assert len(payments.made) == makes
+
+
+async def test_the_card_says_why_it_asks_and_offers_no_other_time():
+    payments = Payments("destructive", PAGE, **GUARDED, always=["conversation"])
+
+    pending = await payments.call(to="Bob", amount=5)
+
+    assert isinstance(pending, Pending)
+    [interaction] = pending.interactions
+    assert json.loads(json.dumps(interaction.asked)) == {
+        "title": "Pay",
+        "name": "look_up",
+        "arguments": {"to": "Bob", "amount": 5},
+        "editable": {},
+        "risk": "destructive",
+        "always": [],
+        "four_eyes": False,
+        "because": f"This conversation has read untrusted content: {PAGE}.",
+    }
+
+
+@pytest.mark.parametrize(
+    ("tool", "toolset", "application", "expected"),
+    [
+        (None, None, None, "auto"),
+        (None, None, "confirm", "confirm"),
+        (None, "auto", "confirm", "auto"),
+        ("confirm", "auto", None, "confirm"),
+    ],
+)
+def test_the_nearest_level_says_whether_untrusted_content_matters(
+    tool, toolset, application, expected
+):
+    levels = [Approval(after_untrusted=level) for level in (tool, toolset, application)]
+
+    assert ApprovalRules.of(*levels).after_untrusted == expected

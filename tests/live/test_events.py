@@ -1,0 +1,114 @@
+"""The written form of events, and texts that are joined and cut at any number."""
+
+from typing import Any, get_args
+from uuid import uuid4
+
+import pytest
+
+from apps.agent import events as said
+from apps.agent.events import ModelUsage, Usage
+from apps.agent.ledger import Interaction
+from apps.agent.messages import Attachment
+from apps.live import events
+from apps.live.events import (
+    AnswerStored,
+    Continued,
+    InteractionResolved,
+    NumberedEvent,
+    QuestionAdded,
+    RunFailed,
+    StatusChanged,
+    StreamEvent,
+)
+
+RUN, NEXT_RUN = uuid4(), uuid4()
+CHART = Attachment("image/png", "Chart", url="files/user-7/chart.png")
+KEPT: list[StreamEvent] = [
+    said.TextDelta("12"),
+    said.RefusalDelta("No."),
+    said.Reasoning("t", "Hm."),
+    said.StageOpened("a", "Clock", "b", True),
+    said.StageRenamed("a", " (2)"),
+    said.StageDelta("a", "12"),
+    said.StageAttachment("a", CHART),
+    said.StageClosed("a", 1.5, failed=True, excused=True),
+    said.AttachmentAdded(CHART),
+    said.AnnotationAdded({"id": "a", "n": [1]}),
+    said.TurnRestarted("So far", (CHART,), ({"id": "a"},)),
+    said.InteractionRequested(Interaction("t:1:0:c", "approval", {"tool": "rm"}), 12.5),
+    said.Spent(Usage(1, 2, (ModelUsage("m", 1, 2),))),
+    said.Finished("stop", Usage(1, 2)),
+    QuestionAdded({"id": "1"}),
+    StatusChanged("running"),
+    Continued(),
+    InteractionResolved("t:1:0:c", "approval", {"outcome": "denied"}, "you", 12.5),
+    RunFailed("No.", "ab12"),
+    AnswerStored({"id": "2"}),
+]
+
+
+@pytest.mark.parametrize("event", KEPT, ids=lambda event: type(event).__name__)
+def test_what_is_written_is_read_again(event: StreamEvent):
+    assert events.read(events.write(event)) == event
+
+
+def test_all_events_but_two_are_kept():
+    kept = {type(event) for event in KEPT}
+
+    assert set(get_args(StreamEvent)) - kept == {said.ToolCallsRequested, said.StateSaved}
+    assert kept == set(events.NAMES.values())
+
+
+def text(number: int, words: str, run: Any = RUN) -> NumberedEvent:
+    return number, run, said.TextDelta(words)
+
+
+def stage(number: int, name: str, words: str) -> NumberedEvent:
+    return number, RUN, said.StageDelta(name, words)
+
+
+@pytest.mark.parametrize(
+    ("batch", "joined"),
+    [
+        ([], []),
+        ([text(1, "a")], [text(1, "a")]),
+        ([text(1, "a"), text(2, "b"), text(3, "c")], [text(3, "abc")]),
+        ([text(1, "a"), text(2, "b", NEXT_RUN)], None),
+        ([stage(1, "s", "a"), stage(2, "s", "b")], [stage(2, "s", "ab")]),
+        ([stage(1, "s", "a"), stage(2, "t", "b")], None),
+        ([stage(1, "s", "a"), (2, RUN, said.Reasoning("s", "b"))], None),
+        ([stage(1, "s", "a"), (2, RUN, said.StageRenamed("s", "b"))], None),
+        ([text(1, "a"), stage(2, "s", "b"), text(3, "c")], None),
+        ([text(1, "a"), (2, RUN, said.RefusalDelta("b"))], None),
+        ([(1, RUN, StatusChanged("running")), text(2, "a")], None),
+    ],
+)
+def test_only_texts_that_follow_each_other_are_joined(batch: list[Any], joined: list[Any] | None):
+    before = repr(batch)
+
+    assert events.join(batch) == (batch if joined is None else joined)
+    assert repr(batch) == before
+
+
+@pytest.mark.parametrize("event", [one for one in KEPT if isinstance(one, events.TEXTS)])
+def test_a_text_is_as_long_as_it_has_characters_and_cut_at_any(event: Any):
+    assert events.length(event) == len(event.text)
+    assert events.after(event, 1) == events.with_text(event, event.text[1:])
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ("plain", "plain"),
+        ("Grüße 🙂", "Grüße 🙂"),
+        ("a\0b", "a\ufffdb"),
+        ("half \ud83d", "half ?"),
+        (
+            {"a\0": ["\0", 1, None, {"b": ("\0",)}]},
+            {"a\ufffd": ["\ufffd", 1, None, {"b": ["\ufffd"]}]},
+        ),
+        (1.5, 1.5),
+    ],
+)
+def test_what_is_stored_has_only_characters_that_can_be(value: Any, kept: Any):
+    assert events.storable(value) == kept

@@ -1,0 +1,130 @@
+"""Processes that are paused and databases that go away in the middle of an answer."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.browser.serving import serve_process
+from tests.live.slow_service import SlowService, serve_slow_service
+from tests.live.test_survival import FINISHED, STORED, ask, watching
+from tests.load.processes import until
+from tests.services import absence
+from tests.site.test_postgresql import Proxy, Scene, database
+from tests.websocket import PATIENCE
+
+pytestmark = pytest.mark.xdist_group("site")
+
+JOURNAL = """
+from apps.live.models import JournalEntry
+result = list(JournalEntry.objects.order_by("first").values_list("first", "last"))
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def there_are_servers() -> None:
+    for needed in ("postgres", "redis"):
+        if reason := absence(needed):
+            pytest.skip(reason)
+
+
+@pytest.fixture
+def service() -> Iterator[SlowService]:
+    with serve_slow_service() as service:
+        yield service
+
+
+@pytest.fixture
+def proxy() -> Iterator[Proxy]:
+    parts = urlsplit(os.environ["TEST_DATABASE_URL"])
+    proxy = Proxy((parts.hostname or "127.0.0.1", parts.port or 5432))
+    yield proxy
+    proxy.refuse()
+
+
+@pytest.fixture
+def settings(proxy: Proxy) -> Iterator[dict[str, str]]:
+    with database() as (name, address):
+        parts = urlsplit(address)
+        who = f"{parts.username or 'postgres'}:{parts.password or ''}"
+        yield {
+            "DATABASE_URL": f"postgres://{who}@127.0.0.1:{proxy.port}/{name}",
+            "REDIS_URL": os.environ["TEST_REDIS_URL"],
+        }
+
+
+def told(frames: list[dict[str, Any]]) -> tuple[str, str]:
+    """The answer as the page has put it together, and as it was stored."""
+    text = ""
+    for frame in frames:
+        if frame["type"] == "message.delta":
+            text += frame["text"]
+        elif frame["type"] == "answer.restarted":
+            text = frame["text"]
+    return text, frames[-2]["message"]["text"]
+
+
+def test_a_process_that_wakes_up_after_a_take_over_writes_nothing(
+    tmp_path: Path, service: SlowService, settings: dict[str, str]
+):
+    settings["RUN_LEASE_SECONDS"] = "4"
+    with (
+        serve_process(tmp_path, **settings) as (site, paused),
+        serve_process(tmp_path, **settings) as (other, _),
+    ):
+        tab, cookie, conversation = ask(site, service)
+        tab.until("stage.opened", title="shop · slow")
+        with watching(other, cookie, conversation) as page:
+            page.until("stage.opened", title="shop · slow")
+            paused.send_signal(signal.SIGSTOP)
+            try:
+                page.until("run.continued")
+                service.may_end.set()
+                page.until("run.status", status="done")
+                journal = other.shell(JOURNAL)
+            finally:
+                paused.send_signal(signal.SIGCONT)
+        frames = tab.until("run.status", status="done")
+        tab.close()
+        stored = other.shell(STORED)
+        after = other.shell(JOURNAL)
+
+    steps = dict(stored.pop("steps"))
+    assert stored == FINISHED
+    assert set(steps.values()) == {"done"}
+    assert after == journal
+    assert frames[-2]["message"]["text"] == FINISHED["answer"][0]
+
+
+def test_an_answer_that_ends_while_the_database_is_away_is_stored_when_it_is_back(
+    tmp_path: Path, service: SlowService, proxy: Proxy, settings: dict[str, str]
+):
+    settings["RUN_LEASE_SECONDS"] = "120"
+    with serve_process(tmp_path, **settings) as (site, _):
+        tab, cookie, conversation = ask(site, service)
+        tab.until("stage.opened", title="shop · slow")
+        proxy.refuse()
+        try:
+            service.may_end.set()
+            was_asked = until(PATIENCE, lambda: service.asked == 3)
+            tab.until("message.delta", text="\n\nDone.")
+        finally:
+            proxy.return_()
+            tab.close()
+        Scene(site, proxy).until_it_is_back()
+        with watching(site, cookie, conversation) as page:
+            seen = page.until("run.status", status="done")
+        stored = site.shell(STORED)
+
+    steps = dict(stored.pop("steps"))
+    assert was_asked
+    assert stored == FINISHED
+    assert set(steps.values()) == {"done"}
+    assert told(seen) == (FINISHED["answer"][0],) * 2
+    assert [name for name, _ in service.called] == ["quick", "slow"]

@@ -1,0 +1,261 @@
+"""Real processes that are killed or stopped in the middle of an answer; another one finishes it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from tests.browser.serving import Site, serve_process
+from tests.live.slow_service import SlowService, serve_slow_service
+from tests.services import absence
+from tests.websocket import PATIENCE, PageSocket, visitor_cookie
+
+pytestmark = pytest.mark.xdist_group("site")
+
+SLUG = "steady"
+TAKE_OVER_SECONDS = 15.0
+BUSY = 3.0
+"""How much longer things may take on a machine that does other things too."""
+PREPARE = """
+from apps.catalog.models import Application
+from apps.workspace.local.models import Deployment
+Deployment.objects.create(
+    deployment_id="slow", display_name="Slow", base_url=url, model_name="m", api_key="k"
+)
+Application.objects.create(slug=slug, title="Steady", manifest=manifest, is_public=True)
+"""
+STORED = """
+from apps.chat.models import Message
+from apps.live.models import Run, RunStep
+answer = Message.objects.get(role="assistant")
+result = {
+    "runs": list(Run.objects.values_list("status", "holder", "attempts")),
+    "answer": [answer.text, answer.finish_reason],
+    "steps": sorted(RunStep.objects.values_list("key", "status")),
+}
+"""
+STATUS = """
+from apps.live.models import Run
+result = list(Run.objects.values_list("status", "holder"))
+"""
+FINISHED: dict[str, Any] = {
+    "runs": [["done", "", 0]],
+    "answer": ["Looking. \n\nOne more. \n\nDone.", "stop"],
+}
+
+
+def manifest(url: str) -> dict[str, Any]:
+    def tool(name: str) -> dict[str, Any]:
+        parameters = {"type": "object", "properties": {}, "required": []}
+        function = {"name": name, "description": name, "parameters": parameters}
+        return {
+            "rest_api_method_info": {"method_url": f"{url}/rest/{name}", "method_type": "get"},
+            "open_ai_tool": {"function": function},
+        }
+
+    shop = {
+        "type": "rest-api",
+        "name": "shop",
+        "tools": [tool("quick"), tool("slow")],
+        "response_as_attachment": {"enabled": False},
+    }
+    return {
+        "orchestrator": {"deployment": {"deployment_id": "slow"}},
+        "contexts": [],
+        "tool_sets": [shop],
+    }
+
+
+@pytest.fixture
+def service() -> Iterator[SlowService]:
+    with serve_slow_service() as service:
+        yield service
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def shared(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
+    """What the processes share beside their folder."""
+    if request.param == "sqlite":
+        yield {}
+        return
+    with shared_services() as settings:
+        yield settings
+
+
+@contextmanager
+def shared_services() -> Iterator[dict[str, str]]:
+    """A new database of PostgreSQL, and Redis, as settings; skips the test without them."""
+    for needed in ("postgres", "redis"):
+        if reason := absence(needed):
+            pytest.skip(reason)
+    name = f"survival_{uuid4().hex[:12]}"
+    address = os.environ["TEST_DATABASE_URL"]
+    with psycopg.connect(address, autocommit=True) as server:
+        server.execute(f"CREATE DATABASE {name}")
+    yield {
+        "DATABASE_URL": f"{address.rpartition('/')[0]}/{name}",
+        "REDIS_URL": os.environ["TEST_REDIS_URL"],
+    }
+    with psycopg.connect(address, autocommit=True) as server:
+        server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def ask(site: Site, service: SlowService) -> tuple[PageSocket, str, str]:
+    """Ask, and wait until the slow tool runs: a tab, its cookie, the conversation."""
+    site.shell(PREPARE, url=service.url, slug=SLUG, manifest=manifest(service.url))
+    cookie = visitor_cookie(site.url, SLUG)
+    tab = PageSocket(site.url, SLUG, cookie)
+    conversation = tab.ask("Look for me.")
+    assert service.is_slow.wait(PATIENCE)
+    return tab, cookie, conversation
+
+
+@contextmanager
+def watching(site: Site, cookie: str, conversation: str) -> Iterator[PageSocket]:
+    tab = PageSocket(site.url, SLUG, cookie)
+    tab.open(conversation)
+    yield tab
+    tab.close()
+
+
+def kinds(frames: list[dict[str, Any]]) -> list[str]:
+    return [frame["type"] for frame in frames]
+
+
+def test_an_answer_whose_process_is_killed_is_finished_by_the_next(
+    tmp_path: Path, service: SlowService, shared: dict[str, str]
+):
+    with serve_process(tmp_path, **shared) as (site, process):
+        tab, cookie, conversation = ask(site, service)
+        tab.until("stage.opened")
+        # What is being done is on its way to the database for a quarter of a second.
+        time.sleep(1)
+        process.kill()
+        process.wait(PATIENCE)
+        tab.close()
+        service.may_end.set()
+        with serve_process(tmp_path, **shared) as (next_site, _):
+            started = time.monotonic()
+            with watching(next_site, cookie, conversation) as page:
+                frames = page.until("run.status", status="done")
+            seconds = time.monotonic() - started
+            stored = next_site.shell(STORED)
+
+    steps = dict(stored.pop("steps"))
+    assert stored == FINISHED
+    assert set(steps.values()) == {"done"}
+    assert service.asked == 3
+    assert [name for name, _ in service.called] == ["quick", "slow", "slow"]
+    assert service.called[1] == service.called[2]
+    assert "run.continued" in kinds(frames)
+    assert frames[-2]["message"]["text"] == FINISHED["answer"][0]
+    assert seconds < TAKE_OVER_SECONDS * BUSY
+
+
+def test_a_process_that_lives_goes_on_with_the_answer_of_one_that_is_killed(
+    tmp_path: Path, service: SlowService, shared: dict[str, str]
+):
+    if not shared:
+        pytest.skip("Two processes at a time share PostgreSQL.")
+    with (
+        serve_process(tmp_path, **shared) as (site, process),
+        serve_process(tmp_path, **shared) as (other, _),
+    ):
+        tab, cookie, conversation = ask(site, service)
+        with watching(other, cookie, conversation) as page:
+            page.until("stage.opened", title="shop · slow")
+            process.kill()
+            started = time.monotonic()
+            service.may_end.set()
+            frames = page.until("run.continued")
+            seconds = time.monotonic() - started
+            frames += page.until("run.status", status="done")
+        tab.close()
+        stored = other.shell(STORED)
+
+    steps = dict(stored.pop("steps"))
+    assert stored == FINISHED
+    assert set(steps.values()) == {"done"}
+    assert [name for name, _ in service.called] == ["quick", "slow", "slow"]
+    assert seconds < TAKE_OVER_SECONDS * BUSY
+
+
+def test_a_process_that_is_told_to_stop_hands_its_answer_over(
+    tmp_path: Path, service: SlowService, shared: dict[str, str]
+):
+    with serve_process(tmp_path, **shared) as (site, process):
+        tab, cookie, conversation = ask(site, service)
+        process.send_signal(signal.SIGTERM)
+        rest = tab.rest()
+        status = process.wait(PATIENCE)
+        tab.close()
+        handed_over = site.shell(STATUS)
+        service.may_end.set()
+        with serve_process(tmp_path, **shared) as (next_site, _):
+            with watching(next_site, cookie, conversation) as page:
+                frames = page.until("run.status", status="done")
+            stored = next_site.shell(STORED)
+
+    del stored["steps"]
+    assert (status, tab.code) == (0, 3012)
+    assert (rest[-1]["type"], rest[-1]["status"]) == ("run.status", "queued")
+    assert handed_over == [["queued", ""]]
+    assert stored == FINISHED
+    assert service.asked == 3
+    assert [name for name, _ in service.called] == ["quick", "slow", "slow"]
+    assert "run.continued" in kinds(frames)
+
+
+def test_a_tool_that_ends_in_time_is_not_called_again_after_the_process_stopped(
+    tmp_path: Path, service: SlowService
+):
+    with serve_process(tmp_path) as (site, process):
+        tab, cookie, conversation = ask(site, service)
+        process.send_signal(signal.SIGTERM)
+        service.may_end.set()
+        tab.rest()
+        process.wait(PATIENCE)
+        tab.close()
+        with serve_process(tmp_path) as (next_site, _):
+            with watching(next_site, cookie, conversation) as page:
+                page.until("run.status", status="done")
+            stored = next_site.shell(STORED)
+
+    del stored["steps"]
+    assert stored == FINISHED
+    assert [name for name, _ in service.called] == ["quick", "slow"]
+
+
+def test_a_queued_question_is_answered_after_its_process_was_killed(
+    tmp_path: Path, service: SlowService, shared: dict[str, str]
+):
+    limits = {**shared, "RUNS_PER_PERSON": "1"}
+    with serve_process(tmp_path, **limits) as (site, process):
+        tab, cookie, _ = ask(site, service)
+        second = PageSocket(site.url, SLUG, cookie)
+        conversation = second.ask("And then?")
+        second.until("run.status", status="queued")
+        process.kill()
+        process.wait(PATIENCE)
+        for one in (tab, second):
+            one.close()
+        service.may_end.set()
+        with serve_process(tmp_path, **limits) as (next_site, _):
+            with watching(next_site, cookie, conversation) as page:
+                frames = page.until("run.status", status="done")
+            stored = next_site.shell(STATUS)
+
+    statuses = [frame["status"] for frame in frames if frame["type"] == "run.status"]
+    assert statuses == ["queued", "running", "done"]
+    assert frames[-2]["message"]["text"] == FINISHED["answer"][0]
+    assert "run.continued" not in kinds(frames)
+    assert stored == [["done", ""]] * 2

@@ -1,0 +1,90 @@
+"""A message is sent to one process, and its answer is read in another one."""
+
+import json
+import time
+from collections.abc import Iterator
+from http.client import HTTPResponse
+from http.cookies import SimpleCookie
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+
+from tests.browser.serving import serve_process
+from tests.live.test_survival import shared_services
+from tests.peers.upstream import serve_upstream
+from tests.serving import PREPARE, SLUG
+from tests.websocket import PATIENCE, visitor_cookie
+
+MANIFEST = {
+    "orchestrator": {"deployment": {"deployment_id": "upstream"}},
+    "contexts": [],
+    "tool_sets": [],
+}
+WORDS = " ".join(f"word{number}" for number in range(500))
+
+
+def ask(url: str, body: dict[str, Any] | None, headers: dict[str, str]) -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    with urlopen(Request(url, data, headers), timeout=PATIENCE) as answer:
+        return json.loads(answer.read())
+
+
+def events(stream: HTTPResponse) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Names and data."""
+    name = ""
+    for line in stream:
+        field, _, value = line.decode().rstrip("\n").partition(": ")
+        if field == "event":
+            name = value
+        elif field == "data":
+            yield name, json.loads(value)
+
+
+@pytest.mark.xdist_group("site")
+def test_what_is_sent_to_one_process_is_answered_in_the_stream_of_another(tmp_path: Path):
+    with (
+        shared_services() as shared,
+        serve_upstream() as upstream,
+        serve_process(tmp_path, **shared) as (here, _),
+        serve_process(tmp_path, **shared) as (there, _),
+    ):
+        key = here.shell(PREPARE, url=upstream.url, slug=SLUG, manifest=MANIFEST)
+        here.shell(
+            "from apps.catalog.models import Application as A; A.objects.update(is_public=1)"
+        )
+        cookie = visitor_cookie(here.url, SLUG)
+        session = {"cookie": cookie, "x-csrftoken": SimpleCookie(cookie)["csrftoken"].value}
+        feed = urlopen(Request(f"{there.url}/api/notifications", headers=session), timeout=PATIENCE)
+        api = f"{here.url}/api/IAIAssistantApi"
+        message = {"application": SLUG, "text": "hang"}
+        ask(f"{api}/SubmitMessage", message, {"api-key": key})
+        hanging = ask(f"{api}/SubmitMessage", message, session)
+        assert upstream.is_asked.wait(PATIENCE)
+
+        started = time.monotonic()
+        begun = ask(f"{api}/SubmitMessage", {**message, "text": WORDS}, session)
+        seconds = time.monotonic() - started
+        seen = []
+        for event in events(feed):
+            if event[1].get("conversation") == begun["conversation"]:
+                seen.append(event)
+                if event[1].get("status") == "done":
+                    break
+            else:
+                assert event[1].get("conversation") in (hanging["conversation"], None)
+        task = ask(f"{there.url}/api/IAIAssistantApi/tasks/{begun['task_id']}", None, session)
+        ask(f"{there.url}/api/IAIAssistantApi/tasks/{hanging['task_id']}/cancel", {}, session)
+        assert upstream.is_left.wait(PATIENCE)
+        for _, data in events(feed):
+            if data.get("status") == "stopped":
+                break
+        feed.close()
+
+    deltas = [data["text"] for name, data in seen if name == "AIMessageDelta"]
+    numbers = [data["seq"] for _, data in seen]
+    assert numbers == sorted(set(numbers))
+    assert "".join(deltas) == WORDS
+    assert (task["status"], task["message"]["text"]) == ("done", WORDS)
+    assert seconds < 0.2 * 5  # 0.02 s where the machine has nothing else to do

@@ -1,0 +1,42 @@
+"""A program that is a fork is what a new process would be."""
+
+import tempfile
+
+from tests.fork_server import fork_server
+
+
+def run(module: str, *arguments: str, said: str = "", **environment: str) -> str:
+    with tempfile.TemporaryFile("w+") as read, tempfile.TemporaryFile("w+") as written:
+        read.write(said)
+        read.seek(0)
+        files = (read.fileno(), written.fileno(), written.fileno())
+        fork = fork_server().start(module, arguments, environment, files)
+        assert fork.has_ended(60)
+        fork.stop(0)
+        written.seek(0)
+        return written.read()
+
+
+def test_it_has_the_arguments_and_the_environment_and_nothing_of_another() -> None:
+    first = run("site", "--user-base", PYTHONUSERBASE="/first")
+    second = run("site", "--user-base", HOME="/second")
+
+    assert (first, second) == ("/first\n", "/second/.local\n")
+
+
+def test_it_reads_and_writes_and_ends_by_itself() -> None:
+    assert run("json.tool", "--compact", said='{"a": [1, 2]}') == '{"a":[1,2]}\n'
+
+
+def test_what_breaks_it_is_written_down() -> None:
+    assert "FileNotFoundError" in run("zipfile", "--list", "/nothing/there")
+
+
+def test_it_ends_when_it_is_told_to() -> None:
+    with tempfile.TemporaryFile() as file:
+        files = (file.fileno(), file.fileno(), file.fileno())
+        fork = fork_server().start("http.server", ("--bind", "127.0.0.1", "0"), {}, files)
+        had_ended = fork.has_ended()
+        fork.stop(60)
+
+    assert not had_ended
