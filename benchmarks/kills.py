@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import shutil
 import sys
 import tempfile
 import threading
@@ -37,6 +38,8 @@ from tests.websocket import PageSocket, visitor_cookie
 AGES = {"plain": 4.0, "once": 4.0, "asking": 7.0}
 """Kinds of runs, and how old they are at most when their process is killed."""
 TAKE_OVER_SECONDS = 15.0
+LOGS = Path(__file__).parent / "results"
+"""Logs of fleets that lost a run are kept here."""
 ANSWER_SECONDS = 0.2
 PREPARE = """
 from apps.catalog.models import Application
@@ -239,7 +242,15 @@ def run_kills(
                 # Killed three times without a new step, a run would be given up.
                 for viewer in scene.viewers:
                     viewer.wait()
-        return scene.end()
+        counts = scene.end()
+        if counts.lost:
+            kept = shutil.copytree(folder, LOGS / folder.name, ignore=only_logs)
+            counts.details.append(f"what the processes logged is in {kept}")
+        return counts
+
+
+def only_logs(folder: str, names: Sequence[str]) -> list[str]:
+    return [name for name in names if not name.endswith(".log")]
 
 
 @contextmanager

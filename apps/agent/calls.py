@@ -13,7 +13,7 @@ import msgspec
 from apps.agent.messages import Message, ToolCall
 from apps.agent.surrogates import decode_json, well_formed
 from apps.agent.tools import Invocation, Pending, ResultStep, Tool, ToolResult
-from apps.errors import InvalidParameter, Stopped, ToolError
+from apps.errors import InvalidParameter, NotApproved, Stopped, ToolError
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,8 @@ CallStep = Literal["open", "arguments", "call", "result"]
 class ToolOutcome:
     """How one call went: `result` is what the model gets, a `Pending` if somebody has to answer.
 
-    `failed` is the step that went wrong, None if none did, and `error` its message.
+    `failed` is the step that went wrong, None if none did, and `error` its message. `tool_failed`:
+    the tool did, and not the model with its arguments, a person who denied the call, or the process.
     `stopped` ends the run. `seconds` is the tool's own time; None if it was not called.
     """
 
@@ -47,6 +48,7 @@ class ToolOutcome:
     stopped: Stopped | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
     seconds: float | None = None
+    tool_failed: bool = False
 
 
 async def call_tool(
@@ -61,7 +63,8 @@ async def call_tool(
     started = seconds = None
 
     def outcome(result: ToolResult, error: object, stopped: Stopped | None = None) -> ToolOutcome:
-        return ToolOutcome(result, step, str(error), stopped, arguments, seconds)
+        tool_failed = step != "arguments" and not isinstance(error, NotApproved)
+        return ToolOutcome(result, step, str(error), stopped, arguments, seconds, tool_failed)
 
     try:
         arguments = read_arguments(call)

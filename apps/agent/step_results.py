@@ -61,12 +61,19 @@ class RecordedOutcome:
     failure: str | None = None
     stopped: str | None = None
     spent: tuple[ModelUsage, ...] = ()
+    tool_failed: bool = False
 
     @property
     def outcome(self) -> ToolOutcome:
         failure = None if self.failure is None else ToolError(self.failure)
         stopped = None if self.stopped is None else Stopped(self.stopped)
-        return ToolOutcome(replace(self.result, failure=failure), self.failed, self.error, stopped)
+        return ToolOutcome(
+            replace(self.result, failure=failure),
+            self.failed,
+            self.error,
+            stopped,
+            tool_failed=self.tool_failed,
+        )
 
 
 def write(recorded: object) -> dict[str, Any]:
@@ -85,6 +92,7 @@ def write_outcome(outcome: ToolOutcome, spent: Sequence[ModelUsage] = ()) -> dic
             None if result.failure is None else str(result.failure),
             None if stopped is None else str(stopped),
             tuple(spent),
+            outcome.tool_failed,
         )
     )
 

@@ -17,7 +17,7 @@ from apps.agent.replay import end_replay
 from apps.agent.time_limits import time_limit
 from apps.agent.tool_steps import ToolSteps
 from apps.agent.tools import Invocation, Pending, ResultStep, Spend, Tool, ToolResult
-from apps.errors import NotApproved, ToolTimedOut
+from apps.errors import ToolTimedOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class ToolBatch:
         outcome = ToolOutcome(UNEXPECTED)
         if is_late and self.seconds is not None:
             error = ToolTimedOut(self.steps.calls[place].name, self.seconds)
-            outcome = ToolOutcome(failure_result(error), "call", str(error))
+            outcome = ToolOutcome(failure_result(error), "call", str(error), tool_failed=True)
         if self.is_kept:
             self.steps.end(place, outcome)
         return outcome
@@ -95,7 +95,7 @@ class ToolBatch:
             tool = self.find(call.name)
             if tool is None:
                 refused = self.refuse(call.name)
-                outcome = ToolOutcome(refused, "open", refused.content)
+                outcome = ToolOutcome(refused, "open", refused.content, tool_failed=True)
             else:
                 if self.is_kept:
                     await self.steps.begin(place, is_repeatable=tool.is_repeatable)
@@ -156,14 +156,8 @@ def waits(outcomes: Sequence[ToolOutcome]) -> bool:
 
 
 def all_failed(outcomes: Sequence[ToolOutcome]) -> bool:
-    """Whether there were calls and all of them failed.
-
-    What a person denied has not failed, and wrong arguments are to be corrected.
-    """
-    return bool(outcomes) and all(
-        one.failed not in (None, "arguments") and not isinstance(one.result.failure, NotApproved)
-        for one in outcomes
-    )
+    """Whether there were calls and the tools of all of them failed."""
+    return bool(outcomes) and all(one.tool_failed for one in outcomes)
 
 
 def parted(

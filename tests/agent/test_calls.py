@@ -75,14 +75,18 @@ async def test_a_failure_that_a_strategy_took_is_told_although_there_is_a_result
 
     outcome = await outcome_of(Tool(SAY.spec, excused), louder)
 
-    assert outcome == ToolOutcome(ToolResult("TRY LATER."), "call", "503", arguments=WORD)
+    assert outcome == ToolOutcome(
+        ToolResult("TRY LATER."), "call", "503", arguments=WORD, tool_failed=True
+    )
 
 
 async def test_a_step_that_refuses_the_result_is_the_one_that_failed():
     outcome = await outcome_of(SAY, louder, refusing)
 
     error = "there is no room for it."
-    assert outcome == ToolOutcome(ToolResult(f"Error: {error}"), "result", error, arguments=WORD)
+    assert outcome == ToolOutcome(
+        ToolResult(f"Error: {error}"), "result", error, arguments=WORD, tool_failed=True
+    )
 
 
 async def test_a_step_that_finds_a_parameter_wrong_is_still_about_the_result():
@@ -102,13 +106,17 @@ async def test_a_step_that_finds_a_parameter_wrong_is_still_about_the_result():
 async def test_an_end_of_the_run_is_told_with_its_step(tool, results, step):
     outcome = await outcome_of(tool, *results)
 
-    assert outcome == ToolOutcome(ToolResult(str(STOP)), step, str(STOP), STOP, WORD)
+    assert outcome == ToolOutcome(
+        ToolResult(str(STOP)), step, str(STOP), STOP, WORD, tool_failed=True
+    )
 
 
 async def test_an_unexpected_failure_is_told_without_its_details(caplog):
     outcome = await outcome_of(raising(RuntimeError("password=1")), louder)
 
-    assert outcome == ToolOutcome(UNEXPECTED, "call", UNEXPECTED.content, arguments=WORD)
+    assert outcome == ToolOutcome(
+        UNEXPECTED, "call", UNEXPECTED.content, arguments=WORD, tool_failed=True
+    )
     assert "Tool 'say' failed" in caplog.text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
 
 import pytest
 
@@ -24,7 +25,7 @@ from apps.agent.model import Delta, ModelRequest
 from apps.agent.progress import Progress
 from apps.agent.tool_steps import INTERRUPTED
 from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
-from apps.errors import LeaseLost, ModelFailed, Stopped
+from apps.errors import LeaseLost, ModelFailed, NotApproved, Stopped
 from tests.fakes import (
     OBJECT,
     Crash,
@@ -314,6 +315,28 @@ async def test_a_tool_that_ended_the_run_ends_it_again():
             await loop.run([QUESTION], events.append, Progress())
 
     assert events == [TextDelta("I look."), TurnRestarted("I look.")]
+
+
+@pytest.mark.parametrize("outcome", ["interrupted", "denied"])
+async def test_calls_that_were_interrupted_or_denied_have_not_failed_when_a_run_goes_on(outcome):
+    async def deny(invocation: Invocation) -> ToolResult:
+        return ToolResult("No.", failure=NotApproved("No."))
+
+    ledger, calls = MemoryLedger(), [calling((str(n), "pay", {})) for n in (1, 2)]
+    first = AgentLoop(ScriptedModel(*calls), "gpt", {"pay": Tool(spec("pay"), deny)}, ledger=ledger)
+    with suppress(IndexError):
+        await first.run([QUESTION], lambda event: None, Progress())
+    if outcome == "interrupted":
+        for key in ("t:1:0:1", "t:2:0:2"):
+            ledger.steps[key] = Step(key, "tool", "begun", "never")
+    progress = Progress()
+
+    loop = AgentLoop(
+        ScriptedModel(saying("Done")), "gpt", {}, ledger=ledger, is_resumed=True, failed_turns=2
+    )
+    await loop.run([QUESTION], lambda event: None, progress)
+
+    assert (progress.text, progress.failed_turns) == ("Done", 0)
 
 
 @pytest.mark.parametrize("id", ["x" * 500, "a/b\x00c d", "", "functions.read:0"])
