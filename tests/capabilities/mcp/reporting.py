@@ -89,3 +89,5 @@ for line in sys.stdin:
             call(asked)
         case "resources/read":
             read(asked)
+        case _:
+            pass

@@ -38,8 +38,9 @@ class Peer:
 
     async def run(self, code: str, session_id: str = "") -> dict[str, Any]:
         answer = await self.call("execute_code", code=code, session_id=session_id)
-        assert answer.structured_content is not None, answer.content
-        return answer.structured_content
+        report: dict[str, Any] | None = answer.structured_content
+        assert report is not None, answer.content
+        return report
 
     async def start(self, code: str = "None") -> str:
         session_id: str = (await self.run(code))["session_info"]["session_id"]
