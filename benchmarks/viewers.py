@@ -2,7 +2,7 @@
 
     python -m benchmarks.viewers --viewers 500 --runs 100 --seed 1
 
-Answers of 400 tokens with one call of a tool, ten tokens a second, in one process on SQLite. Three
+Answers of 900 tokens with one call of a tool, ten tokens a second, in one process on SQLite. Three
 viewers in five follow theirs over a WebSocket, two as server-sent events; each leaves at random, with
 a given seed, and comes back with the number of the newest event that it has; one in ten stays away.
 """
@@ -30,10 +30,14 @@ from tests.browser.shell import Shell
 from tests.websocket import PageSocket, visitor_cookie
 
 SLUG = "viewed"
-TOKENS, DELAY_MS = 400, 100.0
+TOKENS, DELAY_MS = 900, 100.0
 KINDS: tuple[Kind, ...] = ("WebSocket", "SSE", "WebSocket", "SSE", "WebSocket")
 PATIENCE = 400.0
 SETTLE_SECONDS = 60.0
+KEPT_SECONDS = 16.0
+"""The site keeps connections to the model for 15 seconds, and closes them with its next request."""
+ARRIVAL_SECONDS = 10.0
+"""Until all viewers have connected for the first time."""
 PROGRAM = ("-m", "benchmarks.counted_site")
 UNAPPROVED = PREPARE.replace('"features": {"approval": {"mode": "confirm", "seconds": None}},', "")
 STORED = """
@@ -66,10 +70,13 @@ class Scene:
         self.process = Process(fleet.processes[0], 0)
         self.states: list[State] = []
 
-    def ask(self, tokens: int) -> tuple[str, str]:
-        """Ask in a browser of its own; its cookie and the conversation."""
+    def cookie(self) -> str:
+        """Of a browser of its own."""
+        return visitor_cookie(self.fleet.urls[0], SLUG)
+
+    def ask(self, cookie: str, tokens: int) -> tuple[str, str]:
+        """Ask in that browser; its cookie and the conversation."""
         url = self.fleet.urls[0]
-        cookie = visitor_cookie(url, SLUG)
         tab = PageSocket(url, SLUG, cookie)
         wish = f"tokens={tokens} delay_ms={DELAY_MS} first_ms=0 tool={TOOL}"
         conversation = tab.ask(wish)
@@ -111,14 +118,15 @@ class Scene:
 
     def warm_up(self) -> None:
         """The first answer and the first viewers load modules and fill caches."""
-        asked = self.ask(tokens=5)
+        asked = self.ask(self.cookie(), tokens=5)
         for kind in ("WebSocket", "SSE"):
             one = self.viewer(asked, kind, 0)
             one.stays = True
             one.watch()
 
 
-def measure(viewers: int, runs: int, seed: int) -> tuple[Scene, Counter[str]]:
+def measure(viewers: int, runs: int, rounds: int, seed: int) -> tuple[Scene, Counter[str]]:
+    counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="viewers-") as folder:
         tasks = Path(folder) / "tasks"
         settings = {"TASKS_FILE": str(tasks)}
@@ -126,22 +134,33 @@ def measure(viewers: int, runs: int, seed: int) -> tuple[Scene, Counter[str]]:
             scene = Scene(fleet, shell, tasks)
             scene.warm_up()
             scene.state("before")
-            asked: list[tuple[str, str]] = []
-            watching: list[LeavingViewer] = []
-            for number in range(runs):
-                asked.append(scene.ask(TOKENS))
-                for place in range(number * viewers // runs, (number + 1) * viewers // runs):
-                    kind = KINDS[place % len(KINDS)]
-                    watching.append(scene.viewer(asked[-1], kind, seed * 1_000_000 + place))
-                    watching[-1].thread.start()
-            scene.state(f"{viewers} viewers of {runs} answers")
-            for one in watching:
-                one.thread.join(PATIENCE)
-            stored = shell.run(STORED, {})
-            seen = {one[1]: scene.reference(one) for one in asked}
-            counts = judged(watching, seen, stored)
-            scene.state("after", at_most=scene.states[0])
+            for number in range(rounds):
+                counts.update(watched_round(scene, viewers, runs, (seed + number) * 1_000_000))
+                time.sleep(KEPT_SECONDS)
+                scene.warm_up()  # connections to the model that nobody uses are closed by then
+                scene.state("after", at_most=scene.states[0])
             return scene, counts
+
+
+def watched_round(scene: Scene, viewers: int, runs: int, seed: int) -> Counter[str]:
+    cookies = [scene.cookie() for _ in range(runs)]
+    asked = [scene.ask(cookie, TOKENS) for cookie in cookies]
+    watching = [
+        scene.viewer(asked[place % runs], KINDS[place // runs % len(KINDS)], seed + place)
+        for place in range(viewers)
+    ]
+    for one in watching:
+        one.thread.start()
+    time.sleep(ARRIVAL_SECONDS)
+    scene.state(f"{viewers} viewers of {runs} answers")
+    going = scene.shell.run(STORED, {})["open"]
+    for one in watching:
+        one.thread.join(PATIENCE)
+    stored = scene.shell.run(STORED, {})
+    seen = {one[1]: scene.reference(one) for one in asked}
+    counts = judged(watching, seen, stored)
+    counts["answers going with all viewers there"] = going
+    return counts
 
 
 def judged(
@@ -183,10 +202,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--viewers", type=int, default=500)
     parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     started = time.monotonic()
-    scene, counts = measure(given.viewers, given.runs, given.seed)
+    scene, counts = measure(given.viewers, given.runs, given.rounds, given.seed)
     print(table(scene, counts))
     print(f"\nseed {given.seed}, {time.monotonic() - started:.0f} s")
     has_fault = any(number for name, number in counts.items() if name.startswith("FAULT"))
