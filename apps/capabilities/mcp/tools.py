@@ -131,7 +131,8 @@ def prepare_tool(toolset: Toolset, tool: types.Tool, schemas: SchemaReader) -> P
         approval=approval_rules(toolset.manifest, toolset.node.approval),
         risk=risk_of(told),
     )
-    streams = CODE if toolset.runs_code else ""
+    has_code = toolset.runs_code and CODE in arguments.schema.get("properties", {})
+    streams = CODE if has_code else ""
     return prepared_tool(name, description, work, wishes, toolset=toolset.path, streams=streams)
 
 
