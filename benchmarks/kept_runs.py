@@ -24,7 +24,7 @@ from uuid import uuid4
 
 import psycopg
 
-from benchmarks.killed_fleet import Fleet, prepared_fleet
+from benchmarks.killed_fleet import SITE, Fleet, prepared_fleet
 from benchmarks.kills import postgres
 from benchmarks.processes import Process, free_port, start
 from benchmarks.run import LOAD_CORE
@@ -148,7 +148,7 @@ def postgres_commits(address: str) -> Iterator[Commits]:
 
 @contextmanager
 def served(
-    settings: dict[str, str], prepare: str, slug: str
+    settings: dict[str, str], prepare: str, slug: str, program: Sequence[str] = SITE
 ) -> Iterator[tuple[Fleet, Shell, Commits]]:
     """One process of the site, with the application and the fake model that `prepare` makes."""
     with ExitStack() as stack:
@@ -156,7 +156,7 @@ def served(
         port = free_port()
         model = start(["-m", "benchmarks.fake_llm", "--port", str(port)], port=port, core=LOAD_CORE)
         stack.callback(model.stop)
-        fleet = stack.enter_context(prepared_fleet(folder, 1, settings))
+        fleet = stack.enter_context(prepared_fleet(folder, 1, settings, program))
         shell = Shell(fleet.environment)
         stack.callback(shell.close)
         shell.run(prepare, {"url": f"http://127.0.0.1:{port}", "slug": slug})

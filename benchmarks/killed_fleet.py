@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,12 +22,20 @@ from tests.browser.serving import (
 from tests.fork_server import ROOT
 
 PATIENCE = 240.0
+SITE = ("-m", "quickapps_site.serve")
 
 
 class Fleet:
-    """`is_up` tells of each place whether its process can be asked."""
+    """`is_up` tells of each place whether its process can be asked; `program` is what Python runs."""
 
-    def __init__(self, folder: Path, processes: int, settings: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        processes: int,
+        settings: Mapping[str, str],
+        program: Sequence[str] = SITE,
+    ) -> None:
+        self.program = program
         self.sites: list[Site] = []
         for place in range(processes):
             port = free_port()
@@ -45,7 +53,7 @@ class Fleet:
         site = self.sites[place]
         with site.log.open("ab") as output:
             process = self.processes[place] = subprocess.Popen(
-                [sys.executable, "-m", "quickapps_site.serve"],
+                [sys.executable, *self.program],
                 cwd=ROOT,
                 env=site.environment,
                 stdout=output,
@@ -91,9 +99,11 @@ class Fleet:
 
 
 @contextmanager
-def prepared_fleet(folder: Path, processes: int, settings: Mapping[str, str]) -> Iterator[Fleet]:
+def prepared_fleet(
+    folder: Path, processes: int, settings: Mapping[str, str], program: Sequence[str] = SITE
+) -> Iterator[Fleet]:
     """The processes on a database that has all tables."""
-    fleet = Fleet(folder, processes, settings)
+    fleet = Fleet(folder, processes, settings, program)
     if "DATABASE_URL" in settings:
         fleet.sites[0].manage("migrate", "--verbosity", "0")
     else:

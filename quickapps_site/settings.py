@@ -585,6 +585,18 @@ PY_INTERPRETER_SANDBOX_PROCESSES = env.integer(
 )
 """Snippets that run at the same time; zero means one for each processor, at least two."""
 
+MCP_PROGRAMS = {
+    "py-interpreter": (
+        "apps.capabilities.interpreter.server",
+        (
+            "PY_INTERPRETER_SANDBOX_SECONDS",
+            "PY_INTERPRETER_SANDBOX_MEMORY_MB",
+            "PY_INTERPRETER_SANDBOX_PROCESSES",
+        ),
+    ),
+}
+"""MCP servers that come with us, by name: a module to run, and the settings that it is told."""
+
 GATEWAY_MAX_BODY_BYTES = env.integer("GATEWAY_MAX_BODY_BYTES", 32 * 1024 * 1024, least=1024)
 REQUEST_MAX_BODY_BYTES = env.integer("REQUEST_MAX_BODY_BYTES", 2_621_440, least=1024)
 """Of a form or a document that comes with a request; as much as Django reads by itself."""

@@ -67,6 +67,14 @@ class McpTools(RemoteTools):
     server_instructions: bool = False
     """Put what the server says about its own use into the prompt. It is another's text, so it is off
     unless you trust the server."""
+    failure_texts: tuple[str, ...] | None = None
+    """How results begin that are failures although the server does not mark them as such, as with
+    `["Error:", "No results were found"]`. Large and small letters are the same. Null: only those are
+    failures that the server marks."""
+    result_format: Literal["blocks", "execution"] = "blocks"
+    """How results are read. `blocks`: as the protocol has them. `execution`: as reports of a Python
+    interpreter with `output`, `result`, `error` and `files`. The stage then shows `code` as Python and
+    cuts long output; each listed file is read from the server and kept."""
 
 
 class McpToolSet(Named, McpTools):

@@ -54,6 +54,12 @@ DIFFERENCES = {
     # An addition: what a server says of itself is untrusted, so it is asked for by name.
     "MCPToolSet.properties.server_instructions": "ours only",
     "DialMCPToolSet.properties.server_instructions": "ours only",
+    # Additions: what a server's results are, where they say it in words or have a shape of their own.
+    **{
+        f"{name}.properties.{field}": "ours only"
+        for field in ("failure_texts", "result_format")
+        for name in ("DialMCPToolSet", "MCPToolSet")
+    },
     # The reference has it too, in versions newer than the published schema.
     "MCPToolSet.properties.hidden_from_model": "ours only",
     "DialMCPToolSet.properties.hidden_from_model": "ours only",

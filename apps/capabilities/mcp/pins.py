@@ -29,9 +29,13 @@ def forget() -> None:
 async def withheld_tools(binding: ToolsetBinding, listing: Listing) -> Mapping[str, str]:
     """The tools of a listing that wait for an operator, or that one withholds, by their state.
 
-    Those of DIAL Core's toolsets are Core's to look at.
+    Those of DIAL Core's toolsets are Core's to look at, and programs that come with us are not
+    others' words.
     """
-    if not settings.MCP_PINNED_DESCRIPTIONS or not isinstance(binding.toolset.node, McpToolSet):
+    program = binding.endpoint.program
+    is_trusted = program is not None and program.is_built_in
+    is_ours_to_look_at = isinstance(binding.toolset.node, McpToolSet) and not is_trusted
+    if not settings.MCP_PINNED_DESCRIPTIONS or not is_ours_to_look_at:
         return NOTHING
     key = source_of(binding), listing.fingerprint
     # What waits for an operator is asked for again soon, so that it comes back once accepted.

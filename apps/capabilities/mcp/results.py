@@ -39,16 +39,26 @@ async def result_of(
     wanted: AttachmentFilter,
     opening: Opening,
     stage: Stage,
+    failures: Iterable[str] = (),
 ) -> ToolResult:
-    """Raises `ToolError` when the server says that the tool failed."""
+    """`failures` are beginnings of texts that say so without a mark.
+
+    Raises `ToolError` when the server says that the tool failed.
+    """
     text = text_of(answer)
-    if answer.is_error:
+    if answer.is_error or failure_in(answer, failures):
         raise ToolError(text or "The tool failed and did not say why.")
     attachments, notes = await keep(blobs_of(answer.content), tool_name, wanted, opening)
     text = text or see_files(attachments)
     content = "\n\n".join(filter(None, [text, *notes])) or "The tool gave an empty result."
     stage.write(f"> #### Result:\n\n{fenced(shortened(content, STAGE_CHARACTERS))}\n")
     return ToolResult(content, attachments=attachments)
+
+
+def failure_in(answer: types.CallToolResult, beginnings: Iterable[str]) -> bool:
+    """Whether its text begins like one of those that tell of a failure."""
+    said = tuple(one.strip().casefold() for one in beginnings if one.strip())
+    return bool(said) and text_of(answer).lstrip().casefold().startswith(said)
 
 
 def text_of(answer: types.CallToolResult) -> str:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from apps.capabilities.mcp.bindings import BINDINGS
 from apps.capabilities.mcp.connection_failures import ConnectionFailed
 from apps.capabilities.mcp.dial_files import file_parameters, grant_files
 from apps.capabilities.mcp.elicitation import GoingCall
+from apps.capabilities.mcp.execution_reports import CODE, report_result
 from apps.capabilities.mcp.input_schemas import SchemaInvalid, SchemaReader
 from apps.capabilities.mcp.listings import Listing
 from apps.capabilities.mcp.person_accounts import wanted_account
@@ -28,12 +29,13 @@ from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.approval import Risk
 from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.composition import Wishes, prepared_tool
-from apps.capabilities.wrappers.display import display_of, title_of
+from apps.capabilities.wrappers.display import Display, display_of, title_of
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.sign_in import ask_person
 from apps.capabilities.wrappers.texts import one_line, shortened
 from apps.errors import InitializationIssue
-from apps.manifest.names import visible_name
+from apps.manifest.names import Localized, visible_name
+from apps.manifest.parameters import ParameterStage
 from apps.manifest.tools import as_stated
 
 logger = logging.getLogger(__name__)
@@ -47,6 +49,8 @@ WHY = {
     "changed": "because the server changed the description and no operator has looked at it yet",
     "withheld": "because an operator did not accept the changed description",
 }
+PYTHON = ParameterStage(format="python", ignore_parameter_name=True)
+HIDDEN = ParameterStage(ignore=True)
 MOST_PROGRESS = 200
 """Of one call, shown in its stage."""
 
@@ -118,7 +122,7 @@ def prepare_tool(toolset: Toolset, tool: types.Tool, schemas: SchemaReader) -> P
     told = tool.annotations
     wishes = Wishes(
         arguments,
-        display_of(toolset.manifest, title),
+        tool_display(toolset, title),
         toolset.seconds,
         toolset.node.attachment,
         toolset.node.fallback_configuration,
@@ -127,7 +131,16 @@ def prepare_tool(toolset: Toolset, tool: types.Tool, schemas: SchemaReader) -> P
         approval=approval_rules(toolset.manifest, toolset.node.approval),
         risk=risk_of(told),
     )
-    return prepared_tool(name, description, work, wishes, toolset=toolset.path)
+    has_code = toolset.runs_code and CODE in arguments.schema.get("properties", {})
+    streams = CODE if has_code else ""
+    return prepared_tool(name, description, work, wishes, toolset=toolset.path, streams=streams)
+
+
+def tool_display(toolset: Toolset, title: Localized) -> Display:
+    shown = display_of(toolset.manifest, title)
+    if not toolset.runs_code:
+        return shown
+    return replace(shown, parameters={CODE: PYTHON, "session_id": HIDDEN})
 
 
 def is_told_repeatable(told: types.ToolAnnotations | None) -> bool:
@@ -153,16 +166,16 @@ async def call(
     path: str,
     tool_name: str,
     name: str,
-    files: frozenset[str],
+    file_names: frozenset[str],
     opening: Opening,
     invocation: Invocation,
 ) -> ToolResult:
-    """Call the server's `tool_name`, which the model calls `name`; `files` are parameters that
-    hold some. Raises `ToolError`, `FileRefused`.
+    """Call the server's `tool_name`, which the model calls `name`; `file_names` are
+    parameters that hold some. Raises `ToolError`, `FileRefused`.
     """
     binding = opening.known[BINDINGS][path]
     toolset = binding.toolset
-    await grant_files(files, invocation.arguments, binding, opening)
+    await grant_files(file_names, invocation.arguments, binding, opening)
     shown = ShownProgress(invocation.stage)
     question = partial(call_tool, tool_name, dict(invocation.arguments), shown)
     going = GoingCall(invocation.ledger, invocation.key, toolset.label, current_limits())
@@ -176,7 +189,10 @@ async def call(
         raise toolset.refusal(failure, name) from failure
     finally:
         shown.is_over = True
-    return await result_of(answer, tool_name, toolset.node.attachment, opening, invocation.stage)
+    if toolset.runs_code:
+        return await report_result(answer, tool_name, binding, opening, invocation.stage)
+    files, failures = toolset.node.attachment, toolset.failure_texts
+    return await result_of(answer, tool_name, files, opening, invocation.stage, failures)
 
 
 async def call_tool(

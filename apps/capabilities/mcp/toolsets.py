@@ -45,6 +45,16 @@ class Toolset:
     def tells_instructions(self) -> bool:
         return isinstance(self.node, McpTools) and self.node.server_instructions
 
+    @property
+    def failure_texts(self) -> tuple[str, ...]:
+        """Beginnings of results that count as failures, without being marked as such."""
+        return (self.node.failure_texts or ()) if isinstance(self.node, McpTools) else ()
+
+    @property
+    def runs_code(self) -> bool:
+        """Whether results are reports of executions."""
+        return isinstance(self.node, McpTools) and self.node.result_format == "execution"
+
     def forwarded(self, caller: Caller) -> dict[str, str]:
         """The caller's own headers that the manifest wants sent, as far as headers can be."""
         named = self.node.forward_headers if isinstance(self.node, McpToolSet) else None

@@ -50,7 +50,8 @@ def session_rows(
             owner=names[session.bucket],
             state=state_name(session),
             error=redacted_error(session),
-            is_old=session.version is not None and session.version != versions.get(session.server),
+            is_old=session.version is not None
+            and session.version != versions.get(session.server, 0),
             uses=uses.get(server_key(session.protocol, session.server), ()),
         )
         for session in found

@@ -1,5 +1,9 @@
-"""MCP servers that an administrator registered: rows, cached in the process for a moment."""
+"""MCP servers that are programs: rows of an administrator, and those that come with us.
 
+They are cached in the process for a moment.
+"""
+
+import sys
 from dataclasses import dataclass, field
 
 from channels.db import database_sync_to_async
@@ -12,7 +16,10 @@ from apps.workspace.local.models import McpServer
 
 @dataclass(frozen=True, slots=True)
 class RegisteredServer:
-    """A program to start; an edited row (another `version`) is another server."""
+    """A program to start; an edited row (another `version`) is another server.
+
+    One that comes with us has no row: `id` and `version` are 0.
+    """
 
     id: int
     version: int
@@ -21,6 +28,10 @@ class RegisteredServer:
     arguments: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     working_directory: str = ""
+
+    @property
+    def is_built_in(self) -> bool:
+        return not self.id
 
 
 _kept = AgedCache[str, RegisteredServer]()
@@ -46,11 +57,16 @@ async def find(name: str) -> RegisteredServer:
 
 
 def look_up(name: str) -> RegisteredServer | None:
-    """Raises `Unsupported` for a row that was saved without validation."""
+    """A row replaces a program of the same name that comes with us, or switches it off.
+
+    Raises `Unsupported` for a row that was saved without validation.
+    """
     if "\0" in name:  # PostgreSQL refuses to look for it
         return None
-    row = McpServer.objects.filter(name=name, is_enabled=True).first()
+    row = McpServer.objects.filter(name=name).first()
     if row is None:
+        return built_in(name)
+    if not row.is_enabled:
         return None
     try:
         environment = row.parsed_environment()
@@ -64,4 +80,20 @@ def look_up(name: str) -> RegisteredServer | None:
         arguments=tuple(row.arguments),
         environment=tuple(sorted(environment.items())),
         working_directory=row.working_directory,
+    )
+
+
+def built_in(name: str) -> RegisteredServer | None:
+    """A module that the Python of this installation runs."""
+    if name not in settings.MCP_PROGRAMS:
+        return None
+    module, names = settings.MCP_PROGRAMS[name]
+    return RegisteredServer(
+        id=0,
+        version=0,
+        name=name,
+        command=sys.executable,
+        arguments=("-m", module),
+        environment=tuple((one, str(getattr(settings, one))) for one in names),
+        working_directory=str(settings.BASE_DIR),
     )

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened
 from apps.capabilities.interpreter.capability import interpreter
-from apps.capabilities.interpreter.sandbox.engine import MODULES
+from apps.capabilities.interpreter.sandbox.advice import MODULES
 from apps.errors import InvalidParameter
 from apps.manifest.parts import parts_in_use
 from apps.manifest.tools import AnyInternalTool, InternalTool, PredefinedTool

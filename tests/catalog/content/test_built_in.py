@@ -39,7 +39,15 @@ def test_there_is_what_manifests_written_elsewhere_refer_to():
             "weather",
             "web_search",
         },
-        "toolset": {"chathub", "location", "page", "py_interpreter", "weather"},
+        "toolset": {
+            "chathub",
+            "duckduckgo",
+            "location",
+            "page",
+            "py_interpreter",
+            "py_interpreter_mcp",
+            "weather",
+        },
     }
 
 

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.conf import settings
-
 from apps.agent.messages import Message
 from apps.capabilities.interpreter.engines import (
     Engine,
@@ -15,43 +13,20 @@ from apps.capabilities.interpreter.engines import (
     type_of,
 )
 from apps.capabilities.interpreter.requests import FileProblems, Request, match_files
+from apps.capabilities.interpreter.sandbox.advice import attachment_advice, language_advice
 from apps.capabilities.interpreter.sandbox.execution import SandboxOutcome, execute
-from apps.capabilities.interpreter.sandbox.folder import HOME
 from apps.capabilities.interpreter.sandbox.state import KEY, StateUnusable, read_state, write_state
 from apps.capabilities.interpreter.sandbox.workers import run_in_worker
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.texts import one_line
 from apps.errors import FileRefused
 
-MODULES = (
-    "asyncio, base64, binascii, bisect, collections, copy, csv, dataclasses, datetime, decimal, "
-    "functools, hashlib, itertools, json, math, os (files only), pathlib, random, re, sys, time, "
-    "tomllib, typing, unicodedata"
-)
 MOST_PRODUCED = 10
 """Attachments of one call; more would bury the answer."""
 
 
 def sandbox_engine() -> Engine:
-    advice = (
-        "The interpreter is a sandbox with a subset of Python 3. "
-        f"Modules: {MODULES}. No others exist (no numpy, pandas, matplotlib, statistics, io, "
-        "heapq, enum). Not supported: yield, del, class inheritance, decorators in classes "
-        "(staticmethod, classmethod), super, try/except*, import *, input, globals, dir, vars, "
-        "callable, bytearray, issubclass. Available: functions, lambdas, comprehensions, "
-        "f-strings, plain classes and dataclasses, match, async/await, open, eval. "
-        "There is no network, no host and no environment. "
-        f"A call has {settings.PY_INTERPRETER_SANDBOX_SECONDS:g} seconds and "
-        f"{settings.PY_INTERPRETER_SANDBOX_MEMORY_MB} MB. "
-        "Variables and functions are kept for later calls, files are not. "
-        "Print what you need, or end with an expression: its value is the result. "
-        f"Files named in attachment_urls are in the working directory {HOME}, under the last "
-        "part of their URL: open('sales.csv'). Name them in every call that reads them. "
-        "Files that the code writes there become attachments if they end in .csv, .json, "
-        ".xml, .txt, .md, .png, .jpg or .plotly.json (a Plotly figure as JSON with 'data' and "
-        "'layout': the way to show a chart)."
-    )
-    return Engine(advice, SandboxSession)
+    return Engine(f"{language_advice()} {attachment_advice()}", SandboxSession)
 
 
 @dataclass(slots=True)

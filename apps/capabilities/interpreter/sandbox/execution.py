@@ -29,13 +29,16 @@ ROLLED_BACK = "Variables are as they were before this call."
 
 @dataclass(frozen=True, slots=True)
 class SandboxOutcome:
-    """`state` is None when the call left none; `files` are those that the code made."""
+    """`state` is None when the call left none; `files` are those that the code made, `removed` those
+    that it was given and deleted.
+    """
 
     execution: Execution
     state: bytes | None = None
     files: Mapping[str, bytes] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     is_state_lost: bool = False
+    removed: tuple[str, ...] = ()
 
 
 def execute(
@@ -78,7 +81,7 @@ def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Sandbox
         stdout=printed(output, "stdout"),
         stderr=printed(output, "stderr") + end_of(stderr, MOST_ERROR_CHARACTERS),
     )
-    return SandboxOutcome(execution, dumped(session), folder.made())
+    return SandboxOutcome(execution, dumped(session), folder.made(), removed=folder.removed())
 
 
 def limit_reached(error: MontyRuntimeError) -> str:

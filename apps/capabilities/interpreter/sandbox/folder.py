@@ -103,6 +103,11 @@ class Folder(OSAccess):
                     found[str(path.relative_to(HOME))] = content
         return found
 
+    def removed(self) -> tuple[str, ...]:
+        """Given files that are gone, by their path below the home folder."""
+        gone = (path for path in self.given if not self.path_exists(path))
+        return tuple(str(path.relative_to(HOME)) for path in gone)
+
 
 def as_bytes(content: str | bytes) -> bytes:
     return content if isinstance(content, bytes) else content.encode("utf-8", "replace")

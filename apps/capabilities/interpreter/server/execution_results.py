@@ -1,0 +1,83 @@
+"""The shape of what the tools answer."""
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import BaseModel
+
+from apps.capabilities.interpreter.sandbox.execution import SandboxOutcome
+from apps.capabilities.interpreter.server.file_names import file_uri, media_type
+from apps.capabilities.interpreter.server.sessions import Session
+
+
+class ListedFile(BaseModel):
+    """`uri` is a resource of the server; `size` counts bytes."""
+
+    uri: str
+    mime_type: str
+    name: str
+    size: int
+
+
+class SessionInfo(BaseModel):
+    session_id: str
+    instructions: str
+
+
+class ExecutionResult(BaseModel):
+    """`output` is what was printed, `result` the value of the last expression as text, `error` the
+    last line of `traceback`; `files` are those that the call made or changed.
+    """
+
+    success: bool
+    output: list[str]
+    result: str | None
+    error: str | None
+    traceback: list[str]
+    files: list[ListedFile]
+    session_info: SessionInfo
+
+
+class SessionFiles(BaseModel):
+    session_id: str
+    files: list[ListedFile]
+
+
+class ClearedSession(BaseModel):
+    session_id: str
+    cleared: bool
+
+
+def execution_result(session: Session, outcome: SandboxOutcome, *, is_new: bool) -> ExecutionResult:
+    execution = outcome.execution
+    has_failed = execution.status == "FAILURE"
+    said = (execution.stdout, "" if has_failed else execution.stderr)
+    trace = execution.stderr.splitlines() if has_failed else []
+    return ExecutionResult(
+        success=not has_failed,
+        output=[text for text in said if text],
+        result=execution.result or None,
+        error=next((line for line in reversed(trace) if line.strip()), None),
+        traceback=trace,
+        files=listed(session, outcome.files),
+        session_info=SessionInfo(
+            session_id=session.id, instructions=instructions(session, outcome.notes, is_new=is_new)
+        ),
+    )
+
+
+def instructions(session: Session, notes: Sequence[str], *, is_new: bool) -> str:
+    """What the model has to know for its next call."""
+    started = f"A new session was started. Use session_id {session.id!r} to go on in it."
+    return " ".join([started, *notes] if is_new else notes)
+
+
+def listed(session: Session, files: Mapping[str, bytes]) -> list[ListedFile]:
+    return [
+        ListedFile(
+            uri=file_uri(session.id, name),
+            mime_type=media_type(name),
+            name=name,
+            size=len(content),
+        )
+        for name, content in files.items()
+    ]

@@ -1,0 +1,132 @@
+"""The sandbox as an MCP server: three tools, and the files of sessions as resources."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Any
+
+from mcp.server import MCPServer
+from mcp.server.lowlevel.helper_types import ReadResourceContents
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+from mcp_types import InputRequiredResult, ToolAnnotations
+from pydantic import AnyUrl, Field
+
+from apps.capabilities.interpreter.requests import MOST_CODE_CHARACTERS
+from apps.capabilities.interpreter.sandbox.advice import language_advice, session_advice
+from apps.capabilities.interpreter.server.execution_results import (
+    ClearedSession,
+    ExecutionResult,
+    SessionFiles,
+    execution_result,
+    listed,
+)
+from apps.capabilities.interpreter.server.file_names import media_type
+from apps.capabilities.interpreter.server.sessions import (
+    ID_CHARACTERS,
+    NEW,
+    SWEEP_SECONDS,
+    SessionExpired,
+    Sessions,
+)
+
+Code = Annotated[
+    str,
+    Field(
+        max_length=MOST_CODE_CHARACTERS,
+        description="Python code. End with an expression or print what you need to know.",
+    ),
+]
+SessionId = Annotated[
+    str, Field(max_length=ID_CHARACTERS, description="Id of the session, as a call returned it.")
+]
+SessionToUse = Annotated[
+    str,
+    Field(
+        max_length=ID_CHARACTERS,
+        description="Id of the session to go on in; empty or 0 starts a new one.",
+    ),
+]
+
+
+class InterpreterServer(MCPServer[None]):
+    """Files have types of their own; a resource template has one for all."""
+
+    async def read_resource(
+        self, uri: AnyUrl | str, context: Context[None, Any] | None = None
+    ) -> Iterable[ReadResourceContents] | InputRequiredResult:
+        found = await super().read_resource(uri, context)
+        if isinstance(found, InputRequiredResult):
+            return found
+        return [replace(one, mime_type=media_type(str(uri))) for one in found]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTools:
+    """Each raises `SessionExpired`, but for the resource."""
+
+    sessions: Sessions
+
+    async def execute_code(self, code: Code, session_id: SessionToUse = "") -> ExecutionResult:
+        session = self.sessions.find_or_start(session_id)
+        outcome = await self.sessions.execute(session, code)
+        return execution_result(session, outcome, is_new=session_id in NEW)
+
+    async def list_session_files(self, session_id: SessionId) -> SessionFiles:
+        session = self.sessions.find(session_id)
+        return SessionFiles(session_id=session.id, files=listed(session, session.files))
+
+    async def clear_session(self, session_id: SessionId) -> ClearedSession:
+        self.sessions.clear(session_id)
+        return ClearedSession(session_id=session_id, cleared=True)
+
+    async def session_file(self, session_id: str, file: str) -> bytes:
+        """Raises `ResourceNotFoundError`."""
+        try:
+            return self.sessions.find(session_id).files[file]
+        except SessionExpired as error:
+            raise ResourceNotFoundError(str(error)) from error
+        except KeyError:
+            raise ResourceNotFoundError(f"The session has no file {file[:100]!r}.") from None
+
+
+def interpreter_server(sessions: Sessions) -> InterpreterServer:
+    lifespan = partial(sweeping, sessions)
+    server = InterpreterServer("py-interpreter", log_level="CRITICAL", lifespan=lifespan)
+    tools = SessionTools(sessions)
+    server.add_tool(
+        tools.execute_code,
+        description="Runs Python code and returns what it printed, the value of its last "
+        f"expression and the files that it made. {language_advice()} {session_advice()}",
+    )
+    server.add_tool(
+        tools.list_session_files,
+        description="Lists the files of a session.",
+        annotations=ToolAnnotations(read_only_hint=True),
+    )
+    server.add_tool(
+        tools.clear_session, description="Ends a session; its variables and files are gone."
+    )
+    # The template refuses paths that lead out of a session.
+    server.resource("kernel://{session_id}/{+file}", description="A file of a session.")(
+        tools.session_file
+    )
+    return server
+
+
+@asynccontextmanager
+async def sweeping(sessions: Sessions, server: MCPServer[None]) -> AsyncIterator[None]:
+    """Forget unused sessions while the server runs, also when nobody calls it."""
+    task = asyncio.create_task(sweep_for_ever(sessions))
+    try:
+        yield
+    finally:
+        task.cancel()
+
+
+async def sweep_for_ever(sessions: Sessions) -> None:
+    while True:
+        await asyncio.sleep(SWEEP_SECONDS)
+        sessions.sweep()

@@ -1,0 +1,105 @@
+"""A memory service behind DIAL, which two hooks ask before the model is (G-34)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from apps.accounts.caller import Caller
+from apps.agent.messages import Message
+from apps.capabilities.hooks.capability import hooks
+from apps.capabilities.mcp.capability import mcp
+from apps.capabilities.registry import Prepared
+from apps.catalog.resolve import ResolvedApplication
+from apps.manifest.validation import read
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
+from apps.workspace.port import McpEndpoint
+from tests.capabilities.mcp.servers import nothing_left_over, serving_apart
+from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
+from tests.manifest.documents import example
+
+SKILL = "Store facts, search before you answer."
+ANN = Caller("user-1", api_key="key-of-ann")
+BEN = Caller("user-2", api_key="key-of-ben")
+NOTHING = "Nothing is kept yet."
+STORED = {"content": "Ann lives in Paris", "memory_type": "core", "importance": 0.9}
+
+
+@pytest.fixture
+def service() -> Iterator[str]:
+    with serving_apart("http", str(Path(__file__).parent / "remembering.py")) as url:
+        yield url
+
+
+class Workspace(FakeWorkspace):
+    """Says where the service is, and hands the key of the request on, as Core's address does."""
+
+    url = ""
+
+    async def mcp_endpoint(self, deployment_id: str) -> McpEndpoint:
+        assert deployment_id == "toolsets/public/memory"
+        return McpEndpoint(self.url, {"Api-Key": self.caller.api_key}, display_name="Memory")
+
+
+async def answer(
+    url: str, caller: Caller, *messages: Message, scripts: Sequence[Any] = (saying("Fine"),)
+) -> ScriptedModel:
+    """The model of one request, which has seen what the hooks brought."""
+    document = example("memory_service")
+    checked = read(document, preview=True)
+    openers = [(one.name, opener) for one in (mcp, hooks) if (opener := one.prepare(checked))]
+    app = ResolvedApplication(1, "app", "App", "", True, 1, checked, Prepared(tuple(openers), ()))
+    workspace = Workspace(caller)
+    workspace.url = url
+    workspace.models = {"harbour-chat": (model := ScriptedModel(*scripts))}
+    async with nothing_left_over():
+        await run(app, RunRequest(messages), workspace, caller, lambda event: None)
+    return model
+
+
+def brought(model: ScriptedModel) -> list[str]:
+    """The results of tools that the model read with the first call of a run."""
+    return [m.text for m in model.asked[0].messages if m.role == "tool"]
+
+
+@pytest.mark.django_db
+async def test_a_run_begins_with_the_memories_of_its_caller_and_tells_them_again_when_they_change(
+    service: str,
+):
+    question = Message("user", "Where do I live?")
+    store = calling(("c1", "Memory_store_memory", STORED))
+
+    first = await answer(service, ANN, question, scripts=(store, saying("I keep it.")))
+    second = await answer(service, ANN, question)
+    of_ben = await answer(service, BEN, question)
+    history = [m for m in first.asked[0].messages if m.role != "system"]
+    later = [*history, Message("assistant", "I keep it."), Message("user", "And now?")]
+    changed = await answer(service, ANN, *later)
+    unchanged = await answer(service, BEN, *(replace(m) for m in later))
+
+    assert [tool.name for tool in first.asked[0].tools] == [
+        "Memory_store_memory",
+        "Memory_search_archive",
+    ]
+    assert brought(first) == [NOTHING, SKILL]
+    assert first.asked[1].messages[-1].text == "Stored: Ann lives in Paris"
+    assert brought(second) == ["Ann lives in Paris", SKILL]
+    assert brought(of_ben) == [NOTHING, SKILL]
+    assert brought(changed) == [NOTHING, SKILL, "Ann lives in Paris"]
+    assert brought(unchanged) == [NOTHING, SKILL]
+
+
+def test_the_page_about_hooks_shows_the_same_manifest():
+    page = (Path(settings.BASE_DIR) / "docs/hooks.md").read_text()
+    (_, after) = page.split("## A memory service")
+    (shown, _) = after.split("```json\n")[1].split("```", 1)
+
+    document = example("memory_service")
+    assert json.loads(shown) == {key: document[key] for key in ("tool_sets", "hooks")}
