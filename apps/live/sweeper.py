@@ -17,7 +17,7 @@ from apps.live.notifications import hear_of_waiting, wake_viewers
 
 logger = logging.getLogger(__name__)
 
-SWEEP_SECONDS = 2.0
+SWEEP_SECONDS = 1.0
 AT_ONCE = 50
 """Runs that one sweep takes over. Taking up so many is a matter of a second, well within a lease."""
 
