@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from apps.agent.model import Model
+from apps.workspace.embeddings.port import Embedder
 from apps.workspace.stored_files import Files
 
 
@@ -105,6 +106,13 @@ class Workspace(Protocol):
         `headers` names the caller's headers that are forwarded to DIAL and our own applications,
         None for all. `idle_seconds` limits the silence of the service, None for the time-out of
         tools. Raises `DeploymentNotFound`, `CallsItself`.
+        """
+        ...
+
+    async def embedder(self, deployment_id: str | None) -> Embedder:
+        """A deployment that embeds texts; None for the installation's default.
+
+        Raises `DeploymentNotFound`, also for a deployment of another kind.
         """
         ...
 
