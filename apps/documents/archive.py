@@ -28,7 +28,7 @@ class Archive:
         with self.file.open(name) as part:
             content = part.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
-            raise Unreadable(f"a part of it unpacks to more than {MOST_BYTES // 2**20} MB.")
+            raise Unreadable(f"it has a part that unpacks to more than {MOST_BYTES // 2**20} MB.")
         return content
 
     def xml(self, name: str) -> etree._Element:

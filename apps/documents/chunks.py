@@ -26,11 +26,11 @@ _breaks = (
     re.compile(r"\n(?=#{1,6} )"),
     re.compile(r"\n(?:[ \t]*\n)+"),
     re.compile(r"\n"),
-    re.compile(r"(?<=[.!?])\s+|(?<=[。！？])"),
+    re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])"),
     re.compile(r"\s+"),
 )
 _heading = re.compile(r"^(#{1,6}) +(\S.*)$|^(\|.*\|)\n\|(?: --- \|)+$", re.MULTILINE)
-_sentence = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n(?=[|#\-*]|\s*\n)")
+_sentence = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\n(?=[|#\-*]|[ \t]*\n)|(?<=\|)\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,12 @@ def page_chunks(page: Page) -> Iterator[Chunk]:
     above: list[Heading] = []
     for span in joined(text, pieces(text, 0, len(text), 0)):
         start, end = trimmed(text, span)
-        while headings and headings[0].place < start:
+        while headings and headings[0].place <= start:
             heading = headings.popleft()
             above = [one for one in above if one.level < heading.level] + [heading]
         if start < end:
-            yield Chunk(text[start:end], page.number, start, end, tuple(one.text for one in above))
+            names = tuple(one.text for one in above if one.place < start)
+            yield Chunk(text[start:end], page.number, start, end, names)
 
 
 class Heading(NamedTuple):
