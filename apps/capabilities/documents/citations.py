@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -23,6 +23,8 @@ REFERENCE_TYPE = "text/plain"
 - `reference_type`: the media type of the document.
 """
 QUOTE_CHARACTERS = 300
+REQUEST_WEIGHT = 0.25
+"""Of the words of the request, beside those of the statement that a sentence is cited for."""
 
 _number = re.compile(r"\[(\d{1,4})\]")
 
@@ -81,7 +83,7 @@ def citations(sources: Sequence[Source], answer: str, request: str) -> list[Cita
     """Of the sources that an answer names; of all of them if it names none."""
     named = {int(number) for number in _number.findall(answer)}
     chosen = [source for source in sources if source.number in named] or sources
-    return [cite(source, statements(answer, source.number) or request) for source in chosen]
+    return [cite(source, statements(answer, source.number), request) for source in chosen]
 
 
 def statements(answer: str, number: int) -> str:
@@ -96,18 +98,21 @@ def marks_inside(answer: str) -> str:
     return re.sub(r"([.!?])((?:\s?\[\d{1,4}\])+)", r"\2\1", answer)
 
 
-def cite(source: Source, statement: str) -> Citation:
-    """The sentence that has most words of the statement; the found chunk's first if none has any."""
+def cite(source: Source, statement: str, request: str) -> Citation:
+    """The sentence that has most words of the statement, or else of the request."""
     document, chunk, chunks = source.passage
-    wanted = frozenset(terms(statement))
     ordered = [chunk, *(one for one in chunks if one is not chunk)]
     options = [(one.page, sentence) for one in ordered for sentence in sentences(one.text)]
+    options = [one for one in options if not one[1].startswith("#")] or options
+    stated, asked = frozenset(terms(statement)), frozenset(terms(request))
     page, sentence = max(
-        options or [(chunk.page, chunk.text)], key=lambda option: likeness(option[1], wanted)
+        options or [(chunk.page, chunk.text)],
+        key=lambda one: likeness(one[1], stated) + REQUEST_WEIGHT * likeness(one[1], asked),
     )
     return Citation(source.number, document, page, one_line(sentence, QUOTE_CHARACTERS))
 
 
-def likeness(sentence: str, wanted: Iterable[str]) -> float:
+def likeness(sentence: str, wanted: frozenset[str]) -> float:
+    """How much of a sentence are words that are wanted; short sentences gain by it."""
     words = frozenset(terms(sentence))
-    return len(words.intersection(wanted)) / math.sqrt(len(words) or 1)
+    return len(words & wanted) / math.sqrt(len(words) or 1)
