@@ -13,7 +13,6 @@ from apps.agent.model import Model
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.stored_files import Files
 
-
 DeploymentKind = Literal["chat", "embedding", "image"]
 
 
