@@ -18,7 +18,7 @@ from apps.capabilities.registry import Opening
 from apps.errors import DeploymentNotFound, InvalidParameter
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.loading.shared_loads import Loading, rules_of
-from apps.workspace.stored_files import FileContent
+from apps.workspace.stored_files import FileContent, FileInfo
 from tests.capabilities.manifests import manifest
 from tests.fakes import FakeWorkspace, ScriptedModel, saying
 from tests.workspace.embeddings.hashed import HashedEmbedder
@@ -119,7 +119,8 @@ class Desk:
     async def keep(
         self, name: str, content: bytes, kind: str = "text/plain", caller: Caller = CALLER
     ) -> str:
-        return (await self.workspace(caller).files.keep(name, content, kind)).path
+        info: FileInfo = await self.workspace(caller).files.keep(name, content, kind)
+        return info.path
 
     @property
     def asked(self) -> list[str]:
