@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from textwrap import wrap
 
 from apps.agent.messages import Attachment
 from apps.capabilities.documents.index import DocumentIndex
@@ -102,7 +103,12 @@ def cite(source: Source, statement: str, request: str) -> Citation:
     """The sentence that has most words of the statement, or else of the request."""
     document, chunk, chunks = source.passage
     ordered = [chunk, *(one for one in chunks if one is not chunk)]
-    options = [(one.page, sentence) for one in ordered for sentence in sentences(one.text)]
+    options = [
+        (one.page, piece)
+        for one in ordered
+        for sentence in sentences(one.text)
+        for piece in wrap(sentence, QUOTE_CHARACTERS)
+    ]
     options = [one for one in options if not one[1].startswith("#")] or options
     stated, asked = frozenset(terms(statement)), frozenset(terms(request))
     page, sentence = max(
