@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from apps.agent.model import ModelRequest
 from apps.agent.replies import ask
 from apps.agent.stages import Stage
 from apps.agent.tools import Invocation, Pending, ToolResult
-from apps.capabilities.documents.citations import Source, citations
+from apps.capabilities.documents.citations import Citation, Source, citations
 from apps.capabilities.documents.index import MOST_UNKNOWN, DocumentIndex
 from apps.capabilities.documents.names import FILE_URL, FILE_URLS, ToolNames
 from apps.capabilities.documents.reading import RUN_DOCUMENTS, open_document
@@ -172,7 +172,9 @@ class DocumentAnswers:
             raise failure(self.names.answer, error, has_answered=output.has_begun) from error
         if reply.finish_reason == WAITING:
             return Pending()
-        return result_of(invocation, request, sources, reply.message.text, reply.usage)
+        answer = reply.message.text
+        cited = await asyncio.to_thread(citations, sources, answer, request)
+        return result_of(invocation, answer, cited, reply.usage)
 
 
 @dataclass(slots=True)
@@ -199,13 +201,8 @@ def failure(tool: str, error: ModelFailed, *, has_answered: bool) -> ToolError:
 
 
 def result_of(
-    invocation: Invocation,
-    request: str,
-    sources: Sequence[Source],
-    answer: str,
-    usage: tuple[ModelUsage, ...],
+    invocation: Invocation, answer: str, cited: Sequence[Citation], usage: tuple[ModelUsage, ...]
 ) -> ToolResult:
-    cited = citations(sources, answer, request)
     lines = "\n".join(f"- {one.line}" for one in cited)
     invocation.stage.write(f"\n\n> #### Sources:\n\n{lines}\n")
     for one in cited:
@@ -218,9 +215,22 @@ def result_of(
 
 
 def write_modes(stage: Stage, documents: Sequence[DocumentIndex]) -> None:
-    """Say of each document how it is searched."""
-    stage.write("".join(f"- {document.name}: {search_mode(document)}\n" for document in documents))
+    """Say of each document how it is searched, and what of it cannot be."""
+    for document in documents:
+        stage.write(
+            f"- {'; '.join((f'{document.name}: {search_mode(document)}', *gaps(document)))}\n"
+        )
     stage.write("\n")
+
+
+def gaps(document: DocumentIndex) -> Iterator[str]:
+    """What is missing in the text of a document."""
+    text = document.text
+    missing = sum(not page.text for page in text.pages)
+    if missing and text.noun:
+        yield f"without text are {missing} of {len(text.pages)} {text.noun}s"
+    if text.notice:
+        yield text.notice
 
 
 def search_mode(document: DocumentIndex) -> str:

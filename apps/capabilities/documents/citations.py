@@ -24,6 +24,8 @@ REFERENCE_TYPE = "text/plain"
 - `reference_type`: the media type of the document.
 """
 QUOTE_CHARACTERS = 300
+ANSWER_CHARACTERS = 100_000
+"""In which numbers of sources are looked for."""
 REQUEST_WEIGHT = 0.25
 """Of the words of the request, beside those of the statement that a sentence is cited for."""
 
@@ -82,6 +84,7 @@ class Citation:
 
 def citations(sources: Sequence[Source], answer: str, request: str) -> list[Citation]:
     """Of the sources that an answer names; of all of them if it names none."""
+    answer = answer[:ANSWER_CHARACTERS]
     named = {int(number) for number in _number.findall(answer)}
     chosen = [source for source in sources if source.number in named] or sources
     return [cite(source, statements(answer, source.number), request) for source in chosen]

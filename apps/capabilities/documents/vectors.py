@@ -21,10 +21,11 @@ logger = logging.getLogger(__name__)
 BATCH = 32
 """Chunks of one request: questions of others wait for no more."""
 MOST_CHUNKS = 2_000
-"""Of one document, about 1,000 pages: minutes of work. Longer ones are searched by words."""
+"""Of one document, about 500 pages: minutes of work. Longer ones are searched by words."""
 MOST_WAITING = 32
 """Documents; another one waits for its next question."""
 TOO_LONG = "it is too long to be searched by meaning"
+NOT_KEPT = "there is no room to keep it, so it is not prepared for a search by meaning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ class EmbeddingQueue:
         document.vectors.begin(embedder.model)
         if len(document.chunks) > MOST_CHUNKS:
             document.vectors.problem = TOO_LONG
+        elif document.is_dropped:
+            document.vectors.problem = NOT_KEPT
         elif (
             document not in self.tasks
             and document.vectors.count < len(document.chunks)

@@ -298,6 +298,28 @@ async def test_a_document_that_is_too_long_is_searched_by_words(
     assert vectors.TOO_LONG in stage_text(events)
 
 
+async def test_a_document_that_cannot_be_kept_is_searched_by_words(desk: Desk, settings: Any):
+    settings.DOCUMENTS_CACHE_MB = 1
+    path = await desk.keep("a.txt", (HOTEL * 2_000).encode())
+    events: list[Event] = []
+
+    async with desk.run() as run:
+        await run.ask(QUESTION, path, emit=events.append)
+
+    assert (cache.kept, vectors.embedding_queue().tasks) == ({}, {})
+    assert "- a.txt: searched by words; " in stage_text(events)
+
+
+async def test_pages_without_text_are_told(desk: Desk):
+    path = await desk.keep("a.pdf", pdf("A late check-out", "", ""), "application/pdf")
+    events: list[Event] = []
+
+    async with desk.run() as run:
+        await run.ask(QUESTION, path, emit=events.append)
+
+    assert "; without text are 2 of 3 pages\n" in stage_text(events)
+
+
 async def test_a_model_that_breaks_off_fails_the_call(desk: Desk):
     broken = ModelFailed("The model is gone.", reason="network")
     desk.model = ScriptedModel([text("It co"), broken])
