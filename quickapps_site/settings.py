@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import django_stubs_ext
@@ -14,6 +15,10 @@ from quickapps_site import environment as env
 from quickapps_site.logs import logging_of
 
 django_stubs_ext.monkeypatch()  # makes ModelAdmin[Model] work at run time
+
+# Read when NumPy is first imported, which everything that imports it does after the settings. With
+# a thread for each processor, embedding a short text takes ten times as long on a busy machine.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("DATA_DIR") or BASE_DIR / "var")
@@ -448,6 +453,7 @@ CAPABILITIES = [
     "apps.capabilities.interpreter.capability.interpreter",
     "apps.capabilities.files.capability.files",
     "apps.capabilities.web.capability.web",
+    "apps.capabilities.documents.capability.documents",
     "apps.capabilities.representation.capability.representation",
     "apps.capabilities.questions.capability.questions",
     "apps.capabilities.client_tools.capability.client_tools",
@@ -527,6 +533,8 @@ FILES_MAX_COUNT_PER_USER = env.integer("FILES_MAX_COUNT_PER_USER", 10_000, least
 DOCUMENTS_SECONDS = env.seconds("DOCUMENTS_SECONDS", 30.0, most=300)
 """For the text of one document, in a process of its own."""
 DOCUMENTS_MEMORY_MB = env.integer("DOCUMENTS_MEMORY_MB", 512, least=256)
+DOCUMENTS_CACHE_MB = env.integer("DOCUMENTS_CACHE_MB", 64, least=1)
+"""Of each process, for documents that were read and may be asked about again."""
 EXTERNAL_URL_FETCH_ENABLED = env.boolean("EXTERNAL_URL_FETCH_ENABLED", False)
 """Whether files are loaded from the Internet, for models and users; applications can only narrow it."""
 EXTERNAL_URL_FETCH_HOST_ALLOWLIST = env.words("EXTERNAL_URL_FETCH_HOST_ALLOWLIST")
@@ -541,6 +549,8 @@ SHOW_USAGE_STATISTICS = env.boolean("SHOW_USAGE_STATISTICS", False)
 SHOW_EXECUTION_TIME_STAGE = env.boolean("SHOW_EXECUTION_TIME_STAGE", False)
 PROXY_LANGUAGE_HEADER = env.text("PROXY_LANGUAGE_HEADER", "accept-language").lower()
 ALLOW_OVERRIDE_SYSTEM_MESSAGE = env.boolean("ALLOW_OVERRIDE_SYSTEM_MESSAGE", False)
+EMBEDDINGS_DEPLOYMENT = env.embeddings("EMBEDDINGS")
+"""Of kind embedding; empty means the embedder that comes with us."""
 DEMO_MODEL_DELAY_SECONDS = env.seconds("DEMO_MODEL_DELAY_SECONDS", 0.02, most=10)
 """Between two words of the built-in demo model, so that its answers are seen to stream."""
 PRIVATE_NETWORK_ALLOWLIST = env.words(

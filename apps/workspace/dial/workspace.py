@@ -13,6 +13,7 @@ from apps.errors import ServiceFailed
 from apps.workspace.dial import channel
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import Core, path_segment
+from apps.workspace.dial.embeddings import DialEmbeddings
 from apps.workspace.dial.files import DialFiles
 from apps.workspace.dial.headers import check_chain, forwarded, read_chain, write_chain
 from apps.workspace.dial.metadata import find_facts, find_info
@@ -20,6 +21,9 @@ from apps.workspace.dial.models import DialCompletions
 from apps.workspace.dial.resources import grant_reading, read_prompt
 from apps.workspace.dial.skills import Skills
 from apps.workspace.dial.toolsets import find_endpoint
+from apps.workspace.embeddings.built_in import BuiltInEmbedder
+from apps.workspace.embeddings.port import Embedder
+from apps.workspace.embeddings.service import ServiceEmbedder
 from apps.workspace.openai.model import OpenAIModel
 from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
 
@@ -85,6 +89,16 @@ class DialWorkspace:
             dial=True,
             idle_seconds=idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
         )
+
+    async def embedder(self, deployment_id: str | None) -> Embedder:
+        """As `model`: Core is not asked yet whether it exists."""
+        wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
+        if not wanted:
+            return BuiltInEmbedder()
+        check_chain(self.chain, wanted)
+        headers = {**forwarded(self.caller), **write_chain(self.chain)}
+        service = DialEmbeddings(self.calls, path_segment(wanted), headers)
+        return ServiceEmbedder(service, wanted)
 
     async def usable_deployments(self) -> frozenset[str] | None:
         try:
