@@ -25,7 +25,7 @@ from apps.workspace.openai.model import OpenAIModel
 from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
 
 if TYPE_CHECKING:
-    from apps.workspace.memories.port import MemoryStore
+    from apps.workspace.dial.memories import DialMemories
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +104,7 @@ class DialWorkspace:
             logger.warning("DIAL Core's list of deployments is not understood.")
         return names
 
-    async def memories(self, *, is_shared: bool = False) -> "MemoryStore | None":
+    async def memories(self, *, is_shared: bool = False) -> "DialMemories":
         # An application can write to its own folder alone, so nothing is shared here.
         # Imported with the first use, because it needs NumPy.
         from apps.workspace.dial.memories import memories_at
