@@ -27,6 +27,7 @@ from apps.agent.model_steps import (
     repeat_recovery,
     repeat_reply,
 )
+from apps.agent.pictures import show_pictures
 from apps.agent.progress import Progress, Timing, Turn
 from apps.agent.records import log_payload, log_refused_calls, log_reply
 from apps.agent.replay import Replay, end_replay
@@ -279,6 +280,7 @@ class AgentLoop:
             result = outcome.result
             progress.added.append(result_message(call, result))
             progress.usage += result.usage
+            show_pictures(result.pictures, turn)
             for attachment in result.propagated:
                 show_once(attachment, turn.emit, progress.shown)
             for annotation in result.annotations:

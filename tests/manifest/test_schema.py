@@ -93,6 +93,12 @@ DIFFERENCES = {
             "RestApiToolSet",
         )
     },
+    # Additions: deployments that are asked with arguments of other names, and pictures in the text.
+    **{
+        f"DialDeploymentTool.properties.{field}": "ours only"
+        for field in ("query_parameter", "sends_configuration", "takes_files")
+    },
+    "AttachmentConfig.properties.propagate_types_to_text": "ours only",
     # Additions: a run goes on when its process is gone, and some calls must not be made twice; what
     # others write may mislead a model.
     **{

@@ -8,7 +8,7 @@ from functools import partial
 
 from apps.agent.tools import Tool
 from apps.capabilities.deployment.calls import call
-from apps.capabilities.deployment.parameters import FILES, OURS, RESERVED, SESSION, complete
+from apps.capabilities.deployment.parameters import FILES, RESERVED, complete, own_parameters
 from apps.capabilities.deployment.targets import Target, declared_target, look_up, read_simple
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.access import is_usable, usable_ids
@@ -133,16 +133,16 @@ def prepare_declared(
 ) -> PreparedTool:
     """Raises `InitializationIssue`."""
     function = tool.open_ai_tool.function
-    if taken := sorted(function.parameters.properties.keys() & RESERVED):
+    if taken := sorted(reserved_names(tool)):
         raise InitializationIssue(
             f"{path}.open_ai_tool.function.parameters.properties.{taken[0]}: this field of a "
             "request cannot be a parameter; rename or remove it."
         )
     mode = tool.conversation_mode
     is_resumable = mode is not None and mode.resumable
-    parameters = complete(function.parameters, is_resumable=is_resumable)
-    own = OURS if is_resumable else OURS - {SESSION}
-    target = declared_target(tool, manifest, frozenset(parameters.properties.keys() - own))
+    own = own_parameters(tool, is_resumable=is_resumable)
+    parameters = complete(function.parameters, own)
+    target = declared_target(tool, manifest, frozenset(parameters.properties.keys() - own.keys()))
     title = title_of(toolset.name, target.name, f"Calling {target.name} application")
     display = display_of(manifest, title, tool=tool.display, parameters=parameters)
     return make_tool(
@@ -155,6 +155,14 @@ def prepare_declared(
         risk,
         is_untrusted=as_stated(tool.is_untrusted, toolset.is_untrusted, otherwise=False),
     )
+
+
+def reserved_names(tool: DeploymentTool) -> frozenset[str]:
+    """Parameters that would overwrite a field of the request that is not theirs."""
+    if tool.sends_configuration:
+        return frozenset()
+    names = tool.open_ai_tool.function.parameters.properties.keys()
+    return RESERVED & names - {tool.query_parameter}
 
 
 def make_simple(

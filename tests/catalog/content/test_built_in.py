@@ -34,6 +34,7 @@ def test_there_is_what_manifests_written_elsewhere_refer_to():
         "tool": {
             "dial_rag",
             "image_generation",
+            "image_generation_tool",
             "location",
             "py_interpreter",
             "weather",
