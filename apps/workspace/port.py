@@ -10,7 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from apps.agent.model import Model
+from apps.workspace.embeddings.port import Embedder
 from apps.workspace.stored_files import Files
+
+
+DeploymentKind = Literal["chat", "embedding", "image"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,7 @@ class DeploymentInfo:
     - `defaults`: request parameters that apply unless the request has its own.
     - `files`: a file of the caller is sent by its path, only as bytes, or not at all.
     - `configuration_schema`: JSON Schema of the request's `custom_fields.configuration`, {} for none.
+    - `kind`: only chat models are asked for completions.
     - `is_application`: never asked twice, because its tools might do their work twice.
     - `is_recorded`: an application here, whose steps are recorded with those of the run that asks it.
     - `supported_parameters`: request parameters that change its answer, None when unknown.
@@ -37,6 +42,7 @@ class DeploymentInfo:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     files: Literal["path", "data", "none"] = "path"
     configuration_schema: Mapping[str, Any] = field(default_factory=dict)
+    kind: DeploymentKind = "chat"
     is_application: bool = False
     is_recorded: bool = False
     supported_parameters: frozenset[str] | None = field(default=None, compare=False)
@@ -105,6 +111,13 @@ class Workspace(Protocol):
         `headers` names the caller's headers that are forwarded to DIAL and our own applications,
         None for all. `idle_seconds` limits the silence of the service, None for the time-out of
         tools. Raises `DeploymentNotFound`, `CallsItself`.
+        """
+        ...
+
+    async def embedder(self, deployment_id: str | None) -> Embedder:
+        """A deployment that embeds texts; None for the installation's default.
+
+        Raises `DeploymentNotFound`, also for a deployment of another kind.
         """
         ...
 

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from apps.accounts.caller import Caller
 from apps.agent.model import Model
-from apps.errors import ServiceFailed
+from apps.errors import DeploymentNotFound, ServiceFailed
 from apps.workspace.dial import channel
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import Core, path_segment
@@ -20,6 +20,7 @@ from apps.workspace.dial.models import DialCompletions
 from apps.workspace.dial.resources import grant_reading, read_prompt
 from apps.workspace.dial.skills import Skills
 from apps.workspace.dial.toolsets import find_endpoint
+from apps.workspace.embeddings.port import Embedder
 from apps.workspace.openai.model import OpenAIModel
 from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
 
@@ -85,6 +86,9 @@ class DialWorkspace:
             dial=True,
             idle_seconds=idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
         )
+
+    async def embedder(self, deployment_id: str | None) -> Embedder:
+        raise DeploymentNotFound(deployment_id or "")
 
     async def usable_deployments(self) -> frozenset[str] | None:
         try:

@@ -11,6 +11,7 @@ from apps.accounts.caller import Caller
 from apps.agent.model import Model
 from apps.demo.model import DemoModel
 from apps.errors import DeploymentNotFound, FileRefused, Unsupported
+from apps.workspace.embeddings.port import Embedder
 from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.local.deployments import (
     FoundDeployment,
@@ -114,6 +115,9 @@ class LocalWorkspace:
         except DeploymentNotFound:
             narrowed = self if headers is None else self.with_headers(headers)
             return (await self.find_application(deployment_id, narrowed)).model
+
+    async def embedder(self, deployment_id: str | None) -> Embedder:
+        raise DeploymentNotFound(deployment_id or "")
 
     async def usable_deployments(self) -> frozenset[str]:
         enabled: list[str] = await database_sync_to_async(enabled_deployment_ids)()
