@@ -44,7 +44,9 @@ KINDS = (
 
 _sentence = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$)|\.(?=\S)[^.!?\n]*)*")
 _about_oneself = re.compile(r"\b(?:I|my|mine)\b")
-_asks = re.compile(r"\?|^\W*(?:what|where|who|when|which|how|do|does|should|can|am|is)\b", re.IGNORECASE)
+_asks = re.compile(
+    r"\?|^\W*(?:what|where|who|when|which|how|do|does|should|can|am|is)\b", re.IGNORECASE
+)
 _of_the_world = re.compile(
     r"(?i:\b(?:today|tonight|tomorrow|now|wear|weather|news|near\w*|local)\b)"
 )

@@ -137,6 +137,8 @@ def try_connection(deployment: Deployment) -> tuple[bool, str]:
     """Success, and a sentence for the operator. Waits for a bounded time."""
     if deployment.provider == Deployment.Provider.DEMO:
         return True, "The demo model answers; it is part of this server."
+    if deployment.kind == Deployment.Kind.IMAGE:
+        return False, "Not tested, because a picture may cost money. Ask for one in a conversation."
     result = async_to_sync(probe)(
         base_url=deployment.base_url,
         api_key=str(deployment.api_key or os.environ.get(deployment.api_key_env, "")),

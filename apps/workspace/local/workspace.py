@@ -12,6 +12,8 @@ from apps.agent.model import Model
 from apps.demo.model import DemoModel
 from apps.errors import DeploymentNotFound, FileRefused, Unsupported
 from apps.workspace.embeddings.port import Embedder
+from apps.workspace.images.model import ImageModel, PictureService
+from apps.workspace.images.placeholders import Placeholders
 from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.local.deployments import (
     FoundDeployment,
@@ -21,11 +23,18 @@ from apps.workspace.local.deployments import (
     make_mcp_endpoint,
 )
 from apps.workspace.local.models import Deployment
+from apps.workspace.openai.images import make_image_service
 from apps.workspace.openai.model import make_model as make_openai_model
 from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
+from apps.workspace.stored_files import Files
 
 
-def make_model(deployment: FoundDeployment, idle_seconds: float | None = None) -> Model:
+def make_model(
+    deployment: FoundDeployment, files: Files, idle_seconds: float | None = None
+) -> Model:
+    if deployment.info.kind == "image":
+        service = find_pictures(deployment, idle_seconds)
+        return ImageModel(service, files, deployment.info.defaults)
     if deployment.provider == Deployment.Provider.DEMO:
         return DemoModel()
     return make_openai_model(
@@ -33,6 +42,17 @@ def make_model(deployment: FoundDeployment, idle_seconds: float | None = None) -
         api_key=key_of(deployment),
         model=deployment.model_name,
         dial=deployment.info.features.get("dial") is True,
+        idle_seconds=idle_seconds,
+    )
+
+
+def find_pictures(deployment: FoundDeployment, idle_seconds: float | None) -> PictureService:
+    if deployment.provider == Deployment.Provider.DEMO:
+        return Placeholders()
+    return make_image_service(
+        base_url=deployment.base_url,
+        api_key=key_of(deployment),
+        model=deployment.model_name,
         idle_seconds=idle_seconds,
     )
 
@@ -111,7 +131,7 @@ class LocalWorkspace:
     ) -> Model:
         # Headers go to our own applications alone, which have time-outs of their own.
         try:
-            return make_model(await find_deployment(deployment_id), idle_seconds)
+            return make_model(await find_deployment(deployment_id), self.files, idle_seconds)
         except DeploymentNotFound:
             narrowed = self if headers is None else self.with_headers(headers)
             return (await self.find_application(deployment_id, narrowed)).model
