@@ -67,12 +67,12 @@ def draw(prompt: str, width: int, height: int) -> bytes:
 def write_words(canvas: Canvas, words: str, unit: int, top: int) -> None:
     """Write a text in the middle, as large as it fits."""
     room = canvas.height - 2 * top
-    for scale in range(3 * unit, 0, -1):
-        lines = wrapped(words, canvas.width - 32 * unit, scale)
-        fitting = max(1, room // (LEADING * scale))
-        if len(lines) <= fitting or scale == 1:
+    scale = 3 * unit
+    while len(lines := wrapped(words, canvas.width - 32 * unit, scale)) * LEADING * scale > room:
+        if scale == 1:
+            lines = lines[: max(1, room // LEADING)]
             break
-    lines = lines[:fitting]
+        scale -= 1
     start = max(top, (canvas.height - len(lines) * LEADING * scale) // 2)
     for number, line in enumerate(lines):
         canvas.write(line, start + number * LEADING * scale, scale)

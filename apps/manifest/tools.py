@@ -124,6 +124,9 @@ class DeploymentTool(ConfiguredTool):
     and `attachment_urls` are added where they are missing."""
     deployment: ToolDeployment
     """What is asked."""
+    is_optional: bool = False
+    """True: leave the tool out, without a word, where there is no such deployment that the caller
+    may use. False: the answer says that it is missing."""
     query_parameter: Annotated[str, Field(min_length=1)] = "query"
     """Name of the parameter that holds the question, such as `prompt`."""
     takes_files: bool = True

@@ -114,6 +114,7 @@ def test_what_a_tool_of_a_deployment_does_not_say_is_filled_in():
         "content_propagation": None,
         "conversation_mode": None,
         "propagate_annotations_to_choice": None,
+        "is_optional": False,
         "query_parameter": "query",
         "takes_files": True,
         "sends_configuration": False,

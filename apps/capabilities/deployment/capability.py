@@ -18,7 +18,7 @@ from apps.capabilities.wrappers.arguments import Arguments, read_arguments
 from apps.capabilities.wrappers.composition import Wishes, prepared_tool
 from apps.capabilities.wrappers.display import Display, display_of, title_of
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.errors import InitializationIssue
+from apps.errors import DeploymentNotFound, InitializationIssue
 from apps.manifest.fallbacks import Fallback
 from apps.manifest.manifest import Manifest
 from apps.manifest.tools import DeploymentTool, SimpleDeploymentTool, as_stated
@@ -48,6 +48,7 @@ class DeferredTool:
     cites: bool = False
     is_repeatable: bool | None = None
     """As the manifest says."""
+    is_optional: bool = False
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -103,13 +104,23 @@ def defer(
     prepared = {risk: prepare_declared(path, tool, toolset, manifest, risk) for risk in RISKS}
     stated = stated if tool.is_repeatable is None else tool.is_repeatable
     field, id = f"{path}.deployment", tool.deployment.id
-    return DeferredTool(place, field, id, lambda info: prepared[risk_of(info)], cites, stated)
+    return DeferredTool(
+        place,
+        field,
+        id,
+        lambda info: prepared[risk_of(info)],
+        cites,
+        stated,
+        tool.is_optional,
+    )
 
 
-async def open_tool(deferred: DeferredTool, opening: Opening) -> Tool | InitializationIssue:
+async def open_tool(deferred: DeferredTool, opening: Opening) -> Tool | InitializationIssue | None:
+    """None for an optional tool whose deployment is missing."""
     found = await look_up(deferred.path, deferred.deployment_id, "tool", opening)
     if isinstance(found, InitializationIssue):
-        return found
+        is_missing = isinstance(found.__cause__, DeploymentNotFound)
+        return None if deferred.is_optional and is_missing else found
     repeats = as_stated(deferred.is_repeatable, otherwise=is_known_repeatable(found))
     tool = replace(deferred.make(found), toolset=deferred.toolset, is_repeatable=repeats)
     return tool.bind(opening)

@@ -104,14 +104,19 @@ def target_of(
 async def look_up(
     path: str, deployment_id: str, part: str, opening: Opening
 ) -> DeploymentInfo | InitializationIssue:
-    """The features of a deployment, or why its `part` of the manifest cannot be used."""
+    """The features of a deployment, or why its `part` of the manifest cannot be used.
+
+    The cause of the latter is the `DeploymentNotFound`, if there is no such deployment.
+    """
     try:
         return await opening.workspace.deployment(deployment_id)
-    except DeploymentNotFound:
-        return InitializationIssue(
+    except DeploymentNotFound as error:
+        issue = InitializationIssue(
             f"{path}: there is no deployment {deployment_id!r} that you may use, so the "
             f"application runs without this {part}."
         )
+        issue.__cause__ = error
+        return issue
     except QuickAppError as error:
         return InitializationIssue(f"{path}: {error}")
 

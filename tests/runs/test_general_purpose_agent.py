@@ -1,0 +1,82 @@
+"""The built-in general-purpose agent, end to end with what needs no key."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+
+from apps.accounts.caller import Caller
+from apps.agent.events import Event, Finished, StageClosed, StageOpened, StateSaved, TextDelta
+from apps.agent.messages import Message
+from apps.catalog.resolve import resolve
+from apps.catalog.row_import import import_directories
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
+from apps.workspace.local.workspace import LocalWorkspace
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ANN = Caller("user-7", "user", user_id=7)
+
+
+@pytest.fixture(autouse=True)
+def content(settings):
+    settings.DEMO_MODEL_DELAY_SECONDS = 0
+    import_directories(settings.PREDEFINED_DIR)
+
+
+async def ask(*messages: Message | str) -> list[Event]:
+    asked = [Message("user", one) if isinstance(one, str) else one for one in messages]
+    application = await resolve("general-purpose-agent")
+    events: list[Event] = []
+    async with asyncio.timeout(60):
+        await run(application, RunRequest(tuple(asked)), LocalWorkspace(ANN), ANN, events.append)
+    return events
+
+
+def said(events: list[Event]) -> str:
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+def titles(events: list[Event]) -> list[str]:
+    return [event.title for event in events if isinstance(event, StageOpened)]
+
+
+async def test_nothing_is_missing_as_it_is_shipped():
+    events = await ask("What can you do?")
+
+    assert titles(events) == []
+    for name in ("Image generation tool", "Execution python interpreter", "File write"):
+        assert f"**{name}**" in said(events)
+    assert isinstance(events[-1], Finished)
+
+
+async def test_a_drawn_picture_stands_in_the_answer_and_among_the_files():
+    events = await ask("Draw a red boat")
+
+    assert titles(events)[0].startswith("Making a picture")
+    found = re.search(r"!\[a red boat\]\((files/[^)]+\.png)\)", said(events))
+    assert found is not None
+    kept = await LocalWorkspace(ANN).files.read(found[1])
+    assert kept.content.startswith(b"\x89PNG")
+
+
+async def test_the_model_knows_the_picture_in_the_next_question():
+    question = Message("user", "Draw a red boat")
+    events = await ask(question)
+    (state,) = [event.state for event in events if isinstance(event, StateSaved)]
+    answer = Message("assistant", said(events), state=state)
+
+    again = await ask(question, answer, "Draw a blue one")
+
+    assert said(again).count("![a blue one](files/") == 1
+    assert "red" not in said(again)
+
+
+async def test_a_sum_is_computed():
+    events = await ask("What is 17 * 23 + 4 ** 5?")
+
+    assert "1415" in said(events)
+    assert [event.failed for event in events if isinstance(event, StageClosed)] == [False]
