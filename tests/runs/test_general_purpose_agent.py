@@ -48,7 +48,7 @@ async def test_nothing_is_missing_as_it_is_shipped():
     events = await ask("What can you do?")
 
     assert titles(events) == []
-    for name in ("Image generation tool", "Execution python interpreter", "File write"):
+    for name in ("Image generation tool", "Execution python interpreter", "Write"):
         assert f"**{name}**" in said(events)
     assert isinstance(events[-1], Finished)
 
