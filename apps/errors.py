@@ -7,6 +7,7 @@
   - ApplicationBroken         its manifest is invalid or names something that does not exist
   - Unsupported               the workspace has no such thing (prompts, skills, … without DIAL)
   - DeploymentNotFound        no deployment of that name
+    + NotOfThatKind             there is one, of another kind: it makes vectors and is asked to chat
   - FileRefused               a file is too large, or not for the caller to write
     + FileMissing             there is none, or it is not the caller's
     + FileChanged             it was changed, deleted or created since the writer last saw it
@@ -107,6 +108,18 @@ class DeploymentNotFound(QuickAppError):
             "Please contact your administrator."
         )
         self.deployment_id = deployment_id
+
+
+class NotOfThatKind(DeploymentNotFound):
+    """`kind` is the kind that was wanted."""
+
+    def __init__(self, deployment_id: str, kind: str) -> None:
+        super().__init__(deployment_id)
+        self.args = (
+            f"The deployment {deployment_id!r} configured in this application is no {kind} model. "
+            "Please contact your administrator.",
+        )
+        self.kind = kind
 
 
 class FileRefused(QuickAppError):

@@ -13,7 +13,7 @@ LEAST, MOST = 256, 2048
 """Pixels of a side."""
 MOST_CHARACTERS = 2_000
 TITLE = "PLACEHOLDER"
-NOTE = "Drawn by the built-in demo, without a picture model."
+NOTE = "Drawn by the demo, without a picture model."
 BACKGROUND, FRAME, INK = range(3)
 ADVANCE = WIDTH + BETWEEN
 LEADING = HEIGHT + 4

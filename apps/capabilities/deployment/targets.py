@@ -109,7 +109,7 @@ async def look_up(
     The cause of the latter is the `DeploymentNotFound`, if there is no such deployment.
     """
     try:
-        return await opening.workspace.deployment(deployment_id)
+        info = await opening.workspace.deployment(deployment_id)
     except DeploymentNotFound as error:
         issue = InitializationIssue(
             f"{path}: there is no deployment {deployment_id!r} that you may use, so the "
@@ -119,6 +119,12 @@ async def look_up(
         return issue
     except QuickAppError as error:
         return InitializationIssue(f"{path}: {error}")
+    if info.kind == "embedding":
+        return InitializationIssue(
+            f"{path}: the deployment {deployment_id!r} makes vectors of texts and cannot answer, so "
+            f"the application runs without this {part}."
+        )
+    return info
 
 
 def parameters_of(

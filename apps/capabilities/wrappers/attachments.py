@@ -70,7 +70,7 @@ def see_files(attachments: Sequence[Attachment]) -> str:
     return f"See attached files: {names}" if names else ""
 
 
-SEE_PICTURES = "The picture is in the answer, where the user sees it. Do not repeat its address."
+SEE_PICTURES = "The picture has been made and is shown to the user in the answer."
 
 
 def filtered(

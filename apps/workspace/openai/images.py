@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -72,7 +73,8 @@ class ImageService:
         except (HTTPError, InvalidURL, EgressRefused) as error:
             raise failure_of_connection(error) from error
         try:
-            return await answer.read(MOST_BYTES)
+            async with aclosing(answer.body):
+                return await answer.read(MOST_BYTES)
         except HTTPError as error:
             raise failure_of_break(error) from error
         except TooLarge as error:
