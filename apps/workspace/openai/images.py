@@ -63,8 +63,11 @@ class ImageService:
         body = msgspec.json.encode({**options, "model": self.name, "prompt": prompt})
         answer = read_answer(await self.ask(body))
         contents = [await content_of(picture) for picture in answer.data[:MOST_PICTURES]]
-        usage = answer.usage and Usage(answer.usage.input_tokens, answer.usage.output_tokens)
-        return Pictures(tuple((one, type_of(one)) for one in contents), usage)
+        spent = answer.usage
+        return Pictures(
+            tuple((one, type_of(one)) for one in contents),
+            None if spent is None else Usage(spent.input_tokens, spent.output_tokens),
+        )
 
     async def ask(self, body: bytes) -> bytes:
         """Raises `ModelFailed`."""
@@ -96,7 +99,7 @@ def make_image_service(
 def read_answer(data: bytes) -> Answer:
     """Raises `ModelFailed`."""
     try:
-        answer = decode_json(partial(msgspec.json.decode, type=Answer), data)
+        answer: Answer = decode_json(partial(msgspec.json.decode, type=Answer), data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise unusable("an answer that is not understood") from error
     if answer.error is not None:
