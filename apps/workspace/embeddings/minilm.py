@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from apps.workspace.embeddings.built_in import DIMENSION
 from apps.workspace.embeddings.weights import Tensor, read_weights
 from apps.workspace.embeddings.wordpiece import WordPiece
 
@@ -18,7 +19,6 @@ SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """Of the file with the weights."""
 LAYERS = 6
 HEADS = 12
-DIMENSION = 384
 MOST_TOKENS = 256
 """Of a text, with the one that begins and the one that ends it; the model was trained on no more."""
 EPSILON = 1e-12
@@ -113,7 +113,7 @@ def attention(projected: Tensor) -> Tensor:
     scores /= np.float32(keys.shape[-1] ** 0.5)
     scores -= scores.max(axis=-1, keepdims=True)
     np.exp(scores, out=scores)
-    scores /= scores.sum(axis=-1, keepdims=True)
+    np.divide(scores, scores.sum(axis=-1, keepdims=True), out=scores)
     result: Tensor = (scores @ values).transpose(1, 0, 2).reshape(count, -1)
     return result
 

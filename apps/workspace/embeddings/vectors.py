@@ -15,7 +15,8 @@ def unit_rows(rows: Vectors) -> Vectors:
     # Lengths are counted in 64 bits: the square of a large member has no place in 32.
     lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
     lengths[lengths == 0] = 1
-    return (rows / lengths).astype(np.float32)
+    unit: Vectors = (rows / lengths).astype(np.float32)
+    return unit
 
 
 def joined(parts: Sequence[Embeddings]) -> Embeddings:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from apps.agent.backoff import Backoff
 from apps.errors import ServiceFailed
 from apps.workspace.embeddings import service as embeddings_service
 from apps.workspace.embeddings.service import MOST_TEXTS, ServiceEmbedder, shortened
@@ -18,7 +19,7 @@ from tests.workspace.openai.service import CLOSE, answer, service
 @pytest.fixture(autouse=True)
 def _loopback(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
-    patient = embeddings_service.Backoff(attempts=3, initial_delay=0.0, max_delay=0.0)
+    patient = Backoff(attempts=3, initial_delay=0.0, max_delay=0.0)
     monkeypatch.setattr(embeddings_service, "BACKOFF", patient)
 
 
@@ -52,7 +53,7 @@ async def test_a_service_is_asked_as_openai_is_and_answers_with_unit_vectors():
         "encoding_format": "float",
         "dimensions": 2,
     }
-    np.testing.assert_allclose(found.vectors, [[0.6, 0.8], [0, 0], [0, -1]], atol=1e-6)
+    np.testing.assert_allclose(found.vectors, [[0.6, 0.8], [0.0, 0.0], [0.0, -1.0]], atol=1e-6)
     assert (found.model, found.unknown_shares, found.prompt_tokens) == ("m", (0.0,) * 3, 5)
 
 
