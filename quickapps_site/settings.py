@@ -453,6 +453,7 @@ CAPABILITIES = [
     "apps.capabilities.interpreter.capability.interpreter",
     "apps.capabilities.files.capability.files",
     "apps.capabilities.web.capability.web",
+    "apps.capabilities.documents.capability.documents",
     "apps.capabilities.representation.capability.representation",
     "apps.capabilities.questions.capability.questions",
     "apps.capabilities.client_tools.capability.client_tools",
@@ -530,6 +531,8 @@ FILES_MAX_COUNT_PER_USER = env.integer("FILES_MAX_COUNT_PER_USER", 10_000, least
 DOCUMENTS_SECONDS = env.seconds("DOCUMENTS_SECONDS", 30.0, most=300)
 """For the text of one document, in a process of its own."""
 DOCUMENTS_MEMORY_MB = env.integer("DOCUMENTS_MEMORY_MB", 512, least=256)
+DOCUMENTS_CACHE_MB = env.integer("DOCUMENTS_CACHE_MB", 64, least=1)
+"""Of each process, for documents that were read and may be asked about again."""
 EXTERNAL_URL_FETCH_ENABLED = env.boolean("EXTERNAL_URL_FETCH_ENABLED", False)
 """Whether files are loaded from the Internet, for models and users; applications can only narrow it."""
 EXTERNAL_URL_FETCH_HOST_ALLOWLIST = env.words("EXTERNAL_URL_FETCH_HOST_ALLOWLIST")

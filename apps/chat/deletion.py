@@ -6,8 +6,9 @@ no function of ours.
 
 from typing import Any
 
+from apps.capabilities.documents.cache import cache
 from apps.catalog.models import Application
-from apps.chat.folders import delete_folder
+from apps.chat.folders import delete_folder, folder_of
 from apps.chat.models import Conversation
 from apps.live import journal, summaries
 
@@ -20,6 +21,7 @@ def delete_belongings(sender: type[Conversation], instance: Conversation, **kwar
     summaries.stop(instance.pk)
     journal.delete(instance.pk)
     delete_folder(instance.owner, instance.pk)
+    cache.forget_folder(folder_of(instance.pk))
 
 
 def keep_former_name(

@@ -9,13 +9,13 @@ from importlib import import_module
 from io import BytesIO
 from typing import Any, Literal
 
-from apps.documents.pages import Unreadable
+from apps.documents.pages import Part, Unreadable
 
 SOFT = 0.8
 """Share of the time after which the text so far is returned as cut."""
 MOST_OPEN_FILES = 64
 
-Parts = Callable[[BytesIO, dict[str, Any]], Iterator[str]]
+Parts = Callable[[BytesIO, dict[str, Any]], Iterator[Part]]
 """The text of a document, piece by piece. Raises `Unreadable`."""
 
 
@@ -23,7 +23,7 @@ Parts = Callable[[BytesIO, dict[str, Any]], Iterator[str]]
 class Result:
     """`cut`: why there may be more parts."""
 
-    parts: list[str] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
     problem: str = ""
     cut: Literal["", "room", "time"] = ""
 
@@ -72,8 +72,8 @@ def read(content: BytesIO, order: dict[str, Any], deadline: float, result: Resul
     parts: Parts = import_module(f"apps.documents.{order['kind']}").parts
     room: int = order["characters"]
     for part in parts(content, order):
-        result.parts.append(part[:room])
-        room -= len(part) + 1
+        result.parts.append(part.shortened(room))
+        room -= len(part.marked) + 1
         if room < 0:
             result.cut = "room"
             break

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from apps.documents.formats import TITLES, kind_of
-from apps.documents.pages import Unreadable
+from apps.documents.pages import Part, Unreadable
 from apps.documents.process import CUTS, Bounds, Extract, Order, extract
 from apps.documents.reader import read_document
 
@@ -104,12 +104,14 @@ class Document:
     def without_pages(self, seconds: float) -> Extract:
         """An empty extract, or the note that a page which alone had all the time is unreadable."""
         is_hopeless = self.at_once == 1 and seconds == self.bounds.seconds
-        parts = (f"[page {self.pages + 1}: could not be read]",) if is_hopeless else ()
+        number = self.pages + 1
+        note = Part("", f"[page {number}: could not be read]", number)
+        parts = (note,) if is_hopeless else ()
         return Extract(parts, self.total)
 
     def take(self, found: Extract) -> None:
         for part in found.parts:
-            self.add(part)
+            self.add(part.marked)
         self.pages += len(found.parts)
         self.total = found.total
         if found.cut == "room":

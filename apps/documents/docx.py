@@ -9,17 +9,19 @@ from docx import Document
 from docx.table import Table
 from docx.text.paragraph import Paragraph
 
+from apps.documents.pages import Part
+
 DEEPEST = 8
 """Levels of tables inside tables."""
 
 _heading = re.compile(r"Heading ([1-6])")
 
 
-def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[str]:
+def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[Part]:
     for block in Document(content).iter_inner_content():
         text = table(block) if isinstance(block, Table) else paragraph(block)
         if text:
-            yield text
+            yield Part(text)
 
 
 def paragraph(block: Paragraph) -> str:

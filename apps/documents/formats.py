@@ -1,13 +1,15 @@
 """The format of a document, by its first bytes, then by its name and media type."""
 
 import codecs
+import re
 from typing import Literal
 
 import filetype
 
-from apps.documents.pages import Unreadable
+from apps.documents.pages import PROTECTED, Unreadable
 
-Kind = Literal["pdf", "docx", "xlsx", "html", "text"]
+Archived = Literal["docx", "xlsx", "pptx", "epub"]
+Kind = Literal[Archived, "pdf", "rtf", "html", "text"]
 
 PAGES = frozenset({"text/html", "application/xhtml+xml"})
 UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown"})
@@ -16,6 +18,10 @@ PDF_HEAD_BYTES = 1_024
 """In which a PDF's signature has to be; some programs write something before it."""
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 ZIP = b"PK\x03\x04"
+RTF = b"{\\rtf"
+LOCKED = "EncryptedPackage".encode("utf-16-le")
+"""In an OLE file that a new Word, Excel or PowerPoint file with a password is."""
+ARCHIVED: tuple[Archived, ...] = ("docx", "xlsx", "pptx", "epub")
 MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, with whose mark it begins
@@ -25,7 +31,21 @@ MARKS = {
 }
 OTHER = "windows-1252"
 """The encoding of text that is not UTF-8, as spreadsheets and older editors write it."""
-TITLES = {"pdf": "PDF", "docx": "Word", "xlsx": "Excel", "html": "HTML", "text": "text"}
+CONTROL_SHARE = 50
+"""A file that is no UTF-8 and of which more than one character in so many is a control is binary."""
+TITLES = {
+    "pdf": "PDF",
+    "docx": "Word",
+    "xlsx": "Excel",
+    "pptx": "PowerPoint",
+    "epub": "EPUB",
+    "rtf": "RTF",
+    "html": "HTML",
+    "text": "text",
+}
+NO_TEXT = "it is no text, and none of the documents that can be read."
+
+_control = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 
 def kind_of(content: bytes, name: str = "", media_type: str = "") -> Kind:
@@ -35,10 +55,14 @@ def kind_of(content: bytes, name: str = "", media_type: str = "") -> Kind:
     if content.startswith(ZIP):
         return kind_of_archive(content, name)
     if content.startswith(OLE):
+        if LOCKED in content:
+            raise Unreadable(PROTECTED)
         raise Unreadable(
             "it is in an old format of Word, Excel or PowerPoint, or protected by a password; "
-            "save it as .docx, .xlsx or PDF."
+            "save it as .docx, .xlsx, .pptx or PDF."
         )
+    if content.startswith(RTF):
+        return "rtf"
     media_type = media_type.partition(";")[0].strip().lower()
     if media_type in PAGES or (
         media_type in UNTOLD and name.lower().endswith((".html", ".htm", ".xhtml"))
@@ -51,9 +75,13 @@ def kind_of_archive(content: bytes, name: str) -> Kind:
     found = filetype.guess(content)
     ending = found.extension if found is not None else ""
     ending = ending if ending != "zip" else name.lower().rpartition(".")[2]
-    if ending == "docx" or ending == "xlsx":
-        return "docx" if ending == "docx" else "xlsx"
-    raise Unreadable("it is an archive, of which only Word (.docx) and Excel (.xlsx) can be read.")
+    for kind in ARCHIVED:
+        if ending == kind:
+            return kind
+    raise Unreadable(
+        "it is an archive, of which only Word, Excel, PowerPoint and EPUB (.docx, .xlsx, .pptx, "
+        ".epub) can be read."
+    )
 
 
 def text_of(content: bytes) -> str:
@@ -63,6 +91,15 @@ def text_of(content: bytes) -> str:
         text = content.decode(encoding)
     except UnicodeDecodeError:
         text = content.decode(OTHER, "replace")
+        if is_binary(content, text):
+            raise Unreadable(NO_TEXT) from None
     if "\0" in text:
-        raise Unreadable("it is no text, and none of the documents that can be read.")
+        raise Unreadable(NO_TEXT)
     return text
+
+
+def is_binary(content: bytes, text: str) -> bool:
+    controls = len(_control.findall(text)) + text.count("\ufffd")
+    # The signatures of some formats are two letters, with which a text may begin as well.
+    has_signature = controls > 0 and filetype.guess(content) is not None
+    return has_signature or controls * CONTROL_SHARE > len(text)

@@ -10,6 +10,8 @@ from urllib.parse import urljoin
 from bs4 import BeautifulSoup, Tag
 from markdownify import ATX, MarkdownConverter
 
+from apps.documents.pages import Part
+
 MOST_CHARACTERS = 500_000
 """Of a page without its scripts and styles."""
 DEEPEST = 100
@@ -27,8 +29,8 @@ _gap = re.compile(r"\s{50,}")
 _blank_lines = re.compile(r"\n(?:[ \t]*\n){2,}")
 
 
-def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[str]:
-    yield markdown_of(content.getvalue().decode("utf-8", "replace"), order["base_url"])
+def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[Part]:
+    yield Part(markdown_of(content.getvalue().decode("utf-8", "replace"), order["base_url"]))
 
 
 def markdown_of(text: str, base_url: str = "") -> str:

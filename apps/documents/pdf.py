@@ -7,12 +7,10 @@ from typing import Any
 from pypdf import PageObject, PdfReader
 from pypdf.errors import DependencyError
 
-from apps.documents.pages import Unreadable, wanted_pages
-
-PROTECTED = "it is protected by a password."
+from apps.documents.pages import PROTECTED, Part, Unreadable, wanted_pages
 
 
-def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[str]:
+def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[Part]:
     """Raises `Unreadable`."""
     reader = PdfReader(content)
     if reader.is_encrypted:
@@ -23,11 +21,11 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[str]:
     for number in wanted_pages(order, count, "page"):
         text = text_of(reader, number)
         if text is None:
-            yield f"[page {number}: could not be read]"
+            yield Part("", f"[page {number}: could not be read]", number)
         elif text:
-            yield f"[page {number} of {count}]\n{text}"
+            yield Part(text, f"[page {number} of {count}]", number)
         else:
-            yield f"[page {number}: no text; it may be a scan]"
+            yield Part("", f"[page {number}: no text; it may be a scan]", number)
 
 
 def unlock(reader: PdfReader) -> None:

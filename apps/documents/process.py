@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from apps.documents.formats import Kind
-from apps.documents.pages import Unreadable
+from apps.documents.pages import Part, Unreadable
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = "apps.documents"
@@ -57,15 +57,16 @@ CUTS = {
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """`total`: the number of pages or sheets of the document; `cut`: why there may be more parts."""
+    """`total`: the number of pages, slides, sheets or chapters; `cut`: why there may be more parts."""
 
-    parts: tuple[str, ...]
+    parts: tuple[Part, ...]
     total: int = 0
     cut: str = ""
 
     @property
     def text(self) -> str:
-        return "\n".join((*self.parts, CUTS[self.cut]) if self.cut else self.parts)
+        texts = [part.marked for part in self.parts]
+        return "\n".join((*texts, CUTS[self.cut]) if self.cut else texts)
 
 
 async def extract(content: bytes, order: Order, bounds: Bounds) -> Extract:
@@ -140,7 +141,8 @@ class Job:
             ) from None
         if found["problem"]:
             raise Unreadable(str(found["problem"]))
-        return Extract(tuple(found["parts"]), found["total"], found["cut"])
+        parts = tuple(Part(*part) for part in found["parts"])
+        return Extract(parts, found["total"], found["cut"])
 
     def stop(self) -> None:
         with self.lock:

@@ -7,22 +7,24 @@ from typing import Any
 
 from openpyxl import load_workbook
 
-from apps.documents.pages import wanted_pages
+from apps.documents.pages import Part, wanted_pages
 
 ROWS_AT_ONCE = 500
 """Rows of one part, after which the time is looked at."""
 
 
-def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[str]:
+def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[Part]:
     """Raises `Unreadable`."""
     book = load_workbook(content, read_only=True, data_only=True, keep_links=False)
     sheets = book.worksheets
     for number in wanted_pages(order, len(sheets), "sheet"):
         sheet = sheets[number - 1]
-        yield f"[sheet {' '.join(sheet.title.split())}]"
+        title = " ".join(sheet.title.split())
+        yield Part("", f"[sheet {title}]", number, title)
         # A sheet may claim a wrong size, and would then have millions of empty rows.
         sheet.reset_dimensions()
-        yield from grouped(sheet.iter_rows(values_only=True))
+        rows = grouped(sheet.iter_rows(values_only=True))
+        yield from (Part(text, page=number, title=title) for text in rows)
 
 
 def grouped(rows: Iterator[Sequence[Any]]) -> Iterator[str]:

@@ -125,6 +125,23 @@ class WebFetch(Node):
     it is set."""
 
 
+class Documents(Node):
+    """Tools that read documents and answer from them."""
+
+    enabled: bool = False
+    """Give the model the tools `file_content_extraction_tool`, which reads the text of a document,
+    and `rag_tool`, which answers a request from documents, with sources."""
+    results: int = Field(default=3, ge=1, le=20)
+    """From how many of the passages that fit best a request is answered."""
+    embedding_deployment_id: str | None = None
+    """The deployment that makes vectors of texts, for the search by meaning; it is asked for the
+    caller. Null: the one of the installation. Where there is none, documents are searched by words
+    alone."""
+    source_names: bool = False
+    """Call the tools `extract_file_content {file_url, page_number}` and `rag_search {query,
+    file_urls}` instead."""
+
+
 class RepresentationTooling(Node):
     """A tool that puts attachments on the answer."""
 
@@ -167,6 +184,8 @@ class Features(Node):
     none."""
     web_fetch: WebFetch | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """A tool that reads pages and files of the Web. Null: the model has none."""
+    documents: Documents | None = None
+    """Tools that read documents and answer from them. Null: the model has none."""
     representation_tooling: RepresentationTooling | None = Field(
         default=None, json_schema_extra=IN_PREVIEW
     )

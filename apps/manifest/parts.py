@@ -43,6 +43,7 @@ FEATURES = {
     "timestamp": "",
     "dial_files": "",
     "web_fetch": "enabled",
+    "documents": "enabled",
     "representation_tooling": "add_attachment",
     "questions": "",
     "subagents": "enabled",

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Mapping, Sequence
 from datetime import date
 from io import BytesIO
 
 from docx import Document
 from openpyxl import Workbook
 from pypdf import PdfReader, PdfWriter
+
+DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
+SLIDES = "http://schemas.openxmlformats.org/presentationml/2006/main"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+LINKS = "http://schemas.openxmlformats.org/package/2006/relationships"
 
 
 def pdf(*pages: str) -> bytes:
@@ -75,6 +81,107 @@ def docx() -> bytes:
     out = BytesIO()
     document.save(out)
     return out.getvalue()
+
+
+def zipped(parts: Mapping[str, str]) -> bytes:
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+    return out.getvalue()
+
+
+def slide(*shapes: str) -> str:
+    return (
+        f'<p:sld xmlns:p="{SLIDES}" xmlns:a="{DRAWING}"><p:cSld><p:spTree>{"".join(shapes)}'
+        "</p:spTree></p:cSld></p:sld>"
+    )
+
+
+def shape(*paragraphs: str, kind: str = "body") -> str:
+    """A text box; in a paragraph, | is a line break."""
+    lines = "".join(
+        f"<a:p>{'<a:br/>'.join(f'<a:r><a:t>{run}</a:t></a:r>' for run in text.split('|'))}</a:p>"
+        for text in paragraphs
+    )
+    place = f'<p:nvSpPr><p:nvPr><p:ph type="{kind}"/></p:nvPr></p:nvSpPr>'
+    return f"<p:sp>{place}<p:txBody>{lines}</p:txBody></p:sp>"
+
+
+def slide_table(*rows: Sequence[str]) -> str:
+    cell = "<a:tc><a:txBody><a:p><a:r><a:t>{}</a:t></a:r></a:p></a:txBody></a:tc>"
+    lines = "".join(f"<a:tr>{''.join(map(cell.format, row))}</a:tr>" for row in rows)
+    return f"<p:graphicFrame><a:graphic><a:tbl>{lines}</a:tbl></a:graphic></p:graphicFrame>"
+
+
+def links(**targets: str) -> str:
+    """Relationships: id → kind and target."""
+    lines = "".join(
+        f'<Relationship Id="{id}" Type="{OFFICE}/{target.split()[0]}" Target="{target.split()[1]}"/>'
+        for id, target in targets.items()
+    )
+    return f'<Relationships xmlns="{LINKS}">{lines}</Relationships>'
+
+
+def pptx() -> bytes:
+    """Two slides that are shown in another order than they were made in, one of them with notes."""
+    order = '<p:sldId id="256" r:id="b"/><p:sldId id="257" r:id="a"/>'
+    show = (
+        f'<p:presentation xmlns:p="{SLIDES}" xmlns:r="{OFFICE}"><p:sldIdLst>{order}</p:sldIdLst>'
+        "</p:presentation>"
+    )
+    return zipped(
+        {
+            "[Content_Types].xml": "<Types/>",
+            "ppt/presentation.xml": show,
+            "ppt/_rels/presentation.xml.rels": links(
+                a="slide slides/slide1.xml", b="slide /ppt/slides/slide2.xml"
+            ),
+            "ppt/slides/slide1.xml": slide(
+                slide_table(("City", "Nights"), ("Riga", "3")), shape("The end", "of it")
+            ),
+            "ppt/slides/slide2.xml": slide(
+                shape("Travel|plan", kind="title"), shape("We go", "", "to Riga")
+            ),
+            "ppt/slides/_rels/slide2.xml.rels": links(n="notesSlide ../notesSlides/notes1.xml"),
+            "ppt/notesSlides/notes1.xml": slide(
+                shape("Say hello."), shape("1", kind="sldNum")
+            ).replace("p:sld", "p:notes"),
+        }
+    )
+
+
+def epub(locked: str = "") -> bytes:
+    """Two chapters; `locked` is the path of a part that is told to be encrypted."""
+    container = '<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>'
+    items = (
+        '<item id="two" href="two%20.xhtml" media-type="application/xhtml+xml"/>'
+        '<item id="one" href="one.xhtml" media-type="application/xhtml+xml"/>'
+        '<item id="art" href="art.png" media-type="image/png"/>'
+    )
+    spine = '<itemref idref="one"/><itemref idref="art"/><itemref idref="two"/>'
+    parts = {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": container,
+        "OPS/book.opf": f"<package><manifest>{items}</manifest><spine>{spine}</spine></package>",
+        "OPS/one.xhtml": "<html><body><h1>Leaving</h1><p>We <b>leave</b>.</p></body></html>",
+        "OPS/two .xhtml": "<html><body><p>We arrive &amp; rest.</p></body></html>",
+    }
+    if locked:
+        reference = f'<CipherReference URI="{locked}"/>'
+        parts["META-INF/encryption.xml"] = f"<encryption><x>{reference}</x></encryption>"
+    return zipped(parts)
+
+
+RTF = (
+    rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Arial;}}"
+    rb"\f0 Caf\'e9 \u8364? 5\par {\f1 \'d0\'e8\'e3\'e0}\par}"
+)
+
+
+def locked_office() -> bytes:
+    """As Word, Excel and PowerPoint write a file with a password."""
+    return b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504) + "EncryptedPackage".encode("utf-16-le")
 
 
 def xlsx() -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from apps.documents.document import FIRST_PAGES, Document, lines_of
-from apps.documents.pages import Unreadable
+from apps.documents.pages import Part, Unreadable
 from apps.documents.process import Bounds, Extract, Order, extract
 from apps.documents.reader import read_document
 from tests.documents.samples import docx, pdf, xlsx
@@ -34,7 +34,7 @@ class Reader:
             raise Unreadable("reading it took too much.")
         read = wanted[: self.most]
         cut = "time" if len(read) < len(wanted) else ""
-        return Extract(tuple(f"page {n}" for n in read), self.total, cut)
+        return Extract(tuple(Part(f"page {n}") for n in read), self.total, cut)
 
 
 def document(reader: Any = extract, content: bytes = MANY, **bounds: Any) -> Document:

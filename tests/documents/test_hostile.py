@@ -18,7 +18,7 @@ import pytest
 from apps.documents import process
 from apps.documents.pages import Unreadable
 from apps.documents.reader import Bounds, html_to_markdown, read_document
-from tests.documents.samples import assembled, docx, pdf, stream, xlsx
+from tests.documents.samples import assembled, docx, epub, pdf, pptx, stream, xlsx
 
 TIGHT = Bounds(seconds=4.0, memory=256 * 1024 * 1024, characters=100_000)
 
@@ -69,13 +69,38 @@ def pdf_bomb() -> bytes:
     )
 
 
-@pytest.mark.parametrize("make", [bomb_docx, pdf_that_is_its_own_page], ids=["docx", "pdf loop"])
-async def test_what_would_take_all_there_is_is_refused_in_time(make):
+def bomb_pptx() -> bytes:
+    return with_part(pptx(), "ppt/slides/slide1.xml", b" " * 150_000_000)
+
+
+def bomb_epub() -> bytes:
+    return with_part(epub(), "OPS/one.xhtml", b"<p>" * 50_000_000)
+
+
+def laughing_pptx() -> bytes:
+    """Entities that stand for ten others each, and one for a file of this machine."""
+    entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
+    text = b"<x>&e9;&f;</x>"
+    head = f'<!DOCTYPE x [<!ENTITY e0 "ha"><!ENTITY f SYSTEM "file:///etc/passwd">{entities}]>'
+    return with_part(pptx(), "ppt/slides/slide1.xml", head.encode() + text)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (bomb_docx, "a.docx"),
+        (bomb_pptx, "a.pptx"),
+        (bomb_epub, "a.epub"),
+        (pdf_that_is_its_own_page, "a.pdf"),
+    ],
+    ids=["docx", "pptx", "epub", "pdf loop"],
+)
+async def test_what_would_take_all_there_is_is_refused_in_time(make, name: str):
     content = make()
     started = time.monotonic()
 
     with pytest.raises(Unreadable) as refused:
-        await read_document(content, name="a.docx", bounds=TIGHT)
+        await read_document(content, name=name, bounds=TIGHT)
 
     assert str(refused.value).startswith(("it ", "reading it ", "things "))
     assert time.monotonic() - started < 12
@@ -93,6 +118,11 @@ async def test_of_what_is_too_much_the_beginning_is_read_or_nothing(make):
 
     assert len(text) <= TIGHT.characters + 200
     assert time.monotonic() - started < 12
+
+
+async def test_entities_of_a_slide_stand_for_nothing():
+    with pytest.raises(Unreadable, match="it is damaged"):
+        await read_document(laughing_pptx(), name="a.pptx", bounds=TIGHT)
 
 
 async def test_elements_inside_each_other_without_end_are_read_as_text():

@@ -6,7 +6,17 @@ import pytest
 
 from apps.documents.pages import Unreadable
 from apps.documents.reader import html_to_markdown, read_document
-from tests.documents.samples import docx, pdf, protected_pdf, xlsx
+from tests.documents.samples import (
+    RTF,
+    docx,
+    epub,
+    locked_office,
+    pdf,
+    pptx,
+    protected_pdf,
+    xlsx,
+    zipped,
+)
 
 PAGE = b"""<html><head><title>Prices</title><style>b{}</style></head><body>
 <nav>Home | About</nav><h1>Tea</h1><p>Green <b>tea</b>: <a href="/t?id=1">2.50</a></p>
@@ -48,6 +58,26 @@ async def test_the_sheets_of_a_workbook_are_told_apart():
     assert await read_document(book, pages=(2, 3)) == "[sheet Staff]\nAnn\tTRUE"
 
 
+async def test_the_slides_of_a_presentation_come_in_the_order_in_which_they_are_shown():
+    show = pptx()
+
+    assert await read_document(show, name="plan.pptx") == (
+        "[slide 1 of 2]\n# Travel plan\n\nWe go\nto Riga\n\nNotes: Say hello.\n"
+        "[slide 2 of 2]\n| City | Nights |\n| Riga | 3 |\n\nThe end\nof it"
+    )
+    assert (await read_document(show, name="plan.pptx", pages=(2, 3))).startswith("[slide 2 of 2]")
+
+
+async def test_the_chapters_of_a_book_come_in_the_order_in_which_they_are_read():
+    assert await read_document(epub(locked="OPS/fonts/a.ttf")) == (
+        "[chapter 1 of 2]\n# Leaving\n\nWe **leave**.\n[chapter 2 of 2]\nWe arrive & rest."
+    )
+
+
+async def test_rich_text_reads_as_its_text():
+    assert await read_document(RTF, name="a.rtf") == "Café € 5\n\u0420\u0438\u0433\u0430"
+
+
 async def test_of_a_page_of_the_web_what_a_person_reads_remains():
     assert await read_document(PAGE, media_type="text/html; charset=utf-8") == (
         "# Prices\n\n# Tea\n\nGreen **tea**: [2.50](/t?id=1)\n\n| City |\n| --- |\n| Riga |"
@@ -69,6 +99,7 @@ async def test_links_of_a_page_are_told_in_full():
         (b"\xef\xbb\xbfa", "a"),
         ("a,\u00fc".encode("utf-16"), "a,\u00fc"),
         ("Caf\u00e9 \u20ac".encode("cp1252"), "Caf\u00e9 \u20ac"),
+        ("BMW f\u00e4hrt".encode("cp1252"), "BMW f\u00e4hrt"),
         (b"", ""),
         (b"<html>", "<html>"),
     ],
@@ -86,16 +117,22 @@ async def test_text_is_itself(content: bytes, text: str):
         (docx()[:2000], "it is damaged, or no Word file"),
         (xlsx()[:900], "it is damaged, or no Excel file"),
         (b"PK\x03\x04" + bytes(60), "it is an archive, of which only Word"),
+        (pptx()[:900], "it is damaged, or no PowerPoint file"),
+        (zipped({"mimetype": "application/epub+zip"}), "it is damaged, or no EPUB file"),
+        (epub(locked="OPS/one.xhtml"), "it is protected against copying"),
+        (locked_office(), "it is protected by a password."),
+        (b"\xff\xfb\x90\x64\x01\x02" * 40, "it is no text, and none of the documents"),
+        (b"GIF89a\x01\x01\x80\xff\xff\xff\x01\x01;", "it is no text, and none of the documents"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "it is in an old format of Word"),
         (b"\x89PNG\r\n\x1a\n\0\0\0", "it is no text, and none of the documents"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",
 )
 async def test_what_cannot_be_read_says_why(content: bytes, problem: str):
-    name = "a.docx" if content[:30] == docx()[:30] else "a.xlsx" if b"xl/" in content else "a.bin"
+    name = "a.docx" if content[:30] == docx()[:30] else "a.xlsx" if b"xl/" in content else "a"
 
     with pytest.raises(Unreadable) as refused:
-        await read_document(content, name=name)
+        await read_document(content, name="a.pptx" if b"ppt/" in content else name)
 
     assert str(refused.value).startswith(problem)
 

@@ -66,6 +66,8 @@ DIFFERENCES = {
     "$.properties.orchestrator.properties.client": "ours only",
     # An addition: tools of deployments that the caller may not use can be left out.
     "Features.properties.tool_access_filter": "ours only",
+    # An addition: tools that answer from documents.
+    "Features.properties.documents": "ours only",
     # An addition: on the page there is somebody whom the model can ask.
     "Features.properties.questions": "ours only",
     # An addition: the page of the conversation runs tools.

@@ -29,8 +29,8 @@ ANY = (
 )
 FOLDER = "A folder: relative to your own folder ('' is that itself), or a whole path, files/.../."
 DOCUMENTS = (
-    "Works on text, and on the text of PDF, Word and Excel files and of web pages, with a line "
-    "such as [page 2 of 9] or [sheet Prices] where a page or a sheet begins."
+    "Works on text, and on the text of PDF, Word, Excel, PowerPoint, EPUB and RTF files and of web "
+    "pages, with a line such as [page 2 of 9] or [sheet Prices] where a page or a sheet begins."
 )
 
 Work = Callable[[FileContext, Arguments], Coroutine[Any, Any, ToolResult]]

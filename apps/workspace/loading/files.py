@@ -14,7 +14,8 @@ from apps.errors import FileRefused
 class Loaded:
     """`path` is where it is stored, "" for a fetched file or a data: URI.
 
-    `charset` is the encoding of a text as its server named it, "" if it did not.
+    `charset` is the encoding of a text as its server named it, "" if it did not. `version` tells
+    one content of a stored file from another, "" for others.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Loaded:
     content: bytes = field(repr=False)
     path: str = ""
     charset: str = ""
+    version: str = ""
 
 
 def check_size(size: int, limit: int) -> None:

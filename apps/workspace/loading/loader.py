@@ -15,7 +15,7 @@ from apps.workspace.egress.file_names import name_in_address
 from apps.workspace.loading.files import Loaded, check_size, read_data_uri
 from apps.workspace.loading.places import Place, climbs, encoded, host_of, place_of
 from apps.workspace.loading.shared_loads import Loading, Rules
-from apps.workspace.stored_files import FileInfo, Files
+from apps.workspace.stored_files import FileInfo, Files, version_of
 
 T = TypeVar("T")
 
@@ -87,7 +87,13 @@ class Loader:
         found = await self.files.read(path, limit=self.rules.limit)
         check_size(len(found.content), self.rules.limit)
         info = found.info
-        return Loaded(last_segment(info.path), info.content_type, found.content, info.path)
+        return Loaded(
+            last_segment(info.path),
+            info.content_type,
+            found.content,
+            info.path,
+            version=version_of(info),
+        )
 
     async def store(self, url: str) -> FileInfo:
         place = place_of(url)

@@ -1,0 +1,88 @@
+"""Documents that were read, kept in the memory of this process for later questions about them.
+
+A question in a later run neither loads nor embeds a document again. An entry ends with its
+conversation, after a day, or when others need the room.
+"""
+
+import time
+from collections.abc import Callable
+from threading import Lock
+from typing import NamedTuple
+
+from django.conf import settings
+
+from apps.capabilities.documents.index import DocumentIndex
+
+SECONDS = 24 * 3600.0
+
+
+class DocumentKey(NamedTuple):
+    """`owner` is the bucket of the caller, `folder` that of the conversation in it, "" for none.
+
+    `version` tells one content of the file at that address from another.
+    """
+
+    owner: str
+    folder: str
+    address: str
+    version: str
+
+
+class DocumentCache:
+    """The least recently used documents are dropped. Threads may share it."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self.kept: dict[DocumentKey, tuple[DocumentIndex, float]] = {}
+        self.lock = Lock()
+
+    def get(self, key: DocumentKey) -> DocumentIndex | None:
+        with self.lock:
+            self.drop_old()
+            if key not in self.kept:
+                return None
+            found = self.kept[key] = self.kept.pop(key)
+            return found[0]
+
+    def put(self, key: DocumentKey, document: DocumentIndex) -> None:
+        """Keep a document. One without an owner is not kept."""
+        if not key.owner:
+            return
+        with self.lock:
+            self.drop(key)
+            self.kept[key] = document, self.clock()
+        self.trim()
+
+    def trim(self) -> None:
+        """Drop documents until the rest fits in; they grow while they are embedded."""
+        most = int(settings.DOCUMENTS_CACHE_MB) * 2**20
+        with self.lock:
+            used = sum(document.size for document, _ in self.kept.values())
+            while used > most:
+                key = next(iter(self.kept))
+                used -= self.kept[key][0].size
+                self.drop(key)
+
+    def forget_folder(self, folder: str) -> None:
+        """Drop the documents of a conversation."""
+        with self.lock:
+            for key in [key for key in self.kept if key.folder == folder]:
+                self.drop(key)
+
+    def drop_old(self) -> None:
+        oldest = self.clock() - SECONDS
+        for key in [key for key, (_, since) in self.kept.items() if since <= oldest]:
+            self.drop(key)
+
+    def drop(self, key: DocumentKey) -> None:
+        document, _ = self.kept.pop(key, (None, 0.0))
+        if document is not None:
+            document.is_dropped = True
+
+    def clear(self) -> None:
+        with self.lock:
+            for key in list(self.kept):
+                self.drop(key)
+
+
+cache = DocumentCache()

@@ -1,0 +1,106 @@
+"""Tools for documents: one reads their text, one answers a request from them with sources."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+from apps.capabilities.documents.answers import DocumentAnswers
+from apps.capabilities.documents.extraction import PAGE_CHARACTERS, extract_text
+from apps.capabilities.documents.names import FILE_URL, FILE_URLS, SOURCE, USUAL, ToolNames
+from apps.capabilities.documents.reading import run_documents
+from apps.capabilities.registry import Capability, Contribution, Open, Opening
+from apps.capabilities.wrappers.internal import (
+    IN_TITLE,
+    internal_tool,
+    parameters,
+    text_parameter,
+)
+from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.manifest.features import Documents
+from apps.manifest.manifest import Manifest
+from apps.manifest.parameters import ArrayParameter, FunctionParameters, Parameter, SimpleParameter
+from apps.manifest.parameters import SimpleSchema as Items
+from apps.workspace.loading.shared_loads import rules_of
+
+LONGEST_SECONDS = 3600
+"""Of a whole answer, as of a call of a deployment; the application limits each silence."""
+FORMATS = "PDF, Word, Excel, PowerPoint, EPUB, RTF, CSV, HTML and plain text"
+ADDRESS = "The address of a document: files/… as in attachments, or an http(s) URL."
+EXTRACTION = (
+    f"Reads the text of a document ({FORMATS}). A long text comes in pages of {PAGE_CHARACTERS:,} "
+    "characters; the end of each says how many there are."
+)
+ANSWER = (
+    f"Answers a request from the content of documents ({FORMATS}), with numbered sources. It finds "
+    "the passages that fit, so the documents may be long. It knows nothing of this conversation: "
+    "write everything that it has to know into the request."
+)
+CITATIONS = (
+    "Results of the tool {tool} have numbers in brackets, such as [1], which tie a statement to its "
+    "source. When you use such a statement, keep its numbers right behind it; never change, merge "
+    "or invent one. The sources are shown beside your answer, so do not list them."
+)
+
+
+def prepare(manifest: Manifest) -> Open | None:
+    wanted = manifest.features.documents if manifest.features is not None else None
+    if wanted is None or not wanted.enabled:
+        return None
+    names = SOURCE if wanted.source_names else USUAL
+    tools = extraction_tool(manifest, names), answer_tool(manifest, wanted, names)
+    instructions = (CITATIONS.format(tool=names.answer),)
+
+    @asynccontextmanager
+    async def open_documents(opening: Opening) -> AsyncIterator[Contribution]:
+        async with run_documents(opening):
+            bound = tuple(tool.bind(opening) for tool in tools)
+            yield Contribution(bound, instructions=instructions)
+
+    return open_documents
+
+
+def extraction_tool(manifest: Manifest, names: ToolNames) -> PreparedTool:
+    page = SimpleParameter(type="integer", description="Which page of the text, from 1.", default=1)
+    taken = parameters(
+        {FILE_URL: text_parameter(ADDRESS, display=IN_TITLE), names.page: page}, FILE_URL
+    )
+    return internal_tool(
+        manifest,
+        (names.extraction, EXTRACTION, taken),
+        partial(extract_text, names),
+        "Reading a document:",
+        seconds=LONGEST_SECONDS,
+        is_repeatable=True,
+        addresses=frozenset({FILE_URL}),
+    )
+
+
+def answer_tool(manifest: Manifest, wanted: Documents, names: ToolNames) -> PreparedTool:
+    work = DocumentAnswers(
+        wanted, manifest.orchestrator.deployment.id, names, rules_of(manifest).seconds
+    )
+    return internal_tool(
+        manifest,
+        (names.answer, ANSWER, answer_parameters(names)),
+        work.answer,
+        "Searching in documents:",
+        seconds=LONGEST_SECONDS,
+        is_repeatable=True,
+        addresses=frozenset({FILE_URL, FILE_URLS}),
+    )
+
+
+def answer_parameters(names: ToolNames) -> FunctionParameters:
+    request = text_parameter("The question, or what is to be found out.", display=IN_TITLE)
+    several = ArrayParameter(
+        type="array", items=Items(type="string"), description=f"Several. {ADDRESS}"
+    )
+    taken: dict[str, Parameter] = {names.request: request}
+    if names.takes_one_file:
+        taken[FILE_URL] = text_parameter(ADDRESS)
+    taken[FILE_URLS] = several
+    required = (names.request,) if names.takes_one_file else (names.request, FILE_URLS)
+    return parameters(taken, *required)
+
+
+documents = Capability("documents", frozenset({"features.documents"}), prepare)

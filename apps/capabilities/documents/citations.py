@@ -1,0 +1,118 @@
+"""Numbered sources of an answer: what the model reads of them, and how the answer refers to them."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from apps.agent.messages import Attachment
+from apps.capabilities.documents.index import DocumentIndex
+from apps.capabilities.documents.retrieval import Passage
+from apps.capabilities.wrappers.texts import one_line
+from apps.documents.bm25 import terms
+from apps.documents.chunks import sentences
+
+REFERENCE_TYPE = "text/plain"
+"""The type of the attachment that a source becomes, beside the answer and in the stage of the call.
+
+- `title`: `[1] report.pdf, page 3`; the number is the one that the answer has in brackets.
+- `data`: the sentence that is cited, in one line of at most `QUOTE_CHARACTERS`.
+- `reference_url`: the document, as files/… or its URL, of a PDF with `#page=3`; missing for a
+  document without an address.
+- `reference_type`: the media type of the document.
+"""
+QUOTE_CHARACTERS = 300
+REQUEST_WEIGHT = 0.25
+"""Of the words of the request, beside those of the statement that a sentence is cited for."""
+
+_number = re.compile(r"\[(\d{1,4})\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A passage and its number, from 1, which no other source of the run has."""
+
+    number: int
+    passage: Passage
+
+    @property
+    def excerpt(self) -> str:
+        """The passage as the model reads it; it cannot end the element that it stands in."""
+        document, chunk, chunks = self.passage
+        place = escape(document.place(chunk.page))
+        above = " > ".join(heading.strip() for heading in chunks[0].headings)
+        text = "\n".join(filter(None, (above, *(one.text for one in chunks))))
+        return (
+            f'<excerpt number="{self.number}" source="{place}">\n'
+            f"{escape(text, quote=False)}\n</excerpt>"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """The sentence of a source that an answer rests on, with the page that it is on."""
+
+    number: int
+    document: DocumentIndex
+    page: int
+    sentence: str
+
+    @property
+    def title(self) -> str:
+        return f"[{self.number}] {self.document.place(self.page)}"
+
+    @property
+    def line(self) -> str:
+        return f"{self.title}: “{self.sentence}”"
+
+    @property
+    def attachment(self) -> Attachment:
+        document = self.document
+        anchor = f"#page={self.page}" if document.text.noun == "page" else ""
+        return Attachment(
+            REFERENCE_TYPE,
+            self.title,
+            data=self.sentence,
+            reference_type=document.media_type or None,
+            reference_url=f"{document.address}{anchor}" if document.address else None,
+        )
+
+
+def citations(sources: Sequence[Source], answer: str, request: str) -> list[Citation]:
+    """Of the sources that an answer names; of all of them if it names none."""
+    named = {int(number) for number in _number.findall(answer)}
+    chosen = [source for source in sources if source.number in named] or sources
+    return [cite(source, statements(answer, source.number), request) for source in chosen]
+
+
+def statements(answer: str, number: int) -> str:
+    """The sentences of an answer that name a source, without the numbers."""
+    mark = f"[{number}]"
+    found = (sentence for sentence in sentences(marks_inside(answer)) if mark in sentence)
+    return _number.sub("", " ".join(found)).strip()
+
+
+def marks_inside(answer: str) -> str:
+    """The numbers before the full stop that they stand behind, so that they stay with it."""
+    return re.sub(r"([.!?])((?:\s?\[\d{1,4}\])+)", r"\2\1", answer)
+
+
+def cite(source: Source, statement: str, request: str) -> Citation:
+    """The sentence that has most words of the statement, or else of the request."""
+    document, chunk, chunks = source.passage
+    ordered = [chunk, *(one for one in chunks if one is not chunk)]
+    options = [(one.page, sentence) for one in ordered for sentence in sentences(one.text)]
+    options = [one for one in options if not one[1].startswith("#")] or options
+    stated, asked = frozenset(terms(statement)), frozenset(terms(request))
+    page, sentence = max(
+        options or [(chunk.page, chunk.text)],
+        key=lambda one: likeness(one[1], stated) + REQUEST_WEIGHT * likeness(one[1], asked),
+    )
+    return Citation(source.number, document, page, one_line(sentence, QUOTE_CHARACTERS))
+
+
+def likeness(sentence: str, wanted: frozenset[str]) -> float:
+    """How much of a sentence are words that are wanted; short sentences gain by it."""
+    words = frozenset(terms(sentence))
+    return len(words & wanted) / math.sqrt(len(words) or 1)

@@ -1,0 +1,60 @@
+"""Search by words: Okapi BM25 over the texts of one document."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+K1, B = 1.2, 0.75
+"""How soon repeated words stop to count, and how much long texts are marked down: the usual values."""
+STEM = 5
+"""Characters; words that begin with the same ones count as forms of one word, at a lower weight."""
+STEM_WEIGHT = 0.4
+QUERY_TERMS = 64
+
+_word = re.compile(r"[^\W_]+")
+_unspaced = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f]{2,}")
+"""Scripts that put no space between words are searched by pairs of characters."""
+
+
+def terms(text: str) -> Iterable[str]:
+    """Words, and the beginnings of the longer ones, which end in `*`."""
+    for word in _word.findall(text.casefold()):
+        if _unspaced.search(word):
+            yield from (one + other for one, other in pairwise(word))
+            continue
+        yield word
+        if len(word) > STEM:
+            yield f"{word[:STEM]}*"
+
+
+class WordIndex:
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.places: dict[str, dict[int, int]] = {}
+        """Term → text → how often."""
+        self.lengths: list[int] = []
+        for number, text in enumerate(texts):
+            counts = Counter(terms(text))
+            self.lengths.append(counts.total())
+            for term, count in counts.items():
+                self.places.setdefault(term, {})[number] = count
+        self.average = sum(self.lengths) / len(texts) if texts else 1.0
+
+    @property
+    def size(self) -> int:
+        """Its memory in bytes, about: measured over English and German prose."""
+        return 400 * len(self.places) + 30 * sum(map(len, self.places.values()))
+
+    def scores(self, query: str) -> dict[int, float]:
+        """The texts that have a word of the query, and how well they fit."""
+        found: dict[int, float] = {}
+        for term in list(dict.fromkeys(terms(query)))[:QUERY_TERMS]:
+            counts = self.places.get(term, {})
+            rarity = math.log(1 + (len(self.lengths) - len(counts) + 0.5) / (len(counts) + 0.5))
+            weight = rarity * (STEM_WEIGHT if term.endswith("*") else 1.0)
+            for number, count in counts.items():
+                length = 1 - B + B * self.lengths[number] / (self.average or 1.0)
+                share = count * (K1 + 1) / (count + K1 * length)
+                found[number] = found.get(number, 0.0) + weight * share
+        return found

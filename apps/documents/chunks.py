@@ -1,0 +1,122 @@
+"""The chunks of a document: parts of its pages that are searched and quoted.
+
+A page is parted where a heading begins, else between paragraphs, lines, sentences and words, in
+this order, only as deep as is needed for parts of the wanted size. Small parts are joined again.
+"""
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from apps.documents.structure import Page
+
+MOST = 800
+"""Characters: about 200 tokens, of which embedding models read 256 and more."""
+LEAST = 200
+"""Characters from which on a chunk ends where a heading begins."""
+TABLE = 7
+"""The level of the head of a table, below those of headings."""
+HEADING_CHARACTERS = 200
+
+Span = tuple[int, int]
+
+_breaks = (
+    re.compile(r"\n(?=#{1,6} )"),
+    re.compile(r"\n(?:[ \t]*\n)+"),
+    re.compile(r"\n"),
+    re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])"),
+    re.compile(r"\s+"),
+)
+_heading = re.compile(r"^(#{1,6}) +(\S.*)$|^(\|.*\|)\n\|(?: --- \|)+$", re.MULTILINE)
+_sentence = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\n(?=[|#\-*]|[ \t]*\n)|(?<=\|)\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """`page` is the number of its page, 0 in a document without pages.
+
+    `text` is from `start` to `end` in the text of that page. `headings` are those that it stands
+    under, the outermost first; the last one may be the head of a table.
+    """
+
+    text: str
+    page: int
+    start: int
+    end: int
+    headings: tuple[str, ...] = ()
+
+    @property
+    def searched(self) -> str:
+        return "\n".join((*self.headings, self.text))
+
+
+def chunks_of(pages: Iterable[Page]) -> list[Chunk]:
+    return [chunk for page in pages for chunk in page_chunks(page)]
+
+
+def page_chunks(page: Page) -> Iterator[Chunk]:
+    text = page.text
+    headings = deque(headings_of(text))
+    above: list[Heading] = []
+    for span in joined(text, pieces(text, 0, len(text), 0)):
+        start, end = trimmed(text, span)
+        while headings and headings[0].place <= start:
+            heading = headings.popleft()
+            above = [one for one in above if one.level < heading.level] + [heading]
+        if start < end:
+            names = tuple(one.text for one in above if one.place < start)
+            yield Chunk(text[start:end], page.number, start, end, names)
+
+
+class Heading(NamedTuple):
+    place: int
+    level: int
+    text: str
+
+
+def headings_of(text: str) -> Iterator[Heading]:
+    for found in _heading.finditer(text):
+        level = len(found[1]) if found[1] else TABLE
+        yield Heading(found.start(), level, (found[2] or found[3])[:HEADING_CHARACTERS])
+
+
+def pieces(text: str, start: int, end: int, level: int) -> Iterator[Span]:
+    """Spans of at most `MOST` characters that cover the text."""
+    if end - start <= MOST and level > 0:
+        yield start, end
+    elif level == len(_breaks):
+        for place in range(start, end, MOST):
+            yield place, min(place + MOST, end)
+    else:
+        for found in _breaks[level].finditer(text, start, end):
+            if start < found.end():
+                yield from pieces(text, start, found.end(), level + 1)
+                start = found.end()
+        if start < end:
+            yield from pieces(text, start, end, level + 1)
+
+
+def joined(text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    """Small spans become one, but a heading begins a new one."""
+    begin = end = 0
+    for start, stop in spans:
+        is_section = end - begin >= LEAST and text.startswith("#", start)
+        if stop - begin > MOST or is_section:
+            yield begin, end
+            begin = start
+        end = stop
+    yield begin, end
+
+
+def trimmed(text: str, span: Span) -> Span:
+    start, end = span
+    found = text[start:end]
+    return start + len(found) - len(found.lstrip()), end - len(found) + len(found.rstrip())
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a chunk, and the rows of its tables, each on one line."""
+    lines = (" ".join(found.split()) for found in _sentence.split(text))
+    return [line for line in lines if any(character.isalnum() for character in line)]

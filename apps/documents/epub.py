@@ -1,0 +1,51 @@
+"""EPUB: the chapters in the order in which they are read, as Markdown."""
+
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any
+
+from apps.documents.archive import Archive, beside
+from apps.documents.formats import text_of
+from apps.documents.html import markdown_of
+from apps.documents.pages import Part, Unreadable, wanted_pages
+
+CONTAINER = "META-INF/container.xml"
+ENCRYPTION = "META-INF/encryption.xml"
+
+
+def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[Part]:
+    """Raises `Unreadable`."""
+    archive = Archive(content)
+    chapters = chapter_names(archive)
+    if locked_parts(archive).intersection(chapters):
+        raise Unreadable("it is protected against copying, so its text cannot be read.")
+    for number in wanted_pages(order, len(chapters), "chapter"):
+        text = markdown_of(text_of(archive.read(chapters[number - 1])))
+        yield Part(text, f"[chapter {number} of {len(chapters)}]", number, heading(text))
+
+
+def chapter_names(archive: Archive) -> list[str]:
+    """The parts of the spine that are pages of text."""
+    root = archive.xml(CONTAINER).find(".//{*}rootfile")
+    package = root.get("full-path", "") if root is not None else ""
+    book = archive.xml(package)
+    files = {
+        item.get("id"): beside(package, item.get("href", ""))
+        for item in book.iterfind("{*}manifest/{*}item")
+        if "html" in item.get("media-type", "")
+    }
+    spine = (item.get("idref") for item in book.iterfind("{*}spine/{*}itemref"))
+    return [files[one] for one in spine if one in files]
+
+
+def locked_parts(archive: Archive) -> set[str]:
+    # Of books without protection fonts alone are listed here.
+    if ENCRYPTION not in archive:
+        return set()
+    references = archive.xml(ENCRYPTION).iterfind(".//{*}CipherReference")
+    return {beside("", one.get("URI", "")) for one in references}
+
+
+def heading(text: str) -> str:
+    first = text.partition("\n")[0]
+    return first.lstrip("#").strip() if first.startswith("#") else ""

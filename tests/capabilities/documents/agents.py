@@ -1,0 +1,134 @@
+"""An application that reads documents, for one caller, and the model that it answers with."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from apps.accounts.caller import Caller
+from apps.agent.events import Emit
+from apps.agent.stages import silent
+from apps.agent.tools import Invocation, Spend, Tool, ToolResult, ignore_usage
+from apps.capabilities.documents.capability import documents
+from apps.capabilities.documents.vectors import embedding_queue
+from apps.capabilities.registry import Opening
+from apps.errors import DeploymentNotFound, InvalidParameter
+from apps.workspace.embeddings.port import Embedder
+from apps.workspace.loading.shared_loads import Loading, rules_of
+from apps.workspace.stored_files import FileContent
+from tests.capabilities.manifests import manifest
+from tests.fakes import FakeWorkspace, ScriptedModel, saying
+from tests.workspace.embeddings.hashed import HashedEmbedder
+
+CALLER = Caller("user-1", "user", user_id=1, folder="conversations/c1/")
+HOTEL = (
+    "# Breakfast\n\nBreakfast is served from seven until ten.\n\n# Dogs\n\nDogs stay free of charge."
+    "\n\n# Late check-out\n\nA late check-out costs 20 euros. Ask at the desk before nine.\n\n"
+    "# Pool\n\nThe pool is heated in winter.\n"
+)
+
+
+class DeskWorkspace(FakeWorkspace):
+    """The caller's own files, of which it is counted how often they are read."""
+
+    embeds: Embedder | None = None
+    reads: list[str]
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+        self.reads = []
+
+    async def embedder(self, deployment_id: str | None) -> Any:
+        if self.embeds is None:
+            raise DeploymentNotFound(deployment_id or "embeddings")
+        return self.embeds
+
+    @property
+    def files(self) -> Any:
+        files, reads = super().files, self.reads
+
+        class Counting(type(files)):  # type: ignore[misc]
+            async def read(self, path: str, *, limit: int | None = None) -> FileContent:
+                reads.append(path)
+                found: FileContent = await super().read(path, limit=limit)
+                return found
+
+        return Counting(self.caller.bucket, self.caller.folder)
+
+
+@dataclass
+class Run:
+    """The tools of one run."""
+
+    opening: Opening
+    tools: Sequence[Tool]
+    instructions: Sequence[str]
+
+    async def call(self, name: str, emit: Emit = silent, **arguments: Any) -> ToolResult:
+        tool = next(tool for tool in self.tools if tool.spec.name == name)
+        return await tool.call(Invocation("call-1", arguments, (), emit))
+
+    async def ask(self, request: str, *urls: str, emit: Emit = silent) -> ToolResult:
+        arguments = {"file_url": urls[0]} if len(urls) == 1 else {"file_urls": list(urls)}
+        return await self.call("rag_tool", emit, request=request, **arguments)
+
+    async def read(self, url: str, **arguments: Any) -> str:
+        found = await self.call("file_content_extraction_tool", file_url=url, **arguments)
+        return found.content
+
+    async def refused(self, name: str = "rag_tool", **arguments: Any) -> str:
+        try:
+            result = await self.call(name, **arguments)
+        except InvalidParameter as error:
+            return str(error)
+        raise AssertionError(f"it was not refused: {result.content}")
+
+
+@dataclass
+class Desk:
+    """Runs of an application; `model` answers from excerpts."""
+
+    model: ScriptedModel = field(default_factory=lambda: ScriptedModel(*[saying("Yes [1].")] * 20))
+    embedder: Embedder | None = field(default_factory=HashedEmbedder)
+    reads: list[str] = field(default_factory=list)
+
+    def workspace(self, caller: Caller = CALLER) -> DeskWorkspace:
+        found = DeskWorkspace(caller)
+        found.models, found.embeds, found.reads = (
+            {"some-model": self.model},
+            self.embedder,
+            self.reads,
+        )
+        return found
+
+    @asynccontextmanager
+    async def run(
+        self, caller: Caller = CALLER, spend: Spend = ignore_usage, **wanted: Any
+    ) -> AsyncIterator[Run]:
+        given = manifest(features={"documents": {"enabled": True, **wanted}, "timestamp": None})
+        opener = documents.prepare(given)
+        assert opener is not None
+        loading = Loading(rules_of(given))
+        opening = Opening(self.workspace(caller), caller, silent, loading=loading, spend=spend)
+        async with opener(opening) as found:
+            yield Run(opening, found.tools, found.instructions)
+
+    async def keep(
+        self, name: str, content: bytes, kind: str = "text/plain", caller: Caller = CALLER
+    ) -> str:
+        return (await self.workspace(caller).files.keep(name, content, kind)).path
+
+    @property
+    def asked(self) -> list[str]:
+        """What the model was asked, each time."""
+        return [request.messages[-1].text for request in self.model.asked]
+
+
+async def embedded() -> None:
+    """Wait until nothing is being embedded."""
+    while tasks := list(embedding_queue().tasks.values()):
+        await asyncio.wait(tasks)
+        await asyncio.sleep(0)

@@ -1,0 +1,83 @@
+"""How long read documents stay, and how much room they have."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from apps.capabilities.documents import cache as module
+from apps.capabilities.documents.cache import SECONDS, DocumentCache, DocumentKey
+from apps.capabilities.documents.index import DocumentIndex
+from apps.catalog.models import Application
+from apps.chat.folders import folder_of
+from apps.chat.models import Conversation
+from apps.documents.structure import Page, PagedText
+from tests.capabilities.manifests import manifest
+
+
+def document(characters: int = 10) -> DocumentIndex:
+    return DocumentIndex("a.txt", "text/plain", "", PagedText((Page("word " * (characters // 5)),)))
+
+
+def key(name: str, folder: str = "", owner: str = "user-1", version: str = "1") -> DocumentKey:
+    return DocumentKey(owner, folder, f"files/{name}", version)
+
+
+def test_a_document_dies_after_a_day():
+    now = 0.0
+    kept = DocumentCache(lambda: now)
+    one = document()
+    kept.put(key("a"), one)
+
+    now = SECONDS - 1
+    assert kept.get(key("a")) is one
+    now = SECONDS
+    assert kept.get(key("a")) is None
+    assert one.is_dropped
+
+
+def test_owner_conversation_and_version_tell_documents_apart():
+    kept = DocumentCache()
+    kept.put(key("a"), document())
+
+    assert kept.get(key("a", owner="user-2")) is None
+    assert kept.get(key("a", folder="conversations/x/")) is None
+    assert kept.get(key("a", version="2")) is None
+
+
+def test_what_belongs_to_nobody_is_not_kept():
+    kept = DocumentCache()
+    kept.put(key("a", owner=""), document())
+
+    assert kept.kept == {}
+
+
+def test_the_least_recently_used_one_makes_room(settings: Any):
+    settings.DOCUMENTS_CACHE_MB = 1
+    kept = DocumentCache()
+    first, second, third = (document(100_000) for _ in range(3))
+    kept.put(key("1"), first)
+    kept.put(key("2"), second)
+    kept.get(key("1"))
+
+    kept.put(key("3"), third)
+
+    assert [one.is_dropped for one in (first, second, third)] == [False, True, False]
+
+
+@pytest.mark.django_db
+def test_it_is_forgotten_with_its_conversation():
+    application = Application.objects.create(
+        slug="desk", title="Desk", manifest=manifest().model_dump(mode="json")
+    )
+    conversation = Conversation.objects.create(application=application, owner="user-1", title="")
+    other = folder_of(uuid4())
+    module.cache.put(key("a", folder_of(conversation.pk)), document())
+    module.cache.put(key("b", other), document())
+
+    conversation.delete()
+
+    assert [one.folder for one in module.cache.kept] == [other]
+    module.cache.forget_folder(other)

@@ -1,0 +1,35 @@
+"""The search by words."""
+
+from __future__ import annotations
+
+from apps.documents.bm25 import WordIndex
+
+TEXTS = (
+    "The late check-out costs 20 euros.",
+    "Breakfast is served until ten, and late risers get coffee.",
+    "Dogs are welcome. Dogs stay free, and dogs may run in the garden.",
+    "\u65e9\u9910\u5230\u5341\u70b9",
+)
+
+
+def ranked(query: str) -> list[int]:
+    scores = WordIndex(TEXTS).scores(query)
+    return sorted(scores, key=lambda number: -scores[number])
+
+
+def test_texts_with_more_and_rarer_words_come_first():
+    assert ranked("late costs") == [0, 1]
+
+
+def test_other_forms_of_a_word_are_found():
+    assert ranked("WELCOMING") == [2]
+
+
+def test_scripts_without_spaces_are_found():
+    assert ranked("\u65e9\u9910\u51e0\u70b9") == [3]
+
+
+def test_nothing_is_found_in_nothing():
+    assert ranked("submarine") == []
+    assert WordIndex([]).scores("late") == {}
+    assert WordIndex([""]).scores("late") == {}
