@@ -267,7 +267,7 @@ def test_files_of_the_reader_are_linked_to_where_they_are_shown(
     picture = answer.locator("markdown-text img")
     links = answer.get_by_role("link")
     expect(links).to_have_count(3)
-    whole = links.filter(has=picture)
+    whole = links.filter(has=chat.locator("img"))
     expect(whole).to_have_attribute("href", "/files/user-7/chart.png")
     for link in links.filter(has_not=chat.locator("img")).all():
         expect(link).to_have_attribute("href", re.compile(r"/files/user-7/The%20plan\.pdf$"))

@@ -10,11 +10,13 @@ import pytest
 from apps.accounts.caller import Caller
 from apps.agent.events import Event, Finished, StageClosed, StageOpened, StateSaved, TextDelta
 from apps.agent.messages import Message
-from apps.catalog.resolve import resolve
+from apps.catalog.models import Application
+from apps.catalog.resolve import forget, resolve
 from apps.catalog.row_import import import_directories
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.local.workspace import LocalWorkspace
+from tests.fakes import ModelsWorkspace, ScriptedModel, saying
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -44,7 +46,7 @@ def titles(events: list[Event]) -> list[str]:
     return [event.title for event in events if isinstance(event, StageOpened)]
 
 
-async def test_nothing_is_missing_as_it_is_shipped():
+async def test_nothing_is_missing_as_it_is_shipped_g_01():
     events = await ask("What can you do?")
 
     assert titles(events) == []
@@ -80,3 +82,25 @@ async def test_a_sum_is_computed():
 
     assert "1415" in said(events)
     assert [event.failed for event in events if isinstance(event, StageClosed)] == [False]
+
+
+async def test_another_model_is_asked_the_same_under_its_own_name_g_02():
+    application = await Application.objects.aget(slug="general-purpose-agent")
+    asked = []
+    for name in ("gpt-4o", "claude"):
+        application.manifest["orchestrator"]["deployment"] = {"deployment_id": name}
+        await application.asave()
+        forget()
+        model = ScriptedModel(saying("Fine."))
+        workspace = ModelsWorkspace(ANN, {name: model})
+        request = RunRequest((Message("user", "Hello"),))
+        async with asyncio.timeout(60):
+            await run(
+                await resolve("general-purpose-agent"), request, workspace, ANN, lambda event: None
+            )
+        (given,) = model.asked
+        asked.append((given.messages[0], given.tools, given.parameters))
+        roles = [message.role for message in given.messages]
+        assert (roles[0], roles.count("system")) == ("system", 1)
+
+    assert asked[0] == asked[1]
