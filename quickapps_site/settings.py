@@ -460,6 +460,7 @@ CAPABILITIES = [
     "apps.capabilities.mcp.capability.mcp",
     "apps.capabilities.dial_app.capability.dial_app",
     "apps.capabilities.skills.capability.skills",
+    "apps.capabilities.memory.capability.memory",  # its rules stand below the skills
     "apps.capabilities.subagents.capability.subagents",
     "apps.capabilities.hooks.capability.hooks",  # before tools are withheld: it calls those as well
     "apps.capabilities.discovery.capability.discovery",
@@ -528,6 +529,8 @@ FILES_MAX_BYTES_PER_USER = env.integer(
 )
 """Of all files that one owner keeps here; zero is no limit."""
 FILES_MAX_COUNT_PER_USER = env.integer("FILES_MAX_COUNT_PER_USER", 10_000, least=1, also=0)
+MEMORY_CACHE_MAX_BYTES = env.integer("MEMORY_CACHE_MAX_BYTES", 64 * 1024 * 1024, least=1)
+"""Of what this process has read of people's memories, to search it again without reading."""
 DOCUMENTS_SECONDS = env.seconds("DOCUMENTS_SECONDS", 30.0, most=300)
 """For the text of one document, in a process of its own."""
 DOCUMENTS_MEMORY_MB = env.integer("DOCUMENTS_MEMORY_MB", 512, least=256)

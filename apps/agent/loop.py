@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from apps.agent.assembly import Assembly, Reply, show_once
+from apps.agent.assembly import Assembly, Reply
 from apps.agent.calls import ToolOutcome, refusal, result_message, static_names
 from apps.agent.early_stages import EarlyStages
 from apps.agent.events import AnnotationAdded, Emit, ToolCallsRequested
 from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
-from apps.agent.messages import Message, ToolCall, as_json, last_calling, unanswered
+from apps.agent.messages import Message, ToolCall, last_calling, unanswered
 from apps.agent.model import Model, ModelRequest
 from apps.agent.model_stages import ModelStages
 from apps.agent.model_steps import (
@@ -27,9 +27,9 @@ from apps.agent.model_steps import (
     repeat_recovery,
     repeat_reply,
 )
-from apps.agent.pictures import show_pictures
+from apps.agent.pictures import show_files
 from apps.agent.progress import Progress, Timing, Turn
-from apps.agent.records import log_payload, log_refused_calls, log_reply
+from apps.agent.records import log_messages, log_refused_calls, log_reply
 from apps.agent.replay import Replay, end_replay
 from apps.agent.replies import RetryPolicy, call_ids
 from apps.agent.stages import Announcement, DeferredStages
@@ -63,7 +63,8 @@ class AgentLoop:
     `recoveries` are tried in their order when the model fails, once in a run. `batch_seconds` is
     the time for all calls of one answer; `failed_turns` is after how many turns in a row whose
     calls all failed the run ends, 0 for never. What the `ledger` has is not done again; `is_resumed` if
-    another process has begun the run. An application that plays the model shares the `taint`.
+    another process has begun the run. An application that plays the model shares the `taint`. What
+    the `private` tools say is not logged.
     """
 
     model: Model
@@ -88,6 +89,7 @@ class AgentLoop:
     ledger: Ledger = NO_LEDGER
     is_resumed: bool = False
     taint: Taint | None = None
+    private: Set[str] = frozenset()
 
     async def run(self, messages: Sequence[Message], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, adding every new message to `progress`; return the finish reason.
@@ -182,14 +184,14 @@ class AgentLoop:
             progress.say("".join(assembly.text))
         turn.deferred.close()
         reply = assembly.reply(self.name, call_ids(request.messages))
-        log_reply(reply, self.name, progress.iterations, seconds)
+        log_reply(reply, self.name, progress.iterations, seconds, self.private)
         return reply
 
     async def request(self, turn: Turn) -> ModelRequest:
         messages = turn.conversation
         for step in self.view:
             messages = await step(messages)
-        log_payload("messages for the model", lambda: as_json(messages))
+        log_messages(messages, self.private)
         is_first = turn.progress.iterations == 1
         first = self.first_parameters if is_first or self.requires_external else {}
         parameters = {**self.parameters, **first}
@@ -280,9 +282,7 @@ class AgentLoop:
             result = outcome.result
             progress.added.append(result_message(call, result))
             progress.usage += result.usage
-            show_pictures(result.pictures, turn)
-            for attachment in result.propagated:
-                show_once(attachment, turn.emit, progress.shown)
+            show_files(result, turn)
             for annotation in result.annotations:
                 turn.emit(AnnotationAdded(annotation))
         for outcome in reversed(outcomes):

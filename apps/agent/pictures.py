@@ -1,17 +1,26 @@
-"""Pictures inside the text of the answer, where the tools were called that made them."""
+"""Files of tools on the answer: beside its text, or as pictures inside it."""
 
 import re
 from collections.abc import Iterable
 
+from apps.agent.assembly import show_once
 from apps.agent.events import TextDelta
 from apps.agent.messages import Attachment
 from apps.agent.progress import BETWEEN_TEXTS, Turn
+from apps.agent.tools import ToolResult
 
 TITLE_CHARACTERS = 200
 
 _control = re.compile(r"[\x00-\x20\x7f]+")
 _markup = re.compile(r"([\\`*_\[\]<>!&])")
 _address = re.compile(r"[\s\x00-\x1f<>()\[\]\\\"]")
+
+
+def show_files(result: ToolResult, turn: Turn) -> None:
+    """Show what the answer does not have yet."""
+    show_pictures(result.pictures, turn)
+    for attachment in result.propagated:
+        show_once(attachment, turn.emit, turn.progress.shown)
 
 
 def show_pictures(pictures: Iterable[Attachment], turn: Turn) -> None:

@@ -133,6 +133,8 @@ class Opening:
     """The conversation as it was given, with the tool calls of earlier answers."""
     skills: tuple[InstalledSkill, ...] = ()
     """Those that every application of this installation is offered."""
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    """The predefined prompts of this installation, by name."""
     taint: Taint = field(default_factory=Taint)
     """What the conversation has read that is not to be trusted."""
 

@@ -8,8 +8,16 @@ import re
 import pytest
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Event, Finished, StageClosed, StageOpened, StateSaved, TextDelta
-from apps.agent.messages import Message
+from apps.agent.events import (
+    Event,
+    Finished,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+    StateSaved,
+    TextDelta,
+)
+from apps.agent.messages import Attachment, Message
 from apps.catalog.models import Application
 from apps.catalog.resolve import forget, resolve
 from apps.catalog.row_import import import_directories
@@ -104,3 +112,27 @@ async def test_another_model_is_asked_the_same_under_its_own_name_g_02():
         assert (roles[0], roles.count("system")) == ("system", 1)
 
     assert asked[0] == asked[1]
+
+
+async def test_what_a_person_tells_is_remembered_in_the_next_conversation():
+    told = await ask("I live in Paris.")
+    asked = await ask("Where do I live?")
+
+    assert [event.failed for event in told if isinstance(event, StageClosed)] == [False]
+    assert "I live in Paris." in said(asked)
+
+
+async def test_an_attached_document_is_asked():
+    files = LocalWorkspace(ANN).files
+    text = b"The notice period is three months.\n\nThe rent is due on Mondays."
+    info = await files.keep("lease.txt", text, "text/plain")
+    attached = (Attachment("text/plain", "lease.txt", url=info.path),)
+
+    events = await ask(Message("user", "How long is the notice period?", attachments=attached))
+
+    assert [event.failed for event in events if isinstance(event, StageClosed)] == [False]
+    assert "three months" in said(events) or "three months" in shown(events)
+
+
+def shown(events: list[Event]) -> str:
+    return "".join(event.text for event in events if isinstance(event, StageDelta))

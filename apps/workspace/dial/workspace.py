@@ -3,7 +3,7 @@
 import copy
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
 
@@ -26,6 +26,9 @@ from apps.workspace.embeddings.port import Embedder
 from apps.workspace.embeddings.service import ServiceEmbedder
 from apps.workspace.openai.model import OpenAIModel
 from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
+
+if TYPE_CHECKING:
+    from apps.workspace.dial.memories import DialMemories
 
 logger = logging.getLogger(__name__)
 
@@ -110,6 +113,13 @@ class DialWorkspace:
         if names is None:
             logger.warning("DIAL Core's list of deployments is not understood.")
         return names
+
+    async def memories(self, *, is_shared: bool = False) -> "DialMemories":
+        # An application can write to its own folder alone, so nothing is shared here.
+        # Imported with the first use, because it needs NumPy.
+        from apps.workspace.dial.memories import memories_at
+
+        return memories_at(self.calls, await self.files.home())
 
     async def prompt(self, path: str) -> str:
         """Raises `FileRefused`."""

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from channels.db import database_sync_to_async
 from django.conf import settings
@@ -32,6 +32,9 @@ from apps.workspace.openai.model import make_model as make_openai_model
 from apps.workspace.openai.model import make_service
 from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
 from apps.workspace.stored_files import Files
+
+if TYPE_CHECKING:
+    from apps.workspace.memories.port import MemoryStore
 
 
 def make_model(
@@ -166,6 +169,16 @@ class LocalWorkspace:
     async def usable_deployments(self) -> frozenset[str]:
         enabled: list[str] = await database_sync_to_async(enabled_deployment_ids)()
         return frozenset((*enabled, *await self.list_applications(self.caller)))
+
+    async def memories(self, *, is_shared: bool = False) -> "MemoryStore | None":
+        if not self.chain:
+            return None
+        # Imported with the first use, because it needs NumPy.
+        from apps.workspace.local.memories import find_memories
+
+        find = database_sync_to_async(find_memories)
+        found: MemoryStore | None = await find(self.caller, self.chain[-1], is_shared=is_shared)
+        return found
 
     async def prompt(self, path: str) -> str:
         """Raises `Unsupported`."""
