@@ -17,6 +17,7 @@ from apps.agent.messages import Message, ToolCall
 from apps.agent.model import Delta, Finish, ModelRequest, ToolCallDelta
 from apps.demo.calls import Call, Plan, plan_calls
 from apps.demo.clues import all_clues
+from apps.demo.excerpts import quotations
 from apps.demo.known_tools import Asked, documents_of, known_calls, next_calls
 from apps.demo.results import READ_SKILL, render, without_attachments
 from apps.demo.talk import greeting, long_text, small_talk
@@ -69,6 +70,8 @@ def answer_to(request: ModelRequest) -> str | list[Call]:
         without_attachments(message.text[:MOST_CHARACTERS])
         for message in reversed(asked[-MOST_ASKED:])
     )
+    if not request.tools and (quoted := quotations(asked[-1].text)):
+        return quoted
     choice = request.parameters.get("tool_choice")
     made = own_results(request.messages)
     if not made and choice in (None, "auto", "none") and (text := long_text(question)):
