@@ -66,7 +66,7 @@ from apps.chat.models import Message
 from apps.live.models import Run, RunStep
 result = {
     "runs": [
-        (str(run.stream), run.status, run.holder) for run in Run.objects.filter(stream__in=streams)
+        (str(run.stream), run.status, run.holder, run.attempts) for run in Run.objects.filter(stream__in=streams)
     ],
     "answers": [
         (str(one.conversation_id), one.text, one.finish_reason)
@@ -121,13 +121,13 @@ class Scene:
         holder = f"-{self.fleet.kill(place)}-"
         at = time.monotonic()
         stored = self.stored([viewer for viewer in self.viewers if viewer.is_watching])
-        held = {stream for stream, _, by in stored["runs"] if holder in by}
+        held = {stream for stream, _, by, _ in stored["runs"] if holder in by}
         finished = [key for key, _, status in stored["tools"] if status != "begun"]
         orphans = [viewer for viewer in self.viewers if viewer.conversation in held]
         self.kills.append(Kill(at, finished, orphans))
         self.counts.kills += 1
         self.counts.killed += len(orphans)
-        self.counts.waited += sum(status == "waiting" for _, status, _ in stored["runs"])
+        self.counts.waited += sum(status == "waiting" for _, status, *_ in stored["runs"])
 
     def stored(self, viewers: Sequence[Viewer]) -> Any:
         return self.shell.run(STORED, {"streams": [viewer.conversation for viewer in viewers]})
@@ -138,7 +138,10 @@ class Scene:
             viewer.wait()
         self.counts.runs = len(self.viewers)
         stored = self.stored(self.viewers)
-        status = {stream: status for stream, status, _ in stored["runs"]}
+        status = {
+            stream: f"{status}, taken over {attempts} times since its last step"
+            for stream, status, _, attempts in stored["runs"]
+        }
         for viewer in self.viewers:
             answers = [
                 (text, reason)
@@ -154,7 +157,7 @@ class Scene:
         who = f"{viewer.kind} {viewer.conversation}"
         if len(answers) > 1 or any(text.count(TURNS[0]) > 1 for text, _ in answers):
             counts.fault("doubled", f"{who} {answers}")
-        elif status != "done" or answers != [(ANSWER, "stop")]:
+        elif not status.startswith("done") or answers != [(ANSWER, "stop")]:
             counts.fault("lost", f"{who} {status} {answers}")
             return
         if not viewer.text == viewer.stored == answers[0][0]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.kept_runs import Commits, served
-from benchmarks.killed_fleet import Fleet, prepared_fleet
+from benchmarks.killed_fleet import Fleet
 from benchmarks.kills import APPROVE, postgres
 from benchmarks.processes import Process
 from tests.browser.shell import Shell

@@ -19,9 +19,8 @@ from pydantic import (
 from apps.capabilities.mcp.elicitation_forms import content_problem
 from apps.capabilities.questions.answers import question_problem
 from apps.errors import Refused
-from apps.live.models import LONGEST_KEY
+from apps.live.models import LONGEST_KEY, LONGEST_REASON
 
-LONGEST_REASON = 2_000
 LONGEST_ERROR = 2_000
 LARGEST_RESULT = 200_000
 """Characters of what a page answers, as JSON."""

@@ -16,6 +16,8 @@ from apps.workspace.local.secrets import SecretField
 
 FORMAT = 1
 """Of the rows that this code writes. It grows when older code could not go on with them."""
+LONGEST_REASON = 2_000
+"""Characters with which a person says why a call is denied."""
 LONGEST_KEY = 500
 LONGEST_TOOL_NAME = 200
 ALL_TOOLS = ""

@@ -43,10 +43,10 @@ from tests.load.world import RESULT, World, serve_world
 
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("load")]
 
-RUNS = 200
-TOOL_SECONDS = 6.0
+RUNS = 80
+TOOL_SECONDS = 10.0
 """What hangs is waited for so long. What answers may be late too, on cores that others use."""
-WARM_UP = 100
+WARM_UP = 40
 SECONDS = 240.0
 """For all of them, on a machine that is busy with other things; ten are usual."""
 MARK = re.compile(r"m\d+x")
@@ -139,8 +139,9 @@ def check_results(number: int, text: str) -> None:
     for wanted, result in zip(
         expected[number % 3 :] + expected[: number % 3], results, strict=True
     ):
-        is_late = "timed out after" in result
-        assert set(MARK.findall(result)) == (set() if is_late else wanted), (number, result)
+        found = set(MARK.findall(result))
+        is_late = "timed out after" in result  # an application says so beside its own mark
+        assert found == wanted or (is_late and found < wanted), (number, result)
 
 
 async def all_at_once(runs: int, url: str) -> None:

@@ -21,7 +21,6 @@ from apps.capabilities.deployment.conversations import begun_by, conversation, q
 from apps.capabilities.deployment.targets import Target, parameters_of
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.attachments import SEE_PICTURES, Places, filtered, see_files
-from apps.capabilities.wrappers.limits import MODEL_CHARACTERS
 from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, shortened
 from apps.errors import ModelFailed, ToolError, ToolTimedOut
 from apps.manifest.prompts import CustomSystemPrompt, fill
@@ -140,7 +139,8 @@ def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResul
     content = message.text if message.text.strip() else seen or "The answer is empty."
     if target.is_resumable and session_of(target, invocation) is None:
         name = begun_by(invocation.id)
-        content = shortened(content, MODEL_CHARACTERS - len(name) - NOTICE_CHARACTERS) + name
+        most = settings.TOOL_RESULT_CHARACTERS - len(name) - NOTICE_CHARACTERS
+        content = shortened(content, most) + name
     return ToolResult(
         content,
         attachments=attachments,

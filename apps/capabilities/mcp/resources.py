@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 import mcp_types as types
+from django.conf import settings
 from mcp import Client
 
 from apps.agent.injection import Injection, inject
@@ -23,7 +24,6 @@ from apps.capabilities.wrappers.attachments import see_files
 from apps.capabilities.wrappers.composition import Wishes, prepared_tool
 from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.internal import parameters, text_parameter
-from apps.capabilities.wrappers.limits import MODEL_CHARACTERS
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import one_line, shortened
 from apps.errors import InitializationIssue, InvalidParameter
@@ -189,7 +189,8 @@ async def read_eager(
 def read_ahead(toolset: str, uri: str, text: str) -> Injection:
     """Where the conversation does not have it yet or has it in another version."""
     arguments = {"uri": uri, "toolset": toolset}
-    return Injection(TOOL_NAME, arguments, shortened(text, MODEL_CHARACTERS), "append_if_changed")
+    shown = shortened(text, settings.TOOL_RESULT_CHARACTERS)
+    return Injection(TOOL_NAME, arguments, shown, "append_if_changed")
 
 
 async def eager_text(uri: str, binding: ToolsetBinding) -> str:

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from django.conf import settings
+
 from apps.agent.time_limits import time_limit
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Key, Opening
@@ -9,15 +11,16 @@ from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import shortened
 from apps.errors import ToolTimedOut
 
-MODEL_CHARACTERS = 400_000
-"""About 100,000 tokens: most models' whole window, so more cannot be of use."""
 WHOLE_RESULTS = Key[dict[str, str]]("whole_results")
 """Texts that were cut, by the id of their call: kept only where a capability asked for them."""
 
 
-def with_limit(tool: PreparedTool, most: int = MODEL_CHARACTERS) -> PreparedTool:
+def with_limit(tool: PreparedTool) -> PreparedTool:
+    """Cut what the model gets at `TOOL_RESULT_CHARACTERS`, and say how much is missing."""
+
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         result = await tool.work(opening, invocation)
+        most = settings.TOOL_RESULT_CHARACTERS
         if len(result.content) <= most:
             return result
         if WHOLE_RESULTS in opening.known:

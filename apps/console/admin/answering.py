@@ -8,9 +8,8 @@ from django import forms
 
 from apps.capabilities.questions.answers import ANSWER_CHARACTERS, question_problem
 from apps.console.admin.theme import LowTextarea
-from apps.live.models import Interaction
+from apps.live.models import LONGEST_REASON, Interaction
 
-LONGEST_REASON = 2_000
 LONGEST_SHOWN = 20_000
 """Characters of one argument."""
 

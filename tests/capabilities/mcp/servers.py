@@ -101,6 +101,13 @@ def open_files() -> list[str]:
     return sorted(found)
 
 
+def described(files: set[str]) -> list[str]:
+    """Sockets with their addresses and states, as the kernel lists them."""
+    inodes = {name[8:-1] for name in files if name.startswith("socket:")}
+    lines = Path("/proc/self/net/tcp").read_text().splitlines()[1:]
+    return [*files, *(line for line in lines if line.split()[9] in inodes)]
+
+
 @asynccontextmanager
 async def nothing_left_over(before: Mapping[str, Any] | None = None) -> AsyncIterator[Pool]:
     """A pool for the block; afterwards no task, connection or process of it is there."""
@@ -113,10 +120,11 @@ async def nothing_left_over(before: Mapping[str, Any] | None = None) -> AsyncIte
         await pool.aclose()
         forget(Pool)
     gc.collect()
-    for _ in range(100):
+    for _ in range(1000):  # the servers' sides are closed by threads and processes of their own
         if asyncio.all_tasks() <= tasks and set(open_files()) <= set(files):
             break
         await asyncio.sleep(0.02)
     assert asyncio.all_tasks() - tasks == set()
-    assert set(open_files()) - set(files) == set()
+    left = set(open_files()) - set(files)
+    assert left == set(), described(left)
     assert processes._groups == set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from typing import Any
 
 import pytest
 
@@ -47,11 +48,14 @@ async def test_other_failures_pass_the_time_out():
         await use(with_timeout(failing(ExceptionGroup("x", [ValueError()])), 5))
 
 
-async def test_the_models_copy_is_cut_with_a_notice():
-    assert await use(with_limit(saying("x" * 12), 10)) == ToolResult(
-        f"{'x' * 10}\n… (cut: 2 more characters)"
+async def test_the_models_copy_is_cut_with_a_notice(settings: Any):
+    settings.TOOL_RESULT_CHARACTERS = 32_000
+    whole = "x" * 32_000
+
+    assert await use(with_limit(saying(f"{whole}yz"))) == ToolResult(
+        f"{whole}\n… (cut: 2 more characters)"
     )
-    assert await use(with_limit(saying("x" * 10), 10)) == ToolResult("x" * 10)
+    assert await use(with_limit(saying(whole))) == ToolResult(whole)
 
 
 PNG = Attachment("image/png", "a", url="files/a")
