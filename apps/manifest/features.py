@@ -136,8 +136,8 @@ class Documents(Node):
     """From how many of the passages that fit best a request is answered."""
     embedding_deployment_id: str | None = None
     """The deployment that makes vectors of texts, for the search by meaning; it is asked for the
-    caller. Null: the one of the installation. Where there is none, documents are searched by words
-    alone."""
+    caller. Null: as `EMBEDDINGS` of the installation says. Where there is none, documents are
+    searched by words alone."""
     source_names: bool = False
     """Call the tools `extract_file_content {file_url, page_number}` and `rag_search {query,
     file_urls}` instead."""

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from apps.agent.tools import Tool
+from apps.capabilities.documents.capability import documents
 from apps.capabilities.interpreter.capability import interpreter
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.registry import Capability, Opening
@@ -166,6 +167,32 @@ async def web_file(settings: Any, seconds: float) -> AsyncIterator[Tell]:
         yield tell
 
 
+@asynccontextmanager
+async def with_documents(seconds: float, tool: str, **arguments: Any) -> AsyncIterator[Tell]:
+    given = rules(seconds)
+    given["features"] = {**given["features"], "documents": {"enabled": True}}
+    document = manifest(**given)
+    opener = documents.prepare(document)
+    assert opener is not None
+    loading = Loading(rules_of(document))
+    opening = Opening(LocalWorkspace(WITH_KEY), WITH_KEY, lambda event: None, loading=loading)
+    async with opener(opening) as contribution:
+        found = next(one for one in contribution.tools if one.spec.name == tool)
+        yield lambda url: refused(ask(found, file_url=url, **arguments))
+
+
+@asynccontextmanager
+async def document_text(settings: Any, seconds: float) -> AsyncIterator[Tell]:
+    async with with_documents(seconds, "file_content_extraction_tool") as tell:
+        yield tell
+
+
+@asynccontextmanager
+async def document_answer(settings: Any, seconds: float) -> AsyncIterator[Tell]:
+    async with with_documents(seconds, "rag_tool", request="?") as tell:
+        yield tell
+
+
 REFERENCES: Sequence[Consumer] = (rest_tool, mcp_tool, deployment_query, interpreter_code)
 OTHERS: Sequence[Consumer] = (
     deployment_files,
@@ -174,6 +201,8 @@ OTHERS: Sequence[Consumer] = (
     dial_interpreter_inputs,
     web_page,
     web_file,
+    document_text,
+    document_answer,
 )
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,13 +15,13 @@ from apps.agent.messages import Message
 from apps.agent.model import ModelRequest
 from apps.agent.replies import ask
 from apps.agent.stages import Stage
-from apps.agent.tools import Invocation, Pending, ToolResult, ignore_usage
-from apps.capabilities.documents.citations import Source, citations
+from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.capabilities.documents.citations import Citation, Source, citations
 from apps.capabilities.documents.index import MOST_UNKNOWN, DocumentIndex
 from apps.capabilities.documents.names import FILE_URL, FILE_URLS, ToolNames
 from apps.capabilities.documents.reading import RUN_DOCUMENTS, open_document
 from apps.capabilities.documents.retrieval import find_passages
-from apps.capabilities.documents.vectors import embedding_queue
+from apps.capabilities.documents.vectors import NO_COST, EmbeddingCost, embedding_queue
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.file_references import all_of
 from apps.capabilities.wrappers.internal import plain_result
@@ -57,6 +57,11 @@ class DocumentAnswers:
     deployment_id: str
     names: ToolNames
     seconds: float
+
+    @property
+    def embedding_deployment(self) -> str:
+        """The deployment that makes vectors, "" for the model that comes with the server."""
+        return self.wanted.embedding_deployment_id or settings.EMBEDDINGS_DEPLOYMENT or ""
 
     async def answer(self, opening: Opening, invocation: Invocation) -> ToolResult:
         """Raises `InvalidParameter`, `ToolError`, and what the workspace raises."""
@@ -99,8 +104,12 @@ class DocumentAnswers:
         try:
             embedder = await opening.workspace.embedder(self.wanted.embedding_deployment_id)
         except QuickAppError as error:
-            logger.warning("Documents are searched by words alone: %s", error)
-            invocation.stage.write(f"Searched by words alone: {error}\n\n")
+            logger.warning(
+                "Documents are searched by words alone: deployment=%s error=%s",
+                self.embedding_deployment or "built-in",
+                error,
+            )
+            invocation.stage.write(f"Searched by words alone. {error}\n\n")
             return None
         # Before the work for later questions begins, which would make this one wait.
         has_vectors = any(d.vectors.count and d.vectors.model == embedder.model for d in documents)
@@ -116,10 +125,10 @@ class DocumentAnswers:
             async with asyncio.timeout(VECTOR_SECONDS):
                 found = await embedder.embed([request])
         except (QuickAppError, TimeoutError) as error:
-            logger.warning("A request is searched by words alone: %s", error or "time is over")
+            logger.warning("A request is searched by words alone: %s", str(error) or "time is over")
             return None
-        if self.wanted.embedding_deployment_id is not None and found.prompt_tokens:
-            opening.spend((ModelUsage(found.model, found.prompt_tokens, 0),))
+        if name := self.embedding_deployment:
+            opening.spend((ModelUsage(name, found.prompt_tokens, 0),))
         return None if found.unknown_shares[0] > MOST_UNKNOWN else found.vectors[0]
 
     def prepare(
@@ -127,10 +136,11 @@ class DocumentAnswers:
     ) -> None:
         # A deployment is asked with the caller's rights and at their cost, so only during the run;
         # documents of callers without files of their own are forgotten with it.
-        has_cost = self.wanted.embedding_deployment_id is not None
+        name = self.embedding_deployment
         for document in documents:
-            embedding_queue().begin(document, embedder, opening.spend if has_cost else ignore_usage)
-            if has_cost or not opening.caller.bucket:
+            cost = EmbeddingCost(name, opening.spend) if name else NO_COST
+            embedding_queue().begin(document, embedder, cost)
+            if name or not opening.caller.bucket:
                 opening.known[RUN_DOCUMENTS].embedded.append(document)
 
     async def ask(
@@ -162,7 +172,9 @@ class DocumentAnswers:
             raise failure(self.names.answer, error, has_answered=output.has_begun) from error
         if reply.finish_reason == WAITING:
             return Pending()
-        return result_of(invocation, request, sources, reply.message.text, reply.usage)
+        answer = reply.message.text
+        cited = await asyncio.to_thread(citations, sources, answer, request)
+        return result_of(invocation, answer, cited, reply.usage)
 
 
 @dataclass(slots=True)
@@ -189,13 +201,8 @@ def failure(tool: str, error: ModelFailed, *, has_answered: bool) -> ToolError:
 
 
 def result_of(
-    invocation: Invocation,
-    request: str,
-    sources: Sequence[Source],
-    answer: str,
-    usage: tuple[ModelUsage, ...],
+    invocation: Invocation, answer: str, cited: Sequence[Citation], usage: tuple[ModelUsage, ...]
 ) -> ToolResult:
-    cited = citations(sources, answer, request)
     lines = "\n".join(f"- {one.line}" for one in cited)
     invocation.stage.write(f"\n\n> #### Sources:\n\n{lines}\n")
     for one in cited:
@@ -208,9 +215,22 @@ def result_of(
 
 
 def write_modes(stage: Stage, documents: Sequence[DocumentIndex]) -> None:
-    """Say of each document how it is searched."""
-    stage.write("".join(f"- {document.name}: {search_mode(document)}\n" for document in documents))
+    """Say of each document how it is searched, and what of it cannot be."""
+    for document in documents:
+        stage.write(
+            f"- {'; '.join((f'{document.name}: {search_mode(document)}', *gaps(document)))}\n"
+        )
     stage.write("\n")
+
+
+def gaps(document: DocumentIndex) -> Iterator[str]:
+    """What is missing in the text of a document."""
+    text = document.text
+    missing = sum(not page.text for page in text.pages)
+    if missing and text.noun:
+        yield f"without text are {missing} of {len(text.pages)} {text.noun}s"
+    if text.notice:
+        yield text.notice
 
 
 def search_mode(document: DocumentIndex) -> str:

@@ -57,6 +57,7 @@ class DocumentCache:
         """Drop documents until the rest fits in; they grow while they are embedded."""
         most = int(settings.DOCUMENTS_CACHE_MB) * 2**20
         with self.lock:
+            self.drop_old()
             used = sum(document.size for document, _ in self.kept.values())
             while used > most:
                 key = next(iter(self.kept))

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from textwrap import wrap
 
 from apps.agent.messages import Attachment
 from apps.capabilities.documents.index import DocumentIndex
@@ -23,6 +24,8 @@ REFERENCE_TYPE = "text/plain"
 - `reference_type`: the media type of the document.
 """
 QUOTE_CHARACTERS = 300
+ANSWER_CHARACTERS = 100_000
+"""In which numbers of sources are looked for."""
 REQUEST_WEIGHT = 0.25
 """Of the words of the request, beside those of the statement that a sentence is cited for."""
 
@@ -81,6 +84,7 @@ class Citation:
 
 def citations(sources: Sequence[Source], answer: str, request: str) -> list[Citation]:
     """Of the sources that an answer names; of all of them if it names none."""
+    answer = answer[:ANSWER_CHARACTERS]
     named = {int(number) for number in _number.findall(answer)}
     chosen = [source for source in sources if source.number in named] or sources
     return [cite(source, statements(answer, source.number), request) for source in chosen]
@@ -102,7 +106,12 @@ def cite(source: Source, statement: str, request: str) -> Citation:
     """The sentence that has most words of the statement, or else of the request."""
     document, chunk, chunks = source.passage
     ordered = [chunk, *(one for one in chunks if one is not chunk)]
-    options = [(one.page, sentence) for one in ordered for sentence in sentences(one.text)]
+    options = [
+        (one.page, piece)
+        for one in ordered
+        for sentence in sentences(one.text)
+        for piece in wrap(sentence, QUOTE_CHARACTERS)
+    ]
     options = [one for one in options if not one[1].startswith("#")] or options
     stated, asked = frozenset(terms(statement)), frozenset(terms(request))
     page, sentence = max(

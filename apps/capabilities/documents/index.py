@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from apps.capabilities.wrappers.texts import one_line
 from apps.documents.bm25 import WordIndex
 from apps.documents.chunks import Chunk, chunks_of
 from apps.documents.structure import PagedText
@@ -52,7 +53,7 @@ class DocumentIndex:
         noun = self.text.noun
         if not noun or not page:
             return self.name
-        title = next((one.title for one in self.text.pages if one.number == page), "")
+        title = next((one_line(one.title) for one in self.text.pages if one.number == page), "")
         return f"{self.name}, {noun} {page}{f' ({title})' if title else ''}"
 
 

@@ -15,6 +15,7 @@ from apps.capabilities.documents.index import DocumentIndex
 from apps.capabilities.documents.vectors import embedding_queue
 from apps.capabilities.registry import Key, Opening
 from apps.capabilities.wrappers.file_references import bare
+from apps.capabilities.wrappers.texts import one_line
 from apps.documents.pages import Unreadable
 from apps.documents.process import Bounds
 from apps.documents.structure import read_pages
@@ -98,6 +99,7 @@ async def make(file: Loaded, url: str, key: DocumentKey) -> DocumentIndex:
     )
     text = await read_pages(file.content, name=file.name, media_type=file.type, bounds=bounds)
     address = file.path or (url.partition("#")[0] if place_of(url).kind == "external" else "")
-    document = await asyncio.to_thread(DocumentIndex, file.name, file.type, address, text)
+    name = one_line(file.name)  # others have chosen it, and people and models read it
+    document = await asyncio.to_thread(DocumentIndex, name, file.type, address, text)
     cache.put(key, document)
     return document

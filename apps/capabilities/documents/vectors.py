@@ -6,6 +6,7 @@ One document at a time in a process. A failure is logged; documents are then sea
 import asyncio
 import logging
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from apps.agent.events import ModelUsage
 from apps.agent.tools import Spend, ignore_usage
@@ -17,13 +18,25 @@ from apps.workspace.embeddings.port import Embedder
 
 logger = logging.getLogger(__name__)
 
-BATCH = 16
+BATCH = 32
 """Chunks of one request: questions of others wait for no more."""
 MOST_CHUNKS = 2_000
-"""Of one document, about 1,000 pages: minutes of work. Longer ones are searched by words."""
+"""Of one document, about 500 pages: minutes of work. Longer ones are searched by words."""
 MOST_WAITING = 32
 """Documents; another one waits for its next question."""
 TOO_LONG = "it is too long to be searched by meaning"
+NOT_KEPT = "there is no room to keep it, so it is not prepared for a search by meaning"
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingCost:
+    """Whose tokens are spent, and who is told."""
+
+    deployment_id: str
+    spend: Spend
+
+
+NO_COST = EmbeddingCost("", ignore_usage)
 
 
 class EmbeddingQueue:
@@ -33,26 +46,26 @@ class EmbeddingQueue:
         self.turn = asyncio.Semaphore(1)
         self.tasks: dict[DocumentIndex, asyncio.Task[None]] = {}
 
-    def begin(
-        self, document: DocumentIndex, embedder: Embedder, spend: Spend = ignore_usage
-    ) -> None:
-        """Make the vectors that are missing, unless that is going on. `spend` is told the tokens."""
+    def begin(self, document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost) -> None:
+        """Make the vectors that are missing, unless that is going on."""
         document.vectors.begin(embedder.model)
         if len(document.chunks) > MOST_CHUNKS:
             document.vectors.problem = TOO_LONG
+        elif document.is_dropped:
+            document.vectors.problem = NOT_KEPT
         elif (
             document not in self.tasks
             and document.vectors.count < len(document.chunks)
             and len(self.tasks) < MOST_WAITING
         ):
-            task = asyncio.create_task(self.work(document, embedder, spend))
+            task = asyncio.create_task(self.work(document, embedder, cost))
             self.tasks[document] = task
             task.add_done_callback(lambda _: self.tasks.pop(document, None))
 
-    async def work(self, document: DocumentIndex, embedder: Embedder, spend: Spend) -> None:
+    async def work(self, document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost) -> None:
         async with self.turn:
             try:
-                await embed(document, embedder, spend)
+                await embed(document, embedder, cost)
             except QuickAppError as error:
                 document.vectors.problem = str(error)
                 logger.warning("A document is searched by words alone: %s", error)
@@ -72,14 +85,14 @@ class EmbeddingQueue:
         await self.end(list(self.tasks))
 
 
-async def embed(document: DocumentIndex, embedder: Embedder, spend: Spend) -> None:
+async def embed(document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost) -> None:
     """Raises what the embedder raises."""
     vectors, chunks = document.vectors, document.chunks
     while vectors.count < len(chunks) and not document.is_dropped:
         batch = chunks[vectors.count : vectors.count + BATCH]
         found = await embedder.embed([chunk.searched for chunk in batch])
         if found.prompt_tokens:
-            spend((ModelUsage(found.model, found.prompt_tokens, 0),))
+            cost.spend((ModelUsage(cost.deployment_id, found.prompt_tokens, 0),))
         if found.model != vectors.model:
             return  # another question has chosen another model meanwhile
         vectors.add(found)

@@ -18,7 +18,7 @@ from apps.capabilities.registry import Opening
 from apps.errors import DeploymentNotFound, InvalidParameter
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.loading.shared_loads import Loading, rules_of
-from apps.workspace.stored_files import FileContent
+from apps.workspace.stored_files import FileContent, FileInfo
 from tests.capabilities.manifests import manifest
 from tests.fakes import FakeWorkspace, ScriptedModel, saying
 from tests.workspace.embeddings.hashed import HashedEmbedder
@@ -36,6 +36,7 @@ class DeskWorkspace(FakeWorkspace):
 
     embeds: Embedder | None = None
     reads: list[str]
+    is_owner = True
 
     def __init__(self, caller: Caller) -> None:
         super().__init__(caller)
@@ -48,13 +49,16 @@ class DeskWorkspace(FakeWorkspace):
 
     @property
     def files(self) -> Any:
-        files, reads = super().files, self.reads
+        files, reads, is_owner = super().files, self.reads, self.is_owner
 
         class Counting(type(files)):  # type: ignore[misc]
             async def read(self, path: str, *, limit: int | None = None) -> FileContent:
                 reads.append(path)
                 found: FileContent = await super().read(path, limit=limit)
                 return found
+
+            async def is_own(self, path: str) -> bool:
+                return is_owner
 
         return Counting(self.caller.bucket, self.caller.folder)
 
@@ -94,6 +98,7 @@ class Desk:
     model: ScriptedModel = field(default_factory=lambda: ScriptedModel(*[saying("Yes [1].")] * 20))
     embedder: Embedder | None = field(default_factory=HashedEmbedder)
     reads: list[str] = field(default_factory=list)
+    is_owner: bool = True
 
     def workspace(self, caller: Caller = CALLER) -> DeskWorkspace:
         found = DeskWorkspace(caller)
@@ -102,6 +107,7 @@ class Desk:
             self.embedder,
             self.reads,
         )
+        found.is_owner = self.is_owner
         return found
 
     @asynccontextmanager
@@ -119,7 +125,8 @@ class Desk:
     async def keep(
         self, name: str, content: bytes, kind: str = "text/plain", caller: Caller = CALLER
     ) -> str:
-        return (await self.workspace(caller).files.keep(name, content, kind)).path
+        info: FileInfo = await self.workspace(caller).files.keep(name, content, kind)
+        return info.path
 
     @property
     def asked(self) -> list[str]:

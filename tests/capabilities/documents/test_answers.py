@@ -180,8 +180,7 @@ async def test_without_an_embedding_model_words_alone_are_searched_and_the_stage
         result = await run.ask(QUESTION, path, emit=events.append)
 
     assert result.propagated[0].data == "A late check-out costs 20 euros."
-    assert "Searched by words alone: " in stage_text(events)
-    assert "'gone'" in stage_text(events)
+    assert "Searched by words alone. The AI model configured" in stage_text(events)
 
 
 async def test_an_embedding_model_that_fails_leaves_the_search_by_words(desk: Desk):
@@ -223,7 +222,7 @@ async def test_a_deployment_is_asked_and_paid_for_only_while_the_answer_goes_on(
 
     async with desk.run(spend=spent.extend, embedding_deployment_id="hashed") as run:
         await run.ask(QUESTION, path)
-        await embedder.waiting.wait()
+        await asyncio.wait_for(embedder.waiting.wait(), 60)
     assert vectors.embedding_queue().tasks == {}
     ((document, _),) = cache.kept.values()
     assert document.vectors.count == vectors.BATCH
@@ -239,11 +238,11 @@ async def test_a_deployment_is_asked_and_paid_for_only_while_the_answer_goes_on(
 
 async def test_a_caller_without_files_leaves_nothing_behind(desk: Desk):
     embedder = desk.embedder = Slow()
-    uri = f"data:text/plain,{'Dogs%20stay%20free.%20' * 900}"
+    uri = f"data:text/plain,{'Dogs%20stay%20free.%20' * 4_000}"
 
     async with desk.run(replace(CALLER, bucket="", folder="")) as run:
         result = await run.ask("dogs", uri)
-        await embedder.waiting.wait()
+        await asyncio.wait_for(embedder.waiting.wait(), 60)
 
     assert (cache.kept, vectors.embedding_queue().tasks) == ({}, {})
     assert result.propagated[0].reference_url is None
@@ -276,7 +275,7 @@ async def test_a_document_that_nobody_keeps_any_more_is_not_embedded_further(des
 
     async with desk.run() as run:
         await run.ask(QUESTION, path)
-        await embedder.waiting.wait()
+        await asyncio.wait_for(embedder.waiting.wait(), 60)
     (task,) = vectors.embedding_queue().tasks.values()
     cache.forget_folder(CALLER.folder)
     await vectors.embedding_queue().aclose()
@@ -297,6 +296,28 @@ async def test_a_document_that_is_too_long_is_searched_by_words(
 
     assert vectors.embedding_queue().tasks == {}
     assert vectors.TOO_LONG in stage_text(events)
+
+
+async def test_a_document_that_cannot_be_kept_is_searched_by_words(desk: Desk, settings: Any):
+    settings.DOCUMENTS_CACHE_MB = 1
+    path = await desk.keep("a.txt", (HOTEL * 2_000).encode())
+    events: list[Event] = []
+
+    async with desk.run() as run:
+        await run.ask(QUESTION, path, emit=events.append)
+
+    assert (cache.kept, vectors.embedding_queue().tasks) == ({}, {})
+    assert "- a.txt: searched by words; " in stage_text(events)
+
+
+async def test_pages_without_text_are_told(desk: Desk):
+    path = await desk.keep("a.pdf", pdf("A late check-out", "", ""), "application/pdf")
+    events: list[Event] = []
+
+    async with desk.run() as run:
+        await run.ask(QUESTION, path, emit=events.append)
+
+    assert "; without text are 2 of 3 pages\n" in stage_text(events)
 
 
 async def test_a_model_that_breaks_off_fails_the_call(desk: Desk):

@@ -1,0 +1,146 @@
+"""How long the first cited answer from a long document takes, and what others notice of it.
+
+    python -m benchmarks.documents --pages 200
+
+A PDF is stored, and the demo model is asked about it twice: at once, and when its vectors are made.
+Meanwhile another conversation asks the demo model again and again, alone at first; told is how long
+its first tokens took.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from benchmarks.load import percentile
+from benchmarks.systems import shipped
+from tests.documents.samples import pdf
+
+LINES = 45
+LINE = "Guest {n} of house {page} asked for a room with a view of the lake, and got one for {n} nights."
+ANSWER = "A late check-out costs 20 euros in house {page}."
+ALONE_SECONDS = 3.0
+MODEL = "demo-model"
+
+
+def book(pages: int) -> bytes:
+    """About 4,000 characters on each page, and the answer in the middle of one."""
+    texts = [[LINE.format(n=n, page=page) for n in range(LINES)] for page in range(pages)]
+    texts[pages // 2][LINES // 2] = ANSWER.format(page=pages // 2)
+    return pdf(*(") Tj 0 -24 Td (".join(lines) for lines in texts))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", type=int, default=200)
+    parser.add_argument("--vectors", action="store_true", help="wait for them, and ask once more")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.update(shipped.environment(Path(folder), "", 8000))
+        shipped.run(["manage.py", "migrate", "--verbosity", "0"], dict(os.environ))
+        import django
+
+        django.setup()
+        from apps.workspace.local.models import Deployment
+
+        Deployment.objects.get_or_create(
+            deployment_id=MODEL, defaults={"display_name": "Demo", "provider": "demo"}
+        )
+        asyncio.run(measure(book(given.pages), wait=given.vectors))
+
+
+async def measure(content: bytes, *, wait: bool) -> None:
+    from apps.accounts.caller import Caller
+    from apps.capabilities.documents.cache import cache
+    from apps.workspace.egress import per_loop
+    from apps.workspace.local.workspace import LocalWorkspace
+
+    workspace = LocalWorkspace(Caller("user-1", "user", user_id=1))
+    report("alone", await first_tokens(workspace, asyncio.sleep(ALONE_SECONDS)))
+    started = time.monotonic()
+    path = (await workspace.files.keep("book.pdf", content, "application/pdf")).path
+    others = asyncio.create_task(first_tokens(workspace, answered(workspace, path, started)))
+    report("while the document is read", await others)
+    if wait:
+        ((document, _),) = cache.kept.values()
+        begun = time.monotonic()
+        report("while it is embedded", await first_tokens(workspace, embedded()))
+        chunks = len(document.chunks)
+        print(f"vectors of {document.vectors.count} of {chunks} chunks: {seconds(begun)}")
+        started = time.monotonic()
+        await answered(workspace, path, started)
+    await per_loop.close()
+
+
+async def embedded() -> None:
+    from apps.capabilities.documents.vectors import embedding_queue
+
+    await asyncio.gather(*embedding_queue().tasks.values())
+
+
+async def answered(workspace: Any, path: str, started: float) -> None:
+    """Ask one question in a run of its own, and tell when the answer began and ended."""
+    from apps.agent.tools import Invocation
+
+    async with tools(workspace) as (_, tool):
+        asked = {"request": "What does a late check-out cost?", "file_url": path}
+        result = await tool.call(Invocation("call-1", asked))
+    (first, *_) = result.propagated
+    print(f"cited answer {seconds(started)}: {first.title}: {first.data}")
+
+
+@asynccontextmanager
+async def tools(workspace: Any) -> AsyncIterator[Any]:
+    from apps.agent.stages import silent
+    from apps.capabilities.documents.capability import documents
+    from apps.capabilities.registry import Opening
+    from apps.manifest.manifest import Manifest
+
+    prompt = {"type": "custom", "content": "You help.", "variables": {}}
+    orchestrator = {"deployment": {"deployment_id": MODEL}, "system_prompt": prompt}
+    features = {"documents": {"enabled": True}}
+    manifest = Manifest.model_validate(
+        {"orchestrator": orchestrator, "contexts": [], "tool_sets": [], "features": features}
+    )
+    opener = documents.prepare(manifest)
+    assert opener is not None
+    async with opener(Opening(workspace, workspace.caller, silent)) as found:
+        yield found.tools
+
+
+async def first_tokens(workspace: Any, work: Awaitable[None]) -> list[float]:
+    """Milliseconds until the first token of answers that are asked for while the work goes on."""
+    from apps.agent.messages import Message
+    from apps.agent.model import ModelRequest
+
+    task = asyncio.ensure_future(work)
+    found = []
+    while not task.done():
+        begun = time.monotonic()
+        model = await workspace.model(MODEL)
+        async with aclosing(model.stream(ModelRequest([Message("user", "Hello")]))) as stream:
+            await anext(stream)
+        found.append((time.monotonic() - begun) * 1000)
+        await asyncio.sleep(0.01)
+    await task
+    return found
+
+
+def report(name: str, times: list[float]) -> None:
+    middle, late = percentile(times, 0.5), percentile(times, 0.99)
+    print(f"first token of others, {name}: p50 {middle:.1f} ms, p99 {late:.1f} ms ({len(times)})")
+
+
+def seconds(since: float) -> str:
+    return f"{time.monotonic() - since:.2f} s"
+
+
+if __name__ == "__main__":
+    main()

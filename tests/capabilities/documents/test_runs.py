@@ -1,0 +1,99 @@
+"""Whole runs: an application answers from a document, in both workspaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from apps.agent.events import AttachmentAdded, Event, Finished, ModelUsage
+from apps.agent.messages import Attachment, Message, attachment_to_dict
+from apps.capabilities.documents.cache import cache
+from apps.capabilities.registry import prepare
+from apps.catalog.resolve import ResolvedApplication
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
+from apps.workspace.port import Workspace
+from tests.capabilities.documents.agents import CALLER, HOTEL, Desk, embedded
+from tests.capabilities.files.test_runs import Scripted
+from tests.capabilities.manifests import manifest
+from tests.dial_core import serve_core
+from tests.documents.samples import pdf
+from tests.fakes import ScriptedModel, calling, saying
+from tests.workspace.dial.callers import called
+from tests.workspace.embeddings.hashed import HashedEmbedder
+
+
+class WithVectors(Scripted):
+    async def embedder(self, deployment_id: str | None) -> HashedEmbedder:
+        return HashedEmbedder()
+
+
+@pytest.fixture(params=["local", "dial"])
+def workspace(request: pytest.FixtureRequest, settings: Any) -> Iterator[Workspace]:
+    if request.param == "local":
+        yield request.getfixturevalue("desk").workspace()
+        return
+    cache.clear()
+    with serve_core() as fake:
+        settings.DIAL_URL = fake.url
+        settings.PRIVATE_NETWORK_ALLOWLIST = []
+        with called(fake) as inside:
+            yield inside
+    cache.clear()
+
+
+async def test_sources_stand_beside_the_answer_and_the_inner_model_is_counted(
+    workspace: Workspace,
+):
+    path = (await workspace.files.keep("hotel.pdf", pdf("Dogs stay free."), "application/pdf")).path
+    model = ScriptedModel(
+        calling(("c1", "rag_tool", {"request": "Do dogs pay?", "file_url": path})),
+        saying("Dogs stay free [1].", prompt=5, completion=2),
+        saying("They do not [1].", prompt=7, completion=3),
+    )
+    features = {"documents": {"enabled": True}, "timestamp": None}
+    wanted = manifest(features=features)
+    app = ResolvedApplication(1, "app", "App", "", True, 1, wanted, prepare(wanted))
+    events: list[Event] = []
+
+    asked = RunRequest((Message("user", "Do dogs pay?"),))
+    await run(app, asked, WithVectors(workspace, model), CALLER, events.append)
+    await embedded()
+
+    source = Attachment(
+        "text/plain",
+        "[1] hotel.pdf, page 1",
+        data="Dogs stay free.",
+        reference_type="application/pdf",
+        reference_url=f"{path}#page=1",
+    )
+    assert [one.attachment for one in events if isinstance(one, AttachmentAdded)] == [source]
+    assert attachment_to_dict(source) == {
+        "type": "text/plain",
+        "title": "[1] hotel.pdf, page 1",
+        "data": "Dogs stay free.",
+        "reference_type": "application/pdf",
+        "reference_url": f"{path}#page=1",
+    }
+    assert "rag_tool have numbers" in model.asked[0].messages[0].text
+    assert model.asked[2].messages[-1].text == (
+        "Dogs stay free [1].\n\nSources:\n- [1] hotel.pdf, page 1: “Dogs stay free.”"
+    )
+    (finished,) = (one for one in events if isinstance(one, Finished))
+    assert finished.usage.per_model == (ModelUsage("some-model", 12, 5),)
+
+
+async def test_what_others_have_written_taints_each_run_even_if_it_is_not_read_again(desk: Desk):
+    path = await desk.keep("shared.txt", HOTEL.encode())
+    desk.is_owner = False
+    tainted = []
+
+    for _ in range(2):
+        async with desk.run() as found:
+            await found.ask("late", path)
+            tainted += found.opening.taint.sources
+
+    assert desk.reads == [path]
+    assert tainted == ["file 'shared.txt' of somebody else"] * 2
