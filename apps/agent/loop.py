@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from apps.agent.assembly import Assembly, Reply, show_once
+from apps.agent.assembly import Assembly, Reply
 from apps.agent.calls import ToolOutcome, refusal, result_message, static_names
 from apps.agent.early_stages import EarlyStages
 from apps.agent.events import AnnotationAdded, Emit, ToolCallsRequested
@@ -27,6 +27,7 @@ from apps.agent.model_steps import (
     repeat_recovery,
     repeat_reply,
 )
+from apps.agent.pictures import show_files
 from apps.agent.progress import Progress, Timing, Turn
 from apps.agent.records import log_messages, log_refused_calls, log_reply
 from apps.agent.replay import Replay, end_replay
@@ -281,8 +282,7 @@ class AgentLoop:
             result = outcome.result
             progress.added.append(result_message(call, result))
             progress.usage += result.usage
-            for attachment in result.propagated:
-                show_once(attachment, turn.emit, progress.shown)
+            show_files(result, turn)
             for annotation in result.annotations:
                 turn.emit(AnnotationAdded(annotation))
         for outcome in reversed(outcomes):

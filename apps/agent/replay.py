@@ -3,7 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from apps.agent.events import AnnotationAdded, AttachmentAdded, Emit, Event, TurnRestarted
+from apps.agent.events import (
+    AnnotationAdded,
+    AttachmentAdded,
+    Emit,
+    Event,
+    TextDelta,
+    TurnRestarted,
+)
 from apps.agent.messages import Attachment
 from apps.agent.progress import Progress
 
@@ -31,6 +38,8 @@ class Replay:
                 self.attachments.append(attachment)
             case AnnotationAdded(annotation):
                 self.annotations.append(annotation)
+            case TextDelta():
+                pass  # of pictures; the progress has it
             case _:
                 self.end()
                 self.emit(event)

@@ -45,13 +45,14 @@ class ToolSpec:
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """The result of a call: `content` goes to the model, `propagated` and `annotations` into the
-    answer. `failure` is set where the content describes a failed call.
+    answer, `pictures` into its text. `failure` is set where the content describes a failed call.
     """
 
     content: str
     content_type: str = "text/markdown"
     attachments: tuple[Attachment, ...] = ()
     propagated: tuple[Attachment, ...] = ()
+    pictures: tuple[Attachment, ...] = ()
     annotations: tuple[Mapping[str, Any], ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict)
     usage: tuple[ModelUsage, ...] = ()

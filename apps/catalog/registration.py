@@ -3,7 +3,7 @@
 They are the application type, whose manifests Core keeps itself, and our own applications.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,7 +91,8 @@ def application_entry(application: Application, addresses: Addresses) -> dict[st
         "displayName": application.title,
         "description": application.description,
         "endpoint": addresses.completion(application.slug),
-        "inputAttachmentTypes": ["*/*"],
+        "inputAttachmentTypes": input_types(application.manifest),
+        "forwardAuthToken": True,
         "features": {
             "configurationEndpoint": addresses.configuration(application.slug),
             "toolsSupported": True,
@@ -101,3 +102,10 @@ def application_entry(application: Application, addresses: Addresses) -> dict[st
         "viewerUrl": f"{addresses.site}{application.get_absolute_url()}",
         "editorUrl": f"{addresses.site}/dial/editor/",
     }
+
+
+def input_types(manifest: Mapping[str, Any]) -> list[str]:
+    """As stored: a manifest that cannot be resolved has an entry too."""
+    features = manifest.get("features")
+    types = features.get("input_attachment_types") if isinstance(features, Mapping) else None
+    return list(types or ["*/*"])

@@ -1,7 +1,7 @@
 """The folder with a conversation's files: uploads, their names, the list of them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -56,9 +56,9 @@ def store_upload(caller: Caller, conversation: UUID, written: str, content: File
     raise Refused("busy", "Too many files of that name at once. Try again.")
 
 
-def check_type(name: str, content_type: str) -> None:
-    """Raises `Refused` for a type that this installation does not take."""
-    wanted = settings.CHAT_UPLOAD_TYPES
+def check_type(name: str, content_type: str, wanted: Sequence[str] | None = None) -> None:
+    """Raises `Refused` for a type that this installation, or an application, does not take."""
+    wanted = settings.CHAT_UPLOAD_TYPES if wanted is None else wanted
     if not wanted or any(matches(content_type, pattern) for pattern in wanted):
         return
     raise Refused(
@@ -82,8 +82,13 @@ def names_in(bucket: str, conversation: UUID) -> list[str]:
     return [name[len(prefix) :] for name in rows.values_list("name", flat=True)]
 
 
-def attached(caller: Caller, paths: Iterable[str]) -> list[dict[str, str]]:
-    """Files of the caller as attachments of a question. Raises `Refused`."""
+def attached(
+    caller: Caller, paths: Iterable[str], types: Sequence[str] = ()
+) -> list[dict[str, str]]:
+    """Files of the caller as attachments of a question; of these `types`, () for any.
+
+    Raises `Refused`.
+    """
     found = []
     for path in dict.fromkeys(paths):
         try:
@@ -93,6 +98,7 @@ def attached(caller: Caller, paths: Iterable[str]) -> list[dict[str, str]]:
                 "file_missing", "One of the files is no longer there. Attach it again."
             ) from None
         title = title_of(info.path)
+        check_type(title, info.content_type, types)
         found.append({"type": info.content_type, "title": title, "url": info.path})
     return found
 

@@ -72,7 +72,8 @@ def begin_new(
     holder: str,
     run_id: UUID | None = None,
 ) -> Begun:
-    attachments = attached(caller, (file.url for file in ask.attachments))
+    types = application.manifest.input_attachment_types
+    attachments = attached(caller, (file.url for file in ask.attachments), types)
     if ask.conversation is None:
         title = title_of(text) or title_of(attachments[0]["title"])
         conversation = create(caller, application, ask.begin, title)

@@ -1,6 +1,6 @@
 """The pages: applications, a new conversation, an earlier one; rename, download and delete."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
@@ -35,7 +35,7 @@ from apps.chat.listing import LISTED_CONVERSATIONS, entries
 from apps.chat.models import Conversation
 from apps.errors import ApplicationBroken, ApplicationNotFound
 from apps.live.notifications import announce_growth
-from apps.manifest.manifest import ConversationStarters
+from apps.manifest.manifest import ConversationStarters, Manifest
 
 LONGEST_TITLE = 200
 SEEN = "seen"
@@ -93,16 +93,17 @@ def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> H
         mine = own(caller).filter(application=application)
     if conversation is not None and not mine.filter(pk=conversation).exists():
         raise Http404("There is no such conversation.")
+    manifest = find_manifest(slug) if former is None else None
     context = {
         "application": application,
         "ended": why_ended(former) if former is not None else "",
-        "starters": starters(slug) if former is None else NO_STARTERS,
+        "starters": starters(manifest),
         "conversations": entries(caller, mine[:LISTED_CONVERSATIONS]),
         "conversation_id": None if conversation is None else str(conversation),
         "text_limit": settings.CHAT_MAX_QUESTION_CHARS,
         "socket_path": f"/ws/chat/{slug}/",
         "upload_limit": settings.DEFAULT_FILE_LOADING_SIZE_LIMIT,
-        "upload_types": ",".join(settings.CHAT_UPLOAD_TYPES),
+        "upload_types": ",".join(upload_types(manifest)),
         "upload_most": MOST_ATTACHMENTS,
         "scripts": settings.CHAT_SCRIPTS,
     }
@@ -160,11 +161,22 @@ def find_former(caller: Caller, slug: str, conversation: UUID) -> Conversation |
     return own(caller).filter(application=None, former_slug=slug, pk=conversation).first()
 
 
-def starters(slug: str) -> dict[str, Any]:
-    """The starters of a new conversation; none while the manifest is broken."""
+def find_manifest(slug: str) -> Manifest | None:
+    """None while it is broken."""
     try:
-        manifest = async_to_sync(resolve)(slug).manifest
+        return async_to_sync(resolve)(slug).manifest
     except (ApplicationBroken, ApplicationNotFound):
+        return None
+
+
+def upload_types(manifest: Manifest | None) -> Sequence[str]:
+    """Those of the application, else those of the installation; empty for any."""
+    return (manifest and manifest.input_attachment_types) or settings.CHAT_UPLOAD_TYPES
+
+
+def starters(manifest: Manifest | None) -> dict[str, Any]:
+    """The starters of a new conversation."""
+    if manifest is None:
         return NO_STARTERS
     offered = manifest.conversation_starters
     if offered is None:

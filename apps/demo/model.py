@@ -13,10 +13,12 @@ import msgspec
 from django.conf import settings
 
 from apps.agent.events import TextDelta, Usage
-from apps.agent.messages import Message
+from apps.agent.messages import Message, ToolCall
 from apps.agent.model import Delta, Finish, ModelRequest, ToolCallDelta
 from apps.demo.calls import Call, Plan, plan_calls
 from apps.demo.clues import all_clues
+from apps.demo.excerpts import quotations
+from apps.demo.known_tools import Asked, documents_of, known_calls, next_calls
 from apps.demo.results import READ_SKILL, render, without_attachments
 from apps.demo.talk import greeting, long_text, small_talk
 
@@ -68,12 +70,16 @@ def answer_to(request: ModelRequest) -> str | list[Call]:
         without_attachments(message.text[:MOST_CHARACTERS])
         for message in reversed(asked[-MOST_ASKED:])
     )
+    if not request.tools and (quoted := quotations(asked[-1].text)):
+        return quoted
     choice = request.parameters.get("tool_choice")
     made = own_results(request.messages)
     if not made and choice in (None, "auto", "none") and (text := long_text(question)):
         return text
     before = [] if greeting(question) else [text for text, _ in earlier]
     plan = plan_for(question, request, choice, before)
+    if calls := web_search(question, request) if choice in (None, "auto") else []:
+        return calls
     if made:
         return "\n\n".join([*made, *plan.missing, CLOSING])
     if plan.missing and not plan.calls:
@@ -84,10 +90,27 @@ def answer_to(request: ModelRequest) -> str | list[Call]:
 
 def own_results(messages: Sequence[Message]) -> list[str]:
     """The results of our own calls since the latest question, as Markdown."""
+    return [render(call, result) for call, result in own_calls(messages)]
+
+
+def own_calls(messages: Sequence[Message]) -> list[tuple[ToolCall, Message | None]]:
+    """Our own calls since the latest question, each with its result."""
     start = max((index for index, m in enumerate(messages) if m.role == "user"), default=0)
     results = {m.tool_call_id: m for m in messages[start:] if m.role == "tool"}
     calls = [call for message in messages[start:] for call in message.tool_calls]
-    return [render(c, results.get(c.id)) for c in calls if c.id.startswith(CALL_PREFIX)]
+    return [(c, results.get(c.id)) for c in calls if c.id.startswith(CALL_PREFIX)]
+
+
+def web_search(question: str, request: ModelRequest) -> list[Call]:
+    """The call that follows when nothing but memories was searched."""
+    made = own_calls(request.messages)
+    texts = [result.text for _, result in made if result is not None]
+    return next_calls(asked_of(question, request), [call.name for call, _ in made], texts)
+
+
+def asked_of(question: str, request: ModelRequest) -> Asked:
+    tools = {spec.name: spec for spec in request.tools}
+    return Asked(question, documents_of(request.messages), tools)
 
 
 def plan_for(question: str, request: ModelRequest, choice: object, earlier: Sequence[str]) -> Plan:
@@ -96,6 +119,10 @@ def plan_for(question: str, request: ModelRequest, choice: object, earlier: Sequ
     if choice in (None, "auto", "required"):
         if calls := skill_reads(question, request):
             return Plan(calls)
+        is_small_talk = bool(question.strip() and greeting(question))
+        known = [] if is_small_talk else known_calls(asked_of(question, request))
+        if known:
+            return Plan(known)
         others = [spec for spec in tools if spec.name != READ_SKILL]
         tools = others if others or choice != "required" else tools
     return plan_calls(question, tools, choice, earlier)

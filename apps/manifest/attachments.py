@@ -19,8 +19,8 @@ def _null_as(default: Any) -> BeforeValidator:
 
 
 class AttachmentFilter(Node):
-    """Which files of a tool's results are kept, and which the answer shows. Null for any of the
-    three means its default."""
+    """Which files of a tool's results are kept, and which the answer shows. Null for
+    `supported_types`, `propagate_types_to_choice` or `media_type_substitution` means its default."""
 
     supported_types: Annotated[
         Types, _null_as(ANY_TYPE), WithJsonSchema({"anyOf": [_STRINGS, {"type": "null"}]})
@@ -32,10 +32,14 @@ class AttachmentFilter(Node):
     )
     """MIME types of those that are kept that also stand on the answer; the others stay in the stage
     of the call. Left out: `["image/*", "application/vnd.plotly.v1+json"]`; `[]`: none."""
+    propagate_types_to_text: Types = ()
+    """MIME types of pictures that are kept and stand inside the text of the answer, where the tool was
+    called, such as `["image/png", "image/jpeg"]`. They are not beside the answer as well. Only
+    stored files can be shown so; `[]`: none."""
     media_type_substitution: Annotated[dict[str, str], _null_as({})] = Field(default_factory=dict)
     """New MIME types by old ones, for clients that show a type in a viewer of their own:
     `{"application/json": "application/vnd.plotly.v1+json"}`. It counts after `supported_types` and
-    before `propagate_types_to_choice`."""
+    before the two others."""
 
 
 class ResponseAsAttachment(Node):

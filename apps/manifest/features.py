@@ -177,6 +177,9 @@ class Features(Node):
     """Which files of the Internet may be fetched, within what the installation allows."""
     stage_display: StageDisplay = Field(default_factory=StageDisplay)
     """Which calls of tools people see."""
+    input_attachment_types: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    """MIME types of the files that users may attach, such as `["application/pdf", "image/*"]`; DIAL
+    Core is told them too. Null: any."""
     dial_files: DialFiles | None = None
     """Tools with which the model works in a folder of the caller's files. `{}`: all of them; null:
     none."""

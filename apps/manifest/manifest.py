@@ -71,3 +71,8 @@ class Manifest(Node):
     its default, so the model knows the time. Null: none of them, the time included."""
     tool_defaults: ToolDefaults = Field(default_factory=ToolDefaults)
     """Limits for the calls of all tools."""
+
+    @property
+    def input_attachment_types(self) -> tuple[str, ...]:
+        """MIME types of the files that users may attach; () for any."""
+        return (self.features and self.features.input_attachment_types) or ()

@@ -120,10 +120,20 @@ class DeploymentTool(ConfiguredTool):
     type: Literal["deployment-tool"] = "deployment-tool"
     """Says that the tool is a deployment with a function of your own. It may be left out."""
     open_ai_tool: FunctionTool
-    """What the model is told of the tool. The parameters `query` and `attachment_urls` are added
-    where they are missing."""
+    """What the model is told of the tool. The parameters `query` (or what `query_parameter` names)
+    and `attachment_urls` are added where they are missing."""
     deployment: ToolDeployment
     """What is asked."""
+    is_optional: bool = False
+    """True: leave the tool out, without a word, where there is no such deployment that the caller
+    may use. False: the answer says that it is missing."""
+    query_parameter: Annotated[str, Field(min_length=1)] = "query"
+    """Name of the parameter that holds the question, such as `prompt`."""
+    takes_files: bool = True
+    """False: the parameter `attachment_urls` is not added, because the deployment reads no files."""
+    sends_configuration: bool = False
+    """Send all other arguments as the configuration of the deployment. False: only those that it
+    declares as such; the others become fields of the request."""
     system_prompt: ToolSystemPrompt | None = None
     """The prompt that the deployment gets in front of each question. Null: none."""
     content_propagation: ContentPropagation | None = None

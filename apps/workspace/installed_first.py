@@ -37,7 +37,7 @@ class InstalledFirst(DialWorkspace):
             found = await find_deployment(deployment_id)
         except DeploymentNotFound:
             return await super().model(deployment_id, headers=headers, idle_seconds=idle_seconds)
-        return make_model(found, idle_seconds)
+        return make_model(found, self.files, idle_seconds)
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
         wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT

@@ -28,7 +28,7 @@ class DeploymentInfo:
     - `defaults`: request parameters that apply unless the request has its own.
     - `files`: a file of the caller is sent by its path, only as bytes, or not at all.
     - `configuration_schema`: JSON Schema of the request's `custom_fields.configuration`, {} for none.
-    - `kind`: only chat models are asked for completions.
+    - `kind`: an image model answers with pictures; an embedding model is asked for no completion.
     - `is_application`: never asked twice, because its tools might do their work twice.
     - `is_recorded`: an application here, whose steps are recorded with those of the run that asks it.
     - `supported_parameters`: request parameters that change its answer, None when unknown.

@@ -41,6 +41,7 @@ from tests.fakes import (
 QUESTION = Message("user", "How warm is it in Riga?")
 PLAN = Attachment("text/plain", "Plan", url="files/plan.txt")
 CHART = Attachment("image/png", "Chart", url="files/chart.png")
+PHOTO = Attachment("image/png", "Photo", url="files/photo.png")
 ROUNDS: tuple[Sequence[Delta], ...] = (
     [
         text("I look."),
@@ -82,7 +83,12 @@ class Tools:
         if invocation.id == "e":
             source = ({"source": "1"},)
             return ToolResult(
-                name, propagated=(CHART,), annotations=source, usage=usage, state={"k": [1]}
+                name,
+                propagated=(CHART,),
+                pictures=(PHOTO,),
+                annotations=source,
+                usage=usage,
+                state={"k": [1]},
             )
         invocation.spend(usage)
         return ToolResult(name)

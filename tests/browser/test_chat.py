@@ -264,12 +264,14 @@ def test_files_of_the_reader_are_linked_to_where_they_are_shown(
     socket.end(attachments=[{"type": "text/plain", "url": "files/../admin/", "title": "No"}])
 
     answer = chat.locator("chat-answer")
+    picture = answer.locator("markdown-text img")
     links = answer.get_by_role("link")
-    expect(links).to_have_count(2)
-    for link in links.all():
+    expect(links).to_have_count(3)
+    whole = links.filter(has=chat.locator("img"))
+    expect(whole).to_have_attribute("href", "/files/user-7/chart.png")
+    for link in links.filter(has_not=chat.locator("img")).all():
         expect(link).to_have_attribute("href", re.compile(r"/files/user-7/The%20plan\.pdf$"))
     expect(links.first).to_have_accessible_name("Source 1: The plan.pdf")
-    picture = answer.locator("markdown-text img")
     expect(picture).to_have_count(1)
     expect(picture).to_have_attribute("src", "/files/user-7/chart.png")
 

@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import override_settings
 
+from apps.catalog.row_import import import_directories
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.secrets import SecretField, UnreadableSecret
 from tests.catalog.rows import make_application, make_deployment
@@ -73,6 +74,7 @@ def test_the_registration_has_the_type_and_every_enabled_application():
         "description": "Plans trips.",
         "endpoint": f"{service}/travel/chat/completions",
         "inputAttachmentTypes": ["*/*"],
+        "forwardAuthToken": True,
         "features": {
             "configurationEndpoint": f"{service}/travel/configuration",
             "toolsSupported": True,
@@ -82,6 +84,22 @@ def test_the_registration_has_the_type_and_every_enabled_application():
         "viewerUrl": "https://apps.example.com/chat/travel/",
         "editorUrl": "https://apps.example.com/dial/editor/",
     }
+
+
+@pytest.mark.django_db
+def test_the_registration_of_the_built_in_agent_names_the_files_that_it_takes_g_02(settings):
+    import_directories(settings.PREDEFINED_DIR)
+
+    found = json.loads(printed("dial_registration", "general-purpose-agent"))
+
+    entry = found["applications"]["general-purpose-agent"]
+    given = ("displayName", "endpoint", "inputAttachmentTypes", "forwardAuthToken")
+    assert [entry[key] for key in given] == [
+        "General-purpose agent",
+        f"{settings.SITE_URL}/openai/deployments/general-purpose-agent/chat/completions",
+        ["image/png", "image/jpeg", "application/pdf", "text/html", "text/plain", "text/csv"],
+        True,
+    ]
 
 
 @pytest.mark.django_db

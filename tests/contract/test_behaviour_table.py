@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.contract import (
+    agents,
     attachments,
     content,
     delivery,
@@ -36,6 +37,7 @@ TESTS = Path(__file__).parent.parent
 CHAPTERS = (
     *(delivery, loop, tools, deployments, rest, mcp, stages, attachments, failures),
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
+    agents,
 )
 TABLE: Table = {section: rules for chapter in CHAPTERS for section, rules in chapter.TABLE.items()}
 SECTIONS = (
@@ -45,6 +47,7 @@ SECTIONS = (
     *("14.1", "14.9", "14.5", "14.6", "14.7", "14.8", "15", "m1.14", "16.1", "16.2", "17"),
     *("m1.8", "m1.9", "m1.10", "m1.11", "m1.12"),
     *("m4.1", "m4.2", "m4.3", "m4.4", "m4.5", "m5"),
+    *(f"G-{number:02}" for number in range(1, 18)),
 )
 
 

@@ -103,6 +103,14 @@ DIFFERENCES = {
             "RestApiToolSet",
         )
     },
+    # An addition: in DIAL an application's entry says which files it takes.
+    "Features.properties.input_attachment_types": "ours only",
+    # Additions: deployments that are asked with arguments of other names, and pictures in the text.
+    **{
+        f"DialDeploymentTool.properties.{field}": "ours only"
+        for field in ("is_optional", "query_parameter", "sends_configuration", "takes_files")
+    },
+    "AttachmentConfig.properties.propagate_types_to_text": "ours only",
     # Additions: a run goes on when its process is gone, and some calls must not be made twice; what
     # others write may mislead a model.
     **{

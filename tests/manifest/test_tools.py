@@ -16,6 +16,7 @@ PLACE = {"type": "query", "key": "q"}
 ATTACHMENT = {
     "supported_types": ("*/*",),
     "propagate_types_to_choice": ("image/*", "application/vnd.plotly.v1+json"),
+    "propagate_types_to_text": (),
     "media_type_substitution": {},
 }
 FALLBACK = {
@@ -113,6 +114,10 @@ def test_what_a_tool_of_a_deployment_does_not_say_is_filled_in():
         "content_propagation": None,
         "conversation_mode": None,
         "propagate_annotations_to_choice": None,
+        "is_optional": False,
+        "query_parameter": "query",
+        "takes_files": True,
+        "sends_configuration": False,
         "supports_url_attachments": False,
     }
     assert simple == {

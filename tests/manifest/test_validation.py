@@ -79,6 +79,7 @@ def test_null_in_an_attachment_filter_means_the_default():
     assert toolset.model_dump()["tools"][0]["attachment"] == {
         "supported_types": ("*/*",),
         "propagate_types_to_choice": ("image/*", "application/vnd.plotly.v1+json"),
+        "propagate_types_to_text": (),
         "media_type_substitution": {},
     }
 

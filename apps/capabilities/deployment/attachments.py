@@ -24,6 +24,7 @@ class OutgoingFiles:
 
     info: DeploymentInfo
     loader: Loader
+    query: str = QUERY
 
     async def attach_all(self, urls: Sequence[str]) -> tuple[Attachment, ...]:
         """In their order, all or none. Raises `InvalidParameter`."""
@@ -36,7 +37,7 @@ class OutgoingFiles:
         if self.info.files == "none":
             raise refusal(
                 f"the deployment {self.info.id!r} takes no files. Put what it has to know "
-                f"into {QUERY}."
+                f"into {self.query}."
             )
         try:
             address = bare(url.strip())

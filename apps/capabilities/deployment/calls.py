@@ -20,7 +20,7 @@ from apps.capabilities.deployment.attachments import OutgoingFiles
 from apps.capabilities.deployment.conversations import begun_by, conversation, question, session_of
 from apps.capabilities.deployment.targets import Target, parameters_of
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.attachments import filtered, matches, see_files
+from apps.capabilities.wrappers.attachments import SEE_PICTURES, Places, filtered, see_files
 from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, shortened
 from apps.errors import ModelFailed, ToolError, ToolTimedOut
 from apps.manifest.prompts import CustomSystemPrompt, fill
@@ -64,8 +64,8 @@ async def make_request(
     target: Target, info: DeploymentInfo, opening: Opening, invocation: Invocation
 ) -> ModelRequest:
     """Raises `InvalidParameter`."""
-    files = OutgoingFiles(info, opening.loader)
-    asked = await question(invocation.arguments, files)
+    files = OutgoingFiles(info, opening.loader, target.query)
+    asked = await question(target, invocation.arguments, files)
     if not asked.content:
         logger.warning("Tool %s was called without a query", target.name)
     prompt = await system_text(target, opening.workspace)
@@ -134,7 +134,9 @@ def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResul
     message, wanted = reply.message, target.attachment
     attachments = filtered(tuple(dict.fromkeys(message.attachments)), wanted, target.name)
     check_static_calls(target, message)
-    content = message.text or see_files(attachments) or "The answer is empty."
+    places = Places.of(attachments, wanted)
+    seen = SEE_PICTURES if places.inside else see_files(attachments)
+    content = message.text if message.text.strip() else seen or "The answer is empty."
     if target.is_resumable and session_of(target, invocation) is None:
         name = begun_by(invocation.id)
         most = settings.TOOL_RESULT_CHARACTERS - len(name) - NOTICE_CHARACTERS
@@ -142,9 +144,8 @@ def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResul
     return ToolResult(
         content,
         attachments=attachments,
-        propagated=tuple(
-            one for one in attachments if matches(one.type, wanted.propagate_types_to_choice)
-        ),
+        propagated=places.beside,
+        pictures=places.inside,
         state=message.model_state,
         annotations=reply.annotations if target.cites else (),
         usage=reply.usage,

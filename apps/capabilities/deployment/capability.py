@@ -8,7 +8,7 @@ from functools import partial
 
 from apps.agent.tools import Tool
 from apps.capabilities.deployment.calls import call
-from apps.capabilities.deployment.parameters import FILES, OURS, RESERVED, SESSION, complete
+from apps.capabilities.deployment.parameters import FILES, RESERVED, complete, own_parameters
 from apps.capabilities.deployment.targets import Target, declared_target, look_up, read_simple
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.access import is_usable, usable_ids
@@ -18,7 +18,7 @@ from apps.capabilities.wrappers.arguments import Arguments, read_arguments
 from apps.capabilities.wrappers.composition import Wishes, prepared_tool
 from apps.capabilities.wrappers.display import Display, display_of, title_of
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.errors import InitializationIssue
+from apps.errors import DeploymentNotFound, InitializationIssue
 from apps.manifest.fallbacks import Fallback
 from apps.manifest.manifest import Manifest
 from apps.manifest.tools import DeploymentTool, SimpleDeploymentTool, as_stated
@@ -48,6 +48,7 @@ class DeferredTool:
     cites: bool = False
     is_repeatable: bool | None = None
     """As the manifest says."""
+    is_optional: bool = False
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -103,13 +104,23 @@ def defer(
     prepared = {risk: prepare_declared(path, tool, toolset, manifest, risk) for risk in RISKS}
     stated = stated if tool.is_repeatable is None else tool.is_repeatable
     field, id = f"{path}.deployment", tool.deployment.id
-    return DeferredTool(place, field, id, lambda info: prepared[risk_of(info)], cites, stated)
+    return DeferredTool(
+        place,
+        field,
+        id,
+        lambda info: prepared[risk_of(info)],
+        cites,
+        stated,
+        tool.is_optional,
+    )
 
 
-async def open_tool(deferred: DeferredTool, opening: Opening) -> Tool | InitializationIssue:
+async def open_tool(deferred: DeferredTool, opening: Opening) -> Tool | InitializationIssue | None:
+    """None for an optional tool whose deployment is missing."""
     found = await look_up(deferred.path, deferred.deployment_id, "tool", opening)
     if isinstance(found, InitializationIssue):
-        return found
+        is_missing = isinstance(found.__cause__, DeploymentNotFound)
+        return None if deferred.is_optional and is_missing else found
     repeats = as_stated(deferred.is_repeatable, otherwise=is_known_repeatable(found))
     tool = replace(deferred.make(found), toolset=deferred.toolset, is_repeatable=repeats)
     return tool.bind(opening)
@@ -133,16 +144,16 @@ def prepare_declared(
 ) -> PreparedTool:
     """Raises `InitializationIssue`."""
     function = tool.open_ai_tool.function
-    if taken := sorted(function.parameters.properties.keys() & RESERVED):
+    if taken := sorted(reserved_names(tool)):
         raise InitializationIssue(
             f"{path}.open_ai_tool.function.parameters.properties.{taken[0]}: this field of a "
             "request cannot be a parameter; rename or remove it."
         )
     mode = tool.conversation_mode
     is_resumable = mode is not None and mode.resumable
-    parameters = complete(function.parameters, is_resumable=is_resumable)
-    own = OURS if is_resumable else OURS - {SESSION}
-    target = declared_target(tool, manifest, frozenset(parameters.properties.keys() - own))
+    own = own_parameters(tool, is_resumable=is_resumable)
+    parameters = complete(function.parameters, own)
+    target = declared_target(tool, manifest, frozenset(parameters.properties.keys() - own.keys()))
     title = title_of(toolset.name, target.name, f"Calling {target.name} application")
     display = display_of(manifest, title, tool=tool.display, parameters=parameters)
     return make_tool(
@@ -155,6 +166,14 @@ def prepare_declared(
         risk,
         is_untrusted=as_stated(tool.is_untrusted, toolset.is_untrusted, otherwise=False),
     )
+
+
+def reserved_names(tool: DeploymentTool) -> frozenset[str]:
+    """Parameters that would overwrite a field of the request that is not theirs."""
+    if tool.sends_configuration:
+        return frozenset()
+    names = tool.open_ai_tool.function.parameters.properties.keys()
+    return RESERVED & names - {tool.query_parameter}
 
 
 def make_simple(

@@ -7,7 +7,7 @@ from typing import Any
 from apps.agent.messages import Message, ToolCall
 from apps.agent.tools import Invocation
 from apps.capabilities.deployment.attachments import OutgoingFiles
-from apps.capabilities.deployment.parameters import FILES, QUERY, SESSION
+from apps.capabilities.deployment.parameters import FILES, SESSION
 from apps.capabilities.deployment.targets import Target
 from apps.capabilities.wrappers.arguments import recorded_arguments
 from apps.capabilities.wrappers.file_references import resolve
@@ -28,7 +28,7 @@ async def conversation(
     for call, result in earlier_calls(target.name, invocation.messages):
         arguments = recorded_arguments(call)
         if session is None or session in (call.id, arguments.get(SESSION)):
-            said += await replay(call, arguments, result, files)
+            said += await replay(target, call, arguments, result, files)
     return said
 
 
@@ -56,7 +56,11 @@ def earlier_calls(
 
 
 async def replay(
-    call: ToolCall, arguments: Mapping[str, Any], result: Message, files: OutgoingFiles
+    target: Target,
+    call: ToolCall,
+    arguments: Mapping[str, Any],
+    result: Message,
+    files: OutgoingFiles,
 ) -> list[Message]:
     answer = Message(
         "assistant",
@@ -66,15 +70,15 @@ async def replay(
     )
     try:
         resolved = await resolve(arguments, files.loader, {FILES})
-        asked = await question(resolved.arguments, files)
+        asked = await question(target, resolved.arguments, files)
     except InvalidParameter as error:
         # A file that was deleted since must not end the conversation.
         logger.warning("An earlier call is repeated without its files: %s", error)
-        asked = Message("user", as_text(arguments.get(QUERY)))
+        asked = Message("user", as_text(arguments.get(target.query)))
     return [asked, answer] if asked.content or asked.attachments else [answer]
 
 
-async def question(arguments: Mapping[str, Any], files: OutgoingFiles) -> Message:
+async def question(target: Target, arguments: Mapping[str, Any], files: OutgoingFiles) -> Message:
     """Raises `InvalidParameter`."""
     urls = arguments.get(FILES) or ()
     if isinstance(urls, str):
@@ -82,4 +86,4 @@ async def question(arguments: Mapping[str, Any], files: OutgoingFiles) -> Messag
     if not isinstance(urls, list | tuple) or not all(isinstance(url, str) for url in urls):
         raise InvalidParameter(FILES, "it has to be a list of addresses.")
     attachments = await files.attach_all([url for url in urls if url.strip()])
-    return Message("user", as_text(arguments.get(QUERY)), attachments=attachments)
+    return Message("user", as_text(arguments.get(target.query)), attachments=attachments)

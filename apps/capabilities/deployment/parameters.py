@@ -19,6 +19,7 @@ from apps.manifest.parameters import (
     SimpleParameter,
     SimpleSchema,
 )
+from apps.manifest.tools import DeploymentTool
 from apps.workspace.port import DeploymentInfo
 
 logger = logging.getLogger(__name__)
@@ -27,7 +28,7 @@ QUERY = "query"
 FILES = "attachment_urls"
 SESSION = "session_id"
 OURS = frozenset({QUERY, FILES, SESSION})
-"""Arguments with a meaning of their own; all others go into the request."""
+"""Arguments of a generated tool with a meaning of their own; all others go into the request."""
 RESERVED = frozenset({"messages", "model", "stream", "stream_options", "tools"})
 """Fields of a request that no argument may fill."""
 
@@ -57,11 +58,18 @@ session = SimpleParameter(
 )
 
 
-def complete(written: FunctionParameters, *, is_resumable: bool) -> FunctionParameters:
-    """The parameters of the manifest, with those that every deployment has."""
-    added: dict[str, Parameter] = {QUERY: query, FILES: files}
+def own_parameters(tool: DeploymentTool, *, is_resumable: bool) -> dict[str, Parameter]:
+    """The parameters with a meaning of their own, by name; all others go into the request."""
+    own: dict[str, Parameter] = {tool.query_parameter: query}
+    if tool.takes_files:
+        own[FILES] = files
     if is_resumable:
-        added[SESSION] = session
+        own[SESSION] = session
+    return own
+
+
+def complete(written: FunctionParameters, added: Mapping[str, Parameter]) -> FunctionParameters:
+    """The parameters of the manifest, with those that it lacks."""
     missing = {name: value for name, value in added.items() if name not in written.properties}
     return written.model_copy(update={"properties": {**written.properties, **missing}})
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from apps.capabilities.deployment.parameters import (
     OURS,
+    QUERY,
     configurable,
     generated,
     generated_arguments,
@@ -32,6 +33,8 @@ class Target:
     headers that are passed on, None for all. `is_resumable`: the model may continue a conversation;
     `pools_history`: all calls are one conversation. `cites`: annotations of the deployment go to
     the answer. `is_looked_up`: ask the workspace for the deployment's features before a call.
+    `query`: name of the argument that is the question. `sends_configuration`: all arguments are
+    configuration, declared or not.
     """
 
     name: str
@@ -48,6 +51,8 @@ class Target:
     shows_stages: bool = True
     cites: bool = False
     is_looked_up: bool = True
+    query: str = QUERY
+    sends_configuration: bool = False
 
 
 def declared_target(tool: DeploymentTool, manifest: Manifest, arguments: frozenset[str]) -> Target:
@@ -61,6 +66,8 @@ def declared_target(tool: DeploymentTool, manifest: Manifest, arguments: frozens
         pools_history=content is not None and content.propagate_history,
         headers=content.propagate_headers if content is not None else None,
         attachment=tool.attachment,
+        query=tool.query_parameter,
+        sends_configuration=tool.sends_configuration,
     )
 
 
@@ -97,14 +104,19 @@ def target_of(
 async def look_up(
     path: str, deployment_id: str, part: str, opening: Opening
 ) -> DeploymentInfo | InitializationIssue:
-    """The features of a deployment, or why its `part` of the manifest cannot be used."""
+    """The features of a deployment, or why its `part` of the manifest cannot be used.
+
+    The cause of the latter is the `DeploymentNotFound`, if there is no such deployment.
+    """
     try:
         info = await opening.workspace.deployment(deployment_id)
-    except DeploymentNotFound:
-        return InitializationIssue(
+    except DeploymentNotFound as error:
+        issue = InitializationIssue(
             f"{path}: there is no deployment {deployment_id!r} that you may use, so the "
             f"application runs without this {part}."
         )
+        issue.__cause__ = error
+        return issue
     except QuickAppError as error:
         return InitializationIssue(f"{path}: {error}")
     if info.kind == "embedding":
@@ -120,13 +132,14 @@ def parameters_of(
 ) -> dict[str, Any]:
     """The deployment's defaults, overlaid by the manifest's, overlaid by the arguments.
 
-    Properties of the deployment's configuration go into `custom_fields`; arguments that are not
-    declared are left out.
+    Properties of the deployment's configuration go into `custom_fields`; arguments that the function
+    does not declare are left out.
     """
     declared = configurable(info.configuration_schema)
     given = {name: value for name, value in arguments.items() if name in target.arguments}
-    flat = {name: value for name, value in given.items() if name not in declared}
-    configuration = {name: value for name, value in given.items() if name in declared}
+    configured = given.keys() if target.sends_configuration else declared.keys()
+    flat = {name: value for name, value in given.items() if name not in configured}
+    configuration = {name: value for name, value in given.items() if name in configured}
     merged = {**info.defaults, **without_empty(target.parameters), **without_empty(flat)}
     fields = dict(merged.pop("custom_fields", None) or {})
     fields["configuration"] = without_empty(

@@ -4,13 +4,15 @@ import logging
 import mimetypes
 import secrets
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Self
 
 from apps.agent.messages import Attachment
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.manifest.attachments import AttachmentFilter
+from apps.workspace.loading.places import place_of
 
 logger = logging.getLogger(__name__)
 
@@ -26,10 +28,32 @@ def with_attachments(tool: PreparedTool, wanted: AttachmentFilter) -> PreparedTo
         for attachment in kept:
             invocation.stage.attach(attachment)
         chosen = filtered(result.propagated, wanted, tool.spec.name)
-        shown = (a for a in kept if matches(a.type, wanted.propagate_types_to_choice))
-        return replace(result, attachments=kept, propagated=tuple(dict.fromkeys((*chosen, *shown))))
+        places = Places.of(kept, wanted)
+        shown = tuple(dict.fromkeys((*chosen, *places.beside)))
+        return replace(result, attachments=kept, propagated=shown, pictures=places.inside)
 
     return replace(tool, work=work)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The attachments that an answer shows: `inside` its text or `beside` it."""
+
+    inside: tuple[Attachment, ...]
+    beside: tuple[Attachment, ...]
+
+    @classmethod
+    def of(cls, kept: Sequence[Attachment], wanted: AttachmentFilter) -> Self:
+        # Only stored files: whoever shows the text would load another address unasked.
+        inside = tuple(
+            a
+            for a in kept
+            if matches(a.type, wanted.propagate_types_to_text)
+            and a.url is not None
+            and place_of(a.url).kind == "stored"
+        )
+        types = wanted.propagate_types_to_choice
+        return cls(inside, tuple(a for a in kept if a not in inside and matches(a.type, types)))
 
 
 async def keep_file(stem: str, content: bytes, kind: str, opening: Opening) -> Attachment:
@@ -44,6 +68,9 @@ def see_files(attachments: Sequence[Attachment]) -> str:
     """Stands for the text of a result that has none, since models refuse an empty one."""
     names = ", ".join(one.title or one.type for one in attachments)
     return f"See attached files: {names}" if names else ""
+
+
+SEE_PICTURES = "The picture has been made and is shown to the user in the answer."
 
 
 def filtered(

@@ -140,6 +140,8 @@ def try_connection(deployment: Deployment) -> tuple[bool, str]:
     """Success, and a sentence for the operator. Waits for a bounded time."""
     if deployment.provider == Deployment.Provider.DEMO:
         return True, "The demo model answers; it is part of this server."
+    if deployment.kind == Deployment.Kind.IMAGE:
+        return False, "Not tested, because a picture may cost money. Ask for one in a conversation."
     if deployment.kind == Deployment.Kind.EMBEDDING:
         found = async_to_sync(probe_embedder)(make_embedder(read_row(deployment)))
         return found.failed is None, found.text

@@ -94,7 +94,7 @@ def report_trial(trial: Trial) -> TrialReport:
         length=len(result.content),
         stages=stages_of(trial.events),
         attachments=tuple(map(report_attachment, result.attachments)),
-        answer_attachments=tuple(map(report_attachment, result.propagated)),
+        answer_attachments=tuple(map(report_attachment, (*result.pictures, *result.propagated))),
     )
 
 

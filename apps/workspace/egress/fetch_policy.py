@@ -53,6 +53,17 @@ class FetchPolicy:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class ServicePolicy(FetchPolicy):
+    """For addresses that a service of the operator's has answered with: no list holds for them."""
+
+    def judge_switches(self) -> None:
+        return None
+
+    def judge(self, host: str) -> None:
+        return None
+
+
 def is_listed(host: str, patterns: Iterable[str]) -> bool:
     """Whether a pattern is the host or, as `*.suffix`, matches a subdomain. IP addresses never match."""
     name = ascii_host(host)

@@ -18,6 +18,14 @@ from apps.workspace.port import DeploymentInfo, DeploymentKind, McpEndpoint
 logger = logging.getLogger(__name__)
 
 DIAL_DEPLOYMENTS = "/openai/deployments/"
+PICTURE_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "size": {"type": "string", "description": "Width and height, such as 1024x1024"},
+        "quality": {"type": "string", "description": "As the model names it, such as hd or low"},
+    },
+}
+"""What a tool can send to a picture model that declares nothing."""
 RowVersion = tuple[int, int]
 """Id and version of a row; the id tells a row apart from one of the same name made later."""
 
@@ -85,7 +93,7 @@ def read_row(row: Deployment) -> FoundDeployment:
         configuration_schema=configuration_schema(row),
         kind=cast(DeploymentKind, row.kind),
         is_application=speaks_dial(row.features),
-        supported_parameters=DEMO_PARAMETERS if row.provider == Deployment.Provider.DEMO else None,
+        supported_parameters=DEMO_PARAMETERS if is_demo_model(row) else None,
     )
     return FoundDeployment(
         version=(row.pk, row.version),
@@ -98,13 +106,19 @@ def read_row(row: Deployment) -> FoundDeployment:
     )
 
 
+def is_demo_model(row: Deployment) -> bool:
+    return row.provider == Deployment.Provider.DEMO and row.kind == Deployment.Kind.CHAT
+
+
 def speaks_dial(features: Mapping[str, Any]) -> bool:
     return features.get("dial") is True
 
 
 def configuration_schema(row: Deployment) -> Mapping[str, Any]:
     schema = row.features.get("configuration_schema")
-    return schema if isinstance(schema, Mapping) else {}
+    if isinstance(schema, Mapping):
+        return schema
+    return PICTURE_SCHEMA if row.kind == Deployment.Kind.IMAGE else {}
 
 
 def make_mcp_endpoint(deployment: FoundDeployment) -> McpEndpoint:

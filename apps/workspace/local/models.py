@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from django.conf import settings
@@ -61,7 +61,7 @@ class Deployment(Versioned):
         max_length=20,
         choices=Kind.choices,
         default=Kind.CHAT,
-        help_text="Only chat models drive applications and answer as tools.",
+        help_text="Only chat models drive applications; image models are for tools.",
     )
     provider = models.CharField(max_length=20, choices=Provider.choices, default=Provider.OPENAI)
     base_url = models.URLField(
@@ -101,10 +101,11 @@ class Deployment(Versioned):
         problems = {}
         if self.provider == self.Provider.OPENAI and not self.base_url:
             problems["base_url"] = "An OpenAI-compatible service needs its address."
-        kind = BUILT_IN_KINDS.get(self.provider, self.kind)
-        if self.kind != kind:
+        kinds = BUILT_IN_KINDS.get(self.provider, (self.kind,))
+        if self.kind not in kinds:
             name = self.Provider(self.provider).label
-            problems["kind"] = f"{name}: choose the kind {self.Kind(kind).label!r}."
+            possible = " or ".join(repr(self.Kind(kind).label) for kind in kinds)
+            problems["kind"] = f"{name}: choose the kind {possible}."
         for name in ("features", "parameters"):
             if not isinstance(getattr(self, name), dict):
                 problems[name] = 'Write a JSON object, such as {} or {"temperature": 0}.'
@@ -115,9 +116,9 @@ class Deployment(Versioned):
             raise ValidationError(problems)
 
 
-BUILT_IN_KINDS: Mapping[str, str] = {
-    Deployment.Provider.DEMO: Deployment.Kind.CHAT,
-    Deployment.Provider.MINILM: Deployment.Kind.EMBEDDING,
+BUILT_IN_KINDS: Mapping[str, Sequence[str]] = {
+    Deployment.Provider.DEMO: (Deployment.Kind.CHAT, Deployment.Kind.IMAGE),
+    Deployment.Provider.MINILM: (Deployment.Kind.EMBEDDING,),
 }
 
 

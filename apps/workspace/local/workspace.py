@@ -15,6 +15,8 @@ from apps.errors import DeploymentNotFound, FileRefused, NotOfThatKind, Unsuppor
 from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.embeddings.service import USUAL_WINDOW, ServiceEmbedder
+from apps.workspace.images.model import ImageModel, PictureService
+from apps.workspace.images.placeholders import Placeholders
 from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.local.deployments import (
     FoundDeployment,
@@ -25,16 +27,23 @@ from apps.workspace.local.deployments import (
 )
 from apps.workspace.local.models import Deployment
 from apps.workspace.openai.embeddings import OpenAIEmbeddings
+from apps.workspace.openai.images import make_image_service
 from apps.workspace.openai.model import make_model as make_openai_model
 from apps.workspace.openai.model import make_service
 from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
+from apps.workspace.stored_files import Files
 
 if TYPE_CHECKING:
     from apps.workspace.memories.port import MemoryStore
 
 
-def make_model(deployment: FoundDeployment, idle_seconds: float | None = None) -> Model:
-    """Raises `DeploymentNotFound` for a deployment of another kind."""
+def make_model(
+    deployment: FoundDeployment, files: Files, idle_seconds: float | None = None
+) -> Model:
+    """Raises `DeploymentNotFound` for a deployment that answers nothing."""
+    if deployment.info.kind == "image":
+        service = find_pictures(deployment, idle_seconds)
+        return ImageModel(service, files, deployment.info.defaults)
     if deployment.info.kind != "chat":
         raise NotOfThatKind(deployment.info.id, "chat")
     if deployment.provider == Deployment.Provider.DEMO:
@@ -44,6 +53,17 @@ def make_model(deployment: FoundDeployment, idle_seconds: float | None = None) -
         api_key=key_of(deployment),
         model=deployment.model_name,
         dial=deployment.info.features.get("dial") is True,
+        idle_seconds=idle_seconds,
+    )
+
+
+def find_pictures(deployment: FoundDeployment, idle_seconds: float | None) -> PictureService:
+    if deployment.provider == Deployment.Provider.DEMO:
+        return Placeholders()
+    return make_image_service(
+        base_url=deployment.base_url,
+        api_key=key_of(deployment),
+        model=deployment.model_name,
         idle_seconds=idle_seconds,
     )
 
@@ -140,7 +160,7 @@ class LocalWorkspace:
         except DeploymentNotFound:
             narrowed = self if headers is None else self.with_headers(headers)
             return (await self.find_application(deployment_id, narrowed)).model
-        return make_model(found, idle_seconds)
+        return make_model(found, self.files, idle_seconds)
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
         wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT

@@ -32,6 +32,7 @@ class Service:
     base_url: str
     api_key: str = field(default="", repr=False)
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    path: str = COMPLETIONS
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
         """Raises as `ServiceClient.ask`, and `InvalidURL`."""
@@ -66,7 +67,7 @@ class ServiceClient(openai.AsyncOpenAI):
         )
         # The request that the SDK would send, without body and time-out.
         headers = {**self.auth_headers, **self.plain_headers, "X-Stainless-Retry-Count": "0"}
-        url = self.base_url.join(COMPLETIONS)
+        url = self.base_url.join(service.path)
         request = client.build_request("POST", url, params=dict(place.params), headers=headers)
         del request.headers["content-length"]
         self.endpoint = Endpoint.of(request.url, request.headers.raw)
@@ -76,7 +77,7 @@ class ServiceClient(openai.AsyncOpenAI):
         return {**self.plain_headers}
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
-        """Ask for a completion; `idle_seconds` limit the wait between two reads of the answer.
+        """Post a request; `idle_seconds` limit the wait between two reads of the answer.
 
         Raises `ModelFailed` for an answer that is not 2xx, the HTTP client's errors, and
         `EgressRefused`.

@@ -23,6 +23,7 @@ from apps.capabilities.deployment.calls import tool_error
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.deployment.targets import Target
 from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.attachments import SEE_PICTURES
 from apps.capabilities.wrappers.fallbacks import ANOTHER_WAY
 from apps.errors import ModelFailed, Stopped
 from tests.capabilities.deployment.scripts import (
@@ -150,6 +151,55 @@ async def test_what_a_generated_tool_brings_stays_in_its_stage():
     chart = Attachment("image/png", "Chart", url="files/x/chart.png")
     assert result == ToolResult("Done", attachments=(chart,))
     assert StageAttachment("call-1", chart) in events
+
+
+async def test_pictures_stand_in_the_answer_and_the_model_is_told_so():
+    far = {"type": "image/png", "title": "Far", "url": "https://example.com/far.png"}
+    raw = {"type": "image/jpeg", "title": "Raw", "data": "/9j/"}
+    workspace, _ = echo([custom(attachments=[CHART, far, raw, NOTE]), finish()])
+    item = written(attachment={"propagate_types_to_text": ["image/png", "image/jpeg"]})
+    events: list[Event] = []
+
+    async with one_tool(workspace, item) as tool:
+        result = await use(tool, events.append, query="Draw")
+
+    chart = Attachment("image/png", "Chart", url="files/x/chart.png")
+    beside = (Attachment("image/png", "Far", url=far["url"]), Attachment(**raw))
+    note = Attachment("text/plain", "Note", data="n")
+    assert result == ToolResult(
+        SEE_PICTURES, attachments=(chart, *beside, note), propagated=beside, pictures=(chart,)
+    )
+    shown = [event.attachment for event in events if isinstance(event, StageAttachment)]
+    assert shown == [chart, *beside, note]
+
+
+async def test_the_prompt_is_the_question_and_all_else_configuration_g_16():
+    workspace, model = echo([custom(attachments=[CHART]), text("Drawn"), finish()])
+    item = written(
+        query_parameter="prompt",
+        takes_files=False,
+        sends_configuration=True,
+        properties={
+            "prompt": {"type": "string", "description": "The picture."},
+            "size": {"type": "string", "enum": ["small", "large"], "default": "small"},
+            "model": {"type": "string"},
+        },
+        required=["prompt"],
+    )
+    events: list[Event] = []
+
+    async with one_tool(workspace, item) as tool:
+        result = await use(tool, events.append, prompt="A boat", model="fine", other="x")
+
+    assert list(tool.spec.parameters["properties"]) == ["prompt", "size", "model"]
+    (request,) = model.asked
+    assert to_dicts(request.messages) == [{"role": "user", "content": "A boat"}]
+    configuration = {"size": "small", "model": "fine"}
+    assert request.parameters == {"custom_fields": {"configuration": configuration}}
+    chart = Attachment("image/png", "Chart", url="files/x/chart.png")
+    assert result.attachments == (chart,)
+    assert StageAttachment("call-1", chart) in events
+    assert stage_text(events).endswith("> #### Response:\nDrawn")
 
 
 async def test_an_answer_of_nothing_is_said_to_be_one():

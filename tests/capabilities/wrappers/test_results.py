@@ -88,6 +88,15 @@ async def test_attachments_are_filtered_then_given_types_then_shown(
     assert result == ToolResult("ok", attachments=kept, propagated=shown)
 
 
+async def test_pictures_are_in_the_text_instead_of_beside_the_answer():
+    tool = answering(lambda invocation: ToolResult("ok", attachments=(PNG, CSV)))
+    wanted = AttachmentFilter(propagate_types_to_text=("image/png",))
+
+    result = await use(with_attachments(tool, wanted))
+
+    assert result == ToolResult("ok", attachments=(PNG, CSV), pictures=(PNG,))
+
+
 async def test_what_a_tool_shows_itself_stays_shown_once():
     tool = answering(
         lambda invocation: ToolResult("ok", attachments=(PNG,), propagated=(CSV, PNG, NONE))

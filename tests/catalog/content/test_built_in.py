@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Event
-from apps.agent.messages import Message
+from apps.agent.events import AttachmentAdded, Event, StageOpened, TextDelta
+from apps.agent.messages import Attachment, Message
+from apps.capabilities.wrappers.attachments import SEE_PICTURES
 from apps.catalog.content.installed import directories, installed
 from apps.catalog.content.layers import read_layers
 from apps.catalog.content.references import resolve_references
@@ -30,10 +31,17 @@ HUB = ("rag_search_tool", "image_generation_tool", "web_search_tool")
 
 def test_there_is_what_manifests_written_elsewhere_refer_to():
     assert {kind: set(items) for kind, items in CONTENT.items.items() if kind != "skill"} == {
-        "prompt": {"gpt_prompt", "anthropic_prompt", "gemini_prompt", "memory_rules"},
+        "prompt": {
+            "gpt_prompt",
+            "anthropic_prompt",
+            "gemini_prompt",
+            "general_purpose_agent",
+            "memory_rules",
+        },
         "tool": {
             "dial_rag",
             "image_generation",
+            "image_generation_tool",
             "location",
             "py_interpreter",
             "weather",
@@ -44,9 +52,11 @@ def test_there_is_what_manifests_written_elsewhere_refer_to():
             "duckduckgo",
             "location",
             "page",
+            "pictures",
             "py_interpreter",
             "py_interpreter_mcp",
             "weather",
+            "web_search",
         },
     }
 
@@ -81,14 +91,16 @@ def test_descriptions_are_short_enough_for_every_model(name):
     assert all(0 < len(parameter["description"]) <= 1024 for parameter in parameters)
 
 
-async def ask(toolset: str, models: dict[str, ScriptedModel]) -> ScriptedModel:
+async def ask(
+    toolset: str, models: dict[str, ScriptedModel], events: list[Event] | None = None
+) -> ScriptedModel:
     reference = {"type": "predefined", "template_name": toolset}
     orchestrator = {"deployment": {"deployment_id": "gpt"}}
     document = manifest_with(orchestrator=orchestrator, tool_sets=[reference], features=None)
     await Application.objects.acreate(slug="it", title="It", manifest=document)
     workspace = FakeWorkspace(CALLER)
     workspace.models = models
-    events: list[Event] = []
+    events = [] if events is None else events
     request = RunRequest((Message("user", "Please."),))
     async with asyncio.timeout(60):
         await run(await resolve("it"), request, workspace, CALLER, events.append)
@@ -128,6 +140,65 @@ async def test_the_hub_asks_its_deployments_for_what_the_model_wants():
     }
     texts = [model.asked[0].messages[-1].text for model in asked.values()]
     assert texts == ["What is the notice period?", "A red boat", "Who won?"]
+
+
+def test_the_picture_tool_has_the_schema_that_its_users_know_g_17():
+    tool = CONTENT.items["tool"]["image_generation_tool"].value
+    function = tool["open_ai_tool"]["function"]
+
+    assert (function["name"], tool["deployment"]) == (
+        "image_generation_tool",
+        {"deployment_id": "dall-e-3"},
+    )
+    assert "charts, plots and diagrams of numbers are made with code" in function["description"]
+    parameters = function["parameters"]
+    assert parameters["required"] == ["prompt"]
+    assert {
+        name: (one["type"], one.get("enum"), one.get("default"))
+        for name, one in parameters["properties"].items()
+    } == {
+        "prompt": ("string", None, None),
+        "size": ("string", ["1024x1024", "1024x1792", "1792x1024"], "1024x1024"),
+        "style": ("string", ["natural", "vivid"], "natural"),
+        "quality": ("string", ["standard", "hd"], "standard"),
+    }
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_picture_of_the_built_in_tool_stands_in_the_answer_g_17():
+    orchestrator = ScriptedModel(
+        calling(("1", "image_generation_tool", {"prompt": "A red boat"})), saying("There it is.")
+    )
+    drawn = Attachment("image/png", "Boat", url="files/b/boat.png")
+    painter = ScriptedModel([AttachmentAdded(drawn), *saying("")])
+    events: list[Event] = []
+
+    await ask("pictures", {"gpt": orchestrator, "demo-image": painter}, events)
+
+    said = "".join(event.text for event in events if isinstance(event, TextDelta))
+    assert said == "![Boat](files/b/boat.png)\n\nThere it is."
+    assert not [event for event in events if isinstance(event, AttachmentAdded)]
+    assert list(painter.asked[0].messages) == [Message("user", "A red boat")]
+    configuration = {"size": "1024x1024", "style": "natural", "quality": "standard"}
+    assert painter.asked[0].parameters == {"custom_fields": {"configuration": configuration}}
+    (spec,) = [s for s in orchestrator.asked[0].tools if s.name == "image_generation_tool"]
+    assert list(spec.parameters["properties"]) == ["prompt", "size", "style", "quality"]
+    result = orchestrator.asked[1].messages[-1]
+    assert (result.text.split("\n<attachments>")[0], result.attachments) == (SEE_PICTURES, ())
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_web_is_searched_where_there_is_a_deployment_that_can():
+    events: list[Event] = []
+    found = [ScriptedModel(saying("Hi")) for _ in range(2)]
+
+    await ask("web_search", {"gpt": found[0]}, events)
+    await Application.objects.all().adelete()
+    await ask("web_search", {"gpt": found[1], "gemini-2.5-pro-google-search": found[0]})
+
+    assert not [event for event in events if isinstance(event, StageOpened)]
+    names = [[spec.name for spec in model.asked[0].tools] for model in found]
+    assert ["web_search_tool" in listed for listed in names] == [False, True]
 
 
 @pytest.mark.django_db(transaction=True)

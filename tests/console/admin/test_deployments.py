@@ -157,6 +157,17 @@ def loopback(settings) -> None:
 
 
 @pytest.mark.usefixtures("loopback")
+def test_no_service_is_asked_for_a_picture_to_test_it(admin_client, service):
+    place = f"http://127.0.0.1:{service.server_port}/v1"
+
+    answer = admin_client.post(f"{LIST}test/", fields(kind="image", base_url=place))
+
+    assert answer.json()["ok"] is False
+    assert answer.json()["message"].startswith("Not tested, because a picture may cost money.")
+    assert service.seen == []
+
+
+@pytest.mark.usefixtures("loopback")
 def test_a_refused_key_is_named_and_nothing_is_saved(admin_client, service):
     url = f"http://127.0.0.1:{service.server_port}/v1"
     deployment = make_deployment("gpt", base_url=url, api_key=SECRET)

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='deployment',
             name='kind',
-            field=models.CharField(choices=[('chat', 'Chat: writes answers'), ('embedding', 'Embedding: makes vectors of texts'), ('image', 'Image: makes pictures')], default='chat', help_text='Only chat models drive applications and answer as tools.', max_length=20),
+            field=models.CharField(choices=[('chat', 'Chat: writes answers'), ('embedding', 'Embedding: makes vectors of texts'), ('image', 'Image: makes pictures')], default='chat', help_text='Only chat models drive applications; image models are for tools.', max_length=20),
         ),
         migrations.AlterField(
             model_name='deployment',

@@ -108,6 +108,7 @@ function holdImage(image) {
     image.src = stored.pathname;
     if (!image.hasAttribute("alt")) image.alt = "";
     image.loading = "lazy";
+    if (!image.closest("a")) openOnClick(image, address);
     return;
   }
   const words = image.alt || address || "image";
@@ -116,6 +117,15 @@ function holdImage(image) {
   link.className = "image-link";
   link.append(iconElement("image"), words);
   image.replaceWith(link);
+}
+
+/** A picture is shown no higher than the page; its link shows all of it. @param {HTMLImageElement} image @param {string} address */
+function openOnClick(image, address) {
+  const link = document.createElement("a");
+  link.setAttribute("href", address); // made absolute with the other links
+  link.setAttribute("aria-label", image.alt || "Picture");
+  image.replaceWith(link);
+  link.append(image);
 }
 
 /** @param {HTMLAnchorElement} link */

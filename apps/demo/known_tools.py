@@ -1,0 +1,172 @@
+"""Calls of tools that the demo model knows by name: memory, documents, pictures, code."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import unescape
+from typing import Any, NamedTuple
+
+from apps.agent.messages import Message
+from apps.agent.tools import ToolSpec
+from apps.demo.calls import Call, default_of
+from apps.demo.clues import all_clues
+
+STORE, SEARCH = "store_memory", "search_memories"
+ASK_DOCUMENT, READ_DOCUMENT = "rag_tool", "file_content_extraction_tool"
+DRAW = "image_generation_tool"
+RUN_CODE, EXECUTE_CODE = "internal_code_execution_python_interpreter", "execute_code"
+MOST_FOUND = 5
+"""Memories that one question searches for."""
+
+
+class Kind(NamedTuple):
+    """A kind of fact that people tell of themselves; `importance` is from 0 to 1."""
+
+    pattern: re.Pattern[str]
+    category: str
+    importance: float
+
+
+def kind(pattern: str, category: str, importance: float) -> Kind:
+    return Kind(re.compile(rf"(?i:\b(?:{pattern})\b)"), category, importance)
+
+
+KINDS = (
+    kind("my name is|i live in|i(?: am|'m) from|my birthday is", "personal_info", 0.9),
+    kind("i work (?:as|at|for|in)", "work", 0.8),
+    kind("i (?:really )?(?:like|love|prefer|enjoy|hate|dislike)|my favou?rite", "preferences", 0.6),
+    kind(
+        r"i (?:want|plan|hope) to (?!know|see|ask|hear)\w+|i(?: am|'m) (?:planning|learning)",
+        "goals",
+        0.5,
+    ),
+)
+
+_sentence = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$)|\.(?=\S)[^.!?\n]*)*")
+_about_oneself = re.compile(r"\b(?:I|my|mine)\b")
+_asks = re.compile(
+    r"\?|^\W*(?:what|where|who|when|which|how|do|does|should|can|am|is)\b", re.IGNORECASE
+)
+_of_the_world = re.compile(
+    r"(?i:\b(?:today|tonight|tomorrow|now|wear|weather|news|near\w*|local)\b)"
+)
+_drawing = re.compile(
+    r"(?is:\b(?:draw|paint|sketch|illustrate)\b(?: me\b)?"
+    r"|\b(?:picture|image|drawing|painting|photo) of\b)\s*(?P<subject>.*)"
+)
+_sum = re.compile(r"[\d(][\d\s().,]*(?:(?:\*\*|//|[-+*/^%])[\d\s().,-]+)+")
+_computes = re.compile(
+    r"(?i:\b(?:comput\w+|calculat\w+|evaluate|how much|what(?:'s| is))\b)|^[\s\d().,*/^%+=?-]+$"
+)
+_runs = re.compile(r"(?i:\b(?:run|execute|python)\b)")
+_code = re.compile(r"```(?:python|py)?\s*\n(.*?)```|`([^`\n]+)`", re.DOTALL)
+_file = re.compile(
+    r"<type>(?P<type>[^<]*)</type>\s*<url>(?P<url>[^<]*)</url>", re.IGNORECASE | re.DOTALL
+)
+_documents = re.compile(r"(?i:\b(?:documents?|files?|pdf|attach\w*|pages?)\b)")
+_reading = re.compile(r"(?i:\b(?:read|extract|show|text|content|page)\b)")
+_page = re.compile(r"(?i:\bpage (\d{1,4})\b)")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question without the list of its attachments; `files` are the addresses of documents."""
+
+    text: str
+    files: Sequence[str]
+    tools: dict[str, ToolSpec]
+
+
+def known_calls(asked: Asked) -> list[Call]:
+    """What the tools that are listed can do for the question; the first use that fits."""
+    uses = (facts, drawings, questions_to_documents, computations, searches)
+    return next(filter(None, (list(use(asked)) for use in uses)), [])
+
+
+def facts(asked: Asked) -> Iterator[Call]:
+    """One call for each sentence that tells something of the person."""
+    for sentence in _sentence.findall(asked.text) if STORE in asked.tools else ():
+        said = " ".join(sentence.split())
+        found = next((one for one in KINDS if one.pattern.search(said)), None)
+        if found and not _asks.search(said):
+            content = f"The user said: {said}"
+            arguments = {"content": content, "category": found.category}
+            yield Call(STORE, {**arguments, "importance": found.importance, "topics": []})
+
+
+def drawings(asked: Asked) -> Iterator[Call]:
+    spec, found = asked.tools.get(DRAW), _drawing.search(asked.text)
+    if spec is None or found is None:
+        return
+    properties: dict[str, Any] = spec.parameters.get("properties", {})
+    words = found["subject"].strip(" .!?\n") or asked.text.strip()
+    required = (n for n in spec.parameters.get("required", ()) if n in properties)
+    others = {name: default_of(properties[name], "", "") for name in required}
+    name = "prompt" if "prompt" in properties else "query"
+    yield Call(DRAW, {**others, name: words[:1_000]})
+
+
+def questions_to_documents(asked: Asked) -> Iterator[Call]:
+    page = _page.search(asked.text)
+    reads = READ_DOCUMENT in asked.tools and bool(page or _reading.search(asked.text))
+    for file in asked.files:
+        if reads or (READ_DOCUMENT in asked.tools and ASK_DOCUMENT not in asked.tools):
+            number = int(page[1]) if page else 1
+            yield Call(READ_DOCUMENT, {"file_url": file, "page": number})
+        elif ASK_DOCUMENT in asked.tools:
+            request = asked.text.strip() or "What is this document about?"
+            yield Call(ASK_DOCUMENT, {"request": request, "file_url": file})
+
+
+def computations(asked: Asked) -> Iterator[Call]:
+    written = _code.search(asked.text) if _runs.search(asked.text) else None
+    sums = _sum.search(asked.text) if _computes.search(asked.text) else None
+    code = (written[1] or written[2]) if written else python_of(sums[0]) if sums else ""
+    if code and RUN_CODE in asked.tools:
+        yield Call(RUN_CODE, {"title": "Calculation", "code": code})
+    elif code and EXECUTE_CODE in asked.tools:
+        yield Call(EXECUTE_CODE, {"code": code, "session_id": ""})
+
+
+def python_of(written: str) -> str:
+    spelled = written.replace("^", "**").replace(",", "")
+    return spelled.strip().rstrip(".")
+
+
+def searches(asked: Asked) -> Iterator[Call]:
+    """What is remembered comes before the answer to a personal question."""
+    if SEARCH in asked.tools and _asks.search(asked.text) and _about_oneself.search(asked.text):
+        yield Call(SEARCH, {"query": asked.text.strip()[:500], "limit": MOST_FOUND})
+
+
+def next_calls(asked: Asked, made: Sequence[str], results: Sequence[str]) -> list[Call]:
+    """After the memories, a search of the web for a question about the world around the person."""
+    web = next((one for one in asked.tools.values() if is_web_search(one)), None)
+    is_known = bool(made) and all(name == SEARCH for name in made)
+    if web is None or not is_known or not _of_the_world.search(asked.text):
+        return []
+    places = [str(c["place"]) for text in results for c in all_clues(text) if c.get("zone")]
+    query = " ".join([asked.text.strip()[:500], *dict.fromkeys(places)])
+    return [Call(web.name, {"query": query})]
+
+
+def is_web_search(spec: ToolSpec) -> bool:
+    words = f"{spec.name} {spec.description}".casefold()
+    parameters = spec.parameters.get("properties", {})
+    return "search" in spec.name and "web" in words and "query" in parameters
+
+
+def documents_of(messages: Sequence[Message]) -> list[str]:
+    """The documents of the newest question, else of an earlier one if it is about a document."""
+    newest, *earlier = [m.text for m in reversed(messages) if m.role == "user"] or [""]
+    if found := listed_files(newest):
+        return found
+    return next(filter(None, map(listed_files, earlier)), []) if _documents.search(newest) else []
+
+
+def listed_files(text: str) -> list[str]:
+    return [
+        unescape(found["url"])
+        for found in _file.finditer(text)
+        if not found["type"].startswith(("image/", "audio/", "video/"))
+    ]

@@ -1,0 +1,135 @@
+"""Pictures of a service that speaks OpenAI's images API."""
+
+import base64
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import filetype
+import msgspec
+from django.conf import settings
+
+from apps.agent.events import Usage
+from apps.agent.surrogates import decode_json, mend
+from apps.errors import EgressRefused, FetchRefused, ModelFailed
+from apps.workspace.egress.fetch import fetch
+from apps.workspace.egress.fetch_policy import ServicePolicy
+from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL
+from apps.workspace.egress.transport import TooLarge
+from apps.workspace.images.model import Pictures
+from apps.workspace.openai.clients import Service
+from apps.workspace.openai.failures import (
+    failure_in_stream,
+    failure_of_break,
+    failure_of_connection,
+)
+
+GENERATIONS = "images/generations"
+MOST_BYTES = 64 * 1024 * 1024
+"""Of an answer: some pictures in base64."""
+MOST_PICTURES = 10
+PICTURE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
+FETCH_SECONDS = 60.0
+
+
+class Picture(msgspec.Struct):
+    b64_json: str | None = None
+    url: str | None = None
+
+
+class TokenCounts(msgspec.Struct):
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class Answer(msgspec.Struct):
+    data: list[Picture] = []
+    usage: TokenCounts | None = None
+    error: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImageService:
+    """`name` is the model's name at the service, `idle_seconds` how long it may be silent."""
+
+    service: Service
+    name: str
+    idle_seconds: float
+
+    async def make(self, prompt: str, options: Mapping[str, Any]) -> Pictures:
+        """Raises `ModelFailed`."""
+        body = msgspec.json.encode({**options, "model": self.name, "prompt": prompt})
+        answer = read_answer(await self.ask(body))
+        contents = [await content_of(picture) for picture in answer.data[:MOST_PICTURES]]
+        spent = answer.usage
+        return Pictures(
+            tuple((one, type_of(one)) for one in contents),
+            None if spent is None else Usage(spent.input_tokens, spent.output_tokens),
+        )
+
+    async def ask(self, body: bytes) -> bytes:
+        """Raises `ModelFailed`."""
+        try:
+            answer = await self.service.ask(body, self.idle_seconds)
+        except (HTTPError, InvalidURL, EgressRefused) as error:
+            raise failure_of_connection(error) from error
+        try:
+            async with aclosing(answer.body):
+                return await answer.read(MOST_BYTES)
+        except HTTPError as error:
+            raise failure_of_break(error) from error
+        except TooLarge as error:
+            raise unusable("too large an answer") from error
+
+
+def make_image_service(
+    *, base_url: str, api_key: str, model: str, idle_seconds: float | None = None
+) -> ImageService:
+    """`base_url` ends with the version; `idle_seconds` defaults to a tool's time-out."""
+    headers = (("Accept", "application/json"),)
+    return ImageService(
+        Service(base_url, api_key, headers, GENERATIONS),
+        model,
+        idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
+    )
+
+
+def read_answer(data: bytes) -> Answer:
+    """Raises `ModelFailed`."""
+    try:
+        answer: Answer = decode_json(partial(msgspec.json.decode, type=Answer), data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise unusable("an answer that is not understood") from error
+    if answer.error is not None:
+        raise failure_in_stream(mend(data))
+    if not answer.data:
+        raise unusable("no picture")
+    return answer
+
+
+async def content_of(picture: Picture) -> bytes:
+    """Raises `ModelFailed`."""
+    if picture.b64_json:
+        try:
+            return base64.b64decode(picture.b64_json, validate=True)
+        except ValueError as error:
+            raise unusable("a picture that is no base64") from error
+    try:
+        found = await fetch(picture.url or "", ServicePolicy(), MOST_BYTES, seconds=FETCH_SECONDS)
+    except FetchRefused as error:
+        raise ModelFailed(f"The picture is elsewhere. {error}", reason="connection") from error
+    return found.content
+
+
+def type_of(content: bytes) -> str:
+    """The MIME type by the first bytes, whatever the service says. Raises `ModelFailed`."""
+    kind = filetype.guess_mime(content)
+    if kind not in PICTURE_TYPES:
+        raise unusable("something that is no picture")
+    return str(kind)
+
+
+def unusable(what: str) -> ModelFailed:
+    return ModelFailed(f"The model's service sent {what}.", reason="stream")

@@ -1,0 +1,46 @@
+"""Pictures that stand in the text of the answer."""
+
+import pytest
+
+from apps.agent.events import AttachmentAdded, Event, TextDelta
+from apps.agent.loop import AgentLoop
+from apps.agent.messages import Attachment, Message
+from apps.agent.pictures import as_markdown
+from apps.agent.progress import Progress
+from apps.agent.tools import ToolResult
+from tests.fakes import ScriptedModel, calling, saying, text, tool
+
+BOAT = Attachment("image/png", "A red boat", url="files/me/boat-1.png")
+
+
+@pytest.mark.parametrize(
+    ("picture", "written"),
+    [
+        (BOAT, "![A red boat](files/me/boat-1.png)"),
+        (
+            Attachment("image/png", "](x) <b>\n`a`", url="files/a b/(1)>.png"),
+            r"![\](x) \<b\> \`a\`](files/a%20b/%281%29%3E.png)",
+        ),
+        (Attachment("image/png", "", url="files/me/a%20b.png"), "![](files/me/a%20b.png)"),
+    ],
+)
+def test_title_and_address_cannot_end_the_picture(picture: Attachment, written: str):
+    assert as_markdown(picture) == written
+
+
+async def test_a_picture_stands_once_between_the_texts_around_its_call():
+    result = ToolResult("Made.", attachments=(BOAT,), pictures=(BOAT,))
+    model = ScriptedModel(
+        [text("I draw."), *calling(("1", "draw", {}), ("2", "draw", {}))], saying("There.")
+    )
+    events: list[Event] = []
+    progress = Progress()
+
+    loop = AgentLoop(model, "gpt", {"draw": tool("draw", lambda arguments: result)})
+    await loop.run([Message("user", "Draw.")], events.append, progress)
+
+    expected = "I draw.\n\n![A red boat](files/me/boat-1.png)\n\nThere."
+    assert progress.text == expected
+    assert "".join(one.text for one in events if isinstance(one, TextDelta)) == expected
+    assert not [one for one in events if isinstance(one, AttachmentAdded)]
+    assert [m.attachments for m in model.asked[1].messages if m.role == "tool"] == [(BOAT,)] * 2

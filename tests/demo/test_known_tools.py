@@ -1,0 +1,163 @@
+"""Tools that the demo model knows by name, used as their schemas say."""
+
+from __future__ import annotations
+
+import pytest
+
+from apps.agent.messages import Message, ToolCall
+from apps.agent.model import ModelRequest
+from apps.demo.calls import Call
+from apps.demo.model import CALL_PREFIX, answer_to
+from tests.fakes import spec
+
+TEXT = {"type": "string"}
+STORE = spec(
+    "store_memory",
+    "Keeps one fact.",
+    content=TEXT,
+    category={**TEXT, "default": "general"},
+    importance={"type": "number", "default": 0.5},
+    topics={"type": "array", "items": TEXT, "default": []},
+)
+SEARCH = spec(
+    "search_memories", "Finds facts.", query=TEXT, limit={"type": "integer", "default": 5}
+)
+ASK = spec("rag_tool", "Answers from a document.", request=TEXT, file_url=TEXT)
+READ = spec(
+    "file_content_extraction_tool",
+    "The text of a file.",
+    file_url=TEXT,
+    page={"type": "integer", "default": 1},
+)
+DRAW = spec("image_generation_tool", "Makes a picture.", prompt=TEXT)
+CODE = spec("internal_code_execution_python_interpreter", "Runs Python.", title=TEXT, code=TEXT)
+EXECUTE = spec("execute_code", "Runs Python.", code=TEXT, session_id={**TEXT, "default": ""})
+WEB = spec("search", "Searches the web with DuckDuckGo.", query=TEXT)
+WEATHER = spec("Weather_now", "The current weather in a city.", city=TEXT)
+ALL = (STORE, SEARCH, ASK, READ, DRAW, CODE, WEB, WEATHER)
+
+PDF = "files/me/report%20a.pdf"
+ATTACHED = (
+    "\n<attachments>\n  <attachment>\n    <title>report a.pdf</title>\n"
+    f"    <type>application/pdf</type>\n    <url>{PDF}</url>\n  </attachment>\n"
+    "  <attachment>\n    <title>a.png</title>\n"
+    "    <type>image/png</type>\n    <url>files/me/a.png</url>\n  </attachment>\n</attachments>"
+)
+
+
+def planned(*messages: Message | str, tools=ALL, **parameters):
+    asked = [Message("user", one) if isinstance(one, str) else one for one in messages]
+    return answer_to(ModelRequest(asked, tools, parameters))
+
+
+def stored(said: str, category: str, importance: float) -> Call:
+    content = f"The user said: {said}"
+    return Call(
+        "store_memory",
+        {"content": content, "category": category, "importance": importance, "topics": []},
+    )
+
+
+def searched(query: str) -> Call:
+    return Call("search_memories", {"query": query, "limit": 5})
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("I live in Paris", [stored("I live in Paris", "personal_info", 0.9)]),
+        (
+            "My name is Ann. I love sailing! Do I like tea?",
+            [
+                stored("My name is Ann.", "personal_info", 0.9),
+                stored("I love sailing!", "preferences", 0.6),
+            ],
+        ),
+        ("I want to learn Latvian.", [stored("I want to learn Latvian.", "goals", 0.5)]),
+        ("Where do I live?", [searched("Where do I live?")]),
+        ("What should I wear today?", [searched("What should I wear today?")]),
+        ("Draw me a red boat.", [Call("image_generation_tool", {"prompt": "a red boat"})]),
+        (
+            "Please make a picture of a cat, in oil",
+            [Call("image_generation_tool", {"prompt": "a cat, in oil"})],
+        ),
+        ("Draw", [Call("image_generation_tool", {"prompt": "Draw"})]),
+        (
+            "What is (2 + 3) * 4^2?",
+            [Call(CODE.name, {"title": "Calculation", "code": "(2 + 3) * 4**2"})],
+        ),
+        ("1,000 * 3", [Call(CODE.name, {"title": "Calculation", "code": "1000 * 3"})]),
+        (
+            "Run `sum(range(5))`",
+            [Call(CODE.name, {"title": "Calculation", "code": "sum(range(5))"})],
+        ),
+        ("What is the weather in Oslo?", [Call("Weather_now", {"city": "Oslo"})]),
+        (
+            "What is in it?" + ATTACHED,
+            [Call("rag_tool", {"request": "What is in it?", "file_url": PDF})],
+        ),
+        (
+            "Read page 3" + ATTACHED,
+            [Call("file_content_extraction_tool", {"file_url": PDF, "page": 3})],
+        ),
+        (
+            ATTACHED,
+            [Call("rag_tool", {"request": "What is this document about?", "file_url": PDF})],
+        ),
+    ],
+)
+def test_what_words_point_to_is_called_with_the_arguments_of_its_schema(text, calls):
+    assert planned(text) == calls
+
+
+def test_an_earlier_document_is_meant_only_when_a_document_is_spoken_of():
+    later = planned("Look" + ATTACHED, "Who signed the document?")
+    other = planned("Look" + ATTACHED, "I live in Riga")
+
+    assert later == [Call("rag_tool", {"request": "Who signed the document?", "file_url": PDF})]
+    assert other == [stored("I live in Riga", "personal_info", 0.9)]
+
+
+def test_the_interpreter_of_another_server_gets_a_new_session():
+    assert planned("Calculate 7 / 2", tools=(EXECUTE,)) == [
+        Call("execute_code", {"code": "7 / 2", "session_id": ""})
+    ]
+
+
+def test_a_picture_tool_with_other_arguments_gets_what_it_requires():
+    sized = spec(DRAW.name, "Makes it.", query=TEXT, size={**TEXT, "enum": ["small", "large"]})
+
+    assert planned("Draw a boat", tools=(sized,)) == [
+        Call(DRAW.name, {"size": "small", "query": "a boat"})
+    ]
+
+
+def wears(*tools) -> object:
+    """What follows when the memories were searched for what to wear."""
+    question = Message("user", "What should I wear today?")
+    (search,) = planned(question, tools=tools)
+    call = Message("assistant", tool_calls=(called(search.tool, CALL_PREFIX + "1_0"),))
+    found = Message("tool", "1. The user said: I live in Paris.", tool_call_id=CALL_PREFIX + "1_0")
+    return planned(question, call, found, tools=tools)
+
+
+def called(name: str, id: str) -> ToolCall:
+    return ToolCall(id, name, '{"query": "What should I wear today?", "limit": 5}')
+
+
+def test_what_to_wear_is_searched_in_the_memories_and_then_on_the_web_g_31():
+    assert wears(*ALL) == [Call("search", {"query": "What should I wear today? Paris"})]
+
+
+def test_without_the_web_the_memories_are_the_answer():
+    answer = wears(STORE, SEARCH)
+
+    assert isinstance(answer, str)
+    assert "I live in Paris." in answer
+
+
+def test_tools_that_are_not_listed_are_not_called():
+    text = "I live in Paris"
+
+    assert isinstance(planned(text, tools=(WEATHER,)), str)
+    assert planned(text, tool_choice="none") != planned(text)
