@@ -45,6 +45,7 @@ FEATURES = {
     "web_fetch": "enabled",
     "representation_tooling": "add_attachment",
     "questions": "",
+    "search_conversations": "enabled",
     "subagents": "enabled",
     "tool_access_filter": "enabled",
 }

@@ -68,6 +68,8 @@ DIFFERENCES = {
     "Features.properties.tool_access_filter": "ours only",
     # An addition: on the page there is somebody whom the model can ask.
     "Features.properties.questions": "ours only",
+    # An addition: the page keeps conversations.
+    "Features.properties.search_conversations": "ours only",
     # An addition: the page of the conversation runs tools.
     "$.properties.tool_sets.items.discriminator.mapping.client": "ours only",
     "$.properties.tool_sets.items.oneOf": "8 kinds instead of 7",
