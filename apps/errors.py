@@ -12,6 +12,8 @@
     + FileChanged             it was changed, deleted or created since the writer last saw it
     + FileTooLarge            it has too many bytes, or its owner has no room for it
     + FetchRefused            it is on the Internet and could not be fetched; `reason` says why
+  - MemoryRefused             what should be remembered is not fit for that, or there is no room
+    + MemoryMissing           the caller has no such memory
   - ModelFailed               the model's service refused, broke off or timed out
   - ServiceFailed             DIAL Core refused, broke off or timed out; no model's answer was asked
   - CallsItself               an application stands below itself, or too many below each other
@@ -126,6 +128,19 @@ class FetchRefused(FileRefused):
     def __init__(self, reason: FetchReason, text: str) -> None:
         super().__init__(text)
         self.reason = reason
+
+
+class MemoryRefused(QuickAppError):
+    """`field` names what is wrong with a memory, "" for the memories as a whole."""
+
+    code = "memory_refused"
+
+    def __init__(self, field: str, text: str) -> None:
+        super().__init__(text)
+        self.field = field
+
+
+class MemoryMissing(MemoryRefused): ...
 
 
 class ModelFailed(QuickAppError):

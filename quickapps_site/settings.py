@@ -523,6 +523,8 @@ FILES_MAX_BYTES_PER_USER = env.integer(
 )
 """Of all files that one owner keeps here; zero is no limit."""
 FILES_MAX_COUNT_PER_USER = env.integer("FILES_MAX_COUNT_PER_USER", 10_000, least=1, also=0)
+MEMORY_CACHE_MAX_BYTES = env.integer("MEMORY_CACHE_MAX_BYTES", 64 * 1024 * 1024, least=1)
+"""Of what this process has read of people's memories, to search it again without reading."""
 DOCUMENTS_SECONDS = env.seconds("DOCUMENTS_SECONDS", 30.0, most=300)
 """For the text of one document, in a process of its own."""
 DOCUMENTS_MEMORY_MB = env.integer("DOCUMENTS_MEMORY_MB", 512, least=256)

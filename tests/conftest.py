@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,13 @@ def nothing_is_kept_between_tests() -> Iterator[None]:
     deployments.forget()
     mcp_servers.forget()
     pins.forget()
+    forget_memories()
+
+
+def forget_memories() -> None:
+    # Few tests need this module, which imports NumPy.
+    if (module := sys.modules.get("apps.workspace.memories.cache")) is not None:
+        module.CACHE.clear()
 
 
 @pytest.fixture(autouse=True)

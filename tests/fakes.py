@@ -28,6 +28,7 @@ from apps.errors import DeploymentNotFound
 from apps.runs.nested import find_application
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.port import DeploymentInfo
+from tests.workspace.embeddings.hashed import HashedEmbedder
 
 OBJECT: Mapping[str, Any] = {"type": "object", "properties": {}}
 
@@ -120,6 +121,9 @@ class FakeWorkspace(LocalWorkspace):
         idle_seconds: float | None = None,
     ) -> Model:
         return self.models[deployment_id]
+
+    async def embedder(self, deployment_id: str | None) -> HashedEmbedder:
+        return HashedEmbedder(deployment_id or "hashed")
 
 
 class ModelsWorkspace(LocalWorkspace):

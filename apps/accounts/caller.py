@@ -26,6 +26,8 @@ class Caller:
     user_id: int | None = None
     scope: frozenset[int] | None = None
     """The ids of the applications that a key is limited to; None: no limit."""
+    end_user: str = ""
+    """Whom a program with a key asks for, as its request names them; "" if it does not."""
     locale: str = "en"
     timezone: str = ""
     """The IANA name of the user's time zone, "" if it is not known."""

@@ -7,10 +7,14 @@ Methods raise `Unsupported` for features that a workspace lacks and, unless they
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from apps.agent.model import Model
+from apps.workspace.embeddings.port import Embedder
 from apps.workspace.stored_files import Files
+
+if TYPE_CHECKING:  # it imports NumPy, which costs every process memory and which few need
+    from apps.workspace.memories.port import MemoryStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +112,22 @@ class Workspace(Protocol):
         """
         ...
 
+    async def embedder(self, deployment_id: str | None) -> Embedder:
+        """A deployment that embeds texts; None for the installation's default.
+
+        Raises `DeploymentNotFound`, also for a deployment of another kind.
+        """
+        ...
+
     async def usable_deployments(self) -> Collection[str] | None:
         """The ids of all deployments that the caller may use; None when unknown."""
+        ...
+
+    async def memories(self, *, is_shared: bool = False) -> "MemoryStore | None":
+        """What the application of this run remembers of its caller; None for one of whom nothing is.
+
+        `is_shared`: what all applications that share their memories remember, if the caller agreed.
+        """
         ...
 
     async def prompt(self, path: str) -> str:

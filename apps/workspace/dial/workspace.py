@@ -3,13 +3,13 @@
 import copy
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
 
 from apps.accounts.caller import Caller
 from apps.agent.model import Model
-from apps.errors import ServiceFailed
+from apps.errors import DeploymentNotFound, ServiceFailed
 from apps.workspace.dial import channel
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import Core, path_segment
@@ -20,8 +20,12 @@ from apps.workspace.dial.models import DialCompletions
 from apps.workspace.dial.resources import grant_reading, read_prompt
 from apps.workspace.dial.skills import Skills
 from apps.workspace.dial.toolsets import find_endpoint
+from apps.workspace.embeddings.port import Embedder
 from apps.workspace.openai.model import OpenAIModel
 from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
+
+if TYPE_CHECKING:
+    from apps.workspace.memories.port import MemoryStore
 
 logger = logging.getLogger(__name__)
 
@@ -86,6 +90,9 @@ class DialWorkspace:
             idle_seconds=idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
         )
 
+    async def embedder(self, deployment_id: str | None) -> Embedder:
+        raise DeploymentNotFound(deployment_id or "")
+
     async def usable_deployments(self) -> frozenset[str] | None:
         try:
             listed = await self.calls.get_json("/v1/deployment-names", DEPLOYMENT_TYPES)
@@ -96,6 +103,13 @@ class DialWorkspace:
         if names is None:
             logger.warning("DIAL Core's list of deployments is not understood.")
         return names
+
+    async def memories(self, *, is_shared: bool = False) -> "MemoryStore | None":
+        # An application can write to its own folder alone, so nothing is shared here.
+        # Imported with the first use, because it needs NumPy.
+        from apps.workspace.dial.memories import memories_at
+
+        return memories_at(self.calls, await self.files.home())
 
     async def prompt(self, path: str) -> str:
         """Raises `FileRefused`."""

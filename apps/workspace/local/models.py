@@ -11,6 +11,10 @@ from django.db import models
 
 from apps.manifest.secrets import NAME
 from apps.workspace.egress.headers import header_value_problem
+from apps.workspace.local.remembered import MemoryCollection as MemoryCollection
+from apps.workspace.local.remembered import MemoryMerge as MemoryMerge
+from apps.workspace.local.remembered import MemorySettings as MemorySettings
+from apps.workspace.local.remembered import StoredMemory as StoredMemory
 from apps.workspace.local.secrets import SecretField
 from apps.workspace.local.servers import MOST_SERVERS, read_server
 from apps.workspace.local.tool_accounts import RegisteredClient as RegisteredClient

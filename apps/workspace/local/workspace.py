@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from channels.db import database_sync_to_async
 
@@ -11,6 +11,7 @@ from apps.accounts.caller import Caller
 from apps.agent.model import Model
 from apps.demo.model import DemoModel
 from apps.errors import DeploymentNotFound, FileRefused, Unsupported
+from apps.workspace.embeddings.port import Embedder
 from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.local.deployments import (
     FoundDeployment,
@@ -22,6 +23,9 @@ from apps.workspace.local.deployments import (
 from apps.workspace.local.models import Deployment
 from apps.workspace.openai.model import make_model as make_openai_model
 from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
+
+if TYPE_CHECKING:
+    from apps.workspace.memories.port import MemoryStore
 
 
 def make_model(deployment: FoundDeployment, idle_seconds: float | None = None) -> Model:
@@ -115,9 +119,22 @@ class LocalWorkspace:
             narrowed = self if headers is None else self.with_headers(headers)
             return (await self.find_application(deployment_id, narrowed)).model
 
+    async def embedder(self, deployment_id: str | None) -> Embedder:
+        raise DeploymentNotFound(deployment_id or "")
+
     async def usable_deployments(self) -> frozenset[str]:
         enabled: list[str] = await database_sync_to_async(enabled_deployment_ids)()
         return frozenset((*enabled, *await self.list_applications(self.caller)))
+
+    async def memories(self, *, is_shared: bool = False) -> "MemoryStore | None":
+        if not self.chain:
+            return None
+        # Imported with the first use, because it needs NumPy.
+        from apps.workspace.local.memories import find_memories
+
+        find = database_sync_to_async(find_memories)
+        found: MemoryStore | None = await find(self.caller, self.chain[-1], is_shared=is_shared)
+        return found
 
     async def prompt(self, path: str) -> str:
         """Raises `Unsupported`."""

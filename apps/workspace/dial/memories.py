@@ -1,0 +1,204 @@
+"""Memories in the caller's own storage at DIAL Core: one file, and one with what was merged.
+
+Only a file that Core does not find counts as empty. Whatever else it says, and a file that cannot
+be read, is a failure: the next write would replace what is there.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from apps.agent.backoff import Backoff
+from apps.errors import FileChanged, ServiceFailed
+from apps.workspace.dial.calls import Calls
+from apps.workspace.dial.failures import CoreRefused
+from apps.workspace.dial.file_infos import info_of_content, plain_etag, written_info
+from apps.workspace.dial.files import seconds
+from apps.workspace.dial.wire import File, mapping
+from apps.workspace.memories.cache import CACHE
+from apps.workspace.memories.document import read, read_merges, write, write_merges
+from apps.workspace.memories.limits import MERGES_KEPT_DAYS
+from apps.workspace.memories.port import Change, Changed, Collection, Merge
+
+T = TypeVar("T")
+
+FOLDER = "__long-memories/"
+JSON = "application/json"
+MOST_MEMORIES = 1_000
+"""Each write sends the whole file: about 5 MB with as many."""
+MOST_BYTES = 64 * 1024 * 1024
+"""Of a file that is read; others may have written it."""
+ATTEMPTS = Backoff(attempts=10, initial_delay=0.05, max_delay=1.0)
+"""At a change that another process was quicker with."""
+
+_locks: WeakKeyDictionary[
+    asyncio.AbstractEventLoop, WeakValueDictionary[tuple[str, str], asyncio.Lock]
+] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class CoreFile:
+    """All methods raise `ServiceFailed`."""
+
+    calls: Calls
+    path: str
+
+    async def etag(self) -> str | None:
+        """None if there is no such file."""
+        try:
+            found = mapping(await self.calls.get_json(f"/v1/metadata/{self.path}"))
+        except CoreRefused as refusal:
+            if refusal.status == 404:
+                return None
+            raise
+        return plain_etag(str(found.get("etag") or ""))
+
+    async def read(self) -> tuple[str, bytes] | None:
+        """The ETag and the content; None if there is no such file."""
+        try:
+            answer = await self.calls.get(
+                f"/v1/{self.path}", most_bytes=MOST_BYTES, seconds=seconds()
+            )
+        except CoreRefused as refusal:
+            if refusal.status == 404:
+                return None
+            raise
+        return info_of_content(self.path, answer).etag, answer.body
+
+    async def write(self, content: bytes, etag: str | None) -> str:
+        """Replace the content that has the ETag, None: that is not there yet; return the new one.
+
+        Raises `FileChanged`.
+        """
+        condition = {"If-None-Match": "*"} if etag is None else {"If-Match": etag}
+        file = File(content, JSON)
+        try:
+            answer = await self.calls.send(
+                "PUT", f"/v1/{self.path}", headers=condition, seconds=seconds(), file=file
+            )
+        except CoreRefused as refusal:
+            if refusal.status == 412:
+                raise FileChanged(f"{self.path} was changed meanwhile.") from refusal
+            raise
+        return written_info(self.path, answer, len(content), JSON).etag
+
+    async def delete(self) -> None:
+        try:
+            await self.calls.send("DELETE", f"/v1/{self.path}")
+        except CoreRefused as refusal:
+            if refusal.status != 404:
+                raise
+
+
+@dataclass(frozen=True, slots=True)
+class DialMemories:
+    data: CoreFile
+    merged: CoreFile
+
+    @property
+    def most(self) -> int:
+        return MOST_MEMORIES
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.data.calls.core.url, self.data.path
+
+    async def load(self) -> Collection:
+        return (await self.newest())[1]
+
+    async def newest(self) -> tuple[str | None, Collection]:
+        """The collection with the ETag of its file; the file is read only if that has changed."""
+        kept = CACHE.get(self.key)
+        if kept is not None and kept[0] == await self.data.etag():
+            return str(kept[0]), kept[1]
+        found = await self.data.read()
+        if found is None:
+            CACHE.drop(self.key)
+            return None, Collection()
+        etag, content = found
+        collection = await decoded(read, content, self.data.path)
+        CACHE.put(self.key, etag, collection)
+        return etag, collection
+
+    async def change(self, change: Change[T]) -> T:
+        async with lock_of(self.key):
+            attempt = 1
+            while True:
+                try:
+                    return await self.attempt(change)
+                except FileChanged as error:
+                    pause = ATTEMPTS.pause(attempt)
+                    if pause is None:
+                        raise ServiceFailed("The memories are being changed by others.") from error
+                attempt += 1
+                await asyncio.sleep(pause)
+
+    async def attempt(self, change: Change[T]) -> T:
+        """Raises `FileChanged`, and as the change."""
+        etag, before = await self.newest()
+        changed = change(before)
+        after = changed.collection
+        # Originals are kept before they leave the memories, and given up after they are back.
+        if changed.merged:
+            await self.change_merges(changed)
+        if after is not before:
+            content = await asyncio.to_thread(write, after, datetime.now(UTC))
+            CACHE.put(self.key, await self.data.write(content, etag), after)
+        if changed.undone and not changed.merged:
+            await self.change_merges(changed)
+        return changed.result
+
+    async def change_merges(self, changed: Changed[T]) -> None:
+        found = await self.merged.read()
+        known = [] if found is None else await decoded(read_merges, found[1], self.merged.path)
+        new = {merge.id for merge in changed.merged}
+        rest = [one for one in known if one.id not in changed.undone | new]
+        content = write_merges(kept_still([*rest, *changed.merged]))
+        await self.merged.write(content, None if found is None else found[0])
+
+    async def merges(self) -> Sequence[Merge]:
+        found = await self.merged.read()
+        if found is None:
+            return ()
+        return kept_still(await decoded(read_merges, found[1], self.merged.path))
+
+    async def delete_all(self) -> None:
+        async with lock_of(self.key):
+            await self.merged.delete()
+            await self.data.delete()
+            CACHE.drop(self.key)
+
+
+async def decoded(decode: Callable[[bytes], T], content: bytes, path: str) -> T:
+    """Raises `ServiceFailed` for content of another shape."""
+    try:
+        return await asyncio.to_thread(decode, content)
+    except (ValueError, RecursionError) as error:
+        raise ServiceFailed(
+            f"The file {path} cannot be read, so it is left as it is: {error}.", reason="answer"
+        ) from error
+
+
+def kept_still(merges: Sequence[Merge]) -> list[Merge]:
+    since = datetime.now(UTC) - timedelta(days=MERGES_KEPT_DAYS)
+    return [merge for merge in merges if merge.merged_at >= since]
+
+
+def lock_of(key: tuple[str, str]) -> asyncio.Lock:
+    """Makes changes of this process wait for each other, which spares them attempts."""
+    locks = _locks.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
+    lock = locks.get(key)
+    if lock is None:
+        lock = locks[key] = asyncio.Lock()
+    return lock
+
+
+def memories_at(calls: Calls, home: str) -> DialMemories:
+    """`home` is the folder of the application in the bucket of its caller; it ends with a slash."""
+    folder = f"{home}{FOLDER}"
+    return DialMemories(
+        CoreFile(calls, f"{folder}data.json"), CoreFile(calls, f"{folder}merged.json")
+    )

@@ -1,0 +1,122 @@
+"""Rows of what is remembered of people and callers, and what people have switched on."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from apps.workspace.memories.limits import MERGES_KEPT_DAYS
+
+
+class MemoryCollection(models.Model):
+    """The memories of one owner: of a bucket in one application, or ("") in all of them.
+
+    `end_user` is a hash of whom a program with a key asks for, "" if it does not say. `version` is
+    another one after each change.
+    """
+
+    bucket = models.CharField(max_length=100)
+    end_user = models.CharField(max_length=64, blank=True)
+    application = models.CharField(max_length=200, blank=True)
+    model = models.CharField(max_length=300, blank=True)
+    version = models.UUIDField(default=uuid.uuid4)
+    deduplicated_at = models.DateTimeField(null=True, blank=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("bucket", "end_user", "application"), name="one_collection_of_an_owner"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.bucket} in {self.application or 'all applications'}"
+
+
+class StoredMemory(models.Model):
+    """`number` is the id of the memory in its collection, `vector` has 32 bits for each number."""
+
+    collection = models.ForeignKey(
+        MemoryCollection, on_delete=models.CASCADE, related_name="memories"
+    )
+    number = models.BigIntegerField()
+    content = models.TextField()
+    importance = models.FloatField()
+    category = models.CharField(max_length=100)
+    topics = models.JSONField(default=list)
+    vector = models.BinaryField()
+    unknown_share = models.FloatField(default=0.0)
+    is_separate = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("collection", "number"), name="one_memory_of_a_number"),
+        )
+
+    def __str__(self) -> str:
+        return f"memory {self.number}"  # never its content, which may come into a log
+
+
+class MemoryMerge(models.Model):
+    """Memories that were merged; `originals` as `apps.workspace.memories.document` writes them."""
+
+    collection = models.ForeignKey(
+        MemoryCollection, on_delete=models.CASCADE, related_name="merges"
+    )
+    number = models.BigIntegerField()
+    survivor = models.BigIntegerField()
+    merged_at = models.DateTimeField()
+    originals = models.JSONField()
+
+    def __str__(self) -> str:
+        return f"merge into memory {self.survivor}"
+
+
+class MemorySettings(models.Model):
+    """What somebody wants to be remembered. Without a row they have changed nothing.
+
+    `is_shared`: applications that ask for it share one collection.
+    """
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memory_settings"
+    )
+    is_enabled = models.BooleanField(default=True)
+    is_shared = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return f"memory settings of user {self.user_id}"
+
+
+def settings_of(user_id: int) -> MemorySettings:
+    """The stored settings, or new ones that are not stored yet."""
+    found = MemorySettings.objects.filter(user=user_id).first()
+    return found or MemorySettings(user_id=user_id)
+
+
+def change_settings(user_id: int, *, is_enabled: bool, is_shared: bool) -> MemorySettings:
+    fields = {"is_enabled": is_enabled, "is_shared": is_shared}
+    changed, _ = MemorySettings.objects.update_or_create(user_id=user_id, defaults=fields)
+    return changed
+
+
+def collections_of_user(user_id: int) -> list[MemoryCollection]:
+    """Those with memories, by application; the shared one first."""
+    rows = MemoryCollection.objects.filter(bucket=f"user-{user_id}", memories__isnull=False)
+    return list(rows.order_by("application").distinct())
+
+
+def delete_old_merges() -> int:
+    """Delete what cannot be undone any more; return how many merges these were."""
+    before = timezone.now() - timedelta(days=MERGES_KEPT_DAYS)
+    deleted, _ = MemoryMerge.objects.filter(merged_at__lt=before).delete()
+    return deleted
+
+
+def delete_memories_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
+    """Receives the signal that the account of somebody here was deleted."""
+    MemoryCollection.objects.filter(bucket=f"user-{instance.pk}").delete()

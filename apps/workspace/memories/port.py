@@ -1,0 +1,111 @@
+"""The memories of one owner: a person in one application, or in all of an installation."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+Vectors = NDArray[np.float32]
+"""One row for each text, of unit length."""
+
+NO_VECTORS: Vectors = np.empty((0, 0), np.float32)
+GENERAL = "general"
+"""The category of a memory that names none."""
+IMPORTANCE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Something that is remembered of its owner.
+
+    - `id`: the Unix second in which it was stored, or the next one that no other memory has.
+    - `importance`: from 0 to 1.
+    - `unknown_share`: as in `Embeddings`.
+    - `is_separate`: its owner has undone a merge, so it is merged with none any more.
+    """
+
+    id: int
+    content: str
+    importance: float = IMPORTANCE
+    category: str = GENERAL
+    topics: tuple[str, ...] = ()
+    unknown_share: float = 0.0
+    is_separate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Memories that were merged because they say much the same.
+
+    `survivor` is the id of the memory that has them all, one of the `originals` as they were before.
+    """
+
+    id: int
+    survivor: int
+    merged_at: datetime
+    originals: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Collection:
+    """All memories of one owner, in the order in which they were stored.
+
+    `vectors` has their embeddings by `model`, in the same order. `deduplicated_at` is None before
+    duplicates were first looked for.
+    """
+
+    memories: tuple[Memory, ...] = ()
+    vectors: Vectors = field(default_factory=lambda: NO_VECTORS, repr=False)
+    model: str = ""
+    deduplicated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changed(Generic[T]):
+    """What a change makes of a collection, and its result.
+
+    A memory that is the same object as before has the same vector, unless `model` or the length of
+    vectors changes. `merged` are new merges, `undone` the ids of those that are no more.
+    """
+
+    collection: Collection
+    result: T
+    merged: Sequence[Merge] = ()
+    undone: frozenset[int] = frozenset()
+
+
+Change = Callable[[Collection], Changed[T]]
+"""Raises whatever it refuses with; nothing is stored then."""
+
+
+class MemoryStore(Protocol):
+    """The memories of one owner. All methods raise `ServiceFailed` when they cannot be reached or
+    read; nothing is overwritten then.
+    """
+
+    @property
+    def most(self) -> int:
+        """How many memories there is room for."""
+        ...
+
+    async def load(self) -> Collection: ...
+
+    async def change(self, change: Change[T]) -> T:
+        """Apply a change to the newest collection and store what it makes, if that differs.
+
+        It may be called several times, because another process was quicker. Raises as the change.
+        """
+        ...
+
+    async def merges(self) -> Sequence[Merge]:
+        """Those of the last 30 days, the oldest first."""
+        ...
+
+    async def delete_all(self) -> None:
+        """Delete the memories, and the originals of merges."""
+        ...
