@@ -172,6 +172,7 @@ def start(
     before = (past.steps, past.interactions, begun.consents)
     supervisor = RunSupervisor(hub, begun.log, end, *before)
     recorder = AnswerRecorder(supervisor.record, past.transcript)
+    caller = replace(caller, is_remembered=begun.conversation.has_memory)
     searching = earlier_conversations(caller, application, begun.run.stream)
     request = RunRequest(begun.messages, search_conversations=searching)
 

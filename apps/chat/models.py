@@ -43,6 +43,9 @@ class Conversation(models.Model):
     is_unread = models.BooleanField(
         "unread", default=False, help_text="An answer ended since its owner last looked."
     )
+    has_memory = models.BooleanField(
+        "memory", default=True, help_text="Its answers may use what is remembered of its owner."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
 
