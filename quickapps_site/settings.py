@@ -455,6 +455,7 @@ CAPABILITIES = [
     "apps.capabilities.mcp.capability.mcp",
     "apps.capabilities.dial_app.capability.dial_app",
     "apps.capabilities.skills.capability.skills",
+    "apps.capabilities.memory.capability.memory",  # its rules stand below the skills
     "apps.capabilities.subagents.capability.subagents",
     "apps.capabilities.hooks.capability.hooks",  # before tools are withheld: it calls those as well
     "apps.capabilities.discovery.capability.discovery",

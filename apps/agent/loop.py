@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from apps.agent.calls import ToolOutcome, refusal, result_message, static_names
 from apps.agent.early_stages import EarlyStages
 from apps.agent.events import AnnotationAdded, Emit, ToolCallsRequested
 from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
-from apps.agent.messages import Message, ToolCall, as_json, last_calling, unanswered
+from apps.agent.messages import Message, ToolCall, last_calling, unanswered
 from apps.agent.model import Model, ModelRequest
 from apps.agent.model_stages import ModelStages
 from apps.agent.model_steps import (
@@ -28,7 +28,7 @@ from apps.agent.model_steps import (
     repeat_reply,
 )
 from apps.agent.progress import Progress, Timing, Turn
-from apps.agent.records import log_payload, log_refused_calls, log_reply
+from apps.agent.records import log_messages, log_refused_calls, log_reply
 from apps.agent.replay import Replay, end_replay
 from apps.agent.replies import RetryPolicy, call_ids
 from apps.agent.stages import Announcement, DeferredStages
@@ -62,7 +62,8 @@ class AgentLoop:
     `recoveries` are tried in their order when the model fails, once in a run. `batch_seconds` is
     the time for all calls of one answer; `failed_turns` is after how many turns in a row whose
     calls all failed the run ends, 0 for never. What the `ledger` has is not done again; `is_resumed` if
-    another process has begun the run. An application that plays the model shares the `taint`.
+    another process has begun the run. An application that plays the model shares the `taint`. What
+    the `private` tools say is not logged.
     """
 
     model: Model
@@ -87,6 +88,7 @@ class AgentLoop:
     ledger: Ledger = NO_LEDGER
     is_resumed: bool = False
     taint: Taint | None = None
+    private: Set[str] = frozenset()
 
     async def run(self, messages: Sequence[Message], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, adding every new message to `progress`; return the finish reason.
@@ -181,14 +183,14 @@ class AgentLoop:
             progress.say("".join(assembly.text))
         turn.deferred.close()
         reply = assembly.reply(self.name, call_ids(request.messages))
-        log_reply(reply, self.name, progress.iterations, seconds)
+        log_reply(reply, self.name, progress.iterations, seconds, self.private)
         return reply
 
     async def request(self, turn: Turn) -> ModelRequest:
         messages = turn.conversation
         for step in self.view:
             messages = await step(messages)
-        log_payload("messages for the model", lambda: as_json(messages))
+        log_messages(messages, self.private)
         is_first = turn.progress.iterations == 1
         first = self.first_parameters if is_first or self.requires_external else {}
         parameters = {**self.parameters, **first}

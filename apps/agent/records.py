@@ -5,9 +5,10 @@ A text line has the fields behind the name; the JSON formatter finds them in the
 
 import logging
 from collections.abc import Callable, Iterable, Set
+from dataclasses import replace
 
 from apps.agent.assembly import Reply
-from apps.agent.messages import ToolCall, as_json
+from apps.agent.messages import Message, ToolCall, as_json
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +54,37 @@ def log_payload(what: str, content: Callable[[], str]) -> None:
         payloads.debug("[payload] %s: %s", what, content())
 
 
-def log_reply(reply: Reply, deployment: str, iteration: int, seconds: float) -> None:
+def size_of(text: str) -> str:
+    """What is logged of a private text."""
+    return f"({len(text):,} characters, private)"
+
+
+def without_private(messages: Iterable[Message], names: Set[str]) -> list[Message]:
+    """The messages with the sizes of what calls of these tools say, and their results."""
+    shown, ids = [], set[str]()
+    for message in messages:
+        private = {call.id for call in message.tool_calls if call.name in names}
+        ids |= private
+        if private:
+            calls = tuple(
+                replace(call, arguments=size_of(call.arguments)) if call.id in private else call
+                for call in message.tool_calls
+            )
+            message = replace(message, tool_calls=calls)
+        elif message.tool_call_id in ids:
+            message = replace(message, content=size_of(message.text))
+        shown.append(message)
+    return shown
+
+
+def log_messages(messages: Iterable[Message], private: Set[str]) -> None:
+    """`private` are the names of private tools, here and below."""
+    log_payload("messages for the model", lambda: as_json(without_private(messages, private)))
+
+
+def log_reply(
+    reply: Reply, deployment: str, iteration: int, seconds: float, private: Set[str] = frozenset()
+) -> None:
     message = reply.message
     record(
         logger,
@@ -66,7 +97,7 @@ def log_reply(reply: Reply, deployment: str, iteration: int, seconds: float) -> 
         content_length=len(message.text),
         tokens=sum(one.input + one.output for one in reply.usage),
     )
-    log_payload("answer of the model", lambda: as_json([message]))
+    log_payload("answer of the model", lambda: as_json(without_private([message], private)))
 
 
 def log_refused_calls(

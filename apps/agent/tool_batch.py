@@ -12,7 +12,7 @@ from apps.agent.events import ModelUsage
 from apps.agent.ledger import InteractionKind
 from apps.agent.messages import Message, ToolCall
 from apps.agent.progress import Timing, Turn
-from apps.agent.records import log_payload
+from apps.agent.records import log_payload, size_of
 from apps.agent.replay import end_replay
 from apps.agent.time_limits import time_limit
 from apps.agent.tool_steps import ToolSteps
@@ -89,10 +89,11 @@ class ToolBatch:
     async def call(self, place: int) -> ToolOutcome:
         """Make one call. Its failure does not end the others, and the model gets a reply."""
         call, progress = self.steps.calls[place], self.turn.progress
-        log_payload(f"arguments of {call.name}", lambda: call.arguments)
+        tool = self.find(call.name)
+        shown = size_of if tool is not None and tool.is_private else str
+        log_payload(f"arguments of {call.name}", lambda: shown(call.arguments))
         spent: list[ModelUsage] = []
         with self.turn.early.taken(call) as early:
-            tool = self.find(call.name)
             if tool is None:
                 refused = self.refuse(call.name)
                 outcome = ToolOutcome(refused, "open", refused.content)
@@ -106,7 +107,7 @@ class ToolBatch:
                     progress.usage += spent
         if outcome.seconds is not None:
             progress.timings.append(Timing(call.name, outcome.seconds, is_tool=True))
-        log_payload(f"result of {call.name}", lambda: outcome.result.content)
+        log_payload(f"result of {call.name}", lambda: shown(outcome.result.content))
         if not self.is_kept:
             return answerable(outcome, self.steps.ledger.can_ask)
         self.steps.end(place, outcome, spent)

@@ -113,7 +113,8 @@ CallTool = Callable[[Invocation], Coroutine[Any, Any, ToolResult]]
 @dataclass(frozen=True, slots=True)
 class Tool:
     """`toolset` is its place in the manifest, "" for none. `constants` are arguments of every call
-    that the model does not see. `is_repeatable`: two calls have the effect of one.
+    that the model does not see. `is_repeatable`: two calls have the effect of one. `is_private`:
+    arguments and results are for the person alone; logs and operators see how long they are.
     """
 
     spec: ToolSpec
@@ -123,6 +124,7 @@ class Tool:
     """Opens its stage while the arguments arrive; None: the stage opens with the call."""
     constants: Mapping[str, Any] = field(default_factory=dict)
     is_repeatable: bool = False
+    is_private: bool = False
 
 
 @dataclass(slots=True)
@@ -136,6 +138,12 @@ class Toolbox:
     listed: dict[str, Tool] = field(default_factory=dict)
     unlisted: dict[str, Tool] = field(default_factory=dict)
     hidden: dict[str, Tool] = field(default_factory=dict)
+
+    @property
+    def private(self) -> frozenset[str]:
+        """The names of private tools."""
+        groups = (self.listed, self.unlisted, self.hidden)
+        return frozenset(n for group in groups for n, tool in group.items() if tool.is_private)
 
     @property
     def names(self) -> frozenset[str]:

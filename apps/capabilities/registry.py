@@ -151,6 +151,8 @@ class Opening:
     """Those that every application of this installation is offered."""
     search_conversations: SearchConversations | None = None
     """None where the caller has no account on the page."""
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    """The predefined prompts of this installation, by name."""
     taint: Taint = field(default_factory=Taint)
     """What the conversation has read that is not to be trusted."""
 

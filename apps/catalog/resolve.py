@@ -22,6 +22,7 @@ from apps.capabilities.registry import Prepared, prepare
 from apps.catalog.content import installed as content_installed
 from apps.catalog.content.installed import installed, installed_now, refreshed_at
 from apps.catalog.content.layers import Content
+from apps.catalog.content.prompts import installed_prompts
 from apps.catalog.content.references import resolve_references
 from apps.catalog.content.skills import installed_skills
 from apps.catalog.models import Application
@@ -44,7 +45,7 @@ class ResolvedApplication:
     """An application that can be opened. `version` changes whenever its row is saved.
 
     Applications of DIAL Core have no row: `id` and `version` are 0, `slug` is Core's name.
-    `skills` are the predefined ones.
+    `skills` and `prompts` are the predefined ones.
     """
 
     id: int
@@ -56,6 +57,7 @@ class ResolvedApplication:
     manifest: Manifest
     prepared: Prepared
     skills: tuple[InstalledSkill, ...] = ()
+    prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
     document: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """The manifest as it was written."""
 
@@ -173,6 +175,7 @@ def prepare_application(
         manifest=manifest,
         prepared=prepared,
         skills=installed_skills(content),
+        prompts=installed_prompts(content),
         document=application.manifest,
     )
 

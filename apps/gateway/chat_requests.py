@@ -80,6 +80,11 @@ class ChatRequest(Struct):
         """Parameters, beside the messages, that may hold any JSON."""
         return [self.tools, self.tool_choice, self.response_format]
 
+    @property
+    def end_user(self) -> str:
+        """Whom the client asks for, "" if it does not say."""
+        return ""
+
 
 @dataclass(frozen=True, slots=True)
 class PreparedRun:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractContextManager, aclosing, nullcontext
+from dataclasses import replace
 from functools import partial
 
 from django.conf import settings
@@ -86,10 +87,11 @@ class CompletionConsumer(GatewayConsumer):
         if asked.n is not None and asked.n > 1:
             raise ManyChoices(application.slug)
         prepared = prepare(application)
-        workspace = self.open_workspace(visitor.caller, application)
+        caller = replace(visitor.caller, end_user=asked.end_user)
+        workspace = self.open_workspace(caller, application)
         prepared = await with_unsupported(prepared, application, workspace)
         self.headers = ignored_header(prepared.ignored)
-        events = stream(partial(self.run, application, prepared.request, workspace, visitor.caller))
+        events = stream(partial(self.run, application, prepared.request, workspace, caller))
         return events, application.slug, bool(asked.stream)
 
     async def run(

@@ -78,6 +78,10 @@ class OpenAIRequest(ChatRequest, forbid_unknown_fields=True):
     def objects(self) -> list[Any]:
         return [*super().objects, self.prediction]
 
+    @property
+    def end_user(self) -> str:
+        return self.user or ""
+
 
 class WithUnknown(OpenAIRequest, forbid_unknown_fields=False):
     pass

@@ -6,6 +6,7 @@ from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from apps.manifest.approvals import AnswerSeconds, Approval
+from apps.manifest.memory import Memory
 from apps.manifest.nodes import IN_PREVIEW, Node, unpublished
 from apps.manifest.subagents import Subagents
 
@@ -185,5 +186,7 @@ class Features(Node):
     says."""
     subagents: Subagents | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Helpers that the model hands tasks to. Null: none."""
+    memory: Memory | None = None
+    """What the model remembers of a person, in later conversations too. Null: nothing."""
     tool_access_filter: ToolAccessFilter | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Leave out tools that the caller may not use. Null: all are offered."""

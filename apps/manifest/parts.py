@@ -47,6 +47,7 @@ FEATURES = {
     "questions": "",
     "search_conversations": "enabled",
     "subagents": "enabled",
+    "memory": "enabled",
     "tool_access_filter": "enabled",
 }
 """The features that are parts, each with the field that switches it on where it is not null."""

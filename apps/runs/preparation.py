@@ -160,6 +160,7 @@ class Preparation:
             failed_turns=0 if self.opening.caller.kind == "dial" else settings.FAILED_TURNS_MOST,
             ledger=ledger,
             taint=self.opening.taint,
+            private=toolbox.private,
         )
         if not ledger.is_kept:
             return loop

@@ -87,6 +87,7 @@ async def run(
         messages=given,
         skills=application.skills,
         search_conversations=request.search_conversations,
+        prompts=application.prompts,
         taint=taint,
     )
     with recorded(application.slug, request.messages, progress) as outcome:

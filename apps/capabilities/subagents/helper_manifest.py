@@ -54,7 +54,9 @@ def helper_manifest(manifest: Manifest, wanted: Subagents, chosen: Collection[st
         changes["max_iterations"] = wanted.max_iterations
     features = manifest.features
     if features is not None:
-        features = features.model_copy(update={"subagents": None, "questions": None})
+        features = features.model_copy(
+            update={"subagents": None, "questions": None, "memory": None}
+        )
     return manifest.model_copy(
         deep=True,
         update={

@@ -3,7 +3,7 @@
 The card of such a call gets this JSON: `title`, the call in words; `name` of the tool; `arguments`
 as the model wrote them; `editable`, the JSON Schemas of those that the person may change; `risk`;
 `always`, the scopes in which the person may spare the question from then on; `four_eyes`, whether
-somebody else has to answer; and `because`, a sentence, where it is asked because of what the
+somebody else has to answer; `private`, where only the person may read the arguments; and `because`, a sentence, where it is asked because of what the
 conversation has read.
 
 The answer is `{"outcome": "approved" | "denied" | "timeout"}`, with changed `arguments` or a
@@ -76,6 +76,7 @@ def with_approval(
             return refused(NOBODY_ELSE)
         title = display.title(given, opening.caller.locale)
         asked = card(rules, arguments, title, name, given, risk, because)
+        asked |= {"private": True} if tool.is_private else {}
         seconds, is_set = rules.nearest("seconds"), rules.sets("seconds")
         waiting = Interaction("", "approval", asked, seconds, is_time_set=is_set)
         return Pending(interactions=(waiting,))

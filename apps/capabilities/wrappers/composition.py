@@ -25,7 +25,7 @@ class Wishes:
 
     References in arguments named in `addresses` are not loaded. A tool without `attachment` filters
     its attachments itself, while they arrive. `is_repeatable`: two calls have the effect of one;
-    `is_untrusted`: others decide what results say.
+    `is_untrusted`: others decide what results say. `is_private`: as of `Tool`.
     """
 
     arguments: Arguments
@@ -35,6 +35,7 @@ class Wishes:
     fallback: Fallback = field(default_factory=Fallback)
     is_repeatable: bool = False
     is_untrusted: bool = False
+    is_private: bool = False
     addresses: frozenset[str] = frozenset()
     approval: ApprovalRules = field(default_factory=ApprovalRules)
     risk: Risk = "changes"
@@ -60,5 +61,5 @@ def wrapped(tool: PreparedTool, wishes: Wishes) -> PreparedTool:
     tool = with_stage(tool, wishes.display)
     if wishes.is_untrusted:
         tool = with_untrusted_results(tool)
-    tool = with_approval(tool, wishes.approval, wishes.arguments, wishes.display, wishes.risk)
-    return replace(tool, is_repeatable=wishes.is_repeatable)
+    tool = replace(tool, is_repeatable=wishes.is_repeatable, is_private=wishes.is_private)
+    return with_approval(tool, wishes.approval, wishes.arguments, wishes.display, wishes.risk)

@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Contribution, Open
+from apps.capabilities.wrappers.approval import Risk
 from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import Wishes, prepared_tool
@@ -46,6 +47,8 @@ def internal_tool(
     streams: str = "",
     is_system: bool = False,
     is_repeatable: bool = False,
+    is_private: bool = False,
+    risk: Risk | None = None,
     attachment: AttachmentFilter = EVERYTHING,
     addresses: frozenset[str] = frozenset(),
 ) -> PreparedTool:
@@ -60,7 +63,8 @@ def internal_tool(
         addresses=addresses,
         # The platform's reading tools do nothing that anybody has to know of first.
         approval=approval_rules(manifest).unasked if is_repeatable else approval_rules(manifest),
-        risk="read-only" if is_repeatable else "changes",
+        risk=risk or ("read-only" if is_repeatable else "changes"),
+        is_private=is_private,
     )
     return prepared_tool(name, description, work, wishes, streams=streams)
 

@@ -26,7 +26,7 @@ class PreparedTool:
     `streams` names an argument that is shown while the model writes it, "" for none. `announce`
     gives, for a locale, the opening of the stage before the arguments are complete. `constants` are
     arguments of every call that the model is not told. `is_repeatable`: two calls have the effect
-    of one.
+    of one; `is_private`: as of `Tool`.
     """
 
     spec: ToolSpec
@@ -36,8 +36,17 @@ class PreparedTool:
     announce: Announce = unannounced
     constants: Mapping[str, Any] = field(default_factory=dict)
     is_repeatable: bool = False
+    is_private: bool = False
 
     def bind(self, opening: Opening) -> Tool:
         announcement = self.announce(opening.caller.locale)
         work = partial(self.work, opening)
-        return Tool(self.spec, work, self.toolset, announcement, self.constants, self.is_repeatable)
+        return Tool(
+            self.spec,
+            work,
+            self.toolset,
+            announcement,
+            self.constants,
+            self.is_repeatable,
+            self.is_private,
+        )

@@ -1,10 +1,12 @@
 """Predefined prompts: the variables in them, and the deployments that each is meant for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from django.conf import settings
 
+from apps.catalog.content.layers import Content
 from apps.manifest.manifest import Manifest
 from apps.manifest.problems import Problem
 from apps.manifest.prompts import PredefinedSystemPrompt
@@ -14,6 +16,13 @@ def template_variables(locale: str) -> dict[str, str]:
     """The values for names in braces."""
     today = datetime.now(UTC).date().isoformat()
     return {**settings.PROMPT_VARIABLES, "today": today, "locale": locale}
+
+
+@lru_cache(maxsize=2)
+def installed_prompts(content: Content) -> Mapping[str, str]:
+    """The usable prompts in force, by name. Cached, because content never changes."""
+    prompts = content.items["prompt"].items()
+    return {name: item.value for name, item in prompts if not item.problem}
 
 
 def prompt_of(deployment_id: str) -> str:

@@ -103,9 +103,17 @@ def heading(asked: Interaction) -> str:
 
 
 def shown_arguments(asked: Interaction) -> list[tuple[str, str]]:
-    """The arguments of a call with their values as text, cut where they are very long."""
+    """The arguments of a call with their values as text, cut where they are very long.
+
+    Of a private call only how long they are.
+    """
     arguments = asked.asked.get("arguments") or {}
-    return [(name, shown(value)) for name, value in arguments.items()]
+    show = private if asked.asked.get("private") else shown
+    return [(name, show(value)) for name, value in arguments.items()]
+
+
+def private(value: Any) -> str:
+    return f"{len(value if isinstance(value, str) else json.dumps(value)):,} characters, private"
 
 
 def shown(value: Any) -> str:

@@ -90,7 +90,7 @@ def read(content: bytes) -> Collection:
 
 def read_vectors(embeddings: Sequence[Sequence[float]]) -> Vectors | None:
     """None if they are not of one length."""
-    if len({len(embedding) for embedding in embeddings}) > 1:
+    if len({len(embedding) for embedding in embeddings}) != 1:
         return None
     vectors: Vectors = np.asarray(embeddings, np.float32).reshape(len(embeddings), -1)
     return vectors

@@ -45,6 +45,12 @@ async def list_memories(store: MemoryStore) -> tuple[Memory, ...]:
     return (await store.load()).memories
 
 
+async def most_important(store: MemoryStore, limit: int) -> list[Memory]:
+    """The most important memories; of equally important ones the newest come first."""
+    memories = await list_memories(store)
+    return sorted(memories, key=lambda one: (one.importance, one.id), reverse=True)[:limit]
+
+
 async def search(store: MemoryStore, embedder: Embedder, query: str, limit: int) -> list[Hit]:
     """The memories most like the query, the best first."""
     collection = await store.load()

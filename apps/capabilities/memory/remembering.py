@@ -1,0 +1,82 @@
+"""The memories of one run, and what is done for them beside the calls of tools."""
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Self
+
+from apps.capabilities.registry import Key
+from apps.manifest.memory import Memory
+from apps.workspace.embeddings.port import Embedder
+from apps.workspace.memories.deduplication import deduplicate
+from apps.workspace.memories.port import MemoryStore
+from apps.workspace.memories.pruning import PruneRules, prune
+
+logger = logging.getLogger(__name__)
+
+UPKEEP_SECONDS = 30.0
+
+
+@dataclass(slots=True)
+class Upkeep:
+    """Work that follows stores. Nobody waits for it but the end of the run, whose credentials it
+    needs; a run that is cut takes it along.
+    """
+
+    task: asyncio.Task[None] | None = None
+    is_wanted: bool = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self.task is None:
+            return
+        if error is not None:
+            self.task.cancel()
+        await asyncio.wait([self.task])
+
+
+@dataclass(frozen=True, slots=True)
+class Remembering:
+    """The memories of a run's caller, as its application wants them."""
+
+    store: MemoryStore
+    embedder: Embedder
+    wanted: Memory
+    upkeep: Upkeep = field(default_factory=Upkeep)
+
+    def look_after(self) -> None:
+        """Prune and merge in the background, once for all stores that come meanwhile."""
+        upkeep = self.upkeep
+        upkeep.is_wanted = True
+        if upkeep.task is None or upkeep.task.done():
+            upkeep.task = asyncio.create_task(self.keep_up())
+
+    async def keep_up(self) -> None:
+        while self.upkeep.is_wanted:
+            self.upkeep.is_wanted = False
+            try:
+                async with asyncio.timeout(UPKEEP_SECONDS):
+                    await self.look_once(datetime.now(UTC))
+            except Exception:
+                # The memory is stored; the next store tries again. No content is logged.
+                logger.exception("Memories could not be pruned or merged")
+
+    async def look_once(self, now: datetime) -> None:
+        if (pruning := self.wanted.prune) is not None:
+            rules = PruneRules(pruning.after_days, pruning.below_importance, pruning.at_most)
+            await prune(self.store, rules, now)
+        if self.wanted.deduplicate:
+            await deduplicate(self.store, self.embedder, now)
+
+
+MEMORIES = Key[Remembering]("memories")
+"""Of this run."""

@@ -1,0 +1,48 @@
+"""Memories that are given up by themselves, as an application wants it."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from apps.workspace.memories.edits import without
+from apps.workspace.memories.port import Changed, Collection, MemoryStore
+
+
+@dataclass(frozen=True, slots=True)
+class PruneRules:
+    """Given up is what is older than `after_days` and less important than `below_importance`, if
+    both are set, or what one of them says; and the least important beyond `at_most`.
+    """
+
+    after_days: float | None = None
+    below_importance: float | None = None
+    at_most: int | None = None
+
+
+async def prune(store: MemoryStore, rules: PruneRules, now: datetime) -> int:
+    """Delete what the rules give up; return how many memories these were."""
+    if not given_up(await store.load(), rules, now):
+        return 0
+
+    def change(collection: Collection) -> Changed[int]:
+        ids = given_up(collection, rules, now)
+        return Changed(without(collection, ids) if ids else collection, len(ids))
+
+    return await store.change(change)
+
+
+def given_up(collection: Collection, rules: PruneRules, now: datetime) -> set[int]:
+    """The ids of memories, which are the times when these were stored."""
+    memories, ids = collection.memories, set[int]()
+    if rules.after_days is not None or rules.below_importance is not None:
+        latest = now - timedelta(days=rules.after_days or 0)
+        lowest = rules.below_importance
+        ids = {
+            memory.id
+            for memory in memories
+            if memory.id < latest.timestamp() and (lowest is None or memory.importance < lowest)
+        }
+    if rules.at_most is not None:
+        left = [memory for memory in memories if memory.id not in ids]
+        left.sort(key=lambda memory: (memory.importance, memory.id))
+        ids |= {memory.id for memory in left[: max(0, len(left) - rules.at_most)]}
+    return ids

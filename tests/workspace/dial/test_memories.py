@@ -1,0 +1,120 @@
+"""G-20, G-29, G-30: memories in the caller's storage at DIAL Core."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from apps.errors import MemoryRefused, ServiceFailed
+from apps.workspace.dial.calls import Calls
+from apps.workspace.memories import operations
+from apps.workspace.memories.cache import CACHE
+from apps.workspace.memories.port import Memory
+from tests.capabilities.service import Reply, json_reply
+from tests.dial_core.core import KEY
+from tests.workspace.dial.callers import called, scripted
+from tests.workspace.embeddings.hashed import HashedEmbedder
+
+PARIS = Memory(1_700_000_000, "I live in Paris", 0.9, "personal_info", ("home",))
+EMBEDDER = HashedEmbedder()
+
+
+def data_path(fake, key: str = KEY, application: str = "travel") -> str:
+    bucket = fake.keys.holder(key).bucket
+    return f"files/{bucket}/appdata/{application}/__long-memories/data.json"
+
+
+async def test_each_caller_has_a_file_of_their_own(fake):
+    other = next(key for key in fake.keys.projects if key != KEY)
+    with called(fake) as own, called(fake, key=other) as theirs:
+        mine, foreign = await own.memories(), await theirs.memories()
+        await operations.add(mine, EMBEDDER, PARIS)
+
+        assert await operations.list_memories(mine) == (PARIS,)
+        assert await operations.list_memories(foreign) == ()
+        assert await operations.search(foreign, EMBEDDER, "Paris", 5) == []
+    assert [path for path in fake.storage.items if "__long-memories" in path] == [data_path(fake)]
+
+
+async def test_a_search_asks_whether_the_file_has_changed_and_does_not_read_it_again(
+    fake, monkeypatch
+):
+    asked = []
+    attempt = Calls.attempt
+
+    async def noted(self, method, place, *rest):
+        asked.append(f"{method} {place}")
+        return await attempt(self, method, place, *rest)
+
+    with called(fake) as own:
+        store = await own.memories()
+        await operations.add(store, EMBEDDER, PARIS)
+        monkeypatch.setattr(Calls, "attempt", noted)
+        await operations.search(store, EMBEDDER, "Paris", 5)
+
+    assert asked == [f"GET /v1/metadata/{data_path(fake)}"] * 2
+
+
+async def test_all_memories_are_deleted_with_their_file(fake):
+    with called(fake) as own:
+        store = await own.memories()
+        await operations.add(store, EMBEDDER, PARIS)
+        await operations.delete_all(store)
+        assert data_path(fake) not in fake.storage.items
+        assert await operations.list_memories(store) == ()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"memories": {}}', b'{"memories": [1]}'])
+async def test_a_file_that_cannot_be_read_is_no_empty_one_and_stays_as_it_is(fake, content):
+    fake.put(data_path(fake), content)
+    with called(fake) as own:
+        store = await own.memories()
+        for work in (
+            operations.add(store, EMBEDDER, PARIS),
+            operations.search(store, EMBEDDER, "Paris", 1),
+            operations.forget(store, 1),
+        ):
+            with pytest.raises(ServiceFailed, match="left as it is"):
+                await work
+    assert fake.storage.items[data_path(fake)].content == content
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 500])
+async def test_only_a_file_that_is_not_found_is_an_empty_one(settings, status):
+    home = json_reply('{"bucket": "b7"}')
+    async with scripted(settings, home, Reply(status, b"no")) as (service, own):
+        store = await own.memories()
+        with pytest.raises(ServiceFailed):
+            await operations.add(store, EMBEDDER, PARIS)
+    assert not [target for target in service.targets if target.startswith("PUT")]
+
+
+async def test_writers_of_two_processes_lose_nothing(fake):
+    """On two event loops: they share no lock, as processes do."""
+
+    async def add_all(first: int) -> None:
+        with called(fake) as own:
+            store = await own.memories()
+            texts = (f"Fact {number}" for number in range(first, first + 20))
+            await asyncio.gather(
+                *(operations.add(store, EMBEDDER, Memory(7, text)) for text in texts)
+            )
+
+    await asyncio.gather(add_all(0), asyncio.to_thread(asyncio.run, add_all(20)))
+    CACHE.clear()
+    with called(fake) as own:
+        found = await operations.list_memories(await own.memories())
+
+    assert sorted(one.content for one in found) == sorted(f"Fact {n}" for n in range(40))
+    assert len({one.id for one in found}) == 40
+
+
+async def test_there_is_room_for_a_thousand(fake):
+    document = {"memories": [{"data": {"id": n, "content": f"Fact {n}"}} for n in range(1000)]}
+    with called(fake) as own:
+        store = await own.memories()
+        await operations.import_(store, EMBEDDER, json.dumps(document).encode())
+        with pytest.raises(MemoryRefused, match="room for 1,000 memories"):
+            await operations.add(store, EMBEDDER, PARIS)
