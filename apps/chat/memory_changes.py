@@ -1,6 +1,6 @@
 """Changes that people make to what is remembered of them. It needs NumPy, so import it when used."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from apps.accounts.caller import Caller
@@ -18,7 +18,6 @@ async def update(
     caller: Caller, row: MemoryCollection, number: int, fields: Mapping[str, Any]
 ) -> Memory:
     """Raises `QuickAppError`, as all functions here do."""
-    # Only a new text is embedded, so that the rest can be changed without a service.
     embedder = await embedder_of(caller, row.application)
     return await operations.update(memories_of(row), embedder, number, fields)
 
@@ -27,8 +26,9 @@ async def forget(row: MemoryCollection, number: int) -> None:
     await operations.forget(memories_of(row), number)
 
 
-async def delete_all(row: MemoryCollection) -> None:
-    await operations.delete_all(memories_of(row))
+async def delete_all(rows: Iterable[MemoryCollection]) -> None:
+    for row in rows:
+        await operations.delete_all(memories_of(row))
 
 
 async def undo(caller: Caller, row: MemoryCollection, merge: int) -> None:

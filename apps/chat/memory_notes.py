@@ -27,7 +27,12 @@ MOST = 50
 CHARACTERS = 300
 """Of one memory; all of it is on the page of memories."""
 
-_memory = re.compile(r'^(?:\d+\.|Stored:|Changed:|Forgotten:) ("(?:[^"\\]|\\.)*") \(id (\d+)', re.MULTILINE)
+_memory = re.compile(
+    r"^(?:\d+\.|Stored:|Changed:|Forgotten:) "
+    r'("(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-f]{4})*") \(id \d+',
+    re.MULTILINE,
+)
+"""The content of a memory, as JSON, in a line of a result."""
 _all_deleted = re.compile(r"^All memories .* deleted\.")
 
 
@@ -48,5 +53,5 @@ def read_notes(state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             if _all_deleted.match(message.text):
                 yield action, ""
             continue
-        for quoted, _ in _memory.findall(message.text):
+        for quoted in _memory.findall(message.text):
             yield action, one_line(json.loads(quoted), CHARACTERS)

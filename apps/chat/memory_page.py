@@ -1,7 +1,7 @@
 """The page "What is remembered about you", and the switch of one conversation."""
 
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, ParamSpec
 from urllib.parse import quote
 from uuid import UUID
 
@@ -22,6 +22,10 @@ from apps.errors import MemoryMissing, QuickAppError
 from apps.workspace.local.models import StoredMemory
 from apps.workspace.local.remembered import change_settings, settings_of
 from apps.workspace.memories.limits import EXPORT_BYTES
+
+P = ParamSpec("P")
+
+Change = Callable[P, Coroutine[Any, Any, object]]
 
 LONGEST_QUERY = 200
 
@@ -71,7 +75,7 @@ def edit(request: HttpRequest, collection: int, number: int) -> HttpResponse:
     form = MemoryForm.of(memory, request.POST or None)
     if request.method == "POST" and form.is_valid():
         fields = form.changes(memory)
-        refused = problem_of(lambda: memory_changes.update(caller, row, number, fields))
+        refused = problem_of(memory_changes.update, caller, row, number, fields)
         if refused is None:
             messages.success(request, "Changed.")
             return redirect("memory")
@@ -89,7 +93,7 @@ def forget(request: HttpRequest, collection: int) -> HttpResponse:
 
     row = get_object_or_404(own_collections(visitor(request)), pk=collection)
     number = get_object_or_404(row.memories, number=number_of(request, "memory")).number
-    return changed(request, lambda: memory_changes.forget(row, number), "Forgotten.")
+    return changed(request, "Forgotten.", memory_changes.forget, row, number)
 
 
 @login_required
@@ -102,7 +106,7 @@ def undo(request: HttpRequest, collection: int) -> HttpResponse:
     row = get_object_or_404(own_collections(caller), pk=collection)
     merge = get_object_or_404(row.merges, number=number_of(request, "merge")).number
     done = "The memories are separate again."
-    return changed(request, lambda: memory_changes.undo(caller, row, merge), done)
+    return changed(request, done, memory_changes.undo, caller, row, merge)
 
 
 @login_required
@@ -117,12 +121,7 @@ def delete(request: HttpRequest, collection: int | None = None) -> HttpResponse:
     row = get_object_or_404(mine, pk=collection) if collection is not None else None
     rows = list(mine) if row is None else [row]
     if request.method == "POST":
-
-        async def delete_rows() -> None:
-            for one in rows:
-                await memory_changes.delete_all(one)
-
-        return changed(request, delete_rows, "Deleted. Nothing of it is left.")
+        return changed(request, "Deleted.", memory_changes.delete_all, rows)
     count = StoredMemory.objects.filter(collection__in=rows).count()
     title = titles(caller).get(row.application, row.application) if row is not None else ""
     return render(request, "chat/memory_delete.html", {"count": count, "title": title})
@@ -175,9 +174,9 @@ def switch(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 
 
 def changed(
-    request: HttpRequest, change: Callable[[], Coroutine[Any, Any, object]], done: str
+    request: HttpRequest, done: str, change: Change[P], *of: P.args, **more: P.kwargs
 ) -> HttpResponse:
-    refused = problem_of(change)
+    refused = problem_of(change, *of, **more)
     if isinstance(refused, MemoryMissing):  # by another tab, or by an answer
         messages.success(request, "It is gone already.")
     elif refused is not None:
@@ -187,9 +186,10 @@ def changed(
     return redirect("memory")
 
 
-def problem_of(change: Callable[[], Coroutine[Any, Any, object]]) -> QuickAppError | None:
+def problem_of(change: Change[P], *of: P.args, **more: P.kwargs) -> QuickAppError | None:
+    """Carry out a change. Returns what it refuses with, None for nothing."""
     try:
-        async_to_sync(change)()
+        async_to_sync(change)(*of, **more)
     except QuickAppError as error:
         return error
     return None
