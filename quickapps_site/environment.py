@@ -75,6 +75,18 @@ def seconds(name: str, default: float, *, most: float, zero: bool = False) -> fl
     return parsed(name, default, parse, f"a number of seconds {least}, at most {most:g}")
 
 
+def embeddings(name: str) -> str:
+    """The id in `deployment:ID`; "" for `minilm`, which is the default."""
+
+    def parse(raw: str) -> str:
+        kind, _, deployment = raw.partition(":")
+        if raw != "minilm" and not (kind == "deployment" and deployment):
+            raise ValueError(raw)
+        return deployment
+
+    return parsed(name, "", parse, "minilm, or deployment: and the id of a deployment")
+
+
 def choice(name: str, default: str, accepted: Iterable[str]) -> str:
     options = tuple(accepted)
 

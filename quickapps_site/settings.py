@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import django_stubs_ext
@@ -14,6 +15,10 @@ from quickapps_site import environment as env
 from quickapps_site.logs import logging_of
 
 django_stubs_ext.monkeypatch()  # makes ModelAdmin[Model] work at run time
+
+# Read when NumPy is first imported, which everything that imports it does after the settings. With
+# a thread for each processor, embedding a short text takes ten times as long on a busy machine.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("DATA_DIR") or BASE_DIR / "var")
@@ -543,6 +548,8 @@ SHOW_USAGE_STATISTICS = env.boolean("SHOW_USAGE_STATISTICS", False)
 SHOW_EXECUTION_TIME_STAGE = env.boolean("SHOW_EXECUTION_TIME_STAGE", False)
 PROXY_LANGUAGE_HEADER = env.text("PROXY_LANGUAGE_HEADER", "accept-language").lower()
 ALLOW_OVERRIDE_SYSTEM_MESSAGE = env.boolean("ALLOW_OVERRIDE_SYSTEM_MESSAGE", False)
+EMBEDDINGS_DEPLOYMENT = env.embeddings("EMBEDDINGS")
+"""Of kind embedding; empty means the embedder that comes with us."""
 DEMO_MODEL_DELAY_SECONDS = env.seconds("DEMO_MODEL_DELAY_SECONDS", 0.02, most=10)
 """Between two words of the built-in demo model, so that its answers are seen to stream."""
 PRIVATE_NETWORK_ALLOWLIST = env.words(

@@ -19,7 +19,8 @@ class DeploymentFile(FileShape):
     deployment_id: str = ""
     display_name: str
     description: str = ""
-    provider: Literal["openai", "demo"]
+    kind: Literal["chat", "embedding", "image"] = "chat"
+    provider: Literal["openai", "demo", "minilm"]
     base_url: str = ""
     model: str = ""
     api_key_env: str = ""

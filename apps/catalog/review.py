@@ -26,6 +26,7 @@ from apps.workspace.local.models import Deployment
 MOST_UNSTORABLE = 20
 ADDRESSES = frozenset({"base_url", "method_url", "token_url", "url"})
 """Fields whose text is an address; one without a scheme is on this server or no address."""
+EMBEDDING = "embedding_deployment_id"
 SCHEMES = ("http://", "https://")
 
 
@@ -49,7 +50,8 @@ def review_manifest(
     missing, doubtful = review_credentials(manifest) if is_ours else ((), ())
     if secrets_may_be_missing:
         missing, doubtful = (), (*missing, *doubtful)
-    missing = (*missing, *host_problems(manifest))
+    misplaced = wrong_kinds(manifest) if is_ours else ()
+    missing = (*missing, *host_problems(manifest), *misplaced)
     warnings = (*found.warnings, *unknown, *doubtful)
     if found.errors:
         return Review(errors=(*found.errors, *missing), warnings=warnings)
@@ -127,6 +129,24 @@ def unknown_deployments(manifest: Any) -> Iterator[Problem]:
             yield Problem(path, f"the deployment {name!r} is disabled; enable it or name another.")
 
 
+def wrong_kinds(manifest: Any) -> Iterator[Problem]:
+    """A problem for each deployment that cannot do what it is named for."""
+    named = [(path, name) for path, name in deployment_names(manifest) if "/" not in name]
+    kinds = dict(Deployment.objects.values_list("deployment_id", "kind")) if named else {}
+    for path, name in named:
+        usable = usable_kinds(path)
+        if (kind := kinds.get(name, usable[0])) not in usable:
+            text = f"the deployment {name!r} is of kind {kind!r}; name one of kind {usable[0]!r}."
+            yield Problem(path, text)
+
+
+def usable_kinds(path: str) -> tuple[str, ...]:
+    """The kinds of deployments that may be named there. Pictures are the answer of a tool, too."""
+    if path.endswith(EMBEDDING):
+        return ("embedding",)
+    return ("chat", "image") if "tool_sets[" in path else ("chat",)
+
+
 def applications_named(names: set[str]) -> Iterator[str]:
     application = apps.get_model("catalog", "Application")  # it reviews itself with this module
     return application.objects.filter(slug__in=names).values_list("slug", flat=True).iterator()
@@ -148,6 +168,8 @@ def deployment_names(manifest: Any) -> Iterator[tuple[str, str]]:
             yield join(path, "name"), item["name"]
         elif path.endswith("tool_discovery") and isinstance(item.get("service_model"), str):
             yield join(path, "service_model"), item["service_model"]
+        if isinstance(item.get(EMBEDDING), str):
+            yield join(path, EMBEDDING), item[EMBEDDING]
 
 
 def host_problems(manifest: Any) -> Iterator[Problem]:

@@ -123,13 +123,19 @@ HALF = 32
 
 
 def digest(fields: Mapping[str, Any]) -> str:
-    """A hash of the non-empty columns, so that adding a column to the model changes nothing."""
-    used = {column: value for column, value in fields.items() if value not in EMPTY}
+    """A hash of the columns that say something, so that adding a column to the model changes nothing."""
+    used = {
+        column: value
+        for column, value in fields.items()
+        if value not in EMPTY and ADDED.get(column) != value
+    }
     text = json.dumps(used, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 EMPTY: Sequence[object] = ("", None, False, [], {})
+ADDED: Mapping[str, object] = {"kind": "chat"}
+"""Columns of later versions, with the value that rows of earlier ones have."""
 
 
 def validation_problems(item: ContentFile, error: ValidationError) -> Iterator[str]:

@@ -3,19 +3,21 @@
 from typing import Any
 
 from apps.accounts.authentication import authenticate
+from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.gateway.admission import visit
 from apps.gateway.base import GatewayConsumer, checked, error_body, hidden
+from apps.gateway.embeddings import offered
 from apps.gateway.forms import button, buttons
 from apps.gateway.health import troubles
 from apps.gateway.refusals import shortened
 from apps.manifest.manifest import ConversationStarters, Manifest, Starter
 from apps.runs.failures import fault
+from apps.workspace.local.models import Deployment
 
 RETRY_SOON = ((b"retry-after", b"1"),)
 DIRECTORY = "Chat completions are at /v1/chat/completions, and what there is to ask at /v1/models."
-NO_EMBEDDINGS = "There are no embeddings yet, only chat completions."
 NO_BASE_URL = "The client's base_url has to end in /v1: completions are at /v1/chat/completions."
 OWNER = "quickapps"
 STARTER = "starter"
@@ -28,6 +30,7 @@ class ListConsumer(GatewayConsumer):
     async def answer(self) -> None:
         caller = await authenticate(self.scope)
         entries = [listed(application) async for application in usable(caller)]
+        entries += [listed_embedder(row) async for row in offered(caller)]
         await self.send_json(200, {"object": "list", "data": entries})
 
 
@@ -36,11 +39,19 @@ class EntryConsumer(GatewayConsumer):
 
     async def answer(self) -> None:
         caller = await authenticate(self.scope)
+        # The id of a deployment may have dots, which the slug of an application has not.
+        row = await offered(caller).filter(deployment_id=self.slug.replace("\0", "")).afirst()
+        await self.send_json(
+            200, listed_embedder(row) if row else listed(await self.application(caller))
+        )
+
+    async def application(self, caller: Caller) -> Application:
+        """Raises `ApplicationNotFound`, `NotAuthenticated`."""
         slug = checked(self.slug, caller)
         application = await usable(caller).filter(slug=slug).afirst()
         if application is None:
             raise hidden(slug, caller)
-        await self.send_json(200, listed(application))
+        return application
 
 
 class ConfigurationConsumer(GatewayConsumer):
@@ -83,18 +94,33 @@ class NotFoundConsumer(GatewayConsumer):
 def listed(application: Application) -> dict[str, Any]:
     """An entry of the list for OpenAI's and DIAL's clients; times in seconds since 1970."""
     return {
-        "id": application.slug,
+        **entry(application, application.slug, application.title),
+        "features": {"configuration": True, "tools": True},
+    }
+
+
+def listed_embedder(deployment: Deployment) -> dict[str, Any]:
+    """As `listed`, with DIAL's capabilities of a model."""
+    return {
+        **entry(deployment, deployment.deployment_id, deployment.display_name),
+        "features": {},
+        "capabilities": {"completion": False, "chat_completion": False, "embeddings": True},
+    }
+
+
+def entry(row: Application | Deployment, name: str, title: str) -> dict[str, Any]:
+    return {
+        "id": name,
         "object": "model",
-        "model": application.slug,
+        "model": name,
         "owned_by": OWNER,
         "owner": OWNER,
-        "display_name": application.title,
-        "description": application.description,
+        "display_name": title,
+        "description": row.description,
         "status": "succeeded",
-        "created": int(application.created_at.timestamp()),
-        "created_at": int(application.created_at.timestamp()),
-        "updated_at": int(application.updated_at.timestamp()),
-        "features": {"configuration": True, "tools": True},
+        "created": int(row.created_at.timestamp()),
+        "created_at": int(row.created_at.timestamp()),
+        "updated_at": int(row.updated_at.timestamp()),
     }
 
 

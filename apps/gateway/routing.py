@@ -7,7 +7,6 @@ from django.urls import URLPattern, re_path
 from apps.gateway.completions import CompletionConsumer
 from apps.gateway.consumers import (
     NO_BASE_URL,
-    NO_EMBEDDINGS,
     ConfigurationConsumer,
     EntryConsumer,
     HealthConsumer,
@@ -15,6 +14,7 @@ from apps.gateway.consumers import (
     NotFoundConsumer,
     ReadyConsumer,
 )
+from apps.gateway.embeddings import EmbeddingsConsumer
 from apps.gateway.files import BucketConsumer, FileConsumer, MetadataConsumer
 from apps.live.summary_writer import WRITER
 from apps.runs.workspaces import open_workspace
@@ -30,6 +30,8 @@ complete = CompletionConsumer.as_asgi(open_workspace=open_workspace, recorded=WR
 urlpatterns: list[URLPattern] = [
     re_path(rf"{DEPLOYMENT}/chat/completions/?$", complete),
     re_path(r"^(?:openai/)?v1/chat/completions/?$", complete),
+    re_path(rf"{DEPLOYMENT}/embeddings/?$", EmbeddingsConsumer.as_asgi()),
+    re_path(r"^(?:openai/)?v1/embeddings/?$", EmbeddingsConsumer.as_asgi()),
     re_path(rf"{DEPLOYMENT}/configuration/?$", ConfigurationConsumer.as_asgi()),
     re_path(rf"{MODELS}/?$", ListConsumer.as_asgi()),
     re_path(rf"{MODELS}/(?P<slug>[^/]+|applications/.+?)/?$", EntryConsumer.as_asgi()),
@@ -38,10 +40,6 @@ urlpatterns: list[URLPattern] = [
     re_path(r"^v1/metadata/files/(?P<bucket>[^/]+)(?:/(?P<name>.*))?$", MetadataConsumer.as_asgi()),
     re_path(r"^healthz$", HealthConsumer.as_asgi()),
     re_path(r"^readyz$", ReadyConsumer.as_asgi()),
-    re_path(
-        r"^(?:openai/)?(?:v1/|deployments/.+/)?embeddings/?$",
-        NotFoundConsumer.as_asgi(advice=NO_EMBEDDINGS),
-    ),
     re_path(r"^openai(?:/|$)|^v1(?:/(?!configuration-support/)|$)", NotFoundConsumer.as_asgi()),
 ]
 

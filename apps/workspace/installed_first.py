@@ -5,11 +5,14 @@ Deployments of this installation come before Core's; everything else of the call
 
 from collections.abc import Collection
 
+from django.conf import settings
+
 from apps.agent.model import Model
 from apps.errors import DeploymentNotFound
 from apps.workspace.dial.workspace import DialWorkspace, FindInfo
+from apps.workspace.embeddings.port import Embedder
 from apps.workspace.local.deployments import find_deployment
-from apps.workspace.local.workspace import make_model
+from apps.workspace.local.workspace import make_embedder, make_model
 from apps.workspace.port import DeploymentInfo
 
 
@@ -31,6 +34,15 @@ class InstalledFirst(DialWorkspace):
     ) -> Model:
         """Raises `DeploymentNotFound`, `CallsItself`."""
         try:
-            return make_model(await find_deployment(deployment_id), idle_seconds)
+            found = await find_deployment(deployment_id)
         except DeploymentNotFound:
             return await super().model(deployment_id, headers=headers, idle_seconds=idle_seconds)
+        return make_model(found, idle_seconds)
+
+    async def embedder(self, deployment_id: str | None) -> Embedder:
+        wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
+        try:
+            found = await find_deployment(wanted)
+        except DeploymentNotFound:
+            return await super().embedder(wanted)
+        return make_embedder(found)

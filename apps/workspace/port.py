@@ -16,6 +16,8 @@ from apps.workspace.stored_files import Files
 if TYPE_CHECKING:  # it imports NumPy, which costs every process memory and which few need
     from apps.workspace.memories.port import MemoryStore
 
+DeploymentKind = Literal["chat", "embedding", "image"]
+
 
 @dataclass(frozen=True, slots=True)
 class DeploymentInfo:
@@ -26,6 +28,7 @@ class DeploymentInfo:
     - `defaults`: request parameters that apply unless the request has its own.
     - `files`: a file of the caller is sent by its path, only as bytes, or not at all.
     - `configuration_schema`: JSON Schema of the request's `custom_fields.configuration`, {} for none.
+    - `kind`: only chat models are asked for completions.
     - `is_application`: never asked twice, because its tools might do their work twice.
     - `is_recorded`: an application here, whose steps are recorded with those of the run that asks it.
     - `supported_parameters`: request parameters that change its answer, None when unknown.
@@ -41,6 +44,7 @@ class DeploymentInfo:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     files: Literal["path", "data", "none"] = "path"
     configuration_schema: Mapping[str, Any] = field(default_factory=dict)
+    kind: DeploymentKind = "chat"
     is_application: bool = False
     is_recorded: bool = False
     supported_parameters: frozenset[str] | None = field(default=None, compare=False)

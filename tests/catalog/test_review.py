@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from apps.catalog.review import Finding, review_manifest, review_text
+from apps.catalog.review import Finding, review_manifest, review_text, wrong_kinds
 from apps.manifest.problems import Problem
 from tests.catalog.rows import make_application, make_deployment, manifest_with
 
@@ -46,6 +46,36 @@ def test_applications_and_resources_of_a_core_are_known_deployments():
 
     assert review_manifest(names("helper")).warnings == ()
     assert review_manifest(names("applications/public/helper")).warnings == ()
+
+
+def test_a_deployment_of_another_kind_cannot_be_saved_where_answers_are_wanted():
+    service = {"provider": "openai", "base_url": "https://a.example.com/v1"}
+    make_deployment("vectors", kind="embedding", **service)
+    make_deployment("pictures", kind="image", **service)
+    tools = [
+        {"type": "deployment", "deployment": {"deployment_id": name}}
+        for name in ("vectors", "pictures")
+    ]
+
+    def problem(path: str, name: str, kind: str) -> Problem:
+        text = f"the deployment {name!r} is of kind {kind!r}; name one of kind 'chat'."
+        return Problem(f"{path}deployment.deployment_id", text)
+
+    wanted = {"memory": {"embedding_deployment_id": "pictures"}}
+    right = {"memory": {"embedding_deployment_id": "vectors"}}
+    document = {**names("vectors"), "tool_sets": [{"tools": tools}]}
+    assert set(wrong_kinds({**document, "features": right})) == set(wrong_kinds(document))
+    assert set(wrong_kinds({**document, "features": wanted})) == {
+        Problem(
+            "features.memory.embedding_deployment_id",
+            "the deployment 'pictures' is of kind 'image'; name one of kind 'embedding'.",
+        ),
+        problem("orchestrator.", "vectors", "embedding"),
+        problem("tool_sets[0].tools[0].", "vectors", "embedding"),
+    }
+    (refused,) = review_manifest(names("pictures")).errors
+    assert refused == problem("orchestrator.", "pictures", "image")
+    assert review_manifest(names("pictures"), is_ours=False).errors == ()
 
 
 def test_findings_have_the_place_of_the_mistake():

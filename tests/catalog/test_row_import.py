@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from apps.catalog import row_import
 from apps.catalog.extraction import extract
 from apps.catalog.models import Application, Change
 from apps.catalog.row_files import ContentInvalid
@@ -120,6 +121,15 @@ def test_a_new_file_updates_the_row(directory):
     assert Application.objects.get().title == "New"
 
 
+def test_a_row_of_a_version_without_kinds_is_not_taken_for_an_operators(directory, monkeypatch):
+    with monkeypatch.context() as earlier:
+        earlier.setattr(row_import, "EMPTY", (*row_import.EMPTY, "chat"))
+        import_directories(directory)
+    write(directory, "deployment/gpt.json", {**MODEL, "display_name": "New"})
+
+    assert actions(directory)[0] == ("gpt", "updated")
+
+
 def test_what_an_operator_has_changed_stays(directory):
     import_directories(directory)
     Application.objects.update(title="Mine")
@@ -196,10 +206,11 @@ def test_every_problem_of_every_file_is_told_at_once(directory):
     assert problems_of(directory) == [
         "deployment/gpt.json: 'displayname': there is no such key; did you mean 'display_name'?",
         "deployment/gpt.json: 'a b': there is no such key; possible are deployment_id, "
-        "display_name, description, provider, base_url, model, api_key_env, features, "
+        "display_name, description, kind, provider, base_url, model, api_key_env, features, "
         "parameters, input_attachment_types, context_window.",
         "deployment/gpt.json: display_name: is missing; write a string.",
-        'deployment/gpt.json: provider: expected "openai" or "demo", found the string "opnai".',
+        'deployment/gpt.json: provider: expected "openai", "demo" or "minilm", found the string '
+        '"opnai".',
         "deployment/key.json: 'api_key': files hold no keys; name an environment variable in "
         "'api_key_env'.",
         "deployment/other.json: features: expected an object, found a list of 0.",

@@ -115,19 +115,6 @@ async def test_unknown_addresses_of_the_gateway_are_told_in_its_shape(method: st
         assert answer.json() == {"error": error}
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/v1/embeddings", "/openai/v1/embeddings", "/openai/deployments/echo/embeddings"],
-)
-async def test_embeddings_are_refused_by_name(path: str):
-    answer = await ask_site("POST", path)
-
-    assert (answer.status, answer.json()["error"]["message"]) == (
-        404,
-        f"There is nothing at '{path}'. There are no embeddings yet, only chat completions.",
-    )
-
-
 @pytest.mark.usefixtures("debug")
 @pytest.mark.parametrize("path", ["/chat/completions", "/chat/completions/"])
 async def test_a_client_whose_base_url_has_no_path_is_told_which_to_use(path: str):

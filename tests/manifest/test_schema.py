@@ -70,6 +70,8 @@ DIFFERENCES = {
     "Features.properties.questions": "ours only",
     # An addition: the page keeps conversations.
     "Features.properties.search_conversations": "ours only",
+    # An addition: what people said once need not be said again.
+    "Features.properties.memory": "ours only",
     # An addition: the page of the conversation runs tools.
     "$.properties.tool_sets.items.discriminator.mapping.client": "ours only",
     "$.properties.tool_sets.items.oneOf": "8 kinds instead of 7",

@@ -99,7 +99,7 @@ async def look_up(
 ) -> DeploymentInfo | InitializationIssue:
     """The features of a deployment, or why its `part` of the manifest cannot be used."""
     try:
-        return await opening.workspace.deployment(deployment_id)
+        info = await opening.workspace.deployment(deployment_id)
     except DeploymentNotFound:
         return InitializationIssue(
             f"{path}: there is no deployment {deployment_id!r} that you may use, so the "
@@ -107,6 +107,12 @@ async def look_up(
         )
     except QuickAppError as error:
         return InitializationIssue(f"{path}: {error}")
+    if info.kind == "embedding":
+        return InitializationIssue(
+            f"{path}: the deployment {deployment_id!r} makes vectors of texts and cannot answer, so "
+            f"the application runs without this {part}."
+        )
+    return info
 
 
 def parameters_of(

@@ -103,6 +103,7 @@ KINDS = (
             "deployment_id",
             "display_name",
             "description",
+            "kind",
             "provider",
             "base_url",
             "model_name",

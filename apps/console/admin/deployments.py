@@ -66,13 +66,21 @@ class DeploymentForm(VersionedForm[Deployment]):
 @admin.register(Deployment)
 class DeploymentAdmin(RecordedAdmin[Deployment]):
     form = DeploymentForm
-    list_display = ("display_name", "deployment_id", "provider", "model_name", "key", "is_enabled")
-    list_filter = ("is_enabled", "provider")
+    list_display = (
+        "display_name",
+        "deployment_id",
+        "kind",
+        "provider",
+        "model_name",
+        "key",
+        "is_enabled",
+    )
+    list_filter = ("is_enabled", "kind", "provider")
     search_fields = ("display_name", "deployment_id", "model_name", "base_url")
     actions = ("test_connection",)
     fieldsets = (
         (None, {"fields": ("deployment_id", "display_name", "description", "is_enabled")}),
-        ("Service", {"fields": ("provider", "base_url", "model_name")}),
+        ("Service", {"fields": ("kind", "provider", "base_url", "model_name")}),
         ("Key", {"fields": ("new_api_key", "clear_api_key", "api_key_env")}),
         (
             "What it can do",

@@ -28,6 +28,7 @@ class DeploymentSerializer(RowSerializer[Deployment]):
             "deployment_id",
             "display_name",
             "description",
+            "kind",
             "provider",
             "base_url",
             "model_name",

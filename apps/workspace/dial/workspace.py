@@ -9,10 +9,11 @@ from django.conf import settings
 
 from apps.accounts.caller import Caller
 from apps.agent.model import Model
-from apps.errors import DeploymentNotFound, ServiceFailed
+from apps.errors import ServiceFailed
 from apps.workspace.dial import channel
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import Core, path_segment
+from apps.workspace.dial.embeddings import DialEmbeddings
 from apps.workspace.dial.files import DialFiles
 from apps.workspace.dial.headers import check_chain, forwarded, read_chain, write_chain
 from apps.workspace.dial.metadata import find_facts, find_info
@@ -20,12 +21,14 @@ from apps.workspace.dial.models import DialCompletions
 from apps.workspace.dial.resources import grant_reading, read_prompt
 from apps.workspace.dial.skills import Skills
 from apps.workspace.dial.toolsets import find_endpoint
+from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.port import Embedder
+from apps.workspace.embeddings.service import ServiceEmbedder
 from apps.workspace.openai.model import OpenAIModel
 from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
 
 if TYPE_CHECKING:
-    from apps.workspace.memories.port import MemoryStore
+    from apps.workspace.dial.memories import DialMemories
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +94,14 @@ class DialWorkspace:
         )
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
-        raise DeploymentNotFound(deployment_id or "")
+        """As `model`: Core is not asked yet whether it exists."""
+        wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
+        if not wanted:
+            return BuiltInEmbedder()
+        check_chain(self.chain, wanted)
+        headers = {**forwarded(self.caller), **write_chain(self.chain)}
+        service = DialEmbeddings(self.calls, path_segment(wanted), headers)
+        return ServiceEmbedder(service, wanted)
 
     async def usable_deployments(self) -> frozenset[str] | None:
         try:
@@ -104,7 +114,7 @@ class DialWorkspace:
             logger.warning("DIAL Core's list of deployments is not understood.")
         return names
 
-    async def memories(self, *, is_shared: bool = False) -> "MemoryStore | None":
+    async def memories(self, *, is_shared: bool = False) -> "DialMemories":
         # An application can write to its own folder alone, so nothing is shared here.
         # Imported with the first use, because it needs NumPy.
         from apps.workspace.dial.memories import memories_at

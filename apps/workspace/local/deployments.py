@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from channels.db import database_sync_to_async
 from django.conf import settings
@@ -13,7 +13,7 @@ from apps.aged_cache import AgedCache
 from apps.demo.model import SUPPORTED_PARAMETERS as DEMO_PARAMETERS
 from apps.errors import DeploymentNotFound, Unsupported
 from apps.workspace.local.models import KEY_VARIABLE, Deployment
-from apps.workspace.port import DeploymentInfo, McpEndpoint
+from apps.workspace.port import DeploymentInfo, DeploymentKind, McpEndpoint
 
 logger = logging.getLogger(__name__)
 
@@ -83,6 +83,7 @@ def read_row(row: Deployment) -> FoundDeployment:
         # Nothing outside can fetch our files, so their bytes go into the request.
         files="data" if speaks_dial(row.features) else "none",
         configuration_schema=configuration_schema(row),
+        kind=cast(DeploymentKind, row.kind),
         is_application=speaks_dial(row.features),
         supported_parameters=DEMO_PARAMETERS if row.provider == Deployment.Provider.DEMO else None,
     )

@@ -91,12 +91,9 @@ class LocalMemories:
 
     def apply(self, change: Change[T]) -> T:
         with transaction.atomic():
-            key = {
-                "bucket": self.bucket,
-                "application": self.application,
-                "end_user": self.end_user,
-            }
-            row, _ = MemoryCollection.objects.select_for_update().get_or_create(**key)
+            row, _ = MemoryCollection.objects.select_for_update().get_or_create(
+                bucket=self.bucket, application=self.application, end_user=self.end_user
+            )
             before = self.read_row(row)
             changed = change(before)
             after = changed.collection

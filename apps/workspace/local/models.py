@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from typing import ClassVar
 
 from django.conf import settings
@@ -38,9 +39,15 @@ def validate_key_variable(name: str) -> None:
 class Deployment(Versioned):
     """A model: its service, its name there, its features."""
 
+    class Kind(models.TextChoices):
+        CHAT = "chat", "Chat: writes answers"
+        EMBEDDING = "embedding", "Embedding: makes vectors of texts"
+        IMAGE = "image", "Image: makes pictures"
+
     class Provider(models.TextChoices):
         OPENAI = "openai", "OpenAI-compatible service"
         DEMO = "demo", "Built-in demo model (needs no key)"
+        MINILM = "minilm", "Built-in embedding model (needs no key)"
 
     deployment_id = models.CharField(
         max_length=100,
@@ -50,6 +57,12 @@ class Deployment(Versioned):
     )
     display_name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
+    kind = models.CharField(
+        max_length=20,
+        choices=Kind.choices,
+        default=Kind.CHAT,
+        help_text="Only chat models drive applications and answer as tools.",
+    )
     provider = models.CharField(max_length=20, choices=Provider.choices, default=Provider.OPENAI)
     base_url = models.URLField(
         blank=True,
@@ -88,6 +101,10 @@ class Deployment(Versioned):
         problems = {}
         if self.provider == self.Provider.OPENAI and not self.base_url:
             problems["base_url"] = "An OpenAI-compatible service needs its address."
+        kind = BUILT_IN_KINDS.get(self.provider, self.kind)
+        if self.kind != kind:
+            name = self.Provider(self.provider).label
+            problems["kind"] = f"{name}: choose the kind {self.Kind(kind).label!r}."
         for name in ("features", "parameters"):
             if not isinstance(getattr(self, name), dict):
                 problems[name] = 'Write a JSON object, such as {} or {"temperature": 0}.'
@@ -96,6 +113,12 @@ class Deployment(Versioned):
             problems["input_attachment_types"] = 'Write a JSON list, such as [] or ["image/*"].'
         if problems:
             raise ValidationError(problems)
+
+
+BUILT_IN_KINDS: Mapping[str, str] = {
+    Deployment.Provider.DEMO: Deployment.Kind.CHAT,
+    Deployment.Provider.MINILM: Deployment.Kind.EMBEDDING,
+}
 
 
 class Secret(Versioned):

@@ -6,12 +6,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from channels.db import database_sync_to_async
+from django.conf import settings
 
 from apps.accounts.caller import Caller
 from apps.agent.model import Model
 from apps.demo.model import DemoModel
-from apps.errors import DeploymentNotFound, FileRefused, Unsupported
+from apps.errors import DeploymentNotFound, FileRefused, NotOfThatKind, Unsupported
+from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.port import Embedder
+from apps.workspace.embeddings.service import USUAL_WINDOW, ServiceEmbedder
 from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.local.deployments import (
     FoundDeployment,
@@ -21,7 +24,9 @@ from apps.workspace.local.deployments import (
     make_mcp_endpoint,
 )
 from apps.workspace.local.models import Deployment
+from apps.workspace.openai.embeddings import OpenAIEmbeddings
 from apps.workspace.openai.model import make_model as make_openai_model
+from apps.workspace.openai.model import make_service
 from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
 
 if TYPE_CHECKING:
@@ -29,6 +34,9 @@ if TYPE_CHECKING:
 
 
 def make_model(deployment: FoundDeployment, idle_seconds: float | None = None) -> Model:
+    """Raises `DeploymentNotFound` for a deployment of another kind."""
+    if deployment.info.kind != "chat":
+        raise NotOfThatKind(deployment.info.id, "chat")
     if deployment.provider == Deployment.Provider.DEMO:
         return DemoModel()
     return make_openai_model(
@@ -37,6 +45,20 @@ def make_model(deployment: FoundDeployment, idle_seconds: float | None = None) -
         model=deployment.model_name,
         dial=deployment.info.features.get("dial") is True,
         idle_seconds=idle_seconds,
+    )
+
+
+def make_embedder(deployment: FoundDeployment) -> Embedder:
+    """Raises `DeploymentNotFound` for a deployment of another kind."""
+    if deployment.info.kind != "embedding":
+        raise NotOfThatKind(deployment.info.id, "embedding")
+    if deployment.provider == Deployment.Provider.MINILM:
+        return BuiltInEmbedder()
+    is_dial = deployment.info.features.get("dial") is True
+    service = make_service(deployment.base_url, key_of(deployment), dial=is_dial)
+    window = deployment.info.context_window or USUAL_WINDOW
+    return ServiceEmbedder(
+        OpenAIEmbeddings(service), deployment.model_name, window, deployment.info.defaults
     )
 
 
@@ -114,13 +136,15 @@ class LocalWorkspace:
     ) -> Model:
         # Headers go to our own applications alone, which have time-outs of their own.
         try:
-            return make_model(await find_deployment(deployment_id), idle_seconds)
+            found = await find_deployment(deployment_id)
         except DeploymentNotFound:
             narrowed = self if headers is None else self.with_headers(headers)
             return (await self.find_application(deployment_id, narrowed)).model
+        return make_model(found, idle_seconds)
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
-        raise DeploymentNotFound(deployment_id or "")
+        wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
+        return make_embedder(await find_deployment(wanted)) if wanted else BuiltInEmbedder()
 
     async def usable_deployments(self) -> frozenset[str]:
         enabled: list[str] = await database_sync_to_async(enabled_deployment_ids)()

@@ -120,7 +120,7 @@ def with_missing(
     shares = tuple(embeddings.unknown_shares[place] for place in places)
     rest = replace(embeddings, vectors=embeddings.vectors[places], unknown_shares=shares)
     added = with_added(collection, [memories[place] for place in places], rest, most)
-    return replace(added, result=len(places))
+    return Changed(added.collection, len(places))
 
 
 def with_fields(

@@ -101,6 +101,16 @@ def check_end(decoder: EventDecoder) -> None:
         raise failure_of_break()
 
 
+def make_service(
+    base_url: str, api_key: str, *, dial: bool, headers: Mapping[str, str] | None = None
+) -> Service:
+    """DIAL reads the key in a header of its own, and refuses a request that has a bearer token too."""
+    sent = dict(headers or {})
+    if dial and api_key:
+        sent["Api-Key"], api_key = api_key, ""
+    return Service(base_url, api_key, tuple(sorted(sent.items())))
+
+
 def make_model(
     *,
     base_url: str,
@@ -110,15 +120,9 @@ def make_model(
     headers: Mapping[str, str] | None = None,
     idle_seconds: float | None = None,
 ) -> OpenAIModel[Service]:
-    """`base_url` ends with the version; `idle_seconds` defaults to a tool's time-out.
-
-    DIAL reads the key in a header of its own, and refuses a request that has a bearer token too.
-    """
-    sent = dict(headers or {})
-    if dial and api_key:
-        sent["Api-Key"], api_key = api_key, ""
+    """`base_url` ends with the version; `idle_seconds` defaults to a tool's time-out."""
     return OpenAIModel(
-        service=Service(base_url, api_key, tuple(sorted(sent.items()))),
+        service=make_service(base_url, api_key, dial=dial, headers=headers),
         name=model,
         dial=dial,
         idle_seconds=idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,

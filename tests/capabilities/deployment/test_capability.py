@@ -145,6 +145,22 @@ async def test_a_deployment_that_is_not_there_costs_only_its_own_tool():
     ]
 
 
+async def test_a_deployment_that_makes_vectors_is_no_tool():
+    vectors = DeploymentInfo("vectors", "Vectors", kind="embedding")
+    workspace = Workspace({"vectors": ScriptedModel()}, vectors)
+
+    async with opened(workspace, simple("vectors")) as contribution:
+        issues = [issue.message for issue in contribution.issues]
+
+    assert (contribution.tools, issues) == (
+        (),
+        [
+            "tool_sets[0].tools[0].deployment_id: the deployment 'vectors' makes vectors of texts "
+            "and cannot answer, so the application runs without this tool."
+        ],
+    )
+
+
 async def test_a_circle_becomes_an_issue_that_names_the_way():
     class Circle(Workspace):
         async def deployment(self, deployment_id: str) -> DeploymentInfo:

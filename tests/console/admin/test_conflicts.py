@@ -228,7 +228,7 @@ def test_without_a_record_of_what_was_there_all_that_differs_is_a_choice(ben):
 def deployment(**changes: str) -> dict[str, str]:
     """What the form of the deployment sends that was read first."""
     row = Deployment.objects.get()
-    names = ("deployment_id", "display_name", "description", "provider", "base_url")
+    names = ("deployment_id", "display_name", "description", "kind", "provider", "base_url")
     stored = {name: getattr(row, name) for name in names}
     documents = {"features": "{}", "parameters": "{}", "input_attachment_types": "[]"}
     seen = {"is_enabled": "on", "seen_version": str(row.version)}

@@ -30,6 +30,7 @@ def fields(**changes: str) -> dict[str, str]:
         "display_name": "GPT",
         "description": "",
         "is_enabled": "on",
+        "kind": "chat",
         "provider": "openai",
         "base_url": "https://api.example.com/v1",
         "model_name": "gpt",

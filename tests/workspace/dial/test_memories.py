@@ -27,7 +27,7 @@ def data_path(fake, key: str = KEY, application: str = "travel") -> str:
 
 
 async def test_each_caller_has_a_file_of_their_own(fake):
-    other = next(key for key in fake.keys.projects if key != KEY)
+    other = OTHER
     with called(fake) as own, called(fake, key=other) as theirs:
         mine, foreign = await own.memories(), await theirs.memories()
         await operations.add(mine, EMBEDDER, PARIS)

@@ -224,6 +224,9 @@ def test_two_people_who_save_at_once_make_two_versions():
         ({"input_attachment_types": [1]}, "input_attachment_types"),
         ({"api_key_env": "SECRET_KEY"}, "api_key_env"),
         ({"deployment_id": "a b"}, "deployment_id"),
+        ({"kind": "song"}, "kind"),
+        ({"provider": "demo", "kind": "embedding"}, "kind"),
+        ({"provider": "minilm", "kind": "chat"}, "kind"),
     ],
 )
 def test_a_row_that_makes_no_sense_is_refused_at_its_field(fields, field):
