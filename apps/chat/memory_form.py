@@ -41,7 +41,7 @@ class MemoryForm(forms.Form):
             "importance": f"{memory.importance:g}",
             "topics": ", ".join(memory.topics),
         }
-        return cls(data, initial=initial)
+        return cls(data, initial=initial, label_suffix="")
 
     def changes(self, memory: StoredMemory) -> dict[str, Any]:
         """The fields that differ from the memory."""

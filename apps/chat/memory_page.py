@@ -8,6 +8,7 @@ from uuid import UUID
 from asgiref.sync import async_to_sync
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.text import slugify
@@ -47,7 +48,7 @@ def listing(request: HttpRequest, problem: str = "", status: int = 200) -> HttpR
         "page": shown,
         "sections": sections(caller, shown),
         "is_empty": not shown.paginator.count and not query,
-        "settings": settings_of(request.user.pk),
+        "settings": settings_of(account_of(request)),
         "applications": remembering(caller),
         "problem": problem,
     }
@@ -58,7 +59,7 @@ def listing(request: HttpRequest, problem: str = "", status: int = 200) -> HttpR
 @require_POST
 def settings(request: HttpRequest) -> HttpResponse:
     is_enabled, is_shared = "is_enabled" in request.POST, "is_shared" in request.POST
-    change_settings(request.user.pk, is_enabled=is_enabled, is_shared=is_shared)
+    change_settings(account_of(request), is_enabled=is_enabled, is_shared=is_shared)
     messages.success(request, "Saved. It holds from your next message on.")
     return redirect("memory")
 
@@ -193,6 +194,13 @@ def problem_of(change: Change[P], *of: P.args, **more: P.kwargs) -> QuickAppErro
     except QuickAppError as error:
         return error
     return None
+
+
+def account_of(request: HttpRequest) -> int:
+    """The key of the person's account; the pages here are for those who have one."""
+    if request.user.pk is None:
+        raise PermissionDenied
+    return request.user.pk
 
 
 def number_of(request: HttpRequest, field: str) -> int:

@@ -120,7 +120,9 @@ def memory_switch(
         return None
     if not remembering(caller).filter(pk=application.pk).exists():
         return None
-    return not own(caller).filter(pk=conversation, has_memory=False).exists()
+    if conversation is None:
+        return True
+    return own(caller).filter(pk=conversation, has_memory=True).exists()
 
 
 @require_POST

@@ -88,7 +88,7 @@ def test_memories_are_read_changed_and_deleted_by_keyboard(
     page.goto("/memory/")
     texts = page.locator(".memory-text")
     expect(texts).to_have_count(3)
-    page.locator("summary").focus()
+    page.locator(".memory-merges > summary").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Separate them again")).to_be_visible()
     assert barriers(page) == []
