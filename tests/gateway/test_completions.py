@@ -210,6 +210,17 @@ async def test_only_the_caller_and_what_may_be_passed_on_reaches_the_workspace()
     assert caller.headers == {"x-conversation-id": "c1", "x-dial-client-channel-id": "channel"}
 
 
+async def test_whom_a_program_asks_for_is_known_to_the_workspace():
+    application = await add_application()
+    workspace = ScriptedWorkspace(ScriptedModel([says("Hi"), ends()], [says("Hi"), ends()]))
+    headers = {"Api-Key": await create_key(application)}
+
+    await ask(application, workspace, question(user="ann"), headers=headers)
+    await ask(application, workspace, question(), headers=headers)
+
+    assert [caller.end_user for caller in workspace.callers] == ["ann", ""]
+
+
 async def test_the_model_of_the_body_names_the_application_where_the_address_does_not():
     application = await add_application()
     client = asking(application, ScriptedModel([says("Hi"), ends()]))

@@ -135,6 +135,19 @@ def test_another_person_approves_and_leaves_a_trace(client: Client):
     assert "<i>Ben" not in card
 
 
+def test_of_a_private_call_it_is_shown_how_long_its_arguments_are(client: Client):
+    private = {"title": "Remember", "arguments": {"content": "Is ill", "topics": ["health"]}}
+    asked = asking(asked={**CARD, **private, "private": True})
+    staff(client, "view_run", "answer_for_others")
+
+    card = client.get(answer_page(asked)).content.decode()
+
+    assert "6 characters, private" in card
+    assert "10 characters, private" in card
+    assert "Is ill" not in card
+    assert "health" not in card
+
+
 def test_a_denial_has_its_reason(client: Client):
     asked = asking()
     staff(client, "view_run", "answer_for_others")

@@ -27,8 +27,8 @@ def data_path(fake, key: str = KEY, application: str = "travel") -> str:
 
 
 async def test_each_caller_has_a_file_of_their_own(fake):
-    other = OTHER
-    with called(fake) as own, called(fake, key=other) as theirs:
+    fake.keys.add_project("another-key", {"project": "Another"})
+    with called(fake) as own, called(fake, key="another-key") as theirs:
         mine, foreign = await own.memories(), await theirs.memories()
         await operations.add(mine, EMBEDDER, PARIS)
 

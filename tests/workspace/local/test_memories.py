@@ -1,0 +1,169 @@
+"""Whose memories the rows are, and what becomes of them."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from channels.db import database_sync_to_async
+from django.contrib.auth.models import User
+from django.db import connection
+from django.utils import timezone
+
+from apps.accounts.caller import Caller
+from apps.workspace.embeddings.port import Embeddings
+from apps.workspace.local.memories import LocalMemories, memories_of
+from apps.workspace.local.models import MemoryCollection, MemoryMerge, MemorySettings, StoredMemory
+from apps.workspace.local.remembered import (
+    change_settings,
+    collections_of_user,
+    delete_old_merges,
+    settings_of,
+)
+from apps.workspace.local.workspace import LocalWorkspace
+from apps.workspace.memories.cache import CACHE, size_of
+from apps.workspace.memories.edits import with_added
+from apps.workspace.memories.operations import add, list_memories
+from apps.workspace.memories.port import Collection, Memory
+from tests.workspace.embeddings.hashed import HashedEmbedder
+
+pytestmark = pytest.mark.django_db
+
+PATIENCE = 60.0
+TEA = Memory(1, "I like tea")
+
+
+@pytest.fixture
+def anna() -> User:
+    return User.objects.create_user("anna")
+
+
+def caller_of(user: User) -> Caller:
+    return Caller(f"user-{user.pk}", "user", user_id=user.pk)
+
+
+async def memories(caller: Caller, application: str = "travel", *, is_shared: bool = False):
+    return await LocalWorkspace(caller).inside(application).memories(is_shared=is_shared)
+
+
+async def test_a_person_has_memories_of_their_own_in_each_application(anna: User):
+    caller = caller_of(anna)
+    assert await memories(caller) == LocalMemories(caller.bucket, "travel")
+    assert await memories(caller, "cooking") == LocalMemories(caller.bucket, "cooking")
+
+
+async def test_memories_are_shared_only_if_application_and_person_want_it(anna: User):
+    caller = caller_of(anna)
+    assert await memories(caller, is_shared=True) == LocalMemories(caller.bucket, "travel")
+
+    await database_sync_to_async(change_settings)(anna.pk, is_enabled=True, is_shared=True)
+    assert await memories(caller, is_shared=True) == LocalMemories(caller.bucket, "")
+    assert await memories(caller) == LocalMemories(caller.bucket, "travel")
+
+
+async def test_nothing_is_remembered_of_who_does_not_want_it_and_of_visitors(anna: User):
+    await database_sync_to_async(change_settings)(anna.pk, is_enabled=False, is_shared=True)
+    assert await memories(caller_of(anna), is_shared=True) is None
+    assert await memories(Caller("session-x")) is None
+    assert await memories(Caller("")) is None
+    assert await LocalWorkspace(Caller("key-1", "key")).memories() is None  # in no application
+
+
+async def test_the_users_of_a_key_are_told_apart_and_their_names_are_not_stored():
+    ann = await memories(Caller("key-1", "key", end_user="ann@example.com"))
+    assert len({ann, await memories(Caller("key-1", "key"))}) == 2
+    await add(ann, HashedEmbedder(), TEA)
+
+    row = await MemoryCollection.objects.aget()
+    assert len(row.end_user) == 64
+    assert "ann" not in row.end_user
+    assert await list_memories(memories_of(row)) == (TEA,)
+
+
+async def test_settings_that_nobody_changed_are_the_usual_ones_and_no_row(anna: User):
+    found = await database_sync_to_async(settings_of)(anna.pk)
+    assert (found.is_enabled, found.is_shared) == (True, False)
+    assert await MemorySettings.objects.acount() == 0
+
+
+async def test_everything_goes_with_its_person(anna: User):
+    own = await memories(caller_of(anna))
+    await add(own, HashedEmbedder(), TEA)
+    await database_sync_to_async(change_settings)(anna.pk, is_enabled=True, is_shared=True)
+    kept = LocalMemories("user-0", "travel")
+    await add(kept, HashedEmbedder(), TEA)
+    assert len(await database_sync_to_async(collections_of_user)(anna.pk)) == 1
+
+    await anna.adelete()
+
+    assert await list_memories(own) == ()
+    assert await MemorySettings.objects.acount() == 0
+    assert await list_memories(kept) == (TEA,)
+
+
+def test_originals_are_deleted_when_their_time_is_over():
+    row = MemoryCollection.objects.create(bucket="user-1")
+    now = timezone.now()
+    for days in (29, 31):
+        MemoryMerge.objects.create(
+            collection=row,
+            number=days,
+            survivor=1,
+            merged_at=now - timedelta(days=days),
+            originals=[],
+        )
+    assert delete_old_merges() == 1
+    assert [merge.number for merge in MemoryMerge.objects.all()] == [29]
+
+
+async def test_vectors_take_four_bytes_for_each_number():
+    await add(LocalMemories("user-1", "travel"), HashedEmbedder(), TEA)
+    assert len((await StoredMemory.objects.aget()).vector) == 4 * 384
+
+
+def test_the_cache_keeps_what_was_used_last_within_its_bytes(settings):
+    one = Collection((TEA,), np.zeros((1, 384), np.float32), "hashed")
+    settings.MEMORY_CACHE_MAX_BYTES = 2 * size_of(one)
+    for key in ("a", "b"):
+        CACHE.put(key, 1, one)
+    CACHE.get("a")
+    CACHE.put("c", 1, one)
+
+    assert [key for key in "abc" if CACHE.get(key)] == ["a", "c"]
+    settings.MEMORY_CACHE_MAX_BYTES = 10
+    CACHE.put("d", 1, one)
+    assert CACHE.get("d") is None
+
+
+def test_the_text_of_a_row_does_not_tell_what_is_remembered():
+    row = MemoryCollection(bucket="user-1", application="travel")
+    assert "tea" not in f"{StoredMemory(collection=row, number=1, content='I like tea')}"
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer at a time.")
+@pytest.mark.django_db(transaction=True)
+def test_processes_that_store_at_the_same_time_lose_nothing():
+    """Each with connections of its own; their caches tell by the version that they are outdated."""
+    barrier = threading.Barrier(2)
+    own = LocalMemories("user-1", "travel")
+
+    def store_many(first: int) -> None:
+        try:
+            barrier.wait(PATIENCE)
+            for number in range(first, first + 20):
+                made = Embeddings("hashed", np.ones((1, 4), np.float32), (0.0,))
+                new = [Memory(7, f"Fact {number}")]
+                own.apply(lambda found, new=new, made=made: with_added(found, new, made, 100))
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(store_many, (0, 20)))
+
+    CACHE.clear()
+    found = own.read().memories
+    assert sorted(one.content for one in found) == sorted(f"Fact {n}" for n in range(40))
+    assert sorted(one.id for one in found) == list(range(7, 47))
