@@ -97,7 +97,10 @@ class QueuedMessage(models.Model):
 
 
 class Message(models.Model):
-    """A question, or the answer that a run gave, as it is shown and as the next run reads it."""
+    """A question, or the answer that a run gave, as it is shown and as the next run reads it.
+
+    The database indexes its `text`. Before changing this table, see `apps.chat.search_index`.
+    """
 
     class Role(models.TextChoices):
         USER = "user"

@@ -255,6 +255,15 @@ def test_one_memory_is_forgotten(client: Client, grace: User):
     assert (told(response), contents(grace)) == (["Forgotten."], ["Likes tea"])
 
 
+@pytest.mark.parametrize("number", [0, 2**63, 10**30])
+def test_what_is_not_remembered_has_no_page(client: Client, grace: User, number: int):
+    collection = remember(grace, "Lives in Riga")
+
+    assert client.get(f"/memory/{collection}/{number}/").status_code == 404
+    assert client.get(f"/memory/{number}/1700000000/").status_code == 404
+    assert client.get(f"/memory/{number}/export/").status_code == 404
+
+
 @pytest.mark.parametrize("number", ["", "x", "-1", "9" * 30, "1700000001"])
 def test_what_is_not_remembered_cannot_be_forgotten(client: Client, grace: User, number: str):
     collection = remember(grace, "Lives in Riga")
