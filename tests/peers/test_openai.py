@@ -373,16 +373,6 @@ def test_the_short_address_is_the_same(gateway):
     assert (models, entry.id) == ([SLUG], SLUG)
 
 
-def test_embeddings_are_refused_in_words(client):
-    with pytest.raises(openai.NotFoundError) as refused:
-        client.embeddings.create(model=SLUG, input="Hello")
-
-    assert body_of(refused)["message"] == (
-        "There is nothing at '/openai/v1/embeddings'. "
-        "There are no embeddings yet, only chat completions."
-    )
-
-
 def test_a_base_url_without_a_path_is_told_which_to_use(gateway):
     with (
         openai.OpenAI(base_url=gateway.url, api_key=gateway.key, max_retries=0) as client,

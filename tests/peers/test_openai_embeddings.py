@@ -24,7 +24,7 @@ row, result = ApiKey.objects.create_key(name="embeddings")
 
 @pytest.fixture(scope="module")
 def key(gateway: Gateway) -> str:
-    return gateway.site.shell(PREPARE, name=MINILM)
+    return str(gateway.site.shell(PREPARE, name=MINILM))
 
 
 @pytest.fixture

@@ -50,6 +50,11 @@ ROOT = Path(__file__).parent.parent.parent
             "X is 'loud'; write one of DEBUG, INFO.",
         ),
         (
+            "deployment:",
+            partial(env.embeddings, "X"),
+            "X is 'deployment:'; write minilm, or deployment: and the id of a deployment.",
+        ),
+        (
             "ftp://host",
             partial(env.url, "X", "", ("http", "https")),
             "X is 'ftp://host'; write an address that begins with http:// or https://.",
@@ -130,6 +135,8 @@ def test_a_wrong_value_stops_with_its_name_and_what_is_accepted(
         ('["a", "b c"]', partial(env.texts, "X"), ["a", "b c"]),
         ('["^a", "b,c"]', partial(env.patterns, "X"), ["^a", "b,c"]),
         (" 0.5 ", partial(env.seconds, "X", 5.0, most=3600), 0.5),
+        ("minilm", partial(env.embeddings, "X"), ""),
+        ("deployment:text.1", partial(env.embeddings, "X"), "text.1"),
         ("debug", partial(env.choice, "X", "INFO", ("DEBUG", "INFO")), "DEBUG"),
         ("a, b,,c ", partial(env.words, "X"), ["a", "b", "c"]),
         ("", partial(env.words, "X", ("a",)), []),

@@ -3,8 +3,8 @@
 The card of such a call gets this JSON: `title`, the call in words; `name` of the tool; `arguments`
 as the model wrote them; `editable`, the JSON Schemas of those that the person may change; `risk`;
 `always`, the scopes in which the person may spare the question from then on; `four_eyes`, whether
-somebody else has to answer; `private`, where only the person may read the arguments; and `because`, a sentence, where it is asked because of what the
-conversation has read.
+somebody else has to answer; `private`, where only the person may read the arguments; and `because`,
+a sentence, where it is asked because of what the conversation has read.
 
 The answer is `{"outcome": "approved" | "denied" | "timeout"}`, with changed `arguments` or a
 `reason`.

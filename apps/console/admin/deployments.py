@@ -21,8 +21,11 @@ from apps.console.admin.dependents import bullets, dependent_lines
 from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.theme import PasswordInput, Switch
 from apps.console.admin.versioned_form import VersionedForm
-from apps.workspace.local.models import Deployment
+from apps.workspace.embeddings.probe import probe as probe_embedder
+from apps.workspace.local.deployments import read_row
+from apps.workspace.local.models import BUILT_IN_KINDS, Deployment
 from apps.workspace.local.secrets import UnreadableSecret
+from apps.workspace.local.workspace import make_embedder
 from apps.workspace.openai.probe import probe
 
 NO_KEY = "No key is stored."
@@ -98,7 +101,7 @@ class DeploymentAdmin(RecordedAdmin[Deployment]):
 
     @admin.display(description="key")
     def key(self, deployment: Deployment) -> str:
-        if deployment.provider == Deployment.Provider.DEMO:
+        if deployment.provider in BUILT_IN_KINDS:
             return "not needed"
         if isinstance(deployment.api_key, UnreadableSecret):
             return "unreadable"
@@ -137,6 +140,9 @@ def try_connection(deployment: Deployment) -> tuple[bool, str]:
     """Success, and a sentence for the operator. Waits for a bounded time."""
     if deployment.provider == Deployment.Provider.DEMO:
         return True, "The demo model answers; it is part of this server."
+    if deployment.kind == Deployment.Kind.EMBEDDING:
+        found = async_to_sync(probe_embedder)(make_embedder(read_row(deployment)))
+        return found.failed is None, found.text
     result = async_to_sync(probe)(
         base_url=deployment.base_url,
         api_key=str(deployment.api_key or os.environ.get(deployment.api_key_env, "")),

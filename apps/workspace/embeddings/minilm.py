@@ -109,8 +109,8 @@ def attention(projected: Tensor) -> Tensor:
     count = len(projected)
     by_head = projected.reshape(count, 3, HEADS, -1).transpose(1, 2, 0, 3)
     queries, keys, values = by_head
-    scores = queries @ keys.transpose(0, 2, 1)
-    scores /= np.float32(keys.shape[-1] ** 0.5)
+    scores: Tensor = queries @ keys.transpose(0, 2, 1)
+    scores *= np.float32(keys.shape[-1] ** -0.5)
     scores -= scores.max(axis=-1, keepdims=True)
     np.exp(scores, out=scores)
     np.divide(scores, scores.sum(axis=-1, keepdims=True), out=scores)

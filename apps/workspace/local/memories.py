@@ -2,9 +2,10 @@
 
 import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from operator import is_
 from typing import TypeVar
 
 import msgspec
@@ -153,15 +154,10 @@ def memory_of_row(row: StoredMemory) -> Memory:
 
 def write_rows(row: MemoryCollection, before: Collection, after: Collection) -> None:
     """Write what differs, and a new version."""
-    known = set() if is_new_model(before, after) else set(map(id, before.memories))
-    gone = {one.id for one in before.memories} - {one.id for one in after.memories}
-    if gone:
+    if not is_longer(before, after):  # most changes add one
+        gone = {one.id for one in before.memories} - {one.id for one in after.memories}
         row.memories.filter(number__in=gone).delete()
-    new = [
-        stored(row, memory, after.vectors[place])
-        for place, memory in enumerate(after.memories)
-        if id(memory) not in known
-    ]
+    new = [stored(row, after.memories[n], after.vectors[n]) for n in new_places(before, after)]
     StoredMemory.objects.bulk_create(
         new,
         batch_size=500,
@@ -173,6 +169,22 @@ def write_rows(row: MemoryCollection, before: Collection, after: Collection) -> 
     row.deduplicated_at = after.deduplicated_at
     row.version = uuid.uuid4()
     row.save()
+
+
+def new_places(before: Collection, after: Collection) -> Iterable[int]:
+    """Where the memories are that have to be written."""
+    if is_new_model(before, after):
+        return range(len(after.memories))
+    if is_longer(before, after):
+        return range(len(before.memories), len(after.memories))
+    known = set(map(id, before.memories))
+    return [place for place, memory in enumerate(after.memories) if id(memory) not in known]
+
+
+def is_longer(before: Collection, after: Collection) -> bool:
+    """Whether memories were added at the end, if anything has changed."""
+    is_shorter = len(after.memories) < len(before.memories)
+    return not is_shorter and all(map(is_, before.memories, after.memories))
 
 
 def is_new_model(before: Collection, after: Collection) -> bool:

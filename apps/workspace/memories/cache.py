@@ -1,6 +1,5 @@
 """Collections that this process has read, for as long as their storage says that they are current."""
 
-import sys
 from collections import OrderedDict
 from collections.abc import Hashable
 from threading import Lock
@@ -10,7 +9,7 @@ from django.conf import settings
 from apps.workspace.memories.port import Collection
 
 BYTES_OF_A_MEMORY = 500
-"""Beside its texts and its vector: an estimate from `benchmarks/memories.py`."""
+"""Beside its text and its vector: an estimate, for the objects that it is made of."""
 
 
 class CollectionCache:
@@ -55,7 +54,7 @@ class CollectionCache:
 
 
 def size_of(collection: Collection) -> int:
-    texts = sum(sys.getsizeof(memory.content) for memory in collection.memories)
+    texts = sum([len(memory.content) for memory in collection.memories])
     return int(collection.vectors.nbytes) + texts + BYTES_OF_A_MEMORY * len(collection.memories)
 
 

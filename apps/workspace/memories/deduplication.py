@@ -13,8 +13,16 @@ from apps.workspace.embeddings.port import Embedder, Embeddings
 from apps.workspace.memories.edits import OutdatedVectors, fits, without
 from apps.workspace.memories.limits import MERGED_CHARACTERS, MOST_TOPICS
 from apps.workspace.memories.operations import embedded
-from apps.workspace.memories.port import Changed, Collection, Memory, MemoryStore, Merge, Vectors
-from apps.workspace.memories.similarity import UNKNOWN, neighbours
+from apps.workspace.memories.port import (
+    UNKNOWN,
+    Changed,
+    Collection,
+    Memory,
+    MemoryStore,
+    Merge,
+    Vectors,
+)
+from apps.workspace.memories.similarity import neighbours
 
 SIMILAR = 0.75
 """A higher cosine makes two memories duplicates."""

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
 
-import numpy as np
-
 from apps.errors import MemoryMissing, ServiceFailed
 from apps.workspace.embeddings.port import Embedder, Embeddings
+from apps.workspace.embeddings.vectors import joined
 from apps.workspace.memories import document, edits
 from apps.workspace.memories.edits import OutdatedVectors
 from apps.workspace.memories.port import (
+    UNKNOWN,
     Change,
     Changed,
     Collection,
@@ -22,7 +22,7 @@ from apps.workspace.memories.port import (
     MemoryStore,
     Merge,
 )
-from apps.workspace.memories.similarity import UNKNOWN, best, cosines, letters_in_common
+from apps.workspace.memories.similarity import best, cosines, letters_in_common
 
 T = TypeVar("T")
 
@@ -57,12 +57,12 @@ async def search(store: MemoryStore, embedder: Embedder, query: str, limit: int)
     if not collection.memories or limit < 1:
         return []
     asked = await embedder.embed([query])
-    collection = await up_to_date(store, embedder, asked)
+    if not edits.fits(collection, asked):
+        collection = await up_to_date(store, embedder, asked)
     scores = cosines(collection.vectors, asked.vectors[0])
     is_unknown = asked.unknown_shares[0] > UNKNOWN
-    for place, memory in enumerate(collection.memories):
-        if is_unknown or memory.unknown_share > UNKNOWN:
-            scores[place] = letters_in_common(memory.content, query)
+    for place in range(len(scores)) if is_unknown else collection.unknown_places:
+        scores[place] = letters_in_common(collection.memories[place].content, query)
     return [Hit(collection.memories[place], float(scores[place])) for place in best(scores, limit)]
 
 
@@ -215,14 +215,7 @@ async def embedded(embedder: Embedder, memories: Sequence[Memory]) -> Embeddings
     texts = [memory.content for memory in memories]
     starts = range(0, len(texts), BATCH)
     parts = [await embedder.embed(texts[start : start + BATCH]) for start in starts]
-    if len(parts) == 1:
-        return parts[0]
-    return Embeddings(
-        parts[0].model,
-        np.concatenate([part.vectors for part in parts]),
-        tuple(share for part in parts for share in part.unknown_shares),
-        sum(part.prompt_tokens for part in parts),
-    )
+    return joined(parts)
 
 
 def busy() -> ServiceFailed:

@@ -6,9 +6,6 @@ import numpy as np
 
 from apps.workspace.memories.port import Vectors
 
-UNKNOWN = 0.30
-"""The share of unknown tokens above which embeddings say nothing: two Chinese sentences without a
-word in common had a cosine of 1.0 under all-MiniLM-L6-v2."""
 ROWS = 512
 """Compared at once with all others: 20 MB of products at 10,000 memories."""
 
@@ -20,7 +17,13 @@ def cosines(vectors: Vectors, query: Vectors) -> Vectors:
 
 def best(scores: Vectors, limit: int) -> list[int]:
     """The places of the highest scores, the highest first, the earlier first of equal ones."""
-    return [int(place) for place in np.argsort(-scores, kind="stable")[:limit]]
+    if limit >= len(scores):
+        places = np.arange(len(scores))
+    else:
+        lowest = np.partition(scores, -limit)[-limit]
+        places = np.flatnonzero(scores >= lowest)
+    ranked = places[np.argsort(-scores[places], kind="stable")]
+    return [int(place) for place in ranked[:limit]]
 
 
 def letters_in_common(text: str, query: str) -> float:

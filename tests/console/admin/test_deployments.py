@@ -108,6 +108,24 @@ def test_the_demo_model_answers(admin_client):
     assert answer.json()["ok"] is True
 
 
+def test_the_built_in_embedding_model_answers(admin_client):
+    answer = admin_client.post(f"{LIST}test/", fields(provider="minilm", kind="embedding"))
+
+    told = {"ok": True, "message": "The model makes vectors of 384 dimensions."}
+    assert answer.json() == told
+
+
+@pytest.mark.usefixtures("loopback")
+def test_an_embedding_model_is_tested_by_a_word(admin_client, service):
+    url = f"http://127.0.0.1:{service.server_port}/v1"
+    typed = fields(kind="embedding", base_url=url, new_api_key=SECRET)
+
+    answer = admin_client.post(f"{LIST}test/", typed)
+
+    told = {"ok": False, "message": "The service does not accept the API key. Check the key."}
+    assert (answer.json(), service.seen) == (told, [f"Bearer {SECRET}"])
+
+
 class Refusing(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))

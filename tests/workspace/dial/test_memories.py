@@ -54,7 +54,7 @@ async def test_a_search_asks_whether_the_file_has_changed_and_does_not_read_it_a
         monkeypatch.setattr(Calls, "attempt", noted)
         await operations.search(store, EMBEDDER, "Paris", 5)
 
-    assert asked == [f"GET /v1/metadata/{data_path(fake)}"] * 2
+    assert asked == [f"GET /v1/metadata/{data_path(fake)}"]
 
 
 async def test_all_memories_are_deleted_with_their_file(fake):

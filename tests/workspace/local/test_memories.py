@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 
 import numpy as np
 import pytest
@@ -156,7 +157,7 @@ def test_processes_that_store_at_the_same_time_lose_nothing():
             for number in range(first, first + 20):
                 made = Embeddings("hashed", np.ones((1, 4), np.float32), (0.0,))
                 new = [Memory(7, f"Fact {number}")]
-                own.apply(lambda found, new=new, made=made: with_added(found, new, made, 100))
+                own.apply(partial(with_added, memories=new, embeddings=made, most=100))
         finally:
             connection.close()
 

@@ -1,0 +1,149 @@
+"""What one memory costs to store and to search, beside its embedding, at 1,000 and 10,000 memories.
+
+    python -m benchmarks.memories
+
+Rows on SQLite, and on PostgreSQL where TEST_DATABASE_URL names one; the file at DIAL Core without
+its transport. The exit status is 1 when a median at 10,000 memories is above the goal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+GOAL_MS = 5.0
+ROUNDS = 30
+WIDTH = 384
+SIZES = (1_000, 10_000)
+
+
+class Embedder:
+    """Random vectors, made at once."""
+
+    model = "random"
+
+    def __init__(self) -> None:
+        # The settings limit its threads, so they are read first.
+        import numpy as np
+
+        self.random = np.random.default_rng(1)
+
+    async def embed(self, texts: Sequence[str]):
+        from apps.workspace.embeddings.port import Embeddings
+        from apps.workspace.embeddings.vectors import unit_rows
+
+        vectors = unit_rows(self.random.normal(size=(len(texts), WIDTH)))
+        return Embeddings(self.model, vectors, (0.0,) * len(texts))
+
+
+Times = tuple[list[float], float]
+"""Milliseconds of each round, sorted, and the median of the CPU that this process used."""
+
+
+async def measured(work: Callable[[int], Awaitable[object]], rounds: int = ROUNDS) -> Times:
+    """The first round warms up."""
+    found, used = [], []
+    for number in range(rounds + 1):
+        started, before = time.perf_counter(), time.process_time()
+        await work(number)
+        found.append((time.perf_counter() - started) * 1000)
+        used.append((time.process_time() - before) * 1000)
+    return sorted(found[1:]), statistics.median(used[1:])
+
+
+def told(name: str, times: Times) -> float:
+    found, used = times
+    median = statistics.median(found)
+    print(f"{name:42} {found[0]:9.2f} {median:9.2f} {found[-1]:9.2f} {used:9.2f}")
+    return median
+
+
+async def measure(size: int) -> list[float]:
+    """The medians that have a goal."""
+    from apps.workspace.local import memories as local
+    from apps.workspace.memories import deduplication, document, operations
+    from apps.workspace.memories.cache import CACHE
+    from apps.workspace.memories.port import Memory
+
+    local.MOST_MEMORIES = 2 * size
+    store, embedder = local.LocalMemories("user-1", f"travel-{size}"), Embedder()
+    texts = (f"Fact number {number} about this person, in a sentence" for number in range(size))
+    memories = [Memory(number, text) for number, text in enumerate(texts)]
+    await operations.added_with(store, embedder, memories, await embedder.embed([""] * size))
+    medians = [
+        told(
+            f"store one of {size:,}",
+            await measured(
+                lambda n: operations.add(store, embedder, Memory(10**9, f"Another {n}"))
+            ),
+        ),
+        told(
+            f"search {size:,}",
+            await measured(lambda n: operations.search(store, embedder, f"What {n}", 5)),
+        ),
+    ]
+
+    async def read(number: int) -> None:
+        CACHE.clear()
+        await store.load()
+
+    async def duplicates(number: int) -> None:
+        deduplication.find_duplicates(collection)
+
+    async def written(number: int) -> None:
+        document.write(collection, datetime.now(UTC))
+
+    async def decoded(number: int) -> None:
+        document.read(content)
+
+    collection = await store.load()
+    content = document.write(collection, datetime.now(UTC))
+    told(f"first read of {size:,}", await measured(read, 5))
+    told(f"look for duplicates among {size:,}", await measured(duplicates, 3))
+    if size == SIZES[0]:
+        told(f"write the file of {size:,}, {len(content) / 1e6:.1f} MB", await measured(written, 5))
+        told("read it", await measured(decoded, 5))
+    return medians if size == SIZES[-1] else []
+
+
+def measure_on(address: str) -> bool:
+    """Whether the goal is met, with the rows in that database."""
+    os.environ["DATABASE_URL"] = address
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "quickapps_site.settings")
+    import django
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("migrate", verbosity=0)
+    from apps.workspace.local.models import MemoryCollection
+
+    MemoryCollection.objects.filter(application__startswith="travel-").delete()
+    print(f"\n{address.partition(':')[0]}, milliseconds:{'':13}least    median      most       CPU")
+    medians = [one for size in SIZES for one in asyncio.run(measure(size))]
+    return all(median <= GOAL_MS for median in medians)
+
+
+def main() -> int:
+    if len(sys.argv) > 1:
+        return 0 if measure_on(sys.argv[1]) else 1
+    # Each database in a process of its own: Django is set up once.
+    import subprocess
+
+    with tempfile.TemporaryDirectory() as folder:
+        addresses = [f"sqlite:///{Path(folder) / 'memories.sqlite3'}"]
+        if postgres := os.environ.get("TEST_DATABASE_URL"):
+            addresses.append(postgres)
+        command = [sys.executable, "-m", "benchmarks.memories"]
+        statuses = [subprocess.run([*command, one], check=False).returncode for one in addresses]
+    return max(statuses)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
