@@ -457,6 +457,7 @@ CAPABILITIES = [
     "apps.capabilities.representation.capability.representation",
     "apps.capabilities.questions.capability.questions",
     "apps.capabilities.client_tools.capability.client_tools",
+    "apps.capabilities.conversations.capability.conversations",
     "apps.capabilities.mcp.capability.mcp",
     "apps.capabilities.dial_app.capability.dial_app",
     "apps.capabilities.skills.capability.skills",

@@ -28,6 +28,8 @@ class Caller:
     """The ids of the applications that a key is limited to; None: no limit."""
     end_user: str = ""
     """Whom a program with a key asks for, as its request names them; "" if it does not."""
+    is_remembered: bool = True
+    """False: this conversation uses no memory of its person, and leaves none."""
     locale: str = "en"
     timezone: str = ""
     """The IANA name of the user's time zone, "" if it is not known."""

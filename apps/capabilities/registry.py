@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from typing import Any, Generic, TypeVar
 
@@ -75,6 +76,21 @@ async def nobody(
     raise Unsupported("There is no run here that could hand a task to another one.")
 
 
+@dataclass(frozen=True, slots=True)
+class FoundConversation:
+    """`address` is that of its page, from the root of the site; `excerpt` is a part of a message."""
+
+    title: str
+    address: str
+    updated_at: datetime
+    excerpt: str
+
+
+SearchConversations = Callable[[str, int], Awaitable[Sequence[FoundConversation]]]
+"""The caller's earlier conversations with the application that have these words, the best first, and
+at most so many. Any text can be searched for."""
+
+
 class Key(Generic[T]):
     """A value in `Known` and its type: a constant of the module that the value belongs to."""
 
@@ -133,6 +149,8 @@ class Opening:
     """The conversation as it was given, with the tool calls of earlier answers."""
     skills: tuple[InstalledSkill, ...] = ()
     """Those that every application of this installation is offered."""
+    search_conversations: SearchConversations | None = None
+    """None where the caller has no account on the page."""
     prompts: Mapping[str, str] = field(default_factory=dict)
     """The predefined prompts of this installation, by name."""
     taint: Taint = field(default_factory=Taint)

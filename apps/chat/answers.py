@@ -17,6 +17,7 @@ from apps.catalog import access
 from apps.catalog.resolve import ResolvedApplication
 from apps.chat import queue
 from apps.chat.access import person_stream
+from apps.chat.earlier import earlier_conversations
 from apps.chat.endings import conclude, stop_waiting
 from apps.chat.folders import folder_of
 from apps.chat.frames import Ask
@@ -171,7 +172,9 @@ def start(
     before = (past.steps, past.interactions, begun.consents)
     supervisor = RunSupervisor(hub, begun.log, end, *before)
     recorder = AnswerRecorder(supervisor.record, past.transcript)
-    request = RunRequest(begun.messages)
+    caller = replace(caller, is_remembered=begun.conversation.has_memory)
+    searching = earlier_conversations(caller, application, begun.run.stream)
+    request = RunRequest(begun.messages, search_conversations=searching)
 
     workspace = open_workspace(caller)
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from apps.agent.events import Usage
 from apps.agent.progress import Progress
+from apps.chat.memory_notes import memory_notes
 from apps.chat.models import Conversation, Message
 from apps.chat.transcript import Transcript
 from apps.errors import RunAbandoned
@@ -115,6 +116,7 @@ def answer_stored(run: Run, answer: Message) -> AnswerStored:
                 "completion_tokens": answer.usage["completion_tokens"],
             },
             "seconds": round(max(seconds, 0.0), 3),
+            **({"memories": notes} if (notes := memory_notes(answer.state)) else {}),
         }
     )
 

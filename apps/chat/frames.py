@@ -41,7 +41,8 @@ class Ask(Frame):
     A new conversation (`conversation` is None) gets the id `begin`, under which its files were
     uploaded. `timezone` is the browser's, such as Europe/Riga; "" for an unknown one. `surface` is
     `page` where scripts of the page run its tools. While an answer is going, the question is
-    refused, queued, or asked at once in its place.
+    refused, queued, or asked at once in its place. `memory` is whether a new conversation may use
+    what is remembered of its person.
     """
 
     type: Literal["ask"]
@@ -53,6 +54,7 @@ class Ask(Frame):
     timezone: str = ""
     surface: Surface = ""
     while_running: Literal["refuse", "queue", "stop"] = "refuse"
+    memory: bool = True
 
     @field_validator("timezone")
     @classmethod

@@ -43,6 +43,9 @@ class Conversation(models.Model):
     is_unread = models.BooleanField(
         "unread", default=False, help_text="An answer ended since its owner last looked."
     )
+    has_memory = models.BooleanField(
+        "memory", default=True, help_text="Its answers may use what is remembered of its owner."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
 
@@ -94,7 +97,10 @@ class QueuedMessage(models.Model):
 
 
 class Message(models.Model):
-    """A question, or the answer that a run gave, as it is shown and as the next run reads it."""
+    """A question, or the answer that a run gave, as it is shown and as the next run reads it.
+
+    The database indexes its `text`. Before changing this table, see `apps.chat.search_index`.
+    """
 
     class Role(models.TextChoices):
         USER = "user"

@@ -76,7 +76,7 @@ def begin_new(
     attachments = attached(caller, (file.url for file in ask.attachments), types)
     if ask.conversation is None:
         title = title_of(text) or title_of(attachments[0]["title"])
-        conversation = create(caller, application, ask.begin, title)
+        conversation = create(caller, application, ask, title)
     else:
         conversation = find_open(caller, ask.conversation, application.slug)
     run = Run(
@@ -107,14 +107,17 @@ def read_question(ask: Ask) -> str:
     return str(storable(text))
 
 
-def create(
-    caller: Caller, application: ResolvedApplication, begin: UUID | None, title: str
-) -> Conversation:
+def create(caller: Caller, application: ResolvedApplication, ask: Ask, title: str) -> Conversation:
+    begin = ask.begin
     # A duplicated tab wishes for the same id, which then belongs to the first one.
     is_free = begin is not None and not Conversation.objects.filter(pk=begin).exists()
     chosen = begin if is_free and begin is not None else uuid4()
     return own(caller).create(
-        id=chosen, application_id=application.id, owner=caller.bucket, title=title
+        id=chosen,
+        application_id=application.id,
+        owner=caller.bucket,
+        title=title,
+        has_memory=ask.memory,
     )
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from apps.chat import connections, consents, file_views, views
+from apps.chat import connections, consents, file_views, memory_page, views
 
 urlpatterns: list[URLPattern] = [
     path("", views.index, name="index"),
@@ -15,6 +15,20 @@ urlpatterns: list[URLPattern] = [
     path("chat/<slug:slug>/<uuid:conversation>/rename/", views.rename, name="rename"),
     path("chat/<slug:slug>/<uuid:conversation>/delete/", views.delete, name="delete"),
     path("chat/<slug:slug>/<uuid:conversation>/download/", views.download, name="download"),
+    path(
+        "chat/<slug:slug>/<uuid:conversation>/memory/",
+        memory_page.switch,
+        name="conversation-memory",
+    ),
+    path("memory/", memory_page.memories, name="memory"),
+    path("memory/settings/", memory_page.settings, name="memory-settings"),
+    path("memory/import/", memory_page.import_file, name="memory-import"),
+    path("memory/delete/", memory_page.delete, name="memory-delete-all"),
+    path("memory/<int:collection>/delete/", memory_page.delete, name="memory-delete"),
+    path("memory/<int:collection>/export/", memory_page.export, name="memory-export"),
+    path("memory/<int:collection>/undo/", memory_page.undo, name="memory-undo"),
+    path("memory/<int:collection>/forget/", memory_page.forget, name="memory-forget"),
+    path("memory/<int:collection>/<int:number>/", memory_page.edit, name="memory-edit"),
     path("chat/<slug:slug>/files/", file_views.upload, name="upload"),
     path("chat/<slug:slug>/<uuid:conversation>/files/", file_views.listing, name="files"),
     path("files/<str:bucket>/<path:name>", file_views.file, name="file"),

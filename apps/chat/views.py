@@ -32,10 +32,12 @@ from apps.chat.access import (
 from apps.chat.export import file_name, markdown
 from apps.chat.frames import MOST_ATTACHMENTS
 from apps.chat.listing import LISTED_CONVERSATIONS, entries
+from apps.chat.memory_listing import remembering
 from apps.chat.models import Conversation
 from apps.errors import ApplicationBroken, ApplicationNotFound
 from apps.live.notifications import announce_growth
 from apps.manifest.manifest import ConversationStarters, Manifest
+from apps.workspace.local.remembered import settings_of
 
 LONGEST_TITLE = 200
 SEEN = "seen"
@@ -106,8 +108,22 @@ def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> H
         "upload_types": ",".join(upload_types(manifest)),
         "upload_most": MOST_ATTACHMENTS,
         "scripts": settings.CHAT_SCRIPTS,
+        "memory": None if former is not None else memory_switch(caller, application, conversation),
     }
     return render(request, "chat/chat.html", context)
+
+
+def memory_switch(
+    caller: Caller, application: Application, conversation: UUID | None
+) -> bool | None:
+    """Whether the conversation has memory; None where there is none to be switched."""
+    if caller.user_id is None or not settings_of(caller.user_id).is_enabled:
+        return None
+    if not remembering(caller).filter(pk=application.pk).exists():
+        return None
+    if conversation is None:
+        return True
+    return own(caller).filter(pk=conversation, has_memory=True).exists()
 
 
 @require_POST

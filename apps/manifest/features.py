@@ -159,6 +159,14 @@ class Questions(Node):
     Null: there is no limit."""
 
 
+class SearchConversations(Node):
+    """A tool that finds earlier conversations of the same person with the same application."""
+
+    enabled: bool = False
+    """Give the model the tool `internal_search_conversations`. Only people who are signed in on the
+    page have it; it finds nothing of the conversation that is going on."""
+
+
 class ToolAccessFilter(Node):
     """Deployments that the caller may not use are no tools, and nothing is said about it."""
 
@@ -193,6 +201,8 @@ class Features(Node):
     """A tool that puts attachments on the answer. `{}`: the model has it; null: it does not."""
     questions: Questions | None = None
     """A tool with which the model asks the user. `{}`: the model has it; null: it does not."""
+    search_conversations: SearchConversations | None = None
+    """A tool that finds earlier conversations of the same person. Null: the model has none."""
     approval: Approval | None = None
     """Which calls of tools wait for a person, and which are never made. Null: as the installation
     says."""

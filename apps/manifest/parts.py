@@ -46,6 +46,7 @@ FEATURES = {
     "documents": "enabled",
     "representation_tooling": "add_attachment",
     "questions": "",
+    "search_conversations": "enabled",
     "subagents": "enabled",
     "memory": "enabled",
     "tool_access_filter": "enabled",

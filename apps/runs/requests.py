@@ -8,6 +8,7 @@ from typing import Any
 
 from apps.agent.messages import Message
 from apps.agent.tools import Toolbox, ToolSpec
+from apps.capabilities.registry import SearchConversations
 from apps.errors import BadRequest, InitializationIssue
 from apps.manifest.orchestrator import NO_LIMIT, Orchestrator, is_limit
 from apps.workspace.port import DeploymentInfo
@@ -35,6 +36,7 @@ class RunRequest:
     installation allows that. `textual_results` are the names of tools whose results are text in
     the messages. `requires_client_tool`: `tool_choice` holds until a client's tool was called.
     `unanswered` has calls of the last answer, which are made before the model is asked.
+    `search_conversations` is for the caller of this request; None: nothing can be searched.
     """
 
     messages: tuple[Message, ...]
@@ -46,6 +48,7 @@ class RunRequest:
     textual_results: Collection[str] = ()
     requires_client_tool: bool = False
     unanswered: Message | None = None
+    search_conversations: SearchConversations | None = None
 
 
 def chosen_tool(choice: Any) -> str:

@@ -86,6 +86,7 @@ async def run(
         delegate=delegate,
         messages=given,
         skills=application.skills,
+        search_conversations=request.search_conversations,
         prompts=application.prompts,
         taint=taint,
     )

@@ -87,6 +87,7 @@ def test_what_is_disabled_is_not_in_use():
             "subagents": {"enabled": False},
             "representation_tooling": {"add_attachment": False},
             "questions": None,
+            "search_conversations": {},
         },
         orchestrator={"deployment": {"deployment_id": "x"}, "tool_discovery": {}},
         hooks=[],

@@ -76,6 +76,8 @@ DIFFERENCES = {
     "Features.properties.documents": "ours only",
     # An addition: on the page there is somebody whom the model can ask.
     "Features.properties.questions": "ours only",
+    # An addition: the page keeps conversations.
+    "Features.properties.search_conversations": "ours only",
     # An addition: what people said once need not be said again.
     "Features.properties.memory": "ours only",
     # An addition: the page of the conversation runs tools.

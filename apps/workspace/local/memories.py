@@ -228,6 +228,8 @@ def find_memories(caller: Caller, application: str, *, is_shared: bool) -> Local
 
     Those of all applications if both it (`is_shared`) and the person want them shared.
     """
+    if not caller.is_remembered:
+        return None
     if caller.kind == "user" and caller.user_id is not None:
         wanted = settings_of(caller.user_id)
         if not wanted.is_enabled:

@@ -1,6 +1,7 @@
 /** Where a browser may go that was told by a model. */
 
 const FILE = /^files\/[^/]+\/./;
+const CONVERSATION = /^\/chat\/[\w-]{1,50}\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\/$/;
 
 /**
  * A stored file, `files/…`, is where the server shows it.
@@ -15,6 +16,11 @@ export function webAddress(address) {
 export function fileAddress(address) {
   const found = FILE.test(address) ? parsed(`/${address}`) : null;
   return found?.pathname.startsWith("/files/") ? found : null;
+}
+
+/** Whether it is the address of a conversation on this page. @param {string} address */
+export function isConversation(address) {
+  return CONVERSATION.test(address);
 }
 
 /** The last segment of an address, as a person writes it. @param {string} address */

@@ -7,6 +7,7 @@ import { copy } from "./clipboard.js";
 import { secondsText } from "./durations.js";
 import { icon } from "./icons.js";
 import { interactionsOf, isOpenCall, openInteraction } from "./interactions.js";
+import { memoryLine } from "./memory.js";
 import { stepList } from "./steps.js";
 import "./interaction.js";
 import "./markdown.js";
@@ -74,7 +75,7 @@ export class ChatAnswer extends LitElement {
   #outcome(answer) {
     return html`${answer.status === "failed" ? this.#failure(answer) : nothing}
       ${answer.status === "stopped" ? html`<p class="notice">${icon("square")}Stopped.</p>` : nothing}
-      ${this.#foot(answer)}`;
+      ${memoryLine(answer.message?.memories)} ${this.#foot(answer)}`;
   }
 
   /** @param {Answer} answer */

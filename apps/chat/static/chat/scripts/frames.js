@@ -13,6 +13,9 @@
  * @property {Attachment[]} [attachments]
  * @property {{prompt_tokens: number, completion_tokens: number}} [usage]
  * @property {number} [seconds]
+ * @property {MemoryNote[]} [memories] what an answer has read of memories, and written
+ *
+ * @typedef {{action: "recalled" | "stored" | "changed" | "forgotten" | "deleted", text: string}} MemoryNote
  *
  * @typedef {"queued" | "running" | "waiting" | "done" | "failed" | "stopped"} RunStatus
  *

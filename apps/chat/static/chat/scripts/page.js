@@ -11,6 +11,7 @@ import { ChatHistory } from "./history.js";
 import { ChatLog } from "./log.js";
 import { ChatInteraction } from "./interaction.js";
 import { openInteraction, openQuestion } from "./interactions.js";
+import { offerMemorySwitch } from "./memory.js";
 import { offerFields } from "./page-fields.js";
 import { PageTools } from "./page-tools.js";
 import { ChatQueue } from "./queue.js";
@@ -57,6 +58,7 @@ const jump = element("jump", HTMLButtonElement);
 const announcer = new Announcer(element("said", HTMLElement), element("warned", HTMLElement));
 const follower = new Follower(element("conversation", HTMLElement), (away) => (jump.hidden = !away));
 const setNotice = element("set-notice", HTMLElement);
+const memoryNotice = element("memory-notice", HTMLElement);
 const tools = new PageTools();
 /** @type {{label: string, undo: () => void}[]} fields that the answer has filled in */
 const undoing = [];
@@ -80,6 +82,8 @@ history.current = session.conversation.id;
 files.base = base;
 files.conversation = session.conversation.id;
 offerDownload();
+const memorySwitch = document.getElementById("memory-switch");
+if (memorySwitch instanceof HTMLButtonElement) offerMemorySwitch(memorySwitch, session, base, tellMemory);
 session.watching = !page.ended;
 listed(conversations);
 
@@ -247,6 +251,7 @@ function listed(entries) {
 function ask({ text, attachments }) {
   tell(problem, "");
   tell(setNotice, "");
+  tell(memoryNotice, "");
   undoing.length = 0;
   session.ask(text, attachments);
   follower.follow();
@@ -318,6 +323,14 @@ function takeDropped(dropped) {
 
 /** @param {{text: string, isProblem: boolean}} told */
 function tellUpload({ text, isProblem }) {
+  if (isProblem) announcer.warn(text);
+  else announcer.say(text);
+}
+
+/** @param {{text: string, isProblem: boolean}} told */
+function tellMemory({ text, isProblem }) {
+  tell(problem, isProblem ? text : "");
+  tell(memoryNotice, isProblem ? "" : text);
   if (isProblem) announcer.warn(text);
   else announcer.say(text);
 }

@@ -7,7 +7,7 @@
 
 import DOMPurify from "../vendor/dompurify.js";
 import { Marked } from "../vendor/marked.js";
-import { fileAddress } from "./addresses.js";
+import { fileAddress, isConversation } from "./addresses.js";
 import { iconElement } from "./icons.js";
 import { formulaBlocks, formulas } from "./maths.js";
 
@@ -130,9 +130,10 @@ function openOnClick(image, address) {
 
 /** @param {HTMLAnchorElement} link */
 function holdLink(link) {
-  const stored = fileAddress(link.getAttribute("href")?.trim() ?? "");
+  const address = link.getAttribute("href")?.trim() ?? "";
+  const stored = fileAddress(address);
   if (stored) link.href = stored.pathname;
-  else if (!LINK.test(link.getAttribute("href")?.trim() ?? "")) {
+  else if (!LINK.test(address) && !isConversation(address)) {
     link.removeAttribute("href");
     return;
   }

@@ -55,6 +55,8 @@ export class Session extends EventTarget {
   constructor(connection, id, begin) {
     super();
     this.begin = begin;
+    /** Whether a new conversation may use what is remembered of the person. */
+    this.memory = true;
     this.conversation = new Conversation(id);
     this.loaded = id === null;
     this.#connection = connection;
@@ -176,6 +178,7 @@ export class Session extends EventTarget {
       text,
       conversation: this.conversation.id,
       begin: this.begin,
+      memory: this.memory,
       attachments: attachments.map(({ url }) => ({ url })),
       while_running: "queue",
       timezone: Intl.DateTimeFormat().resolvedOptions().timeZone ?? "",

@@ -1,0 +1,57 @@
+"""The form in which people change what is remembered of them."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from django import forms
+
+from apps.errors import MemoryRefused, QuickAppError
+from apps.workspace.local.models import StoredMemory
+from apps.workspace.memories.limits import MERGED_CHARACTERS, MOST_TOPICS, NAME_CHARACTERS
+
+
+class MemoryForm(forms.Form):
+    content = forms.CharField(
+        label="What is remembered",
+        max_length=MERGED_CHARACTERS,
+        widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
+    )
+    category = forms.CharField(
+        required=False,
+        max_length=NAME_CHARACTERS,
+        help_text="What kind of fact it is, such as preferences or work.",
+    )
+    importance = forms.FloatField(
+        min_value=0,
+        max_value=1,
+        help_text="From 0 to 1: 1 for who you are, 0.3 for what soon changes.",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    topics = forms.CharField(
+        required=False,
+        max_length=MOST_TOPICS * (NAME_CHARACTERS + 2),
+        help_text="A few words that it is about, separated by commas.",
+    )
+
+    @classmethod
+    def of(cls, memory: StoredMemory, data: Mapping[str, Any] | None) -> Self:
+        initial = {
+            "content": memory.content,
+            "category": memory.category,
+            "importance": f"{memory.importance:g}",
+            "topics": ", ".join(memory.topics),
+        }
+        return cls(data, initial=initial, label_suffix="")
+
+    def changes(self, memory: StoredMemory) -> dict[str, Any]:
+        """The fields that differ from the memory."""
+        given = dict(self.cleaned_data)
+        given["content"] = given["content"].replace("\r\n", "\n")  # as browsers send lines
+        given["topics"] = [one.strip() for one in given["topics"].split(",") if one.strip()]
+        changed = {name: one for name, one in given.items() if one != getattr(memory, name)}
+        return {name: tuple(one) if name == "topics" else one for name, one in changed.items()}
+
+    def refuse(self, error: QuickAppError) -> None:
+        field = error.field if isinstance(error, MemoryRefused) else ""
+        text = str(error)
+        self.add_error(field if field in self.fields else None, text[:1].upper() + text[1:])

@@ -1,0 +1,109 @@
+"""What is remembered of one person, as the page shows it. It reads rows, and needs no vectors."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, QuerySet
+from django.utils import timezone
+
+from apps.accounts.caller import Caller
+from apps.catalog.access import usable
+from apps.catalog.models import Application
+from apps.workspace.local.models import MemoryCollection, MemoryMerge, StoredMemory
+from apps.workspace.memories.limits import MERGES_KEPT_DAYS
+
+ON_A_PAGE = 100
+SHARED = "Shared between applications"
+LISTED_MERGES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """`stored_at` is None for a number that is no moment; imports may have any."""
+
+    row: StoredMemory
+    stored_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What one application remembers, or all of them; `count` is of all pages."""
+
+    collection: MemoryCollection
+    title: str
+    count: int
+    memories: Sequence[Remembered]
+    merges: Sequence[dict[str, Any]]
+
+
+def own_collections(caller: Caller) -> QuerySet[MemoryCollection]:
+    return MemoryCollection.objects.filter(bucket=caller.bucket, end_user="")
+
+
+def page_of(caller: Caller, query: str, number: str) -> Page[StoredMemory]:
+    """The memories with the text, by application, the newest first."""
+    rows = StoredMemory.objects.filter(collection__in=own_collections(caller))
+    ordered = rows.select_related("collection").defer("vector")
+    ordered = ordered.order_by("collection__application", "collection", "-number")
+    wanted = query.casefold()
+    # Here and not in the database: SQLite knows upper and lower case of English only.
+    found = [row for row in ordered if is_about(row, wanted)] if wanted else ordered
+    return Paginator(found, ON_A_PAGE).get_page(number)
+
+
+def is_about(row: StoredMemory, wanted: str) -> bool:
+    return any(wanted in text.casefold() for text in (row.content, row.category, *row.topics))
+
+
+def sections(caller: Caller, shown: Iterable[StoredMemory]) -> list[Section]:
+    mine = own_collections(caller).annotate(count=Count("memories"))
+    counts = {row.pk: row.count for row in mine}
+    names = titles(caller)
+    return [
+        Section(
+            collection,
+            names.get(collection.application, collection.application),
+            counts.get(collection.pk, 0),
+            [Remembered(row, moment_of(row.number)) for row in rows],
+            merges_of(collection),
+        )
+        for collection, rows in groupby(shown, key=lambda row: row.collection)
+    ]
+
+
+def titles(caller: Caller) -> dict[str, str]:
+    """The titles of applications by their slugs; "" is what they share."""
+    slugs = own_collections(caller).values("application")
+    rows = Application.objects.filter(slug__in=slugs).values_list("slug", "title")
+    return {"": SHARED, **dict(rows)}
+
+
+def merges_of(collection: MemoryCollection) -> list[dict[str, Any]]:
+    """The merges that can be undone: number, moment, and the texts that were merged."""
+    since = timezone.now() - timedelta(days=MERGES_KEPT_DAYS)
+    rows: QuerySet[MemoryMerge] = collection.merges.filter(merged_at__gte=since).order_by("-pk")
+    return [
+        {
+            "number": row.number,
+            "merged_at": row.merged_at,
+            "texts": [original["data"]["content"] for original in row.originals],
+        }
+        for row in rows[:LISTED_MERGES]
+    ]
+
+
+def moment_of(number: int) -> datetime | None:
+    """Ids of memories are the seconds in which they were stored."""
+    try:
+        return datetime.fromtimestamp(number, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def remembering(caller: Caller) -> QuerySet[Application]:
+    """The applications that have a memory, by title."""
+    return usable(caller).filter(manifest__features__memory__enabled=True).only("slug", "title")

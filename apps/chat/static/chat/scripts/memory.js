@@ -1,0 +1,67 @@
+/** What an answer has done with memories, and the switch of a conversation that has none. */
+
+import { html, nothing } from "../vendor/lit.js";
+import { icon } from "./icons.js";
+import { post } from "./requests.js";
+
+/** @import { MemoryNote } from "./frames.js" */
+
+/** In the order in which they are counted. @type {Record<string, string>} */
+const WORDS = {
+  recalled: "Recalled",
+  stored: "Remembered",
+  changed: "Changed",
+  forgotten: "Forgot",
+  deleted: "Deleted everything",
+};
+
+/** @param {MemoryNote[] | undefined} notes @returns {unknown} what Lit draws */
+export function memoryLine(notes) {
+  if (!notes?.length) return nothing;
+  return html`<details class="memory-line">
+    <summary>${icon("chevron-right")}Memory: ${summary(notes)}</summary>
+    <ul>
+      ${notes.map(({ action, text }) => html`<li><b>${WORDS[action]}</b> <span dir="auto">${text}</span></li>`)}
+    </ul>
+    <a href="/memory/">What is remembered about you</a>
+  </details>`;
+}
+
+/** Such as "recalled 2, remembered 1". @param {MemoryNote[]} notes */
+function summary(notes) {
+  return Object.entries(WORDS)
+    .map(([action, words]) => ({ action, words: words.toLowerCase(), count: countOf(notes, action) }))
+    .filter(({ count }) => count)
+    .map(({ action, words, count }) => (action === "deleted" ? words : `${words} ${count}`))
+    .join(", ");
+}
+
+/** @param {MemoryNote[]} notes @param {string} action */
+function countOf(notes, action) {
+  return notes.filter((note) => note.action === action).length;
+}
+
+/**
+ * Let the button switch the memory of the conversation on and off.
+ * @param {HTMLButtonElement} button with `role="switch"`
+ * @param {import("./session.js").Session} session
+ * @param {string} base the address of the application
+ * @param {(told: {text: string, isProblem: boolean}) => void} tell
+ */
+export function offerMemorySwitch(button, session, base, tell) {
+  session.memory = button.ariaChecked === "true";
+  button.addEventListener("click", async () => {
+    const { id } = session.conversation;
+    const on = !session.memory;
+    if (id && !(await post(`${base}${id}/memory/`, { on: String(on) }))) {
+      tell({ text: "That did not work. Check the connection and try again.", isProblem: true });
+      return;
+    }
+    session.memory = on;
+    button.ariaChecked = String(on);
+    tell({ text: on ? ON : OFF, isProblem: false });
+  });
+}
+
+const ON = "This conversation has memory again, from your next message on.";
+const OFF = "This conversation remembers nothing and recalls nothing, from your next message on.";
