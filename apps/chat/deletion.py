@@ -1,4 +1,4 @@
-"""Deletion of conversations with all that belongs to them, and of applications with conversations.
+"""Deletion of conversations with all that belongs to them, and of applications that people used.
 
 These functions receive Django's signals, because rows are deleted in many ways, some of which call
 no function of ours.
@@ -11,6 +11,7 @@ from apps.catalog.models import Application
 from apps.chat.folders import delete_folder, folder_of
 from apps.chat.models import Conversation
 from apps.live import journal, summaries
+from apps.workspace.local.remembered import former_name, rename_application
 
 
 def delete_belongings(sender: type[Conversation], instance: Conversation, **kwargs: Any) -> None:
@@ -27,7 +28,7 @@ def delete_belongings(sender: type[Conversation], instance: Conversation, **kwar
 def keep_former_name(
     sender: type[Application], instance: Application, using: str, **kwargs: Any
 ) -> None:
-    """Write into its conversations what a deleted application was called."""
+    """Write into its conversations and memories what a deleted application was called."""
     # The row is locked, so that no conversation begins between this update and the deletion.
     rows = Application.objects.using(using).select_for_update(of=("self",))
     row = rows.filter(pk=instance.pk).values("pk", "slug", "title").first()
@@ -35,14 +36,16 @@ def keep_former_name(
         Conversation.objects.using(using).filter(application=row["pk"]).update(
             former_application=row["pk"], former_slug=row["slug"], former_title=row["title"]
         )
+        rename_application(row["slug"], former_name(row["slug"], row["pk"]), using)
 
 
 def reconnect(
     sender: type[Application], instance: Application, created: bool, using: str, **kwargs: Any
 ) -> None:
-    """Give a restored application its conversations back."""
+    """Give a restored application its conversations and memories back."""
     # Only a restored row is new under an old key: another application of the same name has another.
     if created:
         Conversation.objects.using(using).filter(former_application=instance.pk).update(
             application=instance.pk, former_application=None, former_slug="", former_title=""
         )
+        rename_application(former_name(instance.slug, instance.pk), instance.slug, using)

@@ -1,6 +1,6 @@
 """What is remembered of one person, as the page shows it. It reads rows, and needs no vectors."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -66,7 +66,7 @@ def sections(caller: Caller, shown: Iterable[StoredMemory]) -> list[Section]:
     return [
         Section(
             collection,
-            names.get(collection.application, collection.application),
+            title_of(collection.application, names),
             counts.get(collection.pk, 0),
             [Remembered(row, moment_of(row.number)) for row in rows],
             merges_of(collection),
@@ -80,6 +80,12 @@ def titles(caller: Caller) -> dict[str, str]:
     slugs = own_collections(caller).values("application")
     rows = Application.objects.filter(slug__in=slugs).values_list("slug", "title")
     return {"": SHARED, **dict(rows)}
+
+
+def title_of(application: str, names: Mapping[str, str]) -> str:
+    """`names` are titles by slug."""
+    slug, _, is_former = application.partition("#")
+    return f"{slug} (deleted)" if is_former else names.get(slug, slug)
 
 
 def merges_of(collection: MemoryCollection) -> list[dict[str, Any]]:

@@ -17,7 +17,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.chat.access import own
 from apps.chat.memory_form import MemoryForm
-from apps.chat.memory_listing import own_collections, page_of, remembering, sections, titles
+from apps.chat.memory_listing import (
+    own_collections,
+    page_of,
+    remembering,
+    sections,
+    title_of,
+    titles,
+)
 from apps.chat.views import find_conversation, visitor
 from apps.errors import MemoryMissing, QuickAppError
 from apps.workspace.local.models import StoredMemory
@@ -81,7 +88,7 @@ def edit(request: HttpRequest, collection: int, number: int) -> HttpResponse:
             messages.success(request, "Changed.")
             return redirect("memory")
         form.refuse(refused)
-    title = titles(caller).get(row.application, row.application)
+    title = title_of(row.application, titles(caller))
     context = {"form": form, "collection": row, "memory": memory, "title": title}
     return render(request, "chat/memory_edit.html", context, status=400 if form.errors else 200)
 
@@ -124,7 +131,7 @@ def delete(request: HttpRequest, collection: int | None = None) -> HttpResponse:
     if request.method == "POST":
         return changed(request, "Deleted.", memory_changes.delete_all, rows)
     count = StoredMemory.objects.filter(collection__in=rows).count()
-    title = titles(caller).get(row.application, row.application) if row is not None else ""
+    title = title_of(row.application, titles(caller)) if row is not None else ""
     return render(request, "chat/memory_delete.html", {"count": count, "title": title})
 
 

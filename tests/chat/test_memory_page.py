@@ -447,3 +447,26 @@ def test_the_switch_of_somebody_else_is_not_there(client: Client, travel: Applic
     assert client.post(f"/chat/travel/{other.pk}/memory/", {"on": "false"}).status_code == 404
     other.refresh_from_db()
     assert other.has_memory
+
+
+def listed(client: Client) -> list[str]:
+    return [section.title for section in client.get("/memory/").context["sections"]]
+
+
+def test_an_application_does_not_inherit_what_a_deleted_one_of_its_slug_remembers(
+    client: Client, grace: User, travel: Application
+):
+    remember(grace, "Likes tea")
+    number = travel.pk
+
+    travel.delete()
+    heir = Application.objects.create(slug="travel", title="New desk", manifest=REMEMBERING)
+    caller = Caller("grace", "user", user_id=grace.pk)
+    assert not MemoryCollection.objects.filter(application="travel").exists()
+    assert find_memories(caller, "travel", is_shared=False) is not None
+    assert listed(client) == ["travel (deleted)"]
+
+    heir.delete()
+    Application.objects.create(pk=number, slug="travel", title="Desk", manifest=REMEMBERING)
+    assert listed(client) == ["Desk"]
+    assert MemoryCollection.objects.get().application == "travel"

@@ -14,8 +14,9 @@ from apps.workspace.memories.limits import MERGES_KEPT_DAYS
 class MemoryCollection(models.Model):
     """The memories of one owner: of a bucket in one application, or ("") in all of them.
 
-    `end_user` is a hash of whom a program with a key asks for, "" if it does not say. `version` is
-    another one after each change.
+    `end_user` is a hash of whom a program with a key asks for, "" if it does not say. `application`
+    is its slug, with `former_name` for one that was deleted. `version` is another one after each
+    change.
     """
 
     bucket = models.CharField(max_length=100)
@@ -115,6 +116,16 @@ def delete_old_merges() -> int:
     before = timezone.now() - timedelta(days=MERGES_KEPT_DAYS)
     deleted, _ = MemoryMerge.objects.filter(merged_at__lt=before).delete()
     return deleted
+
+
+def former_name(slug: str, number: int) -> str:
+    """What stands for the slug of a deleted application, which another one may get: no slug has #."""
+    return f"{slug}#{number}"
+
+
+def rename_application(before: str, after: str, using: str) -> None:
+    """Keep what an application remembers under another name."""
+    MemoryCollection.objects.using(using).filter(application=before).update(application=after)
 
 
 def delete_memories_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
