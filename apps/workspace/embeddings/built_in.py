@@ -60,9 +60,9 @@ def load() -> "MiniLM":
 
     try:
         return read_model(Path(str(files(PACKAGE))) / "model")
-    except (OSError, ValueError) as error:
+    except (ImportError, OSError, ValueError) as error:
         raise ServiceFailed(
             f"The built-in embedding model cannot be read: {error} "
-            "Install the requirements of this version again.",
+            "Install requirements-model.txt of this version.",
             reason="answer",
         ) from error

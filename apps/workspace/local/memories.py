@@ -20,7 +20,6 @@ from apps.workspace.local.remembered import (
     MemoryCollection,
     MemoryMerge,
     StoredMemory,
-    delete_old_merges,
     settings_of,
 )
 from apps.workspace.memories.cache import CACHE
@@ -200,8 +199,6 @@ def stored(row: MemoryCollection, memory: Memory, vector: Vectors) -> StoredMemo
 def write_merges(row: MemoryCollection, changed: Changed[T]) -> None:
     if changed.undone:
         row.merges.filter(number__in=changed.undone).delete()
-    if changed.merged:
-        delete_old_merges()
     MemoryMerge.objects.bulk_create(
         MemoryMerge(
             collection=row,

@@ -21,7 +21,6 @@ from apps.workspace.local.models import MemoryCollection, MemoryMerge, MemorySet
 from apps.workspace.local.remembered import (
     change_settings,
     collections_of_user,
-    delete_old_merges,
     settings_of,
 )
 from apps.workspace.local.workspace import LocalWorkspace
@@ -29,6 +28,7 @@ from apps.workspace.memories.cache import CACHE, size_of
 from apps.workspace.memories.edits import with_added
 from apps.workspace.memories.operations import add, list_memories
 from apps.workspace.memories.port import Collection, Memory
+from quickapps_site.housekeeping import tidy_up_memories
 from tests.workspace.embeddings.hashed import HashedEmbedder
 
 pytestmark = pytest.mark.django_db
@@ -116,7 +116,9 @@ def test_originals_are_deleted_when_their_time_is_over():
             merged_at=now - timedelta(days=days),
             originals=[],
         )
-    assert delete_old_merges() == 1
+
+    tidy_up_memories()
+
     assert [merge.number for merge in MemoryMerge.objects.all()] == [29]
 
 
