@@ -54,10 +54,10 @@ def test_a_number_in_an_answer_opens_the_document_at_its_page_also_after_a_reloa
     question(page).fill("What does a late check-out cost?")
     question(page).press("Enter")
 
+    mark = page.locator(".answer-text sup").get_by_role("link", name=re.compile("page 2")).first
+    place = re.compile(r"/files/session-\w+/conversations/[\w-]{36}/rules\.pdf#page=2$")
     for _ in ("live", "after a reload"):
         wait_for_answer(page)
-        mark = page.locator(".answer-text sup").get_by_role("link", name=re.compile("page 2")).first
-        place = re.compile(r"/files/session-\w+/conversations/[\w-]{36}/rules\.pdf#page=2$")
         expect(mark).to_have_attribute("href", place)
         expect(mark).to_have_attribute(
             "title", "rules.pdf, page 2: “A late check-out costs 20 euros.”"
