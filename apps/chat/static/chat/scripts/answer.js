@@ -2,12 +2,12 @@
 
 import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { isGoing, textOf } from "./answers.js";
-import { attachmentCards } from "./attachments.js";
 import { copy } from "./clipboard.js";
 import { secondsText } from "./durations.js";
 import { icon } from "./icons.js";
 import { interactionsOf, isOpenCall, openInteraction } from "./interactions.js";
 import { memoryLine } from "./memory.js";
+import { cardsAndSources, sourcesOf } from "./sources.js";
 import { stepList } from "./steps.js";
 import "./interaction.js";
 import "./markdown.js";
@@ -52,7 +52,7 @@ export class ChatAnswer extends LitElement {
         (part) => part, // what is written into a card must not come into another one
         (part) => this.#part(answer, part, going),
       )}
-      ${attachmentCards(answer.attachments)}
+      ${cardsAndSources(answer.attachments)}
       ${answer.continued
         ? html`<p class="notice">${icon("refresh-cw")}Continued after an interruption.</p>`
         : nothing}
@@ -68,7 +68,8 @@ export class ChatAnswer extends LitElement {
         .status=${answer.status}></chat-interaction>`;
     const complete = !going || part !== answer.parts.at(-1);
     return html`<markdown-text class="answer-text" .text=${part.text} .complete=${complete}
-      .annotations=${[...answer.annotations]}></markdown-text>`;
+      .annotations=${[...answer.annotations]}
+      .sources=${sourcesOf(answer.attachments)}></markdown-text>`;
   }
 
   /** @param {Answer} answer */

@@ -23,20 +23,27 @@ export function showCitations(root, annotations) {
 /** @param {number} number @param {Annotation} annotation */
 function mark(number, annotation) {
   const source = sourceOf(annotation);
-  const address = text(source.url) || text(source.reference_url);
-  const where = webAddress(address);
+  const where = webAddress(text(source.url) || text(source.reference_url));
   const place = where?.origin === location.origin ? lastSegment(where.pathname) : where?.host;
-  const title = text(source.title) || place || "";
-  const element = document.createElement(where ? "a" : "span");
-  if (element instanceof HTMLAnchorElement && where) {
-    element.href = where.href;
+  return citationMark(String(number), text(source.title) || place || "", where?.href ?? "");
+}
+
+/**
+ * @param {string} number
+ * @param {string} title
+ * @param {string} address where a browser may go, or ""
+ */
+export function citationMark(number, title, address) {
+  const element = document.createElement(address ? "a" : "span");
+  if (element instanceof HTMLAnchorElement) {
+    element.href = address;
     element.target = "_blank";
     element.rel = "noopener noreferrer";
     element.setAttribute("aria-label", `Source ${number}: ${title}`);
   }
   element.className = "citation";
   element.title = title;
-  element.textContent = String(number);
+  element.textContent = number;
   return element;
 }
 

@@ -7,12 +7,14 @@
 
 import { colourCode, copyCode, frameCode } from "./code.js";
 import { showCitations } from "./citations.js";
+import { showFootnotes } from "./footnotes.js";
 import { showFormulas } from "./maths.js";
 import { blocksOf, elementsOf, htmlOf, Outline } from "./safe.js";
 
 /**
  * @import { Annotation } from "./citations.js"
  * @import { Token } from "./safe.js"
+ * @import { Source } from "./sources.js"
  */
 
 /** A tail that takes long to draw is drawn this many times its own duration apart. */
@@ -31,6 +33,8 @@ export class MarkdownText extends HTMLElement {
   #outline = new Outline();
   /** @type {Annotation[]} */
   #annotations = [];
+  /** @type {Source[]} */
+  #sources = [];
   /** @type {ChildNode[]} */
   #tail = [];
 
@@ -65,6 +69,15 @@ export class MarkdownText extends HTMLElement {
     showCitations(this, annotations);
   }
 
+  /** What numbers in brackets stand for. @param {Source[]} sources */
+  set sources(sources) {
+    if (JSON.stringify(sources) === JSON.stringify(this.#sources)) return;
+    this.#sources = sources;
+    this.#clear();
+    this.#notBefore = 0;
+    this.#schedule();
+  }
+
   /** Whether nothing will follow; set it after the text. @param {boolean} complete */
   set complete(complete) {
     if (complete === this.#complete) return;
@@ -93,7 +106,7 @@ export class MarkdownText extends HTMLElement {
     const finished = countFinished(blocks, tail.length);
     this.#removeTail();
     this.#keep(blocks.slice(0, finished));
-    const rest = elementsOf(htmlOf(blocks.slice(finished)), this.#outline.copy());
+    const rest = this.#elements(htmlOf(blocks.slice(finished)), this.#outline.copy());
     frameCode(rest);
     this.#tail = [...rest.childNodes];
     this.append(rest);
@@ -105,7 +118,7 @@ export class MarkdownText extends HTMLElement {
     const tail = blocksOf(this.#text.slice(this.#kept));
     if (this.#spansBlocks || this.#keptHtml + htmlOf(tail) !== whole) {
       this.#forget();
-      this.replaceChildren(finish(elementsOf(whole, new Outline())));
+      this.replaceChildren(finish(this.#elements(whole, new Outline())));
       return;
     }
     this.#removeTail();
@@ -119,7 +132,14 @@ export class MarkdownText extends HTMLElement {
     this.#kept += blocks.reduce((length, { raw }) => length + raw.length, 0);
     this.#keptHtml += html;
     this.#spansBlocks ||= blocks.some(({ type }) => type === "html");
-    this.append(finish(elementsOf(html, this.#outline)));
+    this.append(finish(this.#elements(html, this.#outline)));
+  }
+
+  /** @param {string} html @param {Outline} outline */
+  #elements(html, outline) {
+    const fragment = elementsOf(html, outline);
+    showFootnotes(fragment, this.#sources);
+    return fragment;
   }
 
   #removeTail() {

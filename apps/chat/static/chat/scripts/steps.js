@@ -1,9 +1,9 @@
 /** The visible work of an answer: each stage a line that unfolds into what went in and came out. */
 
 import { html, nothing, repeat } from "../vendor/lit.js";
-import { attachmentCards } from "./attachments.js";
 import { secondsText } from "./durations.js";
 import { icon } from "./icons.js";
+import { cardsAndSources, sourcesOf } from "./sources.js";
 import "./markdown.js";
 
 /** @import { Step } from "./answers.js" */
@@ -59,7 +59,8 @@ function line({ title, state, seconds }) {
 /** @param {Step} step */
 function content(step) {
   return html`<div class="step-content">
-    <markdown-text .text=${step.text} .complete=${step.state !== "running"}></markdown-text>
-    ${attachmentCards(step.attachments)}
+    <markdown-text .text=${step.text} .complete=${step.state !== "running"}
+      .sources=${sourcesOf(step.attachments)}></markdown-text>
+    ${cardsAndSources(step.attachments)}
   </div>`;
 }

@@ -1,0 +1,55 @@
+/** Numbers in brackets, `[1]`, as small links to the places in documents that they stand for. */
+
+import { citationMark } from "./citations.js";
+
+/** @import { Source } from "./sources.js" */
+
+const NUMBER = /\[(\d{1,4})\]/;
+/** In code and formulas brackets mean something else, and a link cannot be in a link. */
+const UNTOUCHED = "a, code, pre, math, .citation";
+
+/**
+ * Numbers without a source stay as they are.
+ * @param {DocumentFragment} root
+ * @param {Source[]} sources
+ */
+export function showFootnotes(root, sources) {
+  if (!sources.length) return;
+  for (const text of textsWithNumbers(root)) text.replaceWith(...pieces(text, sources));
+}
+
+/** @param {DocumentFragment} root */
+function textsWithNumbers(root) {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (walker.nextNode()) {
+    const text = /** @type {Text} */ (walker.currentNode);
+    if (NUMBER.test(text.data) && !text.parentElement?.closest(UNTOUCHED)) found.push(text);
+  }
+  return found;
+}
+
+/** @param {Text} text @param {Source[]} sources */
+function pieces(text, sources) {
+  const isRaised = Boolean(text.parentElement?.closest("sup"));
+  return text.data.split(NUMBER).map((piece, index) => {
+    if (index % 2 === 0) return piece;
+    const source = sources.find(({ number }) => number === piece);
+    if (!source) return `[${piece}]`;
+    return isRaised ? footnote(source) : raised(footnote(source));
+  });
+}
+
+/** @param {Source} source */
+function footnote({ number, place, sentence, address }) {
+  const mark = citationMark(number, place, address);
+  mark.title = `${place}: “${sentence}”`;
+  return mark;
+}
+
+/** @param {HTMLElement} mark */
+function raised(mark) {
+  const element = document.createElement("sup");
+  element.append(mark);
+  return element;
+}
