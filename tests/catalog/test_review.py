@@ -127,7 +127,10 @@ def test_references_that_lead_nowhere_are_warnings_that_name_near_ones():
             "The predefined toolset 'weather' is not valid. "
             "name: expected a string or an object, found the integer 5",
         ),
-        Problem("tool_sets[1]", "There is no predefined toolset 'wether'; did you mean 'weather'?"),
+        Problem(
+            "tool_sets[1]",
+            "There is no predefined toolset 'wether'; did you mean 'weather' or 'web_search'?",
+        ),
     )
 
 

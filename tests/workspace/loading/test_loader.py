@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import base64
 from typing import Any
 
@@ -49,7 +50,9 @@ def loader(limit: int = LIMIT, seconds: float = 5.0, **rest: Any) -> Loader:
 async def test_a_stored_file_is_loaded_by_its_path_or_in_the_agents_own_folder():
     own = loader(folder="my notes/")
     await own.files.keep("my notes/x y.txt", b"hello", "text/plain")
-    expected = Loaded("x y.txt", "text/plain", b"hello", "files/user-7/my%20notes/x%20y.txt")
+    path = "files/user-7/my%20notes/x%20y.txt"
+    version = hashlib.sha256(b"hello").hexdigest()
+    expected = Loaded("x y.txt", "text/plain", b"hello", path, version=version)
 
     for url in ("files/user-7/my%20notes/x%20y.txt", "/files/user-7/my notes/x y.txt", "x y.txt"):
         assert await own.load(url) == expected
