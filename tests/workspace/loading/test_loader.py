@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import base64
+import hashlib
 from typing import Any
 
 import pytest
