@@ -246,8 +246,7 @@ def test_the_form_works_without_scripts(site: Site, admin_page: Page, plain: Bro
     assert stored(site, "plain") == {**ODD, "tool_sets": []}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_pages_keep_nobody_out(site: Site, admin_page: Page, scheme: Any, width: int):
     page = admin_page
     page.emulate_media(color_scheme=scheme)

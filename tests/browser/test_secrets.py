@@ -149,8 +149,7 @@ def test_shared_headers_are_in_the_form_and_become_secrets(site: Site, admin_pag
     assert servers == ["https://track.example.org"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
 def test_pages_keep_nobody_out(site: Site, admin_page: Page, scheme: Any, width: int):
     page = admin_page
     page.set_viewport_size({"width": width, "height": 900})

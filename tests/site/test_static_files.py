@@ -39,8 +39,8 @@ def test_of_processes_that_start_together_one_builds_and_all_name_the_same_files
     tmp_path: Path,
 ) -> None:
     both = [start(tmp_path), start(tmp_path)]
-    said = [process.communicate(timeout=100)[0] for process in both]
-    later, _ = start(tmp_path).communicate(timeout=100)
+    said = [process.communicate(timeout=300)[0] for process in both]
+    later, _ = start(tmp_path).communicate(timeout=300)
 
     addresses = {text.splitlines()[-1] for text in (*said, later)}
     assert len(addresses) == 1
