@@ -239,7 +239,7 @@ def run_kills(
             fleet.start_later(place)
             print(f"{number + 1} of {kills}, {processes} processes", file=sys.stderr)
             if processes == 1:
-                # Killed three times without a new step, a run would be given up.
+                # Killed six times without a new step, a run would be given up.
                 for viewer in scene.viewers:
                     viewer.wait()
         counts = scene.end()

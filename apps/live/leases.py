@@ -11,8 +11,10 @@ from django.utils import timezone
 from apps.errors import Refused
 from apps.live.models import FORMAT, Run
 
-MOST_ATTEMPTS = 3
-"""A run that was taken over so often without a new step is not taken over again."""
+MOST_ATTEMPTS = 6
+"""A run that was taken over so often without a new step is not taken over again: it may be what ends
+its processes. Three were too few: of 300 runs on processes that were killed every nine seconds, two
+were given up that had ended none."""
 
 
 def claim(run: Run) -> None:

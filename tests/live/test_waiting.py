@@ -267,15 +267,15 @@ async def test_a_run_without_a_process_is_taken_over_once_and_only_by_code_that_
     assert (await Run.objects.aget(pk=alive.pk)).attempts == 0
 
 
-async def test_a_run_that_kills_each_process_is_given_up_after_the_third():
+async def test_a_run_that_kills_each_process_is_given_up_after_the_sixth():
     run = await database_sync_to_async(expired)()
 
     sweeps = []
-    for _ in range(4):
+    for _ in range(7):
         sweeps.append(await swept(Hub()))
         await Run.objects.aupdate(beat_at=timezone.now() - timedelta(seconds=60))
 
-    assert sweeps == [([run.pk], [])] * 3 + [([], [run.pk])]
+    assert sweeps == [([run.pk], [])] * 6 + [([], [run.pk])]
 
 
 async def test_a_process_that_is_about_to_end_takes_nothing_over():
