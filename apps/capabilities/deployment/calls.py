@@ -21,8 +21,9 @@ from apps.capabilities.deployment.conversations import begun_by, conversation, q
 from apps.capabilities.deployment.targets import Target, parameters_of
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.attachments import SEE_PICTURES, Places, filtered, see_files
-from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, shortened
-from apps.errors import ModelFailed, ToolError, ToolTimedOut
+from apps.capabilities.wrappers.model_failures import tool_error
+from apps.capabilities.wrappers.texts import shortened
+from apps.errors import ModelFailed, ToolError
 from apps.manifest.prompts import CustomSystemPrompt, fill
 from apps.workspace.port import DeploymentInfo, Workspace
 
@@ -115,19 +116,8 @@ def errors_for_model(target: Target, output: StageOutput) -> Iterator[None]:
     try:
         yield
     except ModelFailed as error:
-        failed = tool_error(target, error)
-        failed.has_answered = output.has_begun
-        raise failed from error
-
-
-def tool_error(target: Target, error: ModelFailed) -> ToolError:
-    if error.reason == "timeout":
-        return ToolTimedOut(target.name, target.seconds)
-    return ToolError(
-        f"{target.name}: {shortened(error.display or str(error), ERROR_CHARACTERS)}",
-        is_lasting=not error.is_transient,
-        retry_after=error.retry_after,
-    )
+        begun = output.has_begun
+        raise tool_error(target.name, target.seconds, error, has_answered=begun) from error
 
 
 def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResult:

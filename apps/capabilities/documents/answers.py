@@ -25,8 +25,8 @@ from apps.capabilities.documents.vectors import NO_COST, EmbeddingCost, embeddin
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.file_references import all_of
 from apps.capabilities.wrappers.internal import plain_result
-from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, shortened
-from apps.errors import InvalidParameter, ModelFailed, QuickAppError, ToolError
+from apps.capabilities.wrappers.model_failures import tool_error
+from apps.errors import InvalidParameter, ModelFailed, QuickAppError
 from apps.manifest.features import Documents
 from apps.workspace.embeddings.port import Embedder
 
@@ -169,7 +169,8 @@ class DocumentAnswers:
                 allowance=Allowance(settings.ANSWER_MAX_CHARS),
             )
         except ModelFailed as error:
-            raise failure(self.names.answer, error, has_answered=output.has_begun) from error
+            begun = output.has_begun
+            raise tool_error(self.names.answer, self.seconds, error, has_answered=begun) from error
         if reply.finish_reason == WAITING:
             return Pending()
         answer = reply.message.text
@@ -188,16 +189,6 @@ class AnswerOutput:
         if isinstance(event, TextDelta | RefusalDelta):
             self.has_begun = True
             self.stage.write(event.text)
-
-
-def failure(tool: str, error: ModelFailed, *, has_answered: bool) -> ToolError:
-    found = ToolError(
-        f"{tool}: {shortened(error.display or str(error), ERROR_CHARACTERS)}",
-        is_lasting=not error.is_transient,
-        retry_after=error.retry_after,
-    )
-    found.has_answered = has_answered
-    return found
 
 
 def result_of(

@@ -19,12 +19,12 @@ from apps.agent.events import (
 from apps.agent.messages import Attachment, Message, to_dicts
 from apps.agent.stages import silent
 from apps.agent.tools import ToolResult
-from apps.capabilities.deployment.calls import tool_error
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.deployment.targets import Target
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.attachments import SEE_PICTURES
 from apps.capabilities.wrappers.fallbacks import ANOTHER_WAY
+from apps.capabilities.wrappers.model_failures import tool_error
 from apps.errors import ModelFailed, Stopped
 from tests.capabilities.deployment.scripts import (
     CALLER,
@@ -386,7 +386,10 @@ async def test_a_deployment_is_asked_again_only_before_its_answer_was_shown(
 
 def test_a_failure_tells_whether_and_when_another_attempt_may_do_better():
     wait = ModelFailed("Full.", status=429, is_transient=True, retry_after=7.0)
-    found = [tool_error(TARGET, error) for error in (wait, DOWN, ModelFailed("No.", status=403))]
+    found = [
+        tool_error(TARGET.name, TARGET.seconds, error, has_answered=False)
+        for error in (wait, DOWN, ModelFailed("No.", status=403))
+    ]
 
     assert [(str(one), one.is_lasting, one.retry_after) for one in found] == [
         ("repeat: Full.", False, 7.0),

@@ -9,7 +9,7 @@ import pytest
 from apps.agent.events import Event, ModelUsage, StageAttachment
 from apps.agent.messages import Attachment
 from apps.capabilities.documents.cache import cache
-from apps.errors import ModelFailed, ToolError
+from apps.errors import ModelFailed, ToolError, ToolTimedOut
 from tests.capabilities.documents.agents import CALLER, HOTEL, Desk, embedded
 from tests.capabilities.manifests import stage_text
 from tests.documents.samples import pdf
@@ -169,6 +169,16 @@ async def test_a_model_that_breaks_off_fails_the_call(desk: Desk):
     assert isinstance(result.failure, ToolError)
     assert result.failure.has_answered
     assert "rag_tool: " in result.content
+
+
+async def test_a_model_that_takes_too_long_is_told_as_the_time_out_of_the_tool(desk: Desk):
+    desk.model = ScriptedModel([ModelFailed("Nothing for 300 seconds.", reason="timeout")])
+    path = await desk.keep("a.txt", HOTEL.encode())
+
+    async with desk.run() as run:
+        result = await run.ask(QUESTION, path)
+
+    assert isinstance(result.failure, ToolTimedOut)
 
 
 async def test_a_call_names_its_files(desk: Desk):
