@@ -151,7 +151,7 @@ def json_texts(raw: str) -> list[str]:
     return found
 
 
-def patterns(name: str) -> list[str]:
+def patterns(name: str, default: Iterable[str] = ()) -> list[str]:
     """A JSON list of regular expressions."""
 
     def parse(raw: str) -> list[str]:
@@ -163,9 +163,9 @@ def patterns(name: str) -> list[str]:
                 raise ValueError(pattern) from error
         return found
 
-    return parsed(
-        name, [], parse, 'a JSON list of regular expressions, such as ["\\"tool\\":\\"desk_close"]'
-    )
+    example = '["\\"tool\\":\\"desk_close"]'
+    accepted = f"a JSON list of regular expressions, such as {example}"
+    return parsed(name, list(default), parse, accepted)
 
 
 def mapping(name: str, *, besides: Iterable[str] = ()) -> dict[str, str]:

@@ -505,6 +505,12 @@ APPROVAL_MODE = env.choice("APPROVAL_MODE", "auto", ("auto", "confirm"))
 APPROVAL_DENY = env.patterns("APPROVAL_DENY")
 """Calls of tools that no application makes."""
 FAILED_TURNS_MOST = env.integer("FAILED_TURNS_MOST", 2, least=0)
+DEAD_END_CHECK = env.boolean("DEAD_END_CHECK", False)
+"""Whether an answer ends where the model says that it cannot proceed, and calls tools anyway."""
+DEAD_END_PHRASES = env.patterns(
+    "DEAD_END_PHRASES",
+    (r"\b(?:cannot|can not|can['\u2019]t|unable to) (?:proceed|continue|go on)\b",),
+)
 TOOL_BATCH_SECONDS = env.seconds("TOOL_BATCH_SECONDS", 0.0, most=86_400, zero=True)
 """Of all calls that a model makes at once; zero is without end, each has a time of its own."""
 TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD = env.integer(

@@ -6,7 +6,6 @@ do not change this module.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from typing import Any
 
 from apps.agent.assembly import Assembly, Reply
 from apps.agent.calls import ToolOutcome, refusal, result_message, static_names
+from apps.agent.dead_ends import NO_DEAD_ENDS, DeadEnds, keep_uncalled
 from apps.agent.early_stages import EarlyStages
 from apps.agent.events import AnnotationAdded, Emit, ToolCallsRequested
 from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
@@ -22,7 +22,6 @@ from apps.agent.model import Model, ModelRequest
 from apps.agent.model_stages import ModelStages
 from apps.agent.model_steps import (
     model_ledger,
-    record_recovery,
     record_reply,
     repeat_recovery,
     repeat_reply,
@@ -30,6 +29,7 @@ from apps.agent.model_steps import (
 from apps.agent.pictures import show_files
 from apps.agent.progress import Progress, Timing, Turn
 from apps.agent.records import log_messages, log_refused_calls, log_reply
+from apps.agent.recovery import Recovery, recover
 from apps.agent.replay import Replay, end_replay
 from apps.agent.replies import RetryPolicy, call_ids
 from apps.agent.stages import Announcement, DeferredStages
@@ -39,12 +39,8 @@ from apps.agent.tool_steps import ToolSteps
 from apps.agent.tools import ResultStep, Tool, ToolSpec
 from apps.errors import ModelFailed, StepLimitReached, ToolsKeepFailing
 
-logger = logging.getLogger(__name__)
-
 ViewStep = Callable[[Sequence[Message]], Awaitable[Sequence[Message]]]
 """The messages as the model sees them; the conversation keeps its own."""
-Recovery = Callable[[ModelFailed, Sequence[Message]], Awaitable[Sequence[Message] | None]]
-"""A conversation to keep, with which the model may not fail again; None if there is none."""
 
 UNLIMITED = -1
 NOTHING = " "
@@ -62,7 +58,8 @@ class AgentLoop:
     external tools are listed then, because a model could call the others for ever instead.
     `recoveries` are tried in their order when the model fails, once in a run. `batch_seconds` is
     the time for all calls of one answer; `failed_turns` is after how many turns in a row whose
-    calls all failed the run ends, 0 for never. What the `ledger` has is not done again; `is_resumed` if
+    calls all failed the run ends, 0 for never. Calls beside a text of the `dead_ends` are not made,
+    and end it as well. What the `ledger` has is not done again; `is_resumed` if
     another process has begun the run. An application that plays the model shares the `taint`. What
     the `private` tools say is not logged.
     """
@@ -86,6 +83,7 @@ class AgentLoop:
     retries: RetryPolicy = field(default_factory=RetryPolicy)
     batch_seconds: float | None = None
     failed_turns: int = 0
+    dead_ends: DeadEnds = NO_DEAD_ENDS
     ledger: Ledger = NO_LEDGER
     is_resumed: bool = False
     taint: Taint | None = None
@@ -127,7 +125,7 @@ class AgentLoop:
                 except ModelFailed as failure:
                     if original is not None:
                         raise original from failure
-                    if not await self.recover(turn, failure):
+                    if not await recover(self.recoveries, self.ledger, turn, failure):
                         raise
                     original = failure
                 else:
@@ -137,26 +135,6 @@ class AgentLoop:
         conversation = progress.conversation
         early = EarlyStages(self.announced, conversation, emit)
         return Turn(conversation, emit, progress, early, deferred)
-
-    async def recover(self, turn: Turn, failure: ModelFailed) -> bool:
-        """Whether the conversation was rewritten, so that the model can be asked again."""
-        progress = turn.progress
-        for recovery in () if progress.has_recovered else self.recoveries:
-            try:
-                rewritten = await recovery(failure, turn.conversation)
-            except Exception:
-                logger.exception("A recovery failed; the model's error stands")
-                continue
-            if rewritten is not None:
-                progress.has_recovered = True
-                progress.base = tuple(rewritten)
-                progress.added.clear()
-                turn.deferred.show_changes(turn.conversation, progress.base)
-                if self.ledger.is_kept:
-                    record_recovery(self.ledger, progress)
-                logger.warning("Model call failed and is asked again with other messages")
-                return True
-        return False
 
     async def reply(self, turn: Turn) -> Reply:
         """The recorded answer, else the model's. Raises `ModelFailed`."""
@@ -222,6 +200,8 @@ class AgentLoop:
             return WAITING
         message = replace(reply.message, content=reply.message.content or NOTHING)
         if message.tool_calls:
+            if self.dead_ends.include(message):
+                return keep_uncalled(turn.progress, message)
             return await self.make_calls(turn, message.tool_calls, message)
         turn.progress.added.append(message)
         return reply.finish_reason

@@ -21,8 +21,9 @@ from django.utils.module_loading import import_string
 from apps.accounts.caller import Caller
 from apps.agent.events import Emit
 from apps.agent.ledger import InteractionKind, Ledger
-from apps.agent.loop import Recovery, ViewStep
+from apps.agent.loop import ViewStep
 from apps.agent.messages import Message
+from apps.agent.recovery import Recovery
 from apps.agent.taint import Taint
 from apps.agent.tools import ResultStep, Spend, Tool, Toolbox, ignore_usage
 from apps.errors import InitializationIssue, Unsupported

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 
+from apps.agent.dead_ends import NO_DEAD_ENDS, DeadEnds
 from apps.agent.ledger import Ledger, Step
 from apps.agent.loop import AgentLoop
 from apps.agent.messages import Message, own_thoughts, without_thoughts
@@ -135,6 +136,7 @@ class Preparation:
     ) -> AgentLoop:
         request, contribution = self.request, self.opened.contribution
         orchestrator, toolbox = self.application.manifest.orchestrator, self.opened.toolbox
+        is_dial = self.opening.caller.kind == "dial"
         first = {"tool_choice": request.tool_choice} if request.tool_choice is not None else {}
         loop = AgentLoop(
             model=model,
@@ -157,7 +159,8 @@ class Preparation:
             shows_logprobs=bool(request.parameters.get("logprobs")),
             batch_seconds=settings.TOOL_BATCH_SECONDS or None,
             # DIAL's platform goes on until the limit of turns.
-            failed_turns=0 if self.opening.caller.kind == "dial" else settings.FAILED_TURNS_MOST,
+            failed_turns=0 if is_dial else settings.FAILED_TURNS_MOST,
+            dead_ends=NO_DEAD_ENDS if is_dial else dead_ends(),
             ledger=ledger,
             taint=self.opening.taint,
             private=toolbox.private,
@@ -169,6 +172,10 @@ class Preparation:
             results=(*contribution.results, partial(record_state, ledger, self.opening.saved)),
             is_resumed=is_resumed,
         )
+
+
+def dead_ends() -> DeadEnds:
+    return DeadEnds(settings.DEAD_END_PHRASES if settings.DEAD_END_CHECK else ())
 
 
 async def prepare(

@@ -16,10 +16,11 @@ from apps.agent.events import (
     TextDelta,
     Usage,
 )
-from apps.agent.loop import AgentLoop, Recovery
+from apps.agent.loop import AgentLoop
 from apps.agent.messages import Attachment, Message
 from apps.agent.model import StagePart
 from apps.agent.progress import Progress
+from apps.agent.recovery import Recovery
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.errors import ModelFailed

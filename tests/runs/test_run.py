@@ -656,3 +656,19 @@ async def test_t_06_an_answer_ends_when_tools_keep_failing_but_not_for_dial(kind
         await run(app, request, workspace_of(model), caller, lambda event: None)
 
     assert len(model.asked) == asked
+
+
+@pytest.mark.parametrize(
+    ("is_checked", "kind", "asked"),
+    [(False, "user", 2), (True, "user", 1), (True, "dial", 2)],
+)
+async def test_t_06_a_dead_end_ends_an_answer_if_the_installation_says_so_and_never_over_dial(
+    settings, is_checked, kind, asked
+):
+    settings.DEAD_END_CHECK = is_checked
+    model = ScriptedModel([text("I can't go on."), *CALL], saying("12"))
+    asking = (RunRequest((QUESTION,)), workspace_of(model), replace(CALLER, kind=kind))
+
+    await run(with_tools(WEATHER), *asking, lambda event: None)
+
+    assert len(model.asked) == asked
