@@ -363,15 +363,26 @@ async def test_t_06_a_run_ends_after_two_turns_in_a_row_whose_calls_have_all_fai
     assert progress.failed_turns == (2 if asked == 2 else 0 if asked == 5 else 1)
 
 
+@pytest.mark.parametrize("reason", ["stop", "length", "content_filter"])
+async def test_t_03_the_reason_with_which_the_model_ends_is_that_of_the_run(reason):
+    model = ScriptedModel(
+        calling(("1", "weather", {"city": "Riga"})), [text("12"), *finish(reason)]
+    )
+
+    ended = await loop_of(model, WEATHER).run([QUESTION], lambda event: None, Progress())
+
+    assert ended == reason
+
+
 async def test_minus_one_is_no_limit():
     call = calling(("1", "weather", {"city": "Riga"}))
-    model = ScriptedModel(*[call] * 40, saying("At last"))
+    model = ScriptedModel(*[call] * 500, saying("At last"))
 
     reason = await loop_of(model, WEATHER, max_iterations=-1).run(
         [QUESTION], lambda event: None, Progress()
     )
 
-    assert (reason, len(model.asked)) == ("stop", 41)
+    assert (reason, len(model.asked)) == ("stop", 501)
 
 
 async def test_parameters_of_the_first_question_are_not_repeated():

@@ -18,6 +18,8 @@ from tests.contract import (
     content,
     delivery,
     deployments,
+    durable,
+    engine,
     failures,
     file_tools,
     injection,
@@ -25,6 +27,7 @@ from tests.contract import (
     loop,
     manifest_tools,
     mcp,
+    page_tools,
     rest,
     skills,
     stages,
@@ -37,7 +40,7 @@ TESTS = Path(__file__).parent.parent
 CHAPTERS = (
     *(delivery, loop, tools, deployments, rest, mcp, stages, attachments, failures),
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
-    agents,
+    *(agents, engine, page_tools, durable),
 )
 TABLE: Table = {section: rules for chapter in CHAPTERS for section, rules in chapter.TABLE.items()}
 SECTIONS = (
@@ -48,6 +51,9 @@ SECTIONS = (
     *("m1.8", "m1.9", "m1.10", "m1.11", "m1.12"),
     *("m4.1", "m4.2", "m4.3", "m4.4", "m4.5", "m5"),
     *(f"G-{number:02}" for number in range(1, 18)),
+    *(f"T-{number:02}" for number in (*range(1, 15), *range(30, 38))),
+    *("D-05", "D-07", "D-09", "D-11", "D-12", "D-20", "D-21", "D-22", "D-23", "D-43"),
+    *("R-01", "R-02", "R-03", "R-11", "R-13"),
 )
 
 
