@@ -177,6 +177,50 @@ async def test_a_page_is_opened_after_consent(url: str):
     assert json.loads(result) == ["accept", None]
 
 
+async def test_a_page_that_a_call_needs_is_opened_and_the_call_made_again(url: str):
+    async with called(url, "gate") as it:
+        await it.answer({"outcome": "accepted"})
+        result = await it.result()
+
+    assert it.cards[0]["asked"] == {
+        "title": "The server of desk asks",
+        "server": "desk",
+        "mode": "url",
+        "message": "Open the gate.",
+        "url": "https://gate.example.org/open?a=<b>",
+        "host": "gate.example.org",
+        "repeats": True,
+    }
+    assert result == "The gate is open."
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"outcome": "accepted"}, "desk_wall: Locked."),
+        ({"outcome": "declined"}, "desk_wall: Locked. The person did not open the page"),
+    ],
+)
+async def test_a_call_is_made_again_once_and_only_if_the_page_was_opened(
+    url: str, answer: dict[str, Any], told: str
+):
+    async with called(url, "wall") as it:
+        await it.answer(answer)
+        result = await it.result()
+
+    assert result.startswith(told)
+    assert await Interaction.objects.acount() == 1
+
+
+@pytest.mark.parametrize("tool", ["trap", "riddle"])
+async def test_a_page_that_cannot_be_opened_is_not_shown(url: str, tool: str):
+    async with called(url, tool, cards=0) as it:
+        result = await it.result()
+
+    assert result.startswith(f"desk_{tool}: Locked.")
+    assert not await Interaction.objects.aexists()
+
+
 @pytest.mark.parametrize(
     ("tool", "refusal"),
     [

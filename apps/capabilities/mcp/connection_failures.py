@@ -6,8 +6,13 @@ from functools import partial
 from http import HTTPStatus
 
 import msgspec
-from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST
+from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
+from mcp_types import (
+    CONNECTION_CLOSED,
+    INVALID_REQUEST,
+    URL_ELICITATION_REQUIRED,
+    ElicitRequestURLParams,
+)
 from pydantic import ValidationError
 
 from apps.capabilities.wrappers.texts import one_line, shortened
@@ -35,8 +40,9 @@ class ConnectionFailed(Exception):
     """`text` is a sentence about the server, `details` what lay under it.
 
     `last_words` are what a program wrote to stderr: for administrators only. `status` is the HTTP
-    status of a refusal, 0 for any other failure. One that is kept is raised as a copy: it would
-    gather a trace with each time it is raised.
+    status of a refusal, 0 for any other failure. `pages` are what the person has to open before the
+    call can be made. One that is kept is raised as a copy: it would gather a trace with each time it
+    is raised.
     """
 
     text: str
@@ -48,6 +54,7 @@ class ConnectionFailed(Exception):
     timed_out: bool = False
     status: int = 0
     retry_after: float | None = None
+    pages: tuple[ElicitRequestURLParams, ...] = ()
 
     def message(self, label: str) -> str:
         """For the report about the toolset `label`."""
@@ -77,7 +84,18 @@ def read_failure(error: BaseException, context: RequestContext) -> ConnectionFai
         refused = partial(failed, status=context.status, retry_after=context.retry_after)
         return refused(context.status_line, kind="http")
     text, kind = sentence_of(first)
-    return failed(text, kind=kind, timed_out=isinstance(first, TimeoutError))
+    return failed(
+        text, kind=kind, timed_out=isinstance(first, TimeoutError), pages=wanted_pages(first)
+    )
+
+
+def wanted_pages(error: BaseException) -> tuple[ElicitRequestURLParams, ...]:
+    if not isinstance(error, MCPError) or error.code != URL_ELICITATION_REQUIRED:
+        return ()
+    try:
+        return tuple(UrlElicitationRequiredError.from_error(error.error).elicitations)
+    except Exception:  # noqa: BLE001 - a server may send anything for its list
+        return ()
 
 
 def sentence_of(error: BaseException) -> tuple[str, str]:

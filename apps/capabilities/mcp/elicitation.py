@@ -5,7 +5,7 @@ A server may ask in a session that serves one run at a time, and as long as a ca
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -75,10 +75,24 @@ class ElicitationDesk:
             card = card_of(call.server, params)
         except NotAskable as error:
             return types.ErrorData(code=types.INVALID_PARAMS, message=str(error))
+        return result_of(await self.ask_in_peace(call, card), card)
+
+    async def show_pages(
+        self, call: GoingCall, pages: Sequence[types.ElicitRequestURLParams]
+    ) -> bool:
+        """Whether the person has opened all pages. Raises `NotAskable`."""
+        cards = [card_of(call.server, page) | {"repeats": True} for page in pages]
+        for card in cards:
+            answer = await self.ask_in_peace(call, card)
+            if answer.get("outcome") != "accepted":
+                return False
+        return True
+
+    async def ask_in_peace(self, call: GoingCall, card: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The answer; until it is there, no time passes for any call of the session."""
         limits = {limit for going in self.calls for limit in going.limits}
         with standing_still(limits):
-            answer = await self.ask(call, card)
-        return result_of(answer, card)
+            return await self.ask(call, card)
 
     async def ask(self, call: GoingCall, card: Mapping[str, Any]) -> Mapping[str, Any]:
         question = Interaction(call.key, "elicitation", card, ANSWER_SECONDS)

@@ -3,7 +3,8 @@
 The card of a form has `mode` "form", the server's `message`, `server` and `fields`; each field has
 `name`, `label`, `hint`, `type`, `required`, `default`, `format`, `options` with `value` and `label`
 for the types `choice` and `choices`, and `least` and `most`: of a number, or of characters or
-choices. The card of an address has `mode` "url", `url` and its `host`.
+choices. The card of an address has `mode` "url", `url` and its `host`; with `repeats` the call is
+made again when the person says that they are done there.
 """
 
 import math

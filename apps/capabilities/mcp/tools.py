@@ -25,6 +25,7 @@ from apps.capabilities.mcp.person_accounts import wanted_account
 from apps.capabilities.mcp.results import result_of
 from apps.capabilities.mcp.sign_ins import call as ask_tool
 from apps.capabilities.mcp.toolsets import Toolset
+from apps.capabilities.mcp.wanted_pages import call_after_pages
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.approval import Risk
 from apps.capabilities.wrappers.approval_rules import approval_rules
@@ -180,8 +181,10 @@ async def call(
     question = partial(call_tool, tool_name, dict(invocation.arguments), shown)
     going = GoingCall(invocation.ledger, invocation.key, toolset.label, current_limits())
     try:
-        with binding.slot.desk.serving(going):
-            answer = await ask_tool(binding, opening, question)
+        desk = binding.slot.desk
+        with desk.serving(going):
+            ask = partial(ask_tool, binding, opening, question)
+            answer = await call_after_pages(desk, going, ask)
     except ConnectionFailed as failure:
         wanted = wanted_account(toolset) if failure.needs_sign_in else None
         if wanted is not None:

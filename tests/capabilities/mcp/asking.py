@@ -9,7 +9,7 @@ from typing import Any
 
 import mcp_types as types
 from mcp.server.lowlevel import Server
-from mcp.shared.exceptions import MCPError
+from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
 from well_behaved import serve  # type: ignore[import-not-found]  # it is beside this script
 
 SEATS = {
@@ -31,6 +31,26 @@ LONG = {
 }
 
 
+GATE = "https://gate.example.org/open?a=<b>"
+calls_of_gate: list[str] = []
+
+
+def page(url: str) -> types.ElicitRequestURLParams:
+    return types.ElicitRequestURLParams(message="Open the gate.", url=url, elicitation_id="g-1")
+
+
+def locked(name: str) -> str:
+    """What a tool answers that needs a page first; the gate is open each second time."""
+    if name == "gate":
+        calls_of_gate.append(name)
+        if not len(calls_of_gate) % 2:
+            return "The gate is open."
+    if name == "riddle":
+        raise MCPError(types.URL_ELICITATION_REQUIRED, "Locked.", {"elicitations": "x"})
+    asked = page("javascript:alert(1)" if name == "trap" else GATE)
+    raise UrlElicitationRequiredError([asked], "Locked.")
+
+
 def told(answer: types.ElicitResult) -> str:
     return json.dumps([answer.action, answer.content])
 
@@ -43,6 +63,8 @@ async def answer(context: Any, name: str) -> str:
         case "pay":
             url = "https://pay.example.org/1?a=<b>"
             return told(await session.elicit_url("Pay, please.", url, "p-1", id))
+        case "gate" | "wall" | "trap" | "riddle":
+            return locked(name)
         case "lure":
             return told(await session.elicit_url("Click.", "javascript:alert(1)", "l-1", id))
         case "both":
@@ -61,6 +83,8 @@ async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.
     try:
         text = await answer(context, params.name)
     except MCPError as error:
+        if error.code == types.URL_ELICITATION_REQUIRED:
+            raise
         text = f"refused: {error.error.message}"
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
@@ -68,6 +92,7 @@ async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.
 async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
     schema = {"type": "object", "properties": {}}
     names = ("book", "pay", "lure", "both", "nested", "shout", "capabilities")
+    names += ("gate", "wall", "trap", "riddle")
     return types.ListToolsResult(
         tools=[types.Tool(name=name, description=name, input_schema=schema) for name in names]
     )

@@ -16,7 +16,7 @@ from apps.agent.tools import Invocation
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.mcp.elicitation import MOST_ASKED, ElicitationDesk, GoingCall
 from apps.capabilities.registry import Contribution
-from tests.capabilities.manifests import manifest, opening_for, use
+from tests.capabilities.manifests import OTHERWISE, manifest, opening_for, use
 from tests.capabilities.mcp.servers import (
     HERE,
     WELL_BEHAVED,
@@ -68,6 +68,15 @@ async def test_the_question_is_that_of_the_step_that_calls(asking_url: str):
     [question] = ledger.interactions.values()
     assert (question.key, question.kind, question.seconds) == ("t:1:0:call-1", "elicitation", 300)
     assert result.content == '["cancel", null] ["cancel", null]'
+
+
+async def test_where_nobody_can_be_asked_a_page_that_a_call_needs_is_told_to_the_model(
+    asking_url: str,
+):
+    async with nothing_left_over(), opened_desk(over_http(asking_url), is_kept=False) as desk:
+        result = await use(named(desk, "desk_wall"))
+
+    assert result.content == f"desk_wall: Locked.{OTHERWISE}"
 
 
 @pytest.mark.django_db

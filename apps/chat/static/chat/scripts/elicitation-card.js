@@ -31,7 +31,7 @@ export function elicitationCard({ asked }, id, canAnswer, send) {
     <fieldset class="fields" ?disabled=${!canAnswer}>
       <legend class="visually-hidden">Your answer</legend>
       <p class="interaction-question" dir="auto">${asked.message}</p>
-      ${asked.mode === "url" ? address(asked.url, asked.host) : fields.map((one, index) => field(one, `${id}-${index}`))}
+      ${asked.mode === "url" ? address(asked) : fields.map((one, index) => field(one, `${id}-${index}`))}
       <p class="hint">What you answer goes to this server. Give it no password.</p>
       <div class="interaction-buttons">
         ${asked.mode === "url" ? opening(asked, canAnswer, send) : html`<button class="button primary">${icon("check")}Send</button>`}
@@ -42,17 +42,22 @@ export function elicitationCard({ asked }, id, canAnswer, send) {
   </form>`;
 }
 
-/** @param {string} url @param {string} host */
-function address(url, host) {
+/** @param {Record<string, any>} asked */
+function address({ url, host, repeats }) {
   return html`<p>It wants you to open a page of <strong class="interaction-host">${host}</strong>.</p>
-    <p class="hint argument-value">${url}</p>`;
+    <p class="hint argument-value">${url}</p>
+    ${repeats ? html`<p class="hint">Come back when you are done there: then the tool is called again.</p>` : nothing}`;
 }
 
 /** @param {Record<string, any>} asked @param {boolean} canAnswer @param {(answer: InteractionAnswer) => void} send */
 function opening(asked, canAnswer, send) {
   if (!canAnswer) return nothing;
-  return html`<a class="button primary" href=${asked.url} target="_blank" rel="noopener noreferrer"
-    @click=${() => send({ outcome: "accepted" })}>Open ${asked.host}</a>`;
+  const accept = () => send({ outcome: "accepted" });
+  const open = (/** @type {boolean} */ isLast) => html`<a class="button primary" href=${asked.url}
+    target="_blank" rel="noopener noreferrer" @click=${isLast ? accept : nothing}>Open ${asked.host}</a>`;
+  if (!asked.repeats) return open(true);
+  return html`${open(false)}
+    <button type="button" class="button" @click=${accept}>${icon("check")}Done</button>`;
 }
 
 /** @param {Field} one @param {string} id */
