@@ -29,6 +29,8 @@ TIMEOUT: Mapping[str, Any] = {"outcome": "timeout"}
 LOST: Mapping[str, Any] = {"outcome": "lost"}
 YOU = "you"
 """The name of somebody who answers in a conversation of their own."""
+BY = "by"
+"""Where a stored answer has the name that is shown for whoever gave it."""
 
 
 async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, Any]:
@@ -47,7 +49,7 @@ async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, An
             answer = await await_answer(row, heard)
     finally:
         outcome = {"outcome": answer["outcome"]}
-        by = "" if answer in (TIMEOUT, LOST) else YOU
+        by = str(answer.get(BY, ""))
         record.say(InteractionResolved(row.key, row.kind, outcome, by, time.time()))
         await database_sync_to_async(close)(row, outcome)
     return answer

@@ -14,7 +14,7 @@ from apps.agent.ledger import InteractionKind
 from apps.errors import Refused
 from apps.live import journal
 from apps.live.consents import keep_consent
-from apps.live.elicitations import TIMEOUT, YOU
+from apps.live.elicitations import BY, TIMEOUT, YOU
 from apps.live.events import InteractionResolved, storable
 from apps.live.hub import Hub
 from apps.live.models import Interaction, Run
@@ -70,21 +70,21 @@ def answer_interaction(
     if asked.asked.get("four_eyes") and by == run.bucket:
         raise Refused("four_eyes", "Somebody else has to decide about this.")
     if kind == "elicitation":
-        answer_call(asked, answer, by)
+        answer_call(asked, answer, by, name)
         return
     resolve(asked, answer, by, name)
     if by == run.bucket:
         keep_consent(run, asked, answer)
 
 
-def answer_call(asked: Interaction, answer: Mapping[str, Any], by: str) -> None:
+def answer_call(asked: Interaction, answer: Mapping[str, Any], by: str, name: str) -> None:
     """Store the answer for a call that goes on; the process that makes it tells viewers.
 
     Raises `Refused` when it comes too late.
     """
     rows = Interaction.objects.filter(pk=asked.pk, answer__isnull=True)
     rows = rows.filter(run__status=Run.Status.RUNNING)
-    if not rows.update(answer=storable(answer), answered_by=by[:100]):
+    if not rows.update(answer=storable({**answer, BY: name}), answered_by=by[:100]):
         raise too_late()
 
 

@@ -16,6 +16,7 @@ from apps.capabilities.mcp.pool import Pool, current_pool
 from apps.chat.continuation import sweeper
 from apps.live import elicitations
 from apps.live.hub import Hub
+from apps.live.interactions import take_answer
 from apps.live.models import Interaction, Run
 from apps.workspace.egress.per_loop import forget
 from tests.capabilities.mcp.servers import HERE, nothing_left_over, over_http, serving_apart
@@ -164,6 +165,21 @@ async def test_an_answer_that_does_not_fit_is_refused(url: str, answer: dict[str
         await it.result()
 
     assert error["code"] == "bad_answer"
+
+
+async def test_an_operator_declines_in_place_of_the_person_and_is_named(url: str):
+    async with called(url, "book") as it:
+        run = await Run.objects.aget()
+        declined = {"outcome": "declined", "content": {}}
+        key = it.cards[0]["key"]
+        await take_answer(it.on.hub, run, key, "elicitation", declined, "user-7", "Vera Ott")
+        resolved = (await it.tab.until("interaction.resolved"))[-1]
+        result = await it.result()
+
+    row = await Interaction.objects.aget()
+    assert (resolved["answer"], resolved["by"]) == ({"outcome": "declined"}, "Vera Ott")
+    assert (row.answer, row.answered_by) == ({"outcome": "declined"}, "user-7")
+    assert json.loads(result) == ["decline", None]
 
 
 async def test_a_page_is_opened_after_consent(url: str):

@@ -87,12 +87,65 @@ class QuestionForm(AnswerForm):
         return self.cleaned_data
 
 
+class SignInForm(AnswerForm):
+    """Nobody signs in for somebody else, so there is nothing to do but go on without."""
+
+    outcomes: ClassVar = {"skipped": "Go on without it"}
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        return {"outcome": self.outcome}
+
+
+class ClientToolForm(AnswerForm):
+    """Only the page of the person can carry out the call."""
+
+    outcomes: ClassVar = {"failed": "End the call"}
+    reason = forms.CharField(
+        required=False,
+        max_length=LONGEST_REASON,
+        widget=LowTextarea,
+        help_text="Told to the model.",
+    )
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        reason = self.cleaned_data["reason"]
+        return {"outcome": self.outcome, "error": f"An operator ended this call. {reason}".strip()}
+
+
+class ElicitationForm(AnswerForm):
+    """What a server asks a person for is the person's own to give."""
+
+    outcomes: ClassVar = {"declined": "Decline", "cancelled": "Cancel"}
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        return {"outcome": self.outcome, "content": {}}
+
+
 def described(option: Mapping[str, str]) -> str:
     return ": ".join(filter(None, (option["label"], option.get("description"))))
 
 
-FORMS: Mapping[str, type[AnswerForm]] = {"approval": ApprovalForm, "question": QuestionForm}
-"""By the kind of what is asked; all else can be answered by the person alone."""
+FORMS: Mapping[str, type[AnswerForm]] = {
+    "approval": ApprovalForm,
+    "question": QuestionForm,
+    "sign_in": SignInForm,
+    "client_tool": ClientToolForm,
+    "elicitation": ElicitationForm,
+}
+"""By the kind of what is asked; a timer is for the clock alone."""
+KINDS: Mapping[str, str] = {
+    "sign_in": "sign-in",
+    "client_tool": "tool of the browser",
+    "elicitation": "question of a server",
+}
+"""Of kinds that have other words than their names."""
+
+
+def kind_of(asked: Interaction) -> str:
+    return KINDS.get(asked.kind, asked.kind)
 
 
 def heading(asked: Interaction) -> str:

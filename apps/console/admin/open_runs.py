@@ -7,7 +7,7 @@ from asgiref.sync import async_to_sync
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern
@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from apps.agent.ledger import InteractionKind
-from apps.console.admin.answering import FORMS, AnswerForm, heading, shown_arguments
+from apps.console.admin.answering import FORMS, AnswerForm, heading, kind_of, shown_arguments
 from apps.console.admin.callers import caller_names
 from apps.console.admin.runs import ApplicationFilter
 from apps.console.admin.theme import Admin
@@ -28,8 +28,10 @@ from apps.live.stopping import stop
 
 LONGEST_HEADING = 100
 GONE = "This was answered already, or is not asked any more."
-KINDS = {"sign_in": "sign-in", "client_tool": "tool of the browser"}
 OPEN = Interaction.objects.filter(answer__isnull=True).order_by("pk")
+WHILE_GOING = "elicitation"
+"""The kind that is asked by a run that goes on."""
+ANSWERABLE = Q(run__status=Run.Status.WAITING) | Q(run__status=Run.Status.RUNNING, kind=WHILE_GOING)
 
 
 class StateFilter(admin.SimpleListFilter):
@@ -112,14 +114,14 @@ class OpenRunAdmin(Admin[Run]):
     def waits_for(self, run: Any) -> str | SafeString:
         if run.status == Run.Status.QUEUED:
             return "room"
-        if run.status == Run.Status.RUNNING:
-            return ""
-        lines = ((self.asked_link(run, asked),) for asked in run.asking)
+        is_going = run.status == Run.Status.RUNNING
+        asking = (one for one in run.asking if not is_going or one.kind == WHILE_GOING)
+        lines = ((self.asked_link(run, asked),) for asked in asking)
         return format_html_join(SafeString("<br>"), "{}", lines)
 
     def asked_link(self, run: Any, asked: Interaction) -> str | SafeString:
         words = Truncator(heading(asked)).chars(LONGEST_HEADING)
-        text = f"{KINDS.get(asked.kind, asked.kind)}: {words}"
+        text = f"{kind_of(asked)}: {words}"
         if not run.may_answer or asked.kind not in FORMS:
             return text
         link = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
@@ -140,7 +142,7 @@ class OpenRunAdmin(Admin[Run]):
         """The card of what a run asks, and the answer to it. Raises PermissionDenied."""
         if not may_answer(request):
             raise PermissionDenied
-        waiting = OPEN.filter(run__status=Run.Status.WAITING, kind__in=FORMS)
+        waiting = OPEN.filter(ANSWERABLE, kind__in=FORMS)
         asked = waiting.select_related("run").filter(pk=number).first()
         if asked is None:
             self.message_user(request, GONE, messages.WARNING)
@@ -168,7 +170,7 @@ class OpenRunAdmin(Admin[Run]):
         except Refused as error:
             self.message_user(request, str(error), messages.ERROR)
             return False
-        about = asked.asked.get("name") or "a question"
+        about = asked.asked.get("name") or f"a {kind_of(asked)}"
         said = f"{answer['outcome'].capitalize()} on behalf of {name_of(run)}: {about}."
         self.log_change(request, run, said)
         self.message_user(request, said)

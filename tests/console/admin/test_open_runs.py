@@ -208,9 +208,62 @@ def test_words_of_their_own_answer_a_question_that_takes_them(client: Client):
     assert asked.answer == {"outcome": "answered", "choices": ["A"], "text": "And because."}
 
 
-@pytest.mark.parametrize("kind", ["sign_in", "client_tool", "elicitation", "timer"])
-def test_what_only_the_person_can_answer_is_shown_and_not_offered(client: Client, kind: str):
-    asked = asking(kind, {"title": "Sign in"})
+SIGN_IN = {"title": "Connect Mail to continue", "server": "mail.example", "host": "id.example"}
+FORM = {"title": "The server of desk asks", "server": "desk", "mode": "form", "message": "<b>PIN?"}
+CALL = {"name": "_platform.set_field", "arguments": {"name": "x"}, "permission": None}
+
+
+@pytest.mark.parametrize(
+    ("kind", "card", "sent", "stored", "said"),
+    [
+        ("sign_in", SIGN_IN, "skipped", {"outcome": "skipped"}, "Skipped {}: a sign-in."),
+        (
+            "client_tool",
+            CALL,
+            "failed",
+            {"outcome": "failed", "error": "An operator ended this call. Too late."},
+            "Failed {}: _platform.set_field.",
+        ),
+        ("sign_in", SIGN_IN, "connected", None, None),
+        ("client_tool", CALL, "done", None, None),
+    ],
+)
+def test_what_only_the_person_can_do_is_ended_for_them_and_leaves_a_trace(
+    client: Client, kind: str, card: Any, sent: str, stored: Any, said: str | None
+):
+    asked = asking(kind, card)
+    staff(client, "view_run", "answer_for_others")
+
+    client.post(answer_page(asked), {"outcome": sent, "reason": "Too late."})
+
+    asked.refresh_from_db()
+    assert asked.answer == stored
+    said_all = list(LogEntry.objects.values_list("change_message", flat=True))
+    assert said_all == ([] if said is None else [said.format("on behalf of user-0")])
+
+
+@pytest.mark.parametrize("outcome", ["declined", "accepted"])
+def test_what_a_server_asks_while_its_call_goes_on_can_only_be_declined(
+    client: Client, outcome: str
+):
+    run = make_run(status="running")
+    asked = Interaction.objects.create(run=run, key="t:1", kind="elicitation", asked=FORM)
+    user = staff(client, "view_run", "answer_for_others")
+
+    listed = client.get(PAGE).content.decode()
+    card = client.get(answer_page(asked)).content.decode()
+    client.post(answer_page(asked), {"outcome": outcome})
+
+    asked.refresh_from_db()
+    given = {"outcome": "declined", "content": {}, "by": "Vera Ott"}
+    assert answer_page(asked) in listed
+    assert "&lt;b&gt;PIN?" in card
+    assert asked.answer == (given if outcome == "declined" else None)
+    assert asked.answered_by == (f"user-{user.pk}" if outcome == "declined" else "")
+
+
+def test_what_the_clock_answers_is_shown_and_not_offered(client: Client):
+    asked = asking("timer", {"title": "Later"})
     client.force_login(make_operator())
 
     assert answer_page(asked) not in client.get(PAGE).content.decode()
