@@ -15,12 +15,13 @@ from apps.chat.answers import OpenWorkspace
 from apps.chat.continuation import sweeper
 from apps.chat.frames import LARGEST_FRAME_BYTES, Ask, first_problem
 from apps.chat.json_consumer import JsonConsumer
+from apps.chat.message_answers import answer_question
 from apps.chat.models import Message, QueuedMessage
 from apps.errors import Refused
 from apps.live import journal
 from apps.live.events import RunFailed
 from apps.live.hub import HUB, Hub
-from apps.live.models import Run
+from apps.live.models import Interaction, Run
 from apps.live.notifications import wake_viewers
 from apps.runs.workspaces import open_workspace
 
@@ -100,6 +101,10 @@ class SubmitConsumer(TaskConsumer):
         application = await access.find(sent.application, caller)
         if sent.conversation is not None:
             await sweeper(self.hub, self.open_workspace).sweep(sent.conversation)
+        asked = await answer_question(self.hub, caller, sent.application, sent)
+        if asked is not None:
+            await self.send_json(202, answered_task(asked))
+            return
         how = (self.hub, caller, application, self.open_workspace)
         taken = await answers.ask_or_queue(*how, sent)
         task_id = taken.pk if isinstance(taken, QueuedMessage) else taken.run.pk
@@ -114,6 +119,12 @@ def read_submission(body: bytes) -> Submission:
     except ValidationError as error:
         text = f"The message cannot be read. {first_problem(error)}."
         raise Refused("bad_request", text) from error
+
+
+def answered_task(asked: Interaction) -> dict[str, str]:
+    """The task whose question a message has answered."""
+    run = asked.run
+    return {"task_id": str(run.pk), "conversation": str(run.stream), "answered": asked.key}
 
 
 def queued_task(row: QueuedMessage) -> dict[str, Any]:

@@ -147,6 +147,11 @@ class Interaction(models.Model):
     claimed_by = models.CharField(
         max_length=100, blank=True, help_text="The page that does what is asked."
     )
+    request = models.UUIDField(
+        null=True,
+        editable=False,
+        help_text="The message that is the answer, as its sender named it.",
+    )
     due_at = models.DateTimeField(null=True, blank=True, help_text="The end of the time to answer.")
 
     class Meta:

@@ -3,6 +3,8 @@
 import asyncio
 import json
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, cast
 from uuid import uuid4
 
@@ -19,8 +21,17 @@ from apps.chat.continuation import sweeper
 from apps.chat.models import Conversation, Message
 from apps.chat.tasks import CancelConsumer, SubmitConsumer, TaskConsumer
 from apps.live.hub import Hub
-from apps.live.models import Run
-from tests.chat.scripts import PATIENCE, Scene, StoredSession, add_application, says, scene
+from apps.live.models import Interaction, Run
+from tests.chat.scripts import (
+    MANIFEST,
+    PATIENCE,
+    Scene,
+    StoredSession,
+    add_application,
+    says,
+    scene,
+)
+from tests.fakes import calling, saying
 
 pytestmark = pytest.mark.django_db
 
@@ -315,6 +326,63 @@ async def test_a_message_for_a_conversation_with_an_answer_waits_as_a_task_of_it
     assert (waiting["status"], waiting["application"]) == ("queued", on.application.slug)
     assert (removed, cancelled["status"], gone) == (202, "stopped", 404)
     assert (over["status"], over["message"]["text"]) == ("done", "Two.")
+
+
+ASKING = {**MANIFEST, "features": {"questions": {}}}
+
+
+@asynccontextmanager
+async def asked(**arguments: Any) -> AsyncIterator[tuple[Scene, Program, Any]]:
+    """A task that waits, because the model has asked the person something."""
+    async with scene(manifest=ASKING) as on:
+        wanted = {"question": "Where?", "input_type": "text", **arguments}
+        on.model.put(*calling(("q", "internal_ask_question", wanted)), None)
+        program = Program(on)
+        _, begun = await program.submit()
+        assert (await program.until_over(begun["task_id"]))["status"] == "waiting"
+        yield on, program, begun
+
+
+async def test_a_message_answers_the_question_for_which_its_conversation_waits():
+    async with asked() as (on, program, begun):
+        message = {"conversation": begun["conversation"], "text": "Riga", "id": str(uuid4())}
+        status, told = await program.submit(**message, while_running="queue")
+        again = await program.submit(**message)
+        on.model.put(*saying("Fine."), None)
+        await sweeper(on.hub, on.visitor.open_workspace).sweep()
+        over = await program.until_over(begun["task_id"])
+        late = await program.submit(**message)
+
+    row = await Interaction.objects.aget()
+    answer = {**begun, "answered": row.key}
+    assert (status, told, again, late) == (202, answer, (202, answer), (202, answer))
+    assert row.answer == {"outcome": "answered", "choices": [], "text": "Riga"}
+    assert (over["status"], over["message"]["text"]) == ("done", "Fine.")
+    assert "The user wrote: Riga" in str(on.model.asked[1].messages[-1].content)
+    assert await Message.objects.filter(role="user").acount() == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "status"),
+    [
+        ({"input_type": "single-select", "allow_freeform": False}, {"while_running": "queue"}, 202),
+        ({"input_type": "single-select", "allow_freeform": False}, {}, 409),
+        ({}, {"while_running": "stop"}, 202),
+        ({}, {"text": "x" * 10_001}, 400),
+    ],
+)
+async def test_a_message_that_is_no_answer_waits_or_is_refused_as_any_other(
+    arguments: dict[str, Any], message: dict[str, Any], status: int
+):
+    options = {"options": [{"label": "A"}]} if arguments else {}
+    async with asked(**arguments, **options) as (on, program, begun):
+        found, told = await program.submit(conversation=begun["conversation"], **message)
+        row = await Interaction.objects.aget()
+        on.model.put(*saying("Fine."), None)
+
+    assert (found, "answered" in told) == (status, False)
+    assert row.request is None
+    assert (row.answer or {}).get("outcome") != "answered"
 
 
 async def test_a_message_stops_the_answer_that_is_going():

@@ -144,6 +144,13 @@ APPROVAL: Table = {
             questions["a_question_in_own_words_has_no_options"],
             questions["the_application_says_how_long_there_is_time"],
         ),
+        rule(
+            "a message of a program answers it as what is written on the page does",
+            Tests("chat/test_tasks.py")[
+                "a_message_answers_the_question_for_which_its_conversation_waits"
+            ],
+            Tests("browser/test_queue.py")["the_composer_answers_a_question_that_takes_words"],
+        ),
         rule("nobody else answers", interactions["nobody_else_reaches_a_card"]),
         rule(
             "over DIAL it is a form, else text",
