@@ -646,9 +646,10 @@ CHAT_MAX_QUESTION_CHARS = env.integer("CHAT_MAX_QUESTION_CHARS", 100_000, least=
 RUNS_PER_PERSON = env.integer("RUNS_PER_PERSON", 5, least=1, also=0)
 """Answers of the page that one person has at once, over all processes; further ones are queued."""
 RUNS_PER_KEY = env.integer("RUNS_PER_KEY", 1_000, least=1, also=0)
-"""The same for an API key, and for a caller of DIAL Core's; over the gateway of each process."""
+"""The same for an API key, and for a caller of DIAL Core's; over the gateway of all processes, too,
+where there is Redis, else of each process."""
 RUNS_PER_APPLICATION = env.integer("RUNS_PER_APPLICATION", 2_000, least=1, also=0)
-"""Of the page over all processes; and as many over the gateway of each process."""
+"""Of the page over all processes; and as many over the gateway, counted as above."""
 RUNS_PER_PROCESS = env.integer("RUNS_PER_PROCESS", 2_000, least=1, also=0)
 """Of all doors. The page's are queued then, the gateway's are refused; zero is no limit, as above."""
 CHAT_UPLOAD_TYPES = env.words("CHAT_UPLOAD_TYPES")

@@ -104,10 +104,12 @@ class CompletionConsumer(GatewayConsumer):
     ) -> None:
         door = RunSummary.Door.CORE if self.is_for_core else RunSummary.Door.GATEWAY
         figures = RunFigures(door, application.slug, caller.bucket)
-        taken = self.places.taken(caller.bucket, application.slug)
-        with taken, self.recorded(figures) as progress:
-            asked, ledger = await take_answer(request, application, caller, claim)
-            await run(application, asked, workspace, caller, emit, ledger, progress)
+        who = (caller.bucket, application.slug)
+        with self.places.taken(*who):
+            async with self.places.among_processes(*who):
+                with self.recorded(figures) as progress:
+                    asked, ledger = await take_answer(request, application, caller, claim)
+                    await run(application, asked, workspace, caller, emit, ledger, progress)
 
     async def send_completion(self, events: Events, slug: str) -> None:
         completion = Completion(for_core=self.is_for_core)

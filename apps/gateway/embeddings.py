@@ -32,7 +32,8 @@ class EmbeddingsConsumer(GatewayConsumer):
         name = self.slug or asked.model or ""
         embedder = await find_embedder(name, caller, asked.dimensions)
         with HUB.places.taken(caller.bucket, name):
-            found = await self.while_connected(embed(embedder, asked))
+            async with HUB.places.among_processes(caller.bucket, name):
+                found = await self.while_connected(embed(embedder, asked))
         if asked.dimensions not in (None, found.vectors.shape[1]):
             raise invalid("dimensions", f"The model's vectors have {found.vectors.shape[1]}.")
         body = await asyncio.to_thread(answer_body, found, name, asked.encoding_format)

@@ -1,17 +1,33 @@
-"""The places that this process has for runs of all doors; they are counted in memory."""
+"""The places for runs of all doors: those of this process, and those that processes share."""
 
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sized
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 
 from django.conf import settings
 
 from apps.errors import TooManyRuns
 
+OF_APPLICATION = "Too many requests to this application are being answered."
+OF_CALLER = "Too many of your requests are being answered."
+NOTHING = nullcontext()
+UNCOUNTED = 64
+"""A process has this part of a limit without asking Redis, so that few requests cost nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The `most` runs at once over all processes under a name; `refusal` is for the next one."""
+
+    name: str
+    most: int
+    refusal: str
+
 
 class Places:
-    """`kept` are the runs that the process keeps; all others come and go with their clients."""
+    """Counted in memory. `kept` are the runs that the process keeps; all others come and go with their clients."""
 
     def __init__(self, kept: Sized) -> None:
         self.kept = kept
@@ -40,9 +56,9 @@ class Places:
         if not self.free:
             raise TooManyRuns("Too many requests are being answered by this server.")
         if is_full(self.applications[application], settings.RUNS_PER_APPLICATION):
-            raise TooManyRuns("Too many requests to this application are being answered.")
+            raise TooManyRuns(OF_APPLICATION)
         if caller and is_full(self.callers[caller], settings.RUNS_PER_KEY):
-            raise TooManyRuns("Too many of your requests are being answered.")
+            raise TooManyRuns(OF_CALLER)
         counts = (self.applications, application), (self.callers, caller)
         self.others += 1
         for count, name in counts:
@@ -55,6 +71,29 @@ class Places:
                 count[name] -= 1
                 if not count[name]:
                     del count[name]
+
+    def among_processes(self, caller: str, application: str) -> AbstractAsyncContextManager[None]:
+        """Hold a place that was `taken` also among those of all processes, where Redis counts them.
+
+        Raises `TooManyRuns`.
+        """
+        if not settings.REDIS_URL:
+            return NOTHING
+        here = (
+            ("application", self.applications, application, OF_APPLICATION),
+            ("caller", self.callers, caller, OF_CALLER),
+        )
+        mosts = (settings.RUNS_PER_APPLICATION, settings.RUNS_PER_KEY if caller else 0)
+        limits = [
+            Limit(f"{kind}:{name}", most, refusal)
+            for (kind, counts, name, refusal), most in zip(here, mosts, strict=True)
+            if most and counts[name] > most // UNCOUNTED
+        ]
+        if not limits:
+            return NOTHING
+        from apps.live.shared_places import hold  # Redis's client takes half a second to import
+
+        return hold(limits)
 
 
 def is_full(count: int, most: int) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from apps.agent.dead_ends import NOT_CALLED, DeadEnds
@@ -19,10 +22,16 @@ CALLS = (("1", "weather", '{"city": "Riga"}'), ("2", "ask_page", "{}"))
 
 async def test_t_06_the_calls_of_a_dead_end_are_not_made_and_have_a_result_each():
     made: list[str] = []
-    weather = tool("weather", lambda arguments: made.append("weather") or "12")
+
+    def call(arguments: Mapping[str, Any]) -> str:
+        made.append("weather")
+        return "12"
+
     model = ScriptedModel([text(GIVES_UP), *calling(*CALLS)], saying("never asked"))
     external = {"ask_page": spec("ask_page")}
-    loop = AgentLoop(model, "gpt", {"weather": weather}, external=external, dead_ends=DEAD_ENDS)
+    loop = AgentLoop(
+        model, "gpt", {"weather": tool("weather", call)}, external=external, dead_ends=DEAD_ENDS
+    )
     events: list[Event] = []
     progress = Progress()
 

@@ -32,6 +32,7 @@ LONG = {
 
 
 GATE = "https://gate.example.org/open?a=<b>"
+LOCKED = ("gate", "wall", "trap", "riddle")
 calls_of_gate: list[str] = []
 
 
@@ -63,7 +64,7 @@ async def answer(context: Any, name: str) -> str:
         case "pay":
             url = "https://pay.example.org/1?a=<b>"
             return told(await session.elicit_url("Pay, please.", url, "p-1", id))
-        case "gate" | "wall" | "trap" | "riddle":
+        case _ if name in LOCKED:
             return locked(name)
         case "lure":
             return told(await session.elicit_url("Click.", "javascript:alert(1)", "l-1", id))
@@ -91,8 +92,7 @@ async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.
 
 async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
     schema = {"type": "object", "properties": {}}
-    names = ("book", "pay", "lure", "both", "nested", "shout", "capabilities")
-    names += ("gate", "wall", "trap", "riddle")
+    names = [*("book", "pay", "lure", "both", "nested", "shout", "capabilities"), *LOCKED]
     return types.ListToolsResult(
         tools=[types.Tool(name=name, description=name, input_schema=schema) for name in names]
     )
