@@ -27,6 +27,7 @@ def tidy_up() -> None:
         tidy_up_files()
         tidy_up_runs()
         tidy_up_memories()
+        tidy_up_servers()
     finally:
         connection.close()
 
@@ -62,3 +63,17 @@ def tidy_up_memories() -> None:
             logger.info("Deleted merges of memories that cannot be undone any more: %d", old)
     except Exception:
         logger.exception("Merges of memories could not be tidied up")
+
+
+def tidy_up_servers() -> None:
+    from apps.live.interactions import awaited_accounts
+    from apps.workspace.local.description_pins import delete_unused
+    from apps.workspace.local.tool_accounts import delete_unfinished
+
+    try:
+        if unused := delete_unused():
+            logger.info("Deleted descriptions of tools that nobody lists any more: %d", unused)
+        if unfinished := delete_unfinished(awaited_accounts()):
+            logger.info("Deleted sign-ins that nobody finished: %d", unfinished)
+    except Exception:
+        logger.exception("What is kept of servers of tools could not be tidied up")

@@ -138,6 +138,12 @@ def open_calls(run: Run) -> QuerySet[Interaction]:
     return Interaction.objects.filter(run=run, kind=CALL, answer__isnull=True)
 
 
+def awaited_accounts() -> list[str]:
+    """The ids of the accounts with which somebody is asked to sign in."""
+    open_now = Interaction.objects.filter(kind="sign_in", answer__isnull=True)
+    return [card["account"] for card in open_now.values_list("asked", flat=True)]
+
+
 def claim(run: Run, key: str, page: str, former: str = "") -> Claim:
     """Let one page carry out a call. `former` is the page that was in its place before a reload.
 

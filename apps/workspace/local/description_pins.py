@@ -9,6 +9,7 @@ import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -20,6 +21,10 @@ logger = logging.getLogger(__name__)
 
 MOST_TEXT = 200_000
 """Characters of a description that are kept to be read; its digest is of all of it."""
+
+DAY = timedelta(days=1)
+UNUSED = timedelta(days=365)
+"""A listing that no run has asked for so long is forgotten: it is pinned anew when it comes back."""
 
 ACCEPTED, CHANGED, WITHHELD = ToolDescription.State
 
@@ -44,6 +49,7 @@ class Described:
 
 def withheld_of(source: Source, tools: Sequence[Described]) -> dict[str, str]:
     """The tools that models may not be shown, each with its state. Pins those that are new."""
+    note_use(source)
     names = {kept_name(one.tool): one for one in tools}
     pinned, states = read_states(source)
     if new := [name for name in names if name not in pinned]:
@@ -57,6 +63,24 @@ def withheld_of(source: Source, tools: Sequence[Described]) -> dict[str, str]:
     return {
         names[name].tool: state or CHANGED for name, state in found.items() if state != ACCEPTED
     }
+
+
+def note_use(source: Source) -> None:
+    """Note once a day that runs ask for the listing."""
+    now = timezone.now()
+    rows = ToolDescription.objects.filter(server_key=source.server_key, listing=source.listing)
+    older = rows.filter(listed_at__lt=now - DAY)
+    if older.exists():  # nearly never, and a write would lock SQLite
+        older.update(listed_at=now)
+
+
+def delete_unused() -> int:
+    """Delete the pins of listings that nobody asks for any more; the number of them.
+
+    What an operator decided stays.
+    """
+    old = ToolDescription.objects.filter(listed_at__lt=timezone.now() - UNUSED)
+    return old.filter(decided_at=None).delete()[0]
 
 
 def read_states(source: Source) -> tuple[set[str], dict[tuple[str, str], str]]:

@@ -1,14 +1,19 @@
 """The accounts with which people have signed in to tools, and the clients as which we do that."""
 
 import uuid
+from collections.abc import Collection
+from datetime import timedelta
 from typing import Any
 
 from django.db import models
+from django.utils import timezone
 
 from apps.manifest.secrets import Credential
 from apps.workspace.local.secrets import SecretField
 
 LONGEST_URL = 500
+UNFINISHED = timedelta(days=30)
+"""Longer than a person takes to sign in, or to sign in again where a sign-in has ended."""
 
 
 class ToolAccount(models.Model):
@@ -31,6 +36,8 @@ class ToolAccount(models.Model):
     secret_name = models.CharField(max_length=100, blank=True)
     auth_method = models.CharField(max_length=30, blank=True)
 
+    asked_at = models.DateTimeField(default=timezone.now)
+    """When the person was last asked to sign in."""
     state = models.CharField(max_length=64, null=True, blank=True, unique=True)
     """A hash of what the person brings back from the sign-in service."""
     state_until = models.DateTimeField(null=True, blank=True)
@@ -87,6 +94,15 @@ class RegisteredClient(models.Model):
 
 def delete_of_bucket(bucket: str) -> None:
     ToolAccount.objects.filter(bucket=bucket).delete()
+
+
+def delete_unfinished(awaited: Collection[str]) -> int:
+    """Delete accounts that nobody is signed in with, long after the person was asked; the number.
+
+    `awaited` are the ids of those for which a run still waits.
+    """
+    old = ToolAccount.objects.filter(asked_at__lt=timezone.now() - UNFINISHED)
+    return old.filter(connected_at=None).exclude(pk__in=awaited).delete()[0]
 
 
 def delete_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:

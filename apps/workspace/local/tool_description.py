@@ -11,7 +11,8 @@ class ToolDescription(models.Model):
 
     `listing` is "" for what a server tells everybody, else the bucket of the caller whom it may tell
     something else. `is_first`: the one that the others of the tool in that listing are changes of.
-    A description that an operator decided about, at `decided_at`, stands for all listings.
+    A description that an operator decided about, at `decided_at`, stands for all listings. The
+    server was asked for the listing at `listed_at`, to the day.
     """
 
     class State(models.TextChoices):
@@ -28,6 +29,7 @@ class ToolDescription(models.Model):
     state = models.CharField(max_length=10, choices=State)
     is_first = models.BooleanField(default=False, editable=False)
     seen_at = models.DateTimeField("first seen", default=timezone.now)
+    listed_at = models.DateTimeField("last listed", default=timezone.now, editable=False)
     decided_at = models.DateTimeField("decided", null=True, blank=True)
 
     class Meta:

@@ -90,7 +90,7 @@ async def ask_for(wanted: WantedAccount, bucket: str) -> ToolAccount:
 def note(wanted: WantedAccount, bucket: str, service: SignInService) -> ToolAccount:
     """Another sign-in with this row, which may be going on in another tab, can be finished."""
     row, _ = ToolAccount.objects.get_or_create(bucket=bucket, **wanted.key)
-    row.title = wanted.title[:LONGEST_TITLE]
+    row.title, row.asked_at = wanted.title[:LONGEST_TITLE], timezone.now()
     if row.connected_at is not None:
         scope = union_scopes(row.service["scope"], service.scope) or ""
         service = replace(service, scope=scope)
@@ -98,7 +98,7 @@ def note(wanted: WantedAccount, bucket: str, service: SignInService) -> ToolAcco
     row.service = service.as_json()
     if wanted.how.client_id:
         set_client(row, configured_client(wanted.how.client_id, wanted.how.client_secret, service))
-    row.save(update_fields=("title", "service", *CLIENT_FIELDS))
+    row.save(update_fields=("title", "asked_at", "service", *CLIENT_FIELDS))
     return row
 
 

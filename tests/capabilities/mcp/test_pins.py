@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
+from django.utils import timezone
 
 from apps.accounts.caller import Caller
 from apps.capabilities.mcp import pins
@@ -14,10 +16,12 @@ from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.mcp.pool import current_pool
 from apps.workspace.local.description_pins import (
     ACCEPTED,
+    UNUSED,
     WITHHELD,
     Described,
     Source,
     decide,
+    delete_unused,
     printable,
     withheld_of,
 )
@@ -193,6 +197,18 @@ def test_what_was_refused_is_withheld_from_those_who_see_it_first_as_well():
 
     assert withheld_of(other, [lend("bad")]) == {"lend": "withheld"}
     assert withheld_of(other, [lend("worse")]) == {"lend": "changed"}
+
+
+def test_pins_that_no_run_has_asked_for_in_a_year_are_deleted_but_no_decision_is():
+    old, used, decided = Source("1", "old"), Source("2", "used"), Source("3", "decided")
+    for source in (old, used, decided):
+        withheld_of(source, [Described("lend", "a", "A")])
+    decide(ToolDescription.objects.filter(server="decided"), WITHHELD)
+    ToolDescription.objects.update(listed_at=timezone.now() - UNUSED - timedelta(minutes=1))
+    withheld_of(used, [Described("lend", "a", "A")])
+
+    assert delete_unused() == 1
+    assert set(ToolDescription.objects.values_list("server", flat=True)) == {"used", "decided"}
 
 
 def test_any_name_and_any_text_is_kept():
