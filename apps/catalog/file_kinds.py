@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from django.db import models
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from apps.catalog.models import Application
+from apps.manifest.aliases import with_own_names
 from apps.workspace.local.models import Deployment
 
 
@@ -35,7 +36,7 @@ class ApplicationFile(FileShape):
     title: str
     description: str = ""
     public: bool = False
-    manifest: dict[str, Any]
+    manifest: Annotated[dict[str, Any], AfterValidator(with_own_names)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from apps.catalog.content.references import Resolved, resolve_references
 from apps.catalog.credentials import review_credentials
 from apps.catalog.json_text import JSONTextInvalid, locate, objects_in, parse, unstorable
 from apps.catalog.masking import put_back
+from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import Problem, join
 from apps.manifest.validation import Review, name_problems, read, review
 from apps.workspace.egress.urls import NO_HOST, has_usable_host
@@ -86,7 +87,8 @@ def review_text(text: str, *, is_ours: bool = True, sources: Sequence[Any] = ())
         place = (max(error.line, 1), max(error.column, 1))
         return [Finding("error", "", str(error), *place)]
     found = put_back(manifest, sources)
-    reviewed = review_manifest(found.document, is_ours=is_ours)
+    document = with_own_names(found.document) if is_ours else found.document
+    reviewed = review_manifest(document, is_ours=is_ours)
     hidden = {problem.path for problem in found.problems}
     errors = (*found.problems, *(p for p in reviewed.errors if p.path not in hidden))
     return [

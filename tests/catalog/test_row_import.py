@@ -105,6 +105,17 @@ def test_a_file_that_names_no_row_is_called_as_the_row_is(directory):
     assert actions(directory) == [("gpt", "created"), ("app", "created")]
 
 
+def test_r_01_a_file_may_have_the_limit_of_another_system(directory):
+    write(
+        directory, "application/app.json", {**APP, "manifest": {**APP["manifest"], "MaxTurns": 7}}
+    )
+
+    created, again = actions(directory), actions(directory)
+
+    assert Application.objects.get().manifest["orchestrator"]["max_iterations"] == 7
+    assert (created[1][1], again[1][1]) == ("created", "unchanged")
+
+
 def test_importing_again_changes_nothing(directory):
     import_directories(directory)
     before = versions()

@@ -18,6 +18,7 @@ questions = Tests("capabilities/questions/test_capability.py")
 results = Tests("capabilities/wrappers/test_results.py")
 validation = Tests("manifest/test_validation.py")
 waiting = Tests("live/test_waiting.py")
+R_01 = "r_01_the_limit_of_other_systems_is_stored_as_ours_and_is_not_zero"
 
 LOOP: Table = {
     "D-05": (
@@ -170,6 +171,13 @@ DECISIONS: Table = {
             validation[
                 "what_costs_no_more_than_a_part_is_refused_when_it_is_checked_and_not_when_it_runs"
             ],
+        ),
+        rule(
+            "`MaxTurns` and `maxIterations` are taken in an import",
+            Tests("manifest/test_aliases.py")["r_01_other_names_of_the_limit_become_ours"],
+            Tests("console/api/test_applications.py")[R_01],
+            Tests("console/admin/test_applications.py")[R_01],
+            Tests("catalog/test_row_import.py")["r_01_a_file_may_have_the_limit_of_another_system"],
         ),
     ),
     "R-02": (rule("500 rounds are a loop", loop["minus_one_is_no_limit"]),),

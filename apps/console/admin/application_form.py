@@ -19,6 +19,7 @@ from apps.catalog.models import Application, empty_manifest
 from apps.catalog.review import Finding, review_text
 from apps.console.admin.document_form import DocumentForm
 from apps.console.admin.theme import TEXT_INPUT
+from apps.manifest.aliases import with_own_names
 
 
 class ManifestEditor(forms.Textarea):
@@ -65,7 +66,7 @@ class ManifestField(forms.JSONField):
         if found.problems:
             lines = [f"{problem.path}: {problem.message}." for problem in found.problems]
             raise ValidationError(lines, code="invalid")
-        return found.document
+        return with_own_names(found.document)
 
     def bound_data(self, data: Any, initial: Any) -> Any:
         return None if data is None else InvalidJSONInput(data)

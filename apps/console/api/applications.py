@@ -12,6 +12,7 @@ from apps.catalog.masking import masked, unmasked
 from apps.catalog.models import Application
 from apps.console.api.problems import RowInvalid, problems_of_row
 from apps.console.api.rows import RowSerializer, RowViewSet
+from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import ROOT, Problem
 
 LISTED = (
@@ -103,7 +104,7 @@ class ManifestField(serializers.JSONField):
         found = unmasked(super().to_internal_value(data), current)
         if found.problems:
             raise RowInvalid([Problem(at_manifest(p.path), p.message) for p in found.problems])
-        return found.document
+        return with_own_names(found.document)
 
 
 def at_manifest(path: str) -> str:

@@ -46,6 +46,21 @@ def test_an_application_is_created(admin_client):
     assert Application.objects.get().manifest == empty_manifest()
 
 
+@pytest.mark.parametrize("limit", [7, 0])
+def test_r_01_the_limit_of_other_systems_is_stored_as_ours_and_is_not_zero(admin_client, limit):
+    manifest = empty_manifest()
+    manifest["orchestrator"]["maxIterations"] = limit
+
+    answer = admin_client.post(ADD, fields(manifest=json.dumps(manifest)))
+
+    stored = [
+        row.manifest["orchestrator"].get("max_iterations") for row in Application.objects.all()
+    ]
+    assert stored == ([limit] if limit else [])
+    told = "orchestrator.max_iterations" in answer.content.decode()
+    assert told is not bool(limit)
+
+
 @pytest.mark.parametrize(
     ("typed", "place"),
     [

@@ -48,6 +48,19 @@ def test_mistakes_in_a_manifest_have_their_paths_and_nothing_is_saved(api):
     assert Application.objects.get().title == "Travel"
 
 
+@pytest.mark.parametrize(("limit", "status"), [(7, 201), (-1, 201), (0, 400)])
+def test_r_01_the_limit_of_other_systems_is_stored_as_ours_and_is_not_zero(api, limit, status):
+    manifest = empty_manifest() | {"MaxTurns": limit}
+
+    answer = api.post(URL, {"slug": "travel", "title": "Travel", "manifest": manifest})
+
+    stored = [row.manifest["orchestrator"]["max_iterations"] for row in Application.objects.all()]
+    assert answer.status_code == status
+    assert stored == ([limit] if status == 201 else [])
+    errors = [found["path"] for found in answer.data.get("errors", ())]
+    assert errors == ([] if status == 201 else ["manifest.orchestrator.max_iterations"])
+
+
 def test_mistakes_elsewhere_have_the_same_shape(api):
     make_application("travel")
 
