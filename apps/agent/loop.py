@@ -59,9 +59,9 @@ class AgentLoop:
     `recoveries` are tried in their order when the model fails, once in a run. `batch_seconds` is
     the time for all calls of one answer; `failed_turns` is after how many turns in a row whose
     calls all failed the run ends, 0 for never. Calls beside a text of the `dead_ends` are not made,
-    and end it as well. What the `ledger` has is not done again; `is_resumed` if
-    another process has begun the run. An application that plays the model shares the `taint`. What
-    the `private` tools say is not logged.
+    and end it as well. What the `ledger` has is not done again; `is_resumed` if another process has
+    begun the run. An application that plays the model shares the `taint`. What the `private` tools
+    say is not logged.
     """
 
     model: Model

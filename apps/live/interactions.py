@@ -140,7 +140,9 @@ def open_calls(run: Run) -> QuerySet[Interaction]:
 
 def awaited_accounts() -> list[str]:
     """The ids of the accounts with which somebody is asked to sign in."""
-    open_now = Interaction.objects.filter(kind="sign_in", answer__isnull=True)
+    open_now = Interaction.objects.filter(
+        kind="sign_in", answer__isnull=True, run__status__in=Run.OPEN
+    )
     return [card["account"] for card in open_now.values_list("asked", flat=True)]
 
 

@@ -27,7 +27,10 @@ class Limit:
 
 
 class Places:
-    """Counted in memory. `kept` are the runs that the process keeps; all others come and go with their clients."""
+    """Those of this process, counted in memory.
+
+    `kept` are the runs that the process keeps; all others come and go with their clients.
+    """
 
     def __init__(self, kept: Sized) -> None:
         self.kept = kept

@@ -106,9 +106,7 @@ def test_a_file_that_names_no_row_is_called_as_the_row_is(directory):
 
 
 def test_r_01_a_file_may_have_the_limit_of_another_system(directory):
-    write(
-        directory, "application/app.json", {**APP, "manifest": {**APP["manifest"], "MaxTurns": 7}}
-    )
+    write(directory, "application/app.json", {**APP, "manifest": {**MANIFEST, "MaxTurns": 7}})
 
     created, again = actions(directory), actions(directory)
 
