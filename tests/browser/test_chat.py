@@ -383,6 +383,24 @@ def test_a_failure_has_its_reference_and_can_be_retried(chat: Page, socket: Scri
     expect(chat.get_by_role("button", name="Retry")).to_have_count(0)
 
 
+@pytest.mark.parametrize(
+    ("texts", "reason", "notice"),
+    [
+        (("It is",), "length", "Cut off: the answer became too long for the model."),
+        ((), "stop", "The model had nothing to say."),
+    ],
+)
+def test_an_answer_that_is_cut_or_empty_says_so(
+    chat: Page, socket: ScriptedSocket, texts: tuple[str, ...], reason: str, notice: str
+) -> None:
+    ask(chat, socket, "How warm is it?")
+    socket.write(*texts)
+    socket.end(finish_reason=reason)
+
+    expect(chat.locator("chat-answer .notice")).to_have_text(notice)
+    assert barriers(chat) == []
+
+
 def test_a_question_that_is_refused_is_given_back(chat: Page, socket: ScriptedSocket) -> None:
     socket.deaf = True
     question(chat).fill("Too soon")

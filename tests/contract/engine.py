@@ -51,7 +51,8 @@ TABLE: Table = {
             loop["t_03_the_reason_with_which_the_model_ends_is_that_of_the_run"],
         ),
         rule(
-            "an answer that is cut here says so",
+            "an answer that is cut says so",
+            browser["an_answer_that_is_cut_or_empty_says_so"],
             replies["an_answer_that_is_too_long_is_cut_and_says_so"],
             consumers["an_answer_that_never_ends_is_cut_and_stored_so"],
         ),
@@ -87,7 +88,9 @@ TABLE: Table = {
         ),
         otherwise(
             "an empty answer is replaced by a placeholder",
-            "It is kept as one space: words that no model said would be read by the next request.",
+            "On the page alone; it is kept as one space, because the next request would read words "
+            "that no model said.",
+            browser["an_answer_that_is_cut_or_empty_says_so"],
             loop["an_answer_without_a_word_is_kept_as_a_space"],
         ),
         rule(

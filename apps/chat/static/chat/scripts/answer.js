@@ -76,6 +76,7 @@ export class ChatAnswer extends LitElement {
   #outcome(answer) {
     return html`${answer.status === "failed" ? this.#failure(answer) : nothing}
       ${answer.status === "stopped" ? html`<p class="notice">${icon("square")}Stopped.</p>` : nothing}
+      ${answer.status === "done" ? endingNotice(answer) : nothing}
       ${memoryLine(answer.message?.memories)} ${this.#foot(answer)}`;
   }
 
@@ -127,6 +128,14 @@ customElements.define("chat-answer", ChatAnswer);
 function working(answer) {
   const words = wordsFor(answer);
   return html`<p class="working"><span class="dots" aria-hidden="true"></span>${words}…</p>`;
+}
+
+/** @param {Answer} answer */
+function endingNotice(answer) {
+  if (answer.message?.finish_reason === "length")
+    return html`<p class="notice">${icon("triangle-alert")}Cut off: the answer became too long for the model.</p>`;
+  const isEmpty = answer.message && !textOf(answer).trim() && !answer.attachments.length;
+  return isEmpty ? html`<p class="notice">The model had nothing to say.</p>` : nothing;
 }
 
 /** @param {Answer} answer */

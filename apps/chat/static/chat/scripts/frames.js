@@ -12,6 +12,7 @@
  * @property {string} [created_at]
  * @property {Attachment[]} [attachments]
  * @property {{prompt_tokens: number, completion_tokens: number}} [usage]
+ * @property {string} [finish_reason] why the answer ends
  * @property {number} [seconds]
  * @property {MemoryNote[]} [memories] what an answer has read of memories, and written
  *
