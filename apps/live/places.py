@@ -27,7 +27,7 @@ class Limit:
 
 
 class Places:
-    """Those of this process, counted in memory.
+    """The places of this process, counted in memory.
 
     `kept` are the runs that the process keeps; all others come and go with their clients.
     """

@@ -31,8 +31,8 @@ ANSWER_SECONDS = 1.0
 KEY = "{quickapps-places}:"
 """The braces keep the keys on one machine of a cluster, which the script needs."""
 
-# The numbers of milliseconds and the limits follow the id. What it returns is the number of the
-# first limit that is reached, 0 for none.
+# Its arguments are the id, the milliseconds of a lease, and the limits. It returns the number of
+# the first limit that is reached, 0 for none.
 TAKE = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

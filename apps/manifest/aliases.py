@@ -1,4 +1,4 @@
-"""What other systems call our fields, for manifests that come from there."""
+"""Names that other systems have for our fields, in manifests that come from there."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ ALIASES = ("MaxTurns", "maxIterations")
 
 
 def with_own_names(document: Any) -> Any:
-    """The document with our names. What is said twice stays, and is warned of as unknown."""
+    """The document with our names. A limit that is said twice stays, and is warned of as unknown."""
     orchestrator = document.get("orchestrator") if isinstance(document, dict) else None
     if not isinstance(orchestrator, dict) or ITERATIONS in orchestrator:
         return document

@@ -115,7 +115,7 @@ class ClientToolForm(AnswerForm):
 
 
 class ElicitationForm(AnswerForm):
-    """What a server asks a person for is the person's own to give."""
+    """Only the person can give a server what is theirs, or open its page."""
 
     outcomes: ClassVar = {"declined": "Decline", "cancelled": "Cancel"}
 
