@@ -15,11 +15,14 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
     await receive()
     warn_of_deaf_processes()
     sweeping = asyncio.create_task(go_on_with_answers())
+    indexing = asyncio.create_task(index_attached_files())
     await send({"type": "lifespan.startup.complete"})
     await receive()
+    indexing.cancel()
     try:
         await end_answers(GRACE_SECONDS)
         async with asyncio.timeout(CLEAN_UP_SECONDS):
+            await asyncio.wait((indexing,))
             await write_summaries()
             await close_connections()
     except Exception:
@@ -42,6 +45,13 @@ async def go_on_with_answers() -> None:
     from apps.live.hub import HUB
 
     await sweeper(HUB).keep_sweeping()
+
+
+async def index_attached_files() -> None:
+    """Make what is attached to applications ready to be searched, until this process ends."""
+    from apps.catalog.corpora.indexer import Indexer
+
+    await Indexer().keep_indexing()
 
 
 async def end_answers(seconds: float) -> None:

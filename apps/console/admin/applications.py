@@ -1,6 +1,7 @@
 """The list of applications, their form and copies."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from django.contrib import admin, messages
@@ -17,6 +18,7 @@ from django.utils.text import Truncator
 from apps.catalog.history.recorder import update_rows
 from apps.catalog.models import Application
 from apps.console.admin.application_form import ApplicationForm
+from apps.console.admin.attached_files import attached_files
 from apps.console.admin.document_form import DocumentAdmin
 from apps.console.admin.editor_requests import check_manifest, manifest_schemas
 from apps.console.admin.recorded import HISTORY_FIELDS
@@ -128,6 +130,7 @@ class ApplicationAdmin(DocumentAdmin[Application]):
         return [
             self.staff_path("check/", check_manifest, "check"),
             self.staff_path("schema/", manifest_schemas, "schema"),
+            self.viewer_path("<int:pk>/files/", partial(attached_files, self), "files"),
             *super().get_urls(),
         ]
 
