@@ -14,6 +14,7 @@ from django.urls import URLPattern
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
+from django.views.decorators.http import require_http_methods
 
 from apps.catalog.history.recorder import update_rows
 from apps.catalog.models import Application
@@ -127,10 +128,11 @@ class ApplicationAdmin(DocumentAdmin[Application]):
             self.message_user(request, text, messages.WARNING)
 
     def get_urls(self) -> list[URLPattern]:
+        files = require_http_methods(["GET", "HEAD", "POST"])(partial(attached_files, self))
         return [
             self.staff_path("check/", check_manifest, "check"),
             self.staff_path("schema/", manifest_schemas, "schema"),
-            self.viewer_path("<int:pk>/files/", partial(attached_files, self), "files"),
+            self.viewer_path("<int:pk>/files/", files, "files"),
             *super().get_urls(),
         ]
 

@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.views.decorators.http import require_http_methods
 
 from apps.capabilities.documents.attachments import Attachments, request_vector, search
 from apps.capabilities.documents.retrieval import Passage
@@ -44,7 +43,6 @@ class SearchReport:
     notice: str = ""
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def attached_files(admin: "ApplicationAdmin", request: HttpRequest, pk: int) -> HttpResponse:
     """A POST has all documents, or the one that it names, indexed again. Raises PermissionDenied."""
     application = get_object_or_404(Application, pk=pk)

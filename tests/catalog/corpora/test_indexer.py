@@ -10,6 +10,7 @@ from channels.db import database_sync_to_async
 from django.utils import timezone
 
 from apps.catalog.corpora import documents as steps
+from apps.documents.structure import Page, PagedText
 from apps.errors import LeaseLost, ServiceFailed
 from apps.workspace.embeddings.port import Embeddings
 from apps.workspace.local import files
@@ -21,6 +22,7 @@ from apps.workspace.local.corpus import (
     index_again,
 )
 from apps.workspace.local.corpus_claims import LEASE_SECONDS, Claim
+from apps.workspace.local.corpus_texts import storable
 from apps.workspace.local.models import PUBLIC
 from tests.catalog.corpora.library import (
     GUIDES,
@@ -297,9 +299,7 @@ def test_indexing_again_while_it_is_read_reads_it_once_more(process: Process):
     assert (first, second) == ({"a.txt": ("waiting", 1, 0)}, {"a.txt": ("ready", 1, 1)})
 
 
-def test_text_that_databases_refuse_is_stored_without_it(process: Process):
-    share("a.txt", "Dogs\0 stay free.".encode("utf-16"))
-    attach()
+def test_text_that_databases_refuse_is_stored_without_it():
+    found = storable(PagedText((Page("Dogs\0 stay\ud800", 1, "\0"),), "page"))
 
-    assert process.look() == {"a.txt": ("ready", 1, 1)}
-    assert texts() == ["Dogs  stay free."]
+    assert found == PagedText((Page("Dogs  stay\ufffd", 1, " "),), "page")
