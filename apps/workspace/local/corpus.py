@@ -65,7 +65,6 @@ class CorpusDocument(models.Model):
     chunk_count = models.PositiveIntegerField(default=0)
     vector_count = models.PositiveIntegerField(default=0)
     model = models.CharField(max_length=300, blank=True)
-    updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
         ordering = ("bucket", "name")

@@ -83,6 +83,7 @@ def test_a_changed_file_is_read_again_and_others_stay(process: Process):
     share("a.txt", "Dogs stay free.")
     share("b.txt", "Cats do not.")
     attach()
+    embedder = process.embedder = HashedEmbedder()
     process.look()
     share("a.txt", "Dogs pay ten euros.")
     compare_soon()
@@ -90,11 +91,7 @@ def test_a_changed_file_is_read_again_and_others_stay(process: Process):
     process.look()
 
     assert texts() == ["Dogs pay ten euros.", "Cats do not."]
-    assert process.embedder.asked == [
-        ("Dogs stay free.",),
-        ("Cats do not.",),
-        ("Dogs pay ten euros.",),
-    ]  # type: ignore[attr-defined]
+    assert embedder.asked == [("Dogs stay free.",), ("Cats do not.",), ("Dogs pay ten euros.",)]
 
 
 def test_a_change_that_nobody_told_of_is_noticed_after_a_while(process: Process, settings: Any):
