@@ -39,7 +39,7 @@ class AttachedText:
     chunks: Sequence[Chunk] = field(repr=False)
 
 
-class Corpus(Protocol):
+class CorpusReader(Protocol):
     """The attached files of an application that its caller may read."""
 
     async def documents(self) -> Sequence[AttachedDocument]: ...

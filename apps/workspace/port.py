@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from apps.agent.model import Model
-from apps.workspace.corpora import Corpus
+from apps.workspace.corpora import CorpusReader
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.stored_files import Files
 
@@ -135,7 +135,7 @@ class Workspace(Protocol):
         """
         ...
 
-    def corpus(self) -> Corpus | None:
+    def corpus(self) -> CorpusReader | None:
         """What is attached to the application of this run; None where nothing of it is stored."""
         ...
 

@@ -15,8 +15,8 @@ from apps.agent.model import ModelRequest
 from apps.agent.replies import ask
 from apps.agent.stages import Stage
 from apps.agent.tools import Invocation, Pending, ToolResult
-from apps.capabilities.documents.attachments import (
-    Attachments,
+from apps.capabilities.documents.attached_files import (
+    AttachedFiles,
     RequestVector,
     request_vector,
     search,
@@ -66,16 +66,16 @@ class DocumentAnswers:
     async def answer(self, opening: Opening, invocation: Invocation) -> ToolResult:
         """Raises `InvalidParameter`, `ToolError`, and what the workspace raises."""
         request = str(invocation.arguments[self.names.request])[:REQUEST_CHARACTERS]
-        attachments = opening.known[RUN_DOCUMENTS].attachments
+        attached = opening.known[RUN_DOCUMENTS].attached
         urls = self.urls(invocation)
-        if urls or attachments is None:
+        if urls or attached is None:
             documents = await self.open_all(opening, urls)
             names = listed(documents)
         else:
-            documents = await self.open_attached(attachments, invocation)
+            documents = await self.open_attached(attached, invocation)
             names = ATTACHED
         vector = await self.vector(opening, invocation, documents, request)
-        found = await search(documents, request, vector, self.wanted.results, attachments)
+        found = await search(documents, request, vector, self.wanted.results, attached)
         if not found:
             return plain_result(invocation, NOT_FOUND.format(names=names))
         numbers = opening.known[RUN_DOCUMENTS].numbers
@@ -105,12 +105,12 @@ class DocumentAnswers:
         return list(dict.fromkeys(found))
 
     async def open_attached(
-        self, attachments: Attachments, invocation: Invocation
+        self, attached: AttachedFiles, invocation: Invocation
     ) -> list[DocumentIndex]:
         """Raises `InvalidParameter` if none of the attached files can be searched."""
-        attached = await attachments.documents()
-        documents = await attachments.load_all(attached)
-        state = f"{len(attached)} attached files: {summary(attached) or 'none'}"
+        known = await attached.documents()
+        documents = await attached.load_all(known)
+        state = f"{len(known)} attached files: {summary(known) or 'none'}"
         if not documents:
             place = FILE_URL if self.names.takes_one_file else FILE_URLS
             raise InvalidParameter(place, f"name the file to answer from. {state}.")

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from apps.capabilities.documents.answers import DocumentAnswers
-from apps.capabilities.documents.attachments import Attachments, attached_contexts
+from apps.capabilities.documents.attached_files import AttachedFiles, attached_contexts
 from apps.capabilities.documents.extraction import PAGE_CHARACTERS, extract_text
 from apps.capabilities.documents.names import FILE_URL, FILE_URLS, SOURCE, USUAL, ToolNames
 from apps.capabilities.documents.reading import run_documents
@@ -54,15 +54,15 @@ def prepare(manifest: Manifest) -> Open | None:
     names = SOURCE if wanted.source_names else USUAL
     extraction, usual = extraction_tool(manifest, names), answer_tool(manifest, wanted, names)
     contexts = attached_contexts(manifest)
-    attached = answer_tool(manifest, wanted, names, is_attached=True) if contexts else usual
+    searching = answer_tool(manifest, wanted, names, searches_attached=True) if contexts else usual
     instructions = (CITATIONS.format(tool=names.answer),)
 
     @asynccontextmanager
     async def open_documents(opening: Opening) -> AsyncIterator[Contribution]:
         corpus = opening.workspace.corpus() if contexts else None
-        attachments = None if corpus is None else Attachments(corpus, contexts)
-        async with run_documents(opening, attachments):
-            answer = usual if attachments is None else attached
+        attached = None if corpus is None else AttachedFiles(corpus, contexts)
+        async with run_documents(opening, attached):
+            answer = usual if attached is None else searching
             bound = extraction.bind(opening), answer.bind(opening)
             yield Contribution(bound, instructions=instructions)
 
@@ -86,16 +86,16 @@ def extraction_tool(manifest: Manifest, names: ToolNames) -> PreparedTool:
 
 
 def answer_tool(
-    manifest: Manifest, wanted: Documents, names: ToolNames, *, is_attached: bool = False
+    manifest: Manifest, wanted: Documents, names: ToolNames, *, searches_attached: bool = False
 ) -> PreparedTool:
-    """`is_attached`: without a file, it searches those that the operator has attached."""
+    """`searches_attached`: without a file, it searches those that the operator has attached."""
     work = DocumentAnswers(
         wanted, manifest.orchestrator.deployment.id, names, rules_of(manifest).seconds
     )
-    description = f"{ANSWER}{ATTACHED}" if is_attached else ANSWER
+    description = f"{ANSWER}{ATTACHED}" if searches_attached else ANSWER
     return internal_tool(
         manifest,
-        (names.answer, description, answer_parameters(names, is_attached)),
+        (names.answer, description, answer_parameters(names, needs_file=not searches_attached)),
         work.answer,
         "Searching in documents:",
         seconds=LONGEST_SECONDS,
@@ -104,7 +104,7 @@ def answer_tool(
     )
 
 
-def answer_parameters(names: ToolNames, is_attached: bool) -> FunctionParameters:
+def answer_parameters(names: ToolNames, *, needs_file: bool) -> FunctionParameters:
     request = text_parameter("The question, or what is to be found out.", display=IN_TITLE)
     several = ArrayParameter(
         type="array", items=Items(type="string"), description=f"Several. {ADDRESS}"
@@ -113,8 +113,8 @@ def answer_parameters(names: ToolNames, is_attached: bool) -> FunctionParameters
     if names.takes_one_file:
         taken[FILE_URL] = text_parameter(ADDRESS)
     taken[FILE_URLS] = several
-    needs_no_file = names.takes_one_file or is_attached
-    required = (names.request,) if needs_no_file else (names.request, FILE_URLS)
+    has_choice = names.takes_one_file or not needs_file
+    required = (names.request,) if has_choice else (names.request, FILE_URLS)
     return parameters(taken, *required)
 
 

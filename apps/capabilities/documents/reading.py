@@ -10,7 +10,7 @@ from itertools import count
 
 from django.conf import settings
 
-from apps.capabilities.documents.attachments import Attachments
+from apps.capabilities.documents.attached_files import AttachedFiles
 from apps.capabilities.documents.cache import DocumentKey, cache
 from apps.capabilities.documents.index import DocumentIndex
 from apps.capabilities.documents.vectors import embedding_queue
@@ -41,7 +41,7 @@ class RunDocuments:
     numbers: "count[int]" = field(default_factory=lambda: count(1))
     embedded: list[DocumentIndex] = field(default_factory=list)
     """Those whose vectors are made with the rights of this run, so no longer than it lasts."""
-    attachments: Attachments | None = None
+    attached: AttachedFiles | None = None
 
 
 RUN_DOCUMENTS = Key[RunDocuments]("run_documents")
@@ -49,9 +49,9 @@ RUN_DOCUMENTS = Key[RunDocuments]("run_documents")
 
 @asynccontextmanager
 async def run_documents(
-    opening: Opening, attachments: Attachments | None
+    opening: Opening, attached: AttachedFiles | None
 ) -> AsyncIterator[RunDocuments]:
-    shared = opening.known[RUN_DOCUMENTS] = RunDocuments(attachments=attachments)
+    shared = opening.known[RUN_DOCUMENTS] = RunDocuments(attached=attached)
     try:
         yield shared
     finally:
@@ -72,8 +72,8 @@ async def find(opening: Opening, url: str) -> DocumentIndex:
     """Raises `FileRefused`, `Unreadable`."""
     info = await stored_info(opening, url)
     if info is not None:
-        attachments = opening.known[RUN_DOCUMENTS].attachments
-        found = attachments and await attachments.find(info.path, version_of(info))
+        attached = opening.known[RUN_DOCUMENTS].attached
+        found = attached and await attached.find(info.path, version_of(info))
         found = found or cache.get(document_key(opening, info.path, version_of(info)))
         if found is not None:
             await opening.loader.distrust(url)

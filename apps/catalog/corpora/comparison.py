@@ -77,13 +77,13 @@ def stored_files(
 def update(row: CorpusDocument, file: StoredFile | None) -> None:
     if file is None:
         if row.problem != MISSING:
-            forget(row, State.FAILED, MISSING)
+            reset(row, State.FAILED, MISSING)
     elif row.version != file.etag:
         row.version, row.media_type = file.etag, file.content_type
-        forget(row, State.WAITING, "")
+        reset(row, State.WAITING, "")
 
 
-def forget(row: CorpusDocument, state: str, problem: str) -> None:
+def reset(row: CorpusDocument, state: str, problem: str) -> None:
     """Nothing of a former content stays. A document without a file has no version."""
     row.version = "" if state == State.FAILED else row.version
     row.state, row.problem, row.attempts, row.due_at = state, problem, 0, None

@@ -88,8 +88,11 @@ def check_room(document: CorpusDocument, count: int) -> None:
         )
 
 
-async def embed(claim: Claim, document: CorpusDocument, embedder: Embedder) -> None:
-    """Make the vectors of the next chunks, or note why there are none. Raises `LeaseLost`."""
+async def embed(claim: Claim, document: CorpusDocument, embedder: Embedder) -> bool:
+    """Make the vectors of the next chunks; False, and why is noted, if there are none.
+
+    Raises `LeaseLost`.
+    """
     # Imported with the first use, because it needs NumPy.
     from apps.workspace.local.corpus_vectors import count_vectors, missing, store_vectors
 
@@ -97,16 +100,16 @@ async def embed(claim: Claim, document: CorpusDocument, embedder: Embedder) -> N
     chunks: list[CorpusChunk] = await database_sync_to_async(missing)(document, model, BATCH)
     if not chunks:
         await database_sync_to_async(count_vectors)(document, model)
-        return
+        return True
     texts = ["\n".join((*chunk.headings, chunk.text)) for chunk in chunks]
     try:
         found = await embedder.embed(texts)
         vectors = meaningful(found)
     except QuickAppError as error:
         await database_sync_to_async(postpone)(claim, document, error)
-    else:
-        store = database_sync_to_async(store_vectors)
-        await store(claim, document, chunks, vectors, found.model)
+        return False
+    await database_sync_to_async(store_vectors)(claim, document, chunks, vectors, found.model)
+    return True
 
 
 def postpone(claim: Claim, document: CorpusDocument, error: QuickAppError) -> None:
@@ -121,10 +124,8 @@ def fail(
     claim: Claim, document: CorpusDocument, problem: str, pause: timedelta | None = None
 ) -> None:
     """Without a pause for good, until the file changes. Raises `LeaseLost`."""
-    # One that waits is to be indexed again by now.
-    rows = CorpusDocument.objects.filter(pk=document.pk).exclude(state=State.WAITING)
     with claim.held():
-        rows.update(
+        CorpusDocument.objects.filter(pk=document.pk).update(
             state=State.FAILED,
             problem=problem,
             attempts=document.attempts,

@@ -101,7 +101,8 @@ class Indexer:
             return
         await database_sync_to_async(reopen)(claim, embedder.model)
         while (document := await next_document(claim, is_read=True)) is not None:
-            await documents.embed(claim, document, embedder)
+            if not await documents.embed(claim, document, embedder):
+                return  # others have their turn before the next look asks the service again
 
 
 def is_stale(corpus: Corpus, application: AttachingApplication) -> bool:

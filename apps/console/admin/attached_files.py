@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
-from apps.capabilities.documents.attachments import Attachments, request_vector, search
+from apps.capabilities.documents.attached_files import AttachedFiles, request_vector, search
 from apps.capabilities.documents.retrieval import Passage
 from apps.catalog.corpora.applications import AttachingApplication, attaching
 from apps.catalog.models import Application
@@ -91,8 +91,8 @@ def total_percent(documents: Sequence[CorpusDocument]) -> int:
 
 async def report(wanted: AttachingApplication, corpus: LocalCorpus, asked: str) -> SearchReport:
     """What the tool of the application would find."""
-    attachments = Attachments(corpus, wanted.contexts)
-    documents = await attachments.load_all(await attachments.documents())
+    attached = AttachedFiles(corpus, wanted.contexts)
+    documents = await attached.load_all(await attached.documents())
     vector, notice = None, ""
     try:
         embedder = await find_embedder(wanted.embedding_deployment_id)
@@ -101,7 +101,7 @@ async def report(wanted: AttachingApplication, corpus: LocalCorpus, asked: str) 
         notice = str(error)
     if vector is None:
         notice = f"Searched by words alone. {notice}".rstrip()
-    found = await search(documents, asked, vector, MOST_RESULTS, attachments)
+    found = await search(documents, asked, vector, MOST_RESULTS, attached)
     return SearchReport([result_of(one) for one in found], notice)
 
 

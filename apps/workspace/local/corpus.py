@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -128,10 +128,26 @@ def compare_soon() -> None:
 
 
 def index_again(documents: QuerySet[CorpusDocument]) -> int:
-    """Have documents read and embedded anew, all but those without a file; return their number."""
-    return documents.exclude(version="").update(
-        state=State.WAITING, problem="", attempts=0, due_at=None, is_read=False, vector_count=0
-    )
+    """Have documents read and embedded anew, all but those without a file; return their number.
+
+    Each becomes another row, so that nothing is kept of it anywhere, and work on it comes to nothing.
+    """
+    rows = list(documents.exclude(version=""))
+    with transaction.atomic():
+        # First the lock of whoever works on them.
+        Corpus.objects.filter(pk__in={row.corpus_id for row in rows}).update(compared="")
+        CorpusDocument.objects.filter(pk__in=[row.pk for row in rows]).delete()
+        CorpusDocument.objects.bulk_create(
+            CorpusDocument(
+                corpus_id=row.corpus_id,
+                bucket=row.bucket,
+                name=row.name,
+                media_type=row.media_type,
+                version=row.version,
+            )
+            for row in rows
+        )
+    return len(rows)
 
 
 def pause_after(attempts: int) -> timedelta:

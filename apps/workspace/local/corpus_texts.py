@@ -28,10 +28,9 @@ def store_text(
     text: PagedText,
     chunks: Sequence[Chunk],
 ) -> None:
-    """Raises `LeaseLost`. A document that is to be indexed again by now is left as it is."""
-    reading = CorpusDocument.objects.filter(pk=document.pk, state=State.READING)
+    """Raises `LeaseLost`. Nothing is stored if the document has been deleted."""
     with claim.held():
-        stored = reading.update(
+        stored = CorpusDocument.objects.filter(pk=document.pk).update(
             version=version,
             state=State.EMBEDDING if chunks else State.READY,
             problem="",

@@ -32,7 +32,7 @@ def store_vectors(
     vectors: Vectors,
     model: str,
 ) -> None:
-    """Raises `LeaseLost`. A document that is to be indexed again by now is left as it is."""
+    """Raises `LeaseLost`. Nothing is stored if the document has been deleted."""
     for chunk, vector in zip(chunks, vectors, strict=True):
         chunk.vector, chunk.model, chunk.dimension = vector.tobytes(), model, len(vector)
     with claim.held():
@@ -44,8 +44,7 @@ def count_vectors(document: CorpusDocument, model: str) -> None:
     """Note how many there are, and whether that is all of them."""
     count = CorpusChunk.objects.filter(document=document, model=model).count()
     is_done = count == document.chunk_count
-    rows = CorpusDocument.objects.filter(pk=document.pk, is_read=True)
-    rows.exclude(state=State.WAITING).update(
+    CorpusDocument.objects.filter(pk=document.pk).update(
         state=State.READY if is_done else State.EMBEDDING,
         problem="",
         attempts=0,

@@ -10,7 +10,7 @@ from channels.db import database_sync_to_async
 from apps.accounts.caller import Caller
 from apps.agent.events import AttachmentAdded, Event
 from apps.agent.messages import Attachment, Message
-from apps.capabilities.documents.attachments import OWNER
+from apps.capabilities.documents.attached_files import OWNER
 from apps.capabilities.documents.cache import cache
 from apps.capabilities.documents.vectors import embedding_queue
 from apps.catalog.resolve import resolve

@@ -20,7 +20,7 @@ from apps.capabilities.wrappers.texts import one_line
 from apps.errors import QuickAppError
 from apps.manifest.contexts import Context, FileContext, FolderContext
 from apps.manifest.manifest import Manifest
-from apps.workspace.corpora import AttachedDocument, Corpus
+from apps.workspace.corpora import AttachedDocument, CorpusReader
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.loading.loader import last_segment
 from apps.workspace.loading.places import place_of
@@ -51,10 +51,10 @@ def attached_contexts(manifest: Manifest) -> tuple[Context, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Attachments:
+class AttachedFiles:
     """What the caller of `corpus` may read of what the `contexts` name at present."""
 
-    corpus: Corpus
+    corpus: CorpusReader
     contexts: Sequence[Context]
 
     async def documents(self) -> list[AttachedDocument]:
@@ -127,13 +127,13 @@ async def search(
     request: str,
     vector: RequestVector | None,
     most: int,
-    attachments: Attachments | None = None,
+    attached: AttachedFiles | None = None,
 ) -> list[Passage]:
     """The passages that fit a request, the best first; None searches by words alone."""
     if vector is None:
         return await asyncio.to_thread(find_passages, documents, request, None, most)
     stored, numbers = NONE_STORED, [one.number for one in documents if one.number]
-    if attachments is not None and numbers:
-        nearest = attachments.corpus.nearest
+    if attached is not None and numbers:
+        nearest = attached.corpus.nearest
         stored = await nearest(numbers, vector.model, vector.vector, MOST_RANKED, LEAST_SIMILARITY)
     return await asyncio.to_thread(find_passages, documents, request, vector.vector, most, stored)
