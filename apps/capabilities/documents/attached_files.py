@@ -119,7 +119,9 @@ async def request_vector(embedder: Embedder, request: str) -> tuple[RequestVecto
         logger.warning("A request is searched by words alone: %s", str(error) or "time is over")
         return None, 0
     is_known = found.unknown_shares[0] <= MOST_UNKNOWN
-    return RequestVector(found.model, found.vectors[0]) if is_known else None, found.prompt_tokens
+    return RequestVector(
+        embedder.model, found.vectors[0]
+    ) if is_known else None, found.prompt_tokens
 
 
 async def search(

@@ -108,7 +108,7 @@ async def embed(claim: Claim, document: CorpusDocument, embedder: Embedder) -> b
     except QuickAppError as error:
         await database_sync_to_async(postpone)(claim, document, error)
         return False
-    await database_sync_to_async(store_vectors)(claim, document, chunks, vectors, found.model)
+    await database_sync_to_async(store_vectors)(claim, document, chunks, vectors, model)
     return True
 
 

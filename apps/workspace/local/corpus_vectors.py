@@ -42,14 +42,14 @@ def store_vectors(
 
 def count_vectors(document: CorpusDocument, model: str) -> None:
     """Note how many there are, and whether that is all of them."""
-    count = CorpusChunk.objects.filter(document=document, model=model).count()
-    is_done = count == document.chunk_count
+    chunks = CorpusChunk.objects.filter(document=document)
+    is_done = not chunks.exclude(model=model).exists()
     CorpusDocument.objects.filter(pk=document.pk).update(
         state=State.READY if is_done else State.EMBEDDING,
         problem="",
         attempts=0,
         due_at=None,
-        vector_count=count,
+        vector_count=chunks.filter(model=model).count(),
         model=model,
     )
 
