@@ -110,7 +110,7 @@ class DocumentAnswers:
         """Raises `InvalidParameter` if none of the attached files can be searched."""
         known = await attached.documents()
         documents = await attached.load_all(known)
-        state = f"{len(known)} attached files: {summary(known) or 'none'}"
+        state = f"Attached files: {summary(known) or 'none'}"
         if not documents:
             place = FILE_URL if self.names.takes_one_file else FILE_URLS
             raise InvalidParameter(place, f"name the file to answer from. {state}.")

@@ -81,12 +81,9 @@ class AttachedFiles:
             content = stored.text, document.number, stored.chunks
             found = await asyncio.to_thread(DocumentIndex, *place, *content)
             cache.put(key, found)
-        known = found.vectors
-        known.model, known.count, known.problem = (
-            document.model,
-            document.vectors,
-            document.problem,
-        )
+        stored_now = found.vectors
+        stored_now.model, stored_now.count = document.model, document.vectors
+        stored_now.problem = document.problem
         return found
 
     async def load_all(self, documents: Sequence[AttachedDocument]) -> list[DocumentIndex]:
@@ -118,10 +115,9 @@ async def request_vector(embedder: Embedder, request: str) -> tuple[RequestVecto
     except (QuickAppError, TimeoutError) as error:
         logger.warning("A request is searched by words alone: %s", str(error) or "time is over")
         return None, 0
-    is_known = found.unknown_shares[0] <= MOST_UNKNOWN
-    return RequestVector(
-        embedder.model, found.vectors[0]
-    ) if is_known else None, found.prompt_tokens
+    if found.unknown_shares[0] > MOST_UNKNOWN:
+        return None, found.prompt_tokens
+    return RequestVector(embedder.model, found.vectors[0]), found.prompt_tokens
 
 
 async def search(

@@ -22,7 +22,6 @@ class AttachingApplication:
 
     slug: str
     stamp: str
-    is_enabled: bool
     bucket: str
     contexts: tuple[Context, ...]
     embedding_deployment_id: str | None
@@ -36,10 +35,11 @@ class AttachingApplications:
     kept: dict[int, tuple[int, AttachingApplication | None]] = field(default_factory=dict)
 
     def newest(self) -> Mapping[str, AttachingApplication]:
-        """By slug."""
-        versions = dict(Application.objects.values_list("pk", "version"))
+        """The enabled ones, by slug."""
+        enabled = Application.objects.filter(is_enabled=True)
+        versions = dict(enabled.values_list("pk", "version"))
         self.kept = {pk: kept for pk, kept in self.kept.items() if versions.get(pk) == kept[0]}
-        for row in Application.objects.filter(pk__in=versions.keys() - self.kept.keys()):
+        for row in enabled.filter(pk__in=versions.keys() - self.kept.keys()):
             self.kept[row.pk] = row.version, attaching(row)
         found = (application for _, application in self.kept.values())
         return {one.slug: one for one in found if one is not None}
@@ -63,7 +63,6 @@ def attaching(row: Application) -> AttachingApplication | None:
     return AttachingApplication(
         row.slug,
         f"{row.pk}:{row.version}",
-        row.is_enabled,
         f"user-{row.owner_id}" if row.owner_id else "",
         contexts,
         manifest.features.documents.embedding_deployment_id,

@@ -106,17 +106,21 @@ async def embed(claim: Claim, document: CorpusDocument, embedder: Embedder) -> b
         found = await embedder.embed(texts)
         vectors = meaningful(found)
     except QuickAppError as error:
-        await database_sync_to_async(postpone)(claim, document, error)
+        await database_sync_to_async(postpone)(claim, document, str(error))
+        return False
+    except Exception as error:
+        logger.exception("An attached file cannot be embedded: %a", document.address)
+        await database_sync_to_async(postpone)(claim, document, type(error).__name__)
         return False
     await database_sync_to_async(store_vectors)(claim, document, chunks, vectors, model)
     return True
 
 
-def postpone(claim: Claim, document: CorpusDocument, error: QuickAppError) -> None:
+def postpone(claim: Claim, document: CorpusDocument, reason: str) -> None:
     """Leave a document to the search by words for a while. Raises `LeaseLost`."""
-    logger.warning("An attached file is searched by words alone: %s", error)
+    logger.warning("An attached file is searched by words alone: %s", reason)
     document.attempts += 1
-    problem = f"the search by meaning is not possible at the moment: {error}"
+    problem = f"the search by meaning is not possible at the moment: {reason}"
     fail(claim, document, problem, pause_after(document.attempts))
 
 

@@ -73,7 +73,7 @@ class Indexer:
         return [
             (corpora[slug].pk, one)
             for slug, one in applications.items()
-            if one.is_enabled and (corpora[slug].pk in due or is_stale(corpora[slug], one))
+            if corpora[slug].pk in due or is_stale(corpora[slug], one)
         ]
 
     async def work(self, application: AttachingApplication, claim: Claim) -> None:
@@ -82,6 +82,10 @@ class Indexer:
             await self.index(application, claim)
         except LeaseLost:
             logger.warning("The files of %s are indexed by another process now", application.slug)
+        except DatabaseError as error:
+            logger.warning("The files of %s cannot be indexed: %s", application.slug, error)
+        except Exception:
+            logger.exception("The files of %s could not be indexed", application.slug)
         finally:
             beating.cancel()
             await asyncio.wait((beating,))
@@ -128,7 +132,7 @@ def reopen(claim: Claim, model: str) -> None:
 def postpone_all(claim: Claim, error: QuickAppError) -> None:
     """Raises `LeaseLost`."""
     for document in due_documents().filter(corpus=claim.corpus, is_read=True):
-        documents.postpone(claim, document, error)
+        documents.postpone(claim, document, str(error))
 
 
 async def keep_beating(claim: Claim) -> None:

@@ -67,7 +67,9 @@ def test_a_saved_application_has_its_files_read_and_embedded(process: Process):
     assert len(chunk.vector) == 4 * 384
 
 
-def test_an_application_without_the_tool_or_without_files_has_no_corpus(process: Process):
+def test_nothing_is_kept_for_applications_without_the_tool_or_files_or_that_are_disabled(
+    process: Process,
+):
     share("a.txt", "Dogs stay free.")
     make_application("no-tool", manifest=manifest(enabled=False))
     attach({"type": "user-defined", "content": "Hello"}, slug="words")
@@ -76,7 +78,7 @@ def test_an_application_without_the_tool_or_without_files_has_no_corpus(process:
 
     process.look()
 
-    assert documents() == {}
+    assert not Corpus.objects.exists()
 
 
 def test_a_changed_file_is_read_again_and_others_stay(process: Process):

@@ -72,7 +72,7 @@ async def test_without_a_file_all_attached_ones_are_searched_and_cited(
         ),
     )
     assert desk.reads == []
-    assert "- 2 attached files: 2 searched by words and by meaning\n" in stage_text(events)
+    assert "- Attached files: 2 searched by words and by meaning\n" in stage_text(events)
 
 
 async def test_words_are_searched_before_there_are_vectors_and_meaning_too_afterwards(
@@ -150,7 +150,7 @@ async def test_what_a_manifest_names_no_more_is_not_searched_before_anybody_has_
         problem = await run.refused(request="late")
 
     assert [one.title for one in named.propagated] == ["[1] dogs.txt"]
-    assert "name the file to answer from. 1 attached files: 1 being prepared." in problem
+    assert "name the file to answer from. Attached files: 1 being prepared." in problem
 
 
 async def test_the_tool_is_another_one_only_where_something_is_attached(
