@@ -8,6 +8,8 @@ logger = logging.getLogger(__name__)
 
 GRACE_SECONDS = 3.0
 CLEAN_UP_SECONDS = 4.0
+RELEASE_SECONDS = 1.0
+"""To let go of the attached files that this process works on; else others wait for a minute."""
 
 
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:
@@ -22,7 +24,7 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
     try:
         await end_answers(GRACE_SECONDS)
         async with asyncio.timeout(CLEAN_UP_SECONDS):
-            await asyncio.wait((indexing,))
+            await asyncio.wait((indexing,), timeout=RELEASE_SECONDS)
             await write_summaries()
             await close_connections()
     except Exception:

@@ -88,12 +88,14 @@ def by_meaning(documents: Sequence[DocumentIndex], vector: "NDArray[np.float32]"
 def by_stored(
     documents: Sequence[DocumentIndex], stored: Mapping[tuple[int, int], float]
 ) -> Scores:
-    places = {one.number: place for place, one in enumerate(documents) if one.number}
-    return {
-        ChunkPlace(places[number], chunk): score
-        for (number, chunk), score in stored.items()
-        if number in places
+    places = {
+        (one.number, chunk): ChunkPlace(place, chunk)
+        for place, one in enumerate(documents)
+        if one.number
+        for chunk in range(len(one.chunks))
     }
+    # A document may have changed since it was loaded.
+    return {places[at]: score for at, score in stored.items() if at in places}
 
 
 def merged(rankings: Sequence[Mapping[ChunkPlace, float]]) -> Scores:
