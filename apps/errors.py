@@ -343,7 +343,7 @@ class ToolTimedOut(ToolError):
 
 
 class LeaseLost(Exception):
-    """A run was closed or deleted by another process, so this one has to stop working on it."""
+    """Another process has taken over, closed or deleted a run or a corpus, so this one stops."""
 
 
 class EgressRefused(Exception):

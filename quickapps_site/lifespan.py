@@ -8,6 +8,8 @@ logger = logging.getLogger(__name__)
 
 GRACE_SECONDS = 3.0
 CLEAN_UP_SECONDS = 4.0
+RELEASE_SECONDS = 1.0
+"""To let go of the attached files that this process works on; else others wait for a minute."""
 
 
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:
@@ -15,11 +17,14 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
     await receive()
     warn_of_deaf_processes()
     sweeping = asyncio.create_task(go_on_with_answers())
+    indexing = asyncio.create_task(index_attached_files())
     await send({"type": "lifespan.startup.complete"})
     await receive()
+    indexing.cancel()
     try:
         await end_answers(GRACE_SECONDS)
         async with asyncio.timeout(CLEAN_UP_SECONDS):
+            await asyncio.wait((indexing,), timeout=RELEASE_SECONDS)
             await write_summaries()
             await close_connections()
     except Exception:
@@ -42,6 +47,13 @@ async def go_on_with_answers() -> None:
     from apps.live.hub import HUB
 
     await sweeper(HUB).keep_sweeping()
+
+
+async def index_attached_files() -> None:
+    """Make what is attached to applications ready to be searched, until this process ends."""
+    from apps.catalog.corpora.indexer import Indexer
+
+    await Indexer().keep_indexing()
 
 
 async def end_answers(seconds: float) -> None:

@@ -545,6 +545,13 @@ DOCUMENTS_SECONDS = env.seconds("DOCUMENTS_SECONDS", 30.0, most=300)
 DOCUMENTS_MEMORY_MB = env.integer("DOCUMENTS_MEMORY_MB", 512, least=256)
 DOCUMENTS_CACHE_MB = env.integer("DOCUMENTS_CACHE_MB", 64, least=1)
 """Of each process, for documents that were read and may be asked about again."""
+CORPUS_DOCUMENTS = env.integer("CORPUS_DOCUMENTS", 200, least=0)
+"""Attached files of one application that are made ready to be searched; 0: none anywhere."""
+CORPUS_CHUNKS = env.integer("CORPUS_CHUNKS", 4_000, least=1)
+"""Of all attached files of one application: each takes about 12 KB of `DOCUMENTS_CACHE_MB`, and 50 ms
+of the model that comes with the server."""
+CORPUS_COMPARE_SECONDS = env.seconds("CORPUS_COMPARE_SECONDS", 180.0, most=86_400)
+"""Until a change of attached files is noticed that nobody told of."""
 EXTERNAL_URL_FETCH_ENABLED = env.boolean("EXTERNAL_URL_FETCH_ENABLED", False)
 """Whether files are loaded from the Internet, for models and users; applications can only narrow it."""
 EXTERNAL_URL_FETCH_HOST_ALLOWLIST = env.words("EXTERNAL_URL_FETCH_HOST_ALLOWLIST")

@@ -1,9 +1,9 @@
-"""Search by words: Okapi BM25 over the texts of one document."""
+"""Search by words: Okapi BM25 over the texts of one document, or of several."""
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 K1, B = 1.2, 0.75
@@ -39,22 +39,29 @@ class WordIndex:
             self.lengths.append(counts.total())
             for term, count in counts.items():
                 self.places.setdefault(term, {})[number] = count
-        self.average = sum(self.lengths) / len(texts) if texts else 1.0
 
     @property
     def size(self) -> int:
         """Its memory in bytes, about: measured over English and German prose."""
         return 400 * len(self.places) + 30 * sum(map(len, self.places.values()))
 
-    def scores(self, query: str) -> dict[int, float]:
-        """The texts that have a word of the query, and how well they fit."""
-        found: dict[int, float] = {}
-        for term in list(dict.fromkeys(terms(query)))[:QUERY_TERMS]:
-            counts = self.places.get(term, {})
-            rarity = math.log(1 + (len(self.lengths) - len(counts) + 0.5) / (len(counts) + 0.5))
-            weight = rarity * (STEM_WEIGHT if term.endswith("*") else 1.0)
-            for number, count in counts.items():
-                length = 1 - B + B * self.lengths[number] / (self.average or 1.0)
-                share = count * (K1 + 1) / (count + K1 * length)
-                found[number] = found.get(number, 0.0) + weight * share
-        return found
+
+def word_scores(indexes: Sequence[WordIndex], query: str) -> Iterator[tuple[int, int, float]]:
+    """The texts that have a word of the query, by their index and their number in it, and what each
+    such word adds to how well they fit.
+
+    Words are as rare, and texts as long, as they are in all indexes together.
+    """
+    count = sum(len(index.lengths) for index in indexes)
+    average = sum(sum(index.lengths) for index in indexes) / count if count else 0.0
+    for term in list(dict.fromkeys(terms(query)))[:QUERY_TERMS]:
+        places = [
+            (n, found) for n, index in enumerate(indexes) if (found := index.places.get(term))
+        ]
+        having = sum(len(found) for _, found in places)
+        rarity = math.log(1 + (count - having + 0.5) / (having + 0.5))
+        weight = rarity * (STEM_WEIGHT if term.endswith("*") else 1.0)
+        for index, found in places:
+            for text, often in found.items():
+                length = 1 - B + B * indexes[index].lengths[text] / (average or 1.0)
+                yield index, text, weight * often * (K1 + 1) / (often + K1 * length)

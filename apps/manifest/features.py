@@ -131,7 +131,8 @@ class Documents(Node):
 
     enabled: bool = False
     """Give the model the tools `file_content_extraction_tool`, which reads the text of a document,
-    and `rag_tool`, which answers a request from documents, with sources."""
+    and `rag_tool`, which answers a request from documents, with sources. Stored files in `contexts`
+    are made ready to be searched beforehand, all together, in applications of this installation."""
     results: int = Field(default=3, ge=1, le=20)
     """From how many of the passages that fit best a request is answered."""
     embedding_deployment_id: str | None = None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from apps.agent.model import Model
+from apps.workspace.corpora import CorpusReader
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.stored_files import Files
 
@@ -132,6 +133,10 @@ class Workspace(Protocol):
 
         `is_shared`: what all applications that share their memories remember, if the caller agreed.
         """
+        ...
+
+    def corpus(self) -> CorpusReader | None:
+        """What is attached to the application of this run; None where nothing of it is stored."""
         ...
 
     async def prompt(self, path: str) -> str:

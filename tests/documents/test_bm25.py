@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from apps.documents.bm25 import WordIndex
+from collections import defaultdict
+
+from apps.documents.bm25 import WordIndex, word_scores
 
 TEXTS = (
     "The late check-out costs 20 euros.",
@@ -13,7 +15,9 @@ TEXTS = (
 
 
 def ranked(query: str) -> list[int]:
-    scores = WordIndex(TEXTS).scores(query)
+    scores: defaultdict[int, float] = defaultdict(float)
+    for _, text, score in word_scores([WordIndex(TEXTS)], query):
+        scores[text] += score
     return sorted(scores, key=lambda number: -scores[number])
 
 
@@ -31,5 +35,14 @@ def test_scripts_without_spaces_are_found():
 
 def test_nothing_is_found_in_nothing():
     assert ranked("submarine") == []
-    assert WordIndex([]).scores("late") == {}
-    assert WordIndex([""]).scores("late") == {}
+    assert list(word_scores([], "late")) == []
+    assert list(word_scores([WordIndex([]), WordIndex([""])], "late")) == []
+
+
+def test_several_indexes_are_searched_as_one():
+    whole = [(text, score) for _, text, score in word_scores([WordIndex(TEXTS)], "late dogs")]
+    parts = [WordIndex(TEXTS[:1]), WordIndex(TEXTS[1:])]
+
+    found = [(part + text, score) for part, text, score in word_scores(parts, "late dogs")]
+
+    assert found == whole

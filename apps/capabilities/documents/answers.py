@@ -2,9 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 
@@ -16,11 +15,17 @@ from apps.agent.model import ModelRequest
 from apps.agent.replies import ask
 from apps.agent.stages import Stage
 from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.capabilities.documents.attached_files import (
+    AttachedFiles,
+    RequestVector,
+    request_vector,
+    search,
+)
 from apps.capabilities.documents.citations import Citation, Source, citations
-from apps.capabilities.documents.index import MOST_UNKNOWN, DocumentIndex
+from apps.capabilities.documents.index import DocumentIndex
 from apps.capabilities.documents.names import FILE_URL, FILE_URLS, ToolNames
 from apps.capabilities.documents.reading import RUN_DOCUMENTS, open_document
-from apps.capabilities.documents.retrieval import find_passages
+from apps.capabilities.documents.search_modes import listed, summary, write_modes
 from apps.capabilities.documents.vectors import NO_COST, EmbeddingCost, embedding_queue
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.file_references import all_of
@@ -30,17 +35,12 @@ from apps.errors import InvalidParameter, ModelFailed, QuickAppError
 from apps.manifest.features import Documents
 from apps.workspace.embeddings.port import Embedder
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 logger = logging.getLogger(__name__)
 
 MOST_FILES = 20
-VECTOR_SECONDS = 5.0
-"""For the vector of a request; then it is searched by words."""
 REQUEST_CHARACTERS = 8_000
 HEADING = "> #### Response:\n\n"
+ATTACHED = "the attached files"
 NOT_FOUND = "Nothing about this was found in {names}."
 TASK = """\
 You answer a request from excerpts of documents, and from nothing else. Each excerpt has a number. \
@@ -66,24 +66,35 @@ class DocumentAnswers:
     async def answer(self, opening: Opening, invocation: Invocation) -> ToolResult:
         """Raises `InvalidParameter`, `ToolError`, and what the workspace raises."""
         request = str(invocation.arguments[self.names.request])[:REQUEST_CHARACTERS]
-        documents = await self.open_all(opening, invocation)
+        attached = opening.known[RUN_DOCUMENTS].attached
+        urls = self.urls(invocation)
+        if urls or attached is None:
+            documents = await self.open_all(opening, urls)
+            names = listed(documents)
+        else:
+            documents = await self.open_attached(attached, invocation)
+            names = ATTACHED
         vector = await self.vector(opening, invocation, documents, request)
-        found = await asyncio.to_thread(
-            find_passages, documents, request, vector, self.wanted.results
-        )
+        found = await search(documents, request, vector, self.wanted.results, attached)
         if not found:
-            return plain_result(invocation, NOT_FOUND.format(names=listed(documents)))
+            return plain_result(invocation, NOT_FOUND.format(names=names))
         numbers = opening.known[RUN_DOCUMENTS].numbers
         sources = [Source(next(numbers), passage) for passage in found]
         return await self.ask(opening, invocation, request, sources)
 
-    async def open_all(self, opening: Opening, invocation: Invocation) -> list[DocumentIndex]:
-        """The documents that the arguments name, each once. Raises `InvalidParameter`."""
+    def urls(self, invocation: Invocation) -> list[tuple[str, str]]:
+        """The addresses that the arguments name, with the names of the arguments."""
         arguments = invocation.arguments
         one = arguments.get(FILE_URL)
         urls = [(FILE_URL, str(one))] if one else []
         for number, url in enumerate(arguments.get(FILE_URLS) or ()):
             urls.append((f"{FILE_URLS}[{number}]", str(url)))
+        return urls
+
+    async def open_all(
+        self, opening: Opening, urls: Sequence[tuple[str, str]]
+    ) -> list[DocumentIndex]:
+        """Each document once. Raises `InvalidParameter`."""
         place = FILE_URL if self.names.takes_one_file else FILE_URLS
         if not urls:
             raise InvalidParameter(place, "name the file, or the files, to answer from.")
@@ -93,13 +104,26 @@ class DocumentAnswers:
         found = await all_of(open_document(opening, where, url) for where, url in urls)
         return list(dict.fromkeys(found))
 
+    async def open_attached(
+        self, attached: AttachedFiles, invocation: Invocation
+    ) -> list[DocumentIndex]:
+        """Raises `InvalidParameter` if none of the attached files can be searched."""
+        known = await attached.documents()
+        documents = await attached.load_all(known)
+        state = f"Attached files: {summary(known) or 'none'}"
+        if not documents:
+            place = FILE_URL if self.names.takes_one_file else FILE_URLS
+            raise InvalidParameter(place, f"name the file to answer from. {state}.")
+        invocation.stage.write(f"- {state}\n\n")
+        return documents
+
     async def vector(
         self,
         opening: Opening,
         invocation: Invocation,
         documents: Sequence[DocumentIndex],
         request: str,
-    ) -> "NDArray[np.float32] | None":
+    ) -> RequestVector | None:
         """The request's; None as long as no document has vectors. Begins to make those."""
         try:
             embedder = await opening.workspace.embedder(self.wanted.embedding_deployment_id)
@@ -115,21 +139,17 @@ class DocumentAnswers:
         has_vectors = any(d.vectors.count and d.vectors.model == embedder.model for d in documents)
         vector = await self.embedded(opening, embedder, request) if has_vectors else None
         self.prepare(opening, embedder, documents)
-        write_modes(invocation.stage, documents)
+        if self.urls(invocation):
+            write_modes(invocation.stage, documents)
         return vector
 
     async def embedded(
         self, opening: Opening, embedder: Embedder, request: str
-    ) -> "NDArray[np.float32] | None":
-        try:
-            async with asyncio.timeout(VECTOR_SECONDS):
-                found = await embedder.embed([request])
-        except (QuickAppError, TimeoutError) as error:
-            logger.warning("A request is searched by words alone: %s", str(error) or "time is over")
-            return None
-        if name := self.embedding_deployment:
-            opening.spend((ModelUsage(name, found.prompt_tokens, 0),))
-        return None if found.unknown_shares[0] > MOST_UNKNOWN else found.vectors[0]
+    ) -> RequestVector | None:
+        vector, tokens = await request_vector(embedder, request)
+        if (name := self.embedding_deployment) and tokens:
+            opening.spend((ModelUsage(name, tokens, 0),))
+        return vector
 
     def prepare(
         self, opening: Opening, embedder: Embedder, documents: Sequence[DocumentIndex]
@@ -138,6 +158,8 @@ class DocumentAnswers:
         # documents of callers without files of their own are forgotten with it.
         name = self.embedding_deployment
         for document in documents:
+            if document.number:
+                continue  # its vectors are stored, or being made for everybody
             cost = EmbeddingCost(name, opening.spend) if name else NO_COST
             embedding_queue().begin(document, embedder, cost)
             if name or not opening.caller.bucket:
@@ -203,40 +225,3 @@ def result_of(
         propagated=tuple(one.attachment for one in cited),
         usage=usage,
     )
-
-
-def write_modes(stage: Stage, documents: Sequence[DocumentIndex]) -> None:
-    """Say of each document how it is searched, and what of it cannot be."""
-    for document in documents:
-        stage.write(
-            f"- {'; '.join((f'{document.name}: {search_mode(document)}', *gaps(document)))}\n"
-        )
-    stage.write("\n")
-
-
-def gaps(document: DocumentIndex) -> Iterator[str]:
-    """What is missing in the text of a document."""
-    text = document.text
-    missing = sum(not page.text for page in text.pages)
-    if missing and text.noun:
-        yield f"without text are {missing} of {len(text.pages)} {text.noun}s"
-    if text.notice:
-        yield text.notice
-
-
-def search_mode(document: DocumentIndex) -> str:
-    vectors, count = document.vectors, len(document.chunks)
-    if not count:
-        return "it has no text"
-    if vectors.count == count:
-        return "searched by words and by meaning"
-    if vectors.problem:
-        return f"searched by words; {vectors.problem}"
-    if vectors.count:
-        share = f"{100 * vectors.count // count} %"
-        return f"searched by words, and {share} of it by meaning; the rest is being prepared"
-    return "searched by words; the search by meaning is being prepared"
-
-
-def listed(documents: Sequence[DocumentIndex]) -> str:
-    return ", ".join(repr(document.name) for document in documents)

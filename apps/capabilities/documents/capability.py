@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from apps.capabilities.documents.answers import DocumentAnswers
+from apps.capabilities.documents.attached_files import AttachedFiles, attached_contexts
 from apps.capabilities.documents.extraction import PAGE_CHARACTERS, extract_text
 from apps.capabilities.documents.names import FILE_URL, FILE_URLS, SOURCE, USUAL, ToolNames
 from apps.capabilities.documents.reading import run_documents
@@ -35,6 +36,10 @@ ANSWER = (
     "the passages that fit, so the documents may be long. It knows nothing of this conversation: "
     "write everything that it has to know into the request."
 )
+ATTACHED = (
+    " Without an address it answers from all files together that the operator of this application "
+    "made available: do that unless you know in which file the answer is."
+)
 CITATIONS = (
     "Results of the tool {tool} have numbers in brackets, such as [1], which tie a statement to its "
     "source. When you use such a statement, keep its numbers right behind it; never change, merge "
@@ -47,13 +52,18 @@ def prepare(manifest: Manifest) -> Open | None:
     if wanted is None or not wanted.enabled:
         return None
     names = SOURCE if wanted.source_names else USUAL
-    tools = extraction_tool(manifest, names), answer_tool(manifest, wanted, names)
+    extraction, usual = extraction_tool(manifest, names), answer_tool(manifest, wanted, names)
+    contexts = attached_contexts(manifest)
+    searching = answer_tool(manifest, wanted, names, searches_attached=True) if contexts else usual
     instructions = (CITATIONS.format(tool=names.answer),)
 
     @asynccontextmanager
     async def open_documents(opening: Opening) -> AsyncIterator[Contribution]:
-        async with run_documents(opening):
-            bound = tuple(tool.bind(opening) for tool in tools)
+        corpus = opening.workspace.corpus() if contexts else None
+        attached = None if corpus is None else AttachedFiles(corpus, contexts)
+        async with run_documents(opening, attached):
+            answer = usual if attached is None else searching
+            bound = extraction.bind(opening), answer.bind(opening)
             yield Contribution(bound, instructions=instructions)
 
     return open_documents
@@ -75,13 +85,17 @@ def extraction_tool(manifest: Manifest, names: ToolNames) -> PreparedTool:
     )
 
 
-def answer_tool(manifest: Manifest, wanted: Documents, names: ToolNames) -> PreparedTool:
+def answer_tool(
+    manifest: Manifest, wanted: Documents, names: ToolNames, *, searches_attached: bool = False
+) -> PreparedTool:
+    """`searches_attached`: without a file, it searches those that the operator has attached."""
     work = DocumentAnswers(
         wanted, manifest.orchestrator.deployment.id, names, rules_of(manifest).seconds
     )
+    description = f"{ANSWER}{ATTACHED}" if searches_attached else ANSWER
     return internal_tool(
         manifest,
-        (names.answer, ANSWER, answer_parameters(names)),
+        (names.answer, description, answer_parameters(names, needs_file=not searches_attached)),
         work.answer,
         "Searching in documents:",
         seconds=LONGEST_SECONDS,
@@ -90,7 +104,7 @@ def answer_tool(manifest: Manifest, wanted: Documents, names: ToolNames) -> Prep
     )
 
 
-def answer_parameters(names: ToolNames) -> FunctionParameters:
+def answer_parameters(names: ToolNames, *, needs_file: bool) -> FunctionParameters:
     request = text_parameter("The question, or what is to be found out.", display=IN_TITLE)
     several = ArrayParameter(
         type="array", items=Items(type="string"), description=f"Several. {ADDRESS}"
@@ -99,7 +113,8 @@ def answer_parameters(names: ToolNames) -> FunctionParameters:
     if names.takes_one_file:
         taken[FILE_URL] = text_parameter(ADDRESS)
     taken[FILE_URLS] = several
-    required = (names.request,) if names.takes_one_file else (names.request, FILE_URLS)
+    has_choice = names.takes_one_file or not needs_file
+    required = (names.request,) if has_choice else (names.request, FILE_URLS)
     return parameters(taken, *required)
 
 

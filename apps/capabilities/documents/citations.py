@@ -42,7 +42,7 @@ class Source:
     @property
     def excerpt(self) -> str:
         """The passage as the model reads it; it cannot end the element that it stands in."""
-        document, chunk, chunks = self.passage
+        document, chunk, chunks, _ = self.passage
         place = escape(document.place(chunk.page))
         above = " > ".join(heading.strip() for heading in chunks[0].headings)
         text = "\n".join(filter(None, (above, *(one.text for one in chunks))))
@@ -104,7 +104,7 @@ def marks_inside(answer: str) -> str:
 
 def cite(source: Source, statement: str, request: str) -> Citation:
     """The sentence that has most words of the statement, or else of the request."""
-    document, chunk, chunks = source.passage
+    document, chunk, chunks, _ = source.passage
     ordered = [chunk, *(one for one in chunks if one is not chunk)]
     options = [
         (one.page, piece)

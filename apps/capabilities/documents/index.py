@@ -24,6 +24,7 @@ BYTES_OF_A_CHARACTER = 4
 class DocumentIndex:
     """`address` is where people find the document, "" if nowhere.
 
+    `number`: of an attached document, whose vectors are stored; here they are only counted. 0 for others.
     `is_dropped`: no cache keeps it any more, so nothing is to be prepared for later questions.
     """
 
@@ -31,14 +32,15 @@ class DocumentIndex:
     media_type: str
     address: str
     text: PagedText
-    chunks: Sequence[Chunk] = field(init=False, repr=False)
+    number: int = 0
+    chunks: Sequence[Chunk] = field(default=(), repr=False)
     words: WordIndex = field(init=False, repr=False)
     vectors: "ChunkVectors" = field(init=False, repr=False)
     is_dropped: bool = False
 
     def __post_init__(self) -> None:
         """Takes about a second for a million characters: not for the event loop."""
-        self.chunks = chunks_of(self.text.pages)
+        self.chunks = self.chunks or chunks_of(self.text.pages)
         self.words = WordIndex([chunk.searched for chunk in self.chunks])
         self.vectors = ChunkVectors()
 
@@ -79,12 +81,7 @@ class ChunkVectors:
             self.model, self.batches, self.count, self.problem = model, [], 0, ""
 
     def add(self, found: Embeddings) -> None:
-        """A text that the model does not know is like no other."""
-        vectors = found.vectors
-        unknown = [n for n, share in enumerate(found.unknown_shares) if share > MOST_UNKNOWN]
-        if unknown:
-            vectors = vectors.copy()
-            vectors[unknown] = 0
+        vectors = meaningful(found)
         self.problem = ""
         self.batches.append(vectors)
         self.count += len(vectors)
@@ -93,3 +90,13 @@ class ChunkVectors:
         """Chunk → cosine, for the chunks that have a vector."""
         scores = (float(score) for batch in list(self.batches) for score in batch @ query)
         return dict(enumerate(scores))
+
+
+def meaningful(found: Embeddings) -> "NDArray[np.float32]":
+    """The vectors, with zeros for texts that the model does not know: they are like no others."""
+    unknown = [n for n, share in enumerate(found.unknown_shares) if share > MOST_UNKNOWN]
+    if not unknown:
+        return found.vectors
+    vectors = found.vectors.copy()
+    vectors[unknown] = 0
+    return vectors

@@ -10,6 +10,7 @@ from itertools import count
 
 from django.conf import settings
 
+from apps.capabilities.documents.attached_files import AttachedFiles
 from apps.capabilities.documents.cache import DocumentKey, cache
 from apps.capabilities.documents.index import DocumentIndex
 from apps.capabilities.documents.vectors import embedding_queue
@@ -40,14 +41,17 @@ class RunDocuments:
     numbers: "count[int]" = field(default_factory=lambda: count(1))
     embedded: list[DocumentIndex] = field(default_factory=list)
     """Those whose vectors are made with the rights of this run, so no longer than it lasts."""
+    attached: AttachedFiles | None = None
 
 
 RUN_DOCUMENTS = Key[RunDocuments]("run_documents")
 
 
 @asynccontextmanager
-async def run_documents(opening: Opening) -> AsyncIterator[RunDocuments]:
-    shared = opening.known[RUN_DOCUMENTS] = RunDocuments()
+async def run_documents(
+    opening: Opening, attached: AttachedFiles | None
+) -> AsyncIterator[RunDocuments]:
+    shared = opening.known[RUN_DOCUMENTS] = RunDocuments(attached=attached)
     try:
         yield shared
     finally:
@@ -68,7 +72,9 @@ async def find(opening: Opening, url: str) -> DocumentIndex:
     """Raises `FileRefused`, `Unreadable`."""
     info = await stored_info(opening, url)
     if info is not None:
-        found = cache.get(document_key(opening, info.path, version_of(info)))
+        attached = opening.known[RUN_DOCUMENTS].attached
+        found = attached and await attached.find(info.path, version_of(info))
+        found = found or cache.get(document_key(opening, info.path, version_of(info)))
         if found is not None:
             await opening.loader.distrust(url)
             return found
@@ -94,12 +100,15 @@ def document_key(opening: Opening, address: str, version: str) -> DocumentKey:
 
 async def make(file: Loaded, url: str, key: DocumentKey) -> DocumentIndex:
     """Raises `Unreadable`."""
-    bounds = Bounds(
-        float(settings.DOCUMENTS_SECONDS), int(settings.DOCUMENTS_MEMORY_MB) * 1024 * 1024
-    )
+    bounds = document_bounds()
     text = await read_pages(file.content, name=file.name, media_type=file.type, bounds=bounds)
     address = file.path or (url.partition("#")[0] if place_of(url).kind == "external" else "")
     name = one_line(file.name)  # others have chosen it, and people and models read it
     document = await asyncio.to_thread(DocumentIndex, name, file.type, address, text)
     cache.put(key, document)
     return document
+
+
+def document_bounds() -> Bounds:
+    seconds = float(settings.DOCUMENTS_SECONDS)
+    return Bounds(seconds, int(settings.DOCUMENTS_MEMORY_MB) * 1024 * 1024)

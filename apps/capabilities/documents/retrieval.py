@@ -3,10 +3,12 @@
 Both searches rank the chunks by themselves, and the ranks are merged (reciprocal rank fusion).
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from apps.capabilities.documents.index import DocumentIndex
+from apps.documents.bm25 import word_scores
 from apps.documents.chunks import Chunk
 
 if TYPE_CHECKING:
@@ -31,14 +33,19 @@ class ChunkPlace(NamedTuple):
 
 
 Scores = dict[ChunkPlace, float]
+NONE_STORED: Mapping[tuple[int, int], float] = {}
 
 
 class Passage(NamedTuple):
-    """A found chunk, and the chunks around it in their order, itself included."""
+    """A found chunk, and the chunks around it in their order, itself included.
+
+    `score` compares passages of one search: the sum of what both rankings give it.
+    """
 
     document: DocumentIndex
     chunk: Chunk
     chunks: tuple[Chunk, ...]
+    score: float = 0.0
 
 
 def find_passages(
@@ -46,22 +53,27 @@ def find_passages(
     request: str,
     vector: "NDArray[np.float32] | None",
     most: int,
+    stored: Mapping[tuple[int, int], float] = NONE_STORED,
 ) -> list[Passage]:
-    """The best first, at most `most`; `vector` is the request's, None to search by words alone."""
+    """The best first, at most `most`; `vector` is the request's, None to search by words alone.
+
+    `stored` has the cosines of chunks whose vectors are stored: number of the attached document and
+    of the chunk → cosine.
+    """
     rankings = [by_words(documents, request)]
     if vector is not None:
-        rankings.append(by_meaning(documents, vector))
-    found = merged(rankings)[:most]
+        rankings.append(by_meaning(documents, vector) | by_stored(documents, stored))
+    points = merged(rankings)
+    found = sorted(points, key=lambda place: (-points[place], place))[:most]
     used = set(found)
-    return [passage(documents, place, used) for place in found]
+    return [passage(documents, place, used)._replace(score=points[place]) for place in found]
 
 
 def by_words(documents: Sequence[DocumentIndex], request: str) -> Scores:
-    return {
-        ChunkPlace(number, chunk): score
-        for number, document in enumerate(documents)
-        for chunk, score in document.words.scores(request).items()
-    }
+    found: Scores = defaultdict(float)
+    for number, chunk, score in word_scores([one.words for one in documents], request):
+        found[ChunkPlace(number, chunk)] += score
+    return found
 
 
 def by_meaning(documents: Sequence[DocumentIndex], vector: "NDArray[np.float32]") -> Scores:
@@ -73,13 +85,26 @@ def by_meaning(documents: Sequence[DocumentIndex], vector: "NDArray[np.float32]"
     }
 
 
-def merged(rankings: Sequence[Mapping[ChunkPlace, float]]) -> list[ChunkPlace]:
+def by_stored(
+    documents: Sequence[DocumentIndex], stored: Mapping[tuple[int, int], float]
+) -> Scores:
+    places = {
+        (one.number, chunk): ChunkPlace(place, chunk)
+        for place, one in enumerate(documents)
+        if one.number
+        for chunk in range(len(one.chunks))
+    }
+    # A document may have changed since it was loaded.
+    return {places[at]: score for at, score in stored.items() if at in places}
+
+
+def merged(rankings: Sequence[Mapping[ChunkPlace, float]]) -> Scores:
     points: Scores = {}
     for scores in rankings:
         best = sorted(scores, key=lambda place: (-scores[place], place))[:MOST_RANKED]
         for rank, place in enumerate(best, start=1):
             points[place] = points.get(place, 0.0) + 1 / (RANK_OFFSET + rank)
-    return sorted(points, key=lambda place: (-points[place], place))
+    return points
 
 
 def passage(

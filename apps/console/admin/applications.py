@@ -1,6 +1,7 @@
 """The list of applications, their form and copies."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from django.contrib import admin, messages
@@ -13,10 +14,12 @@ from django.urls import URLPattern
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
+from django.views.decorators.http import require_http_methods
 
 from apps.catalog.history.recorder import update_rows
 from apps.catalog.models import Application
 from apps.console.admin.application_form import ApplicationForm
+from apps.console.admin.attached_files import attached_files
 from apps.console.admin.document_form import DocumentAdmin
 from apps.console.admin.editor_requests import check_manifest, manifest_schemas
 from apps.console.admin.recorded import HISTORY_FIELDS
@@ -125,9 +128,11 @@ class ApplicationAdmin(DocumentAdmin[Application]):
             self.message_user(request, text, messages.WARNING)
 
     def get_urls(self) -> list[URLPattern]:
+        files = require_http_methods(["GET", "HEAD", "POST"])(partial(attached_files, self))
         return [
             self.staff_path("check/", check_manifest, "check"),
             self.staff_path("schema/", manifest_schemas, "schema"),
+            self.viewer_path("<int:pk>/files/", files, "files"),
             *super().get_urls(),
         ]
 

@@ -15,6 +15,7 @@ from apps.catalog.history.kinds import kind_of
 from apps.console.admin.recorded import RecordedAdmin
 from apps.errors import FileRefused
 from apps.workspace.local import files
+from apps.workspace.local.corpus import compare_soon
 from apps.workspace.local.models import PUBLIC, SharedFile, StoredFile
 from apps.workspace.local.paths import check_name, write_path
 
@@ -107,9 +108,11 @@ class SharedFileAdmin(RecordedAdmin[SharedFile]):
         files.share(name, upload, kind)
         obj.pk = SharedFile.objects.get(name=name).pk
         obj.refresh_from_db()
+        compare_soon()
 
     def delete_model(self, request: HttpRequest, obj: SharedFile) -> None:
         files.delete(PUBLIC, write_path(PUBLIC, obj.name))
+        compare_soon()
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[SharedFile]) -> None:
         for file in queryset:

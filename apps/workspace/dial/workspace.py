@@ -121,6 +121,9 @@ class DialWorkspace:
 
         return memories_at(self.calls, await self.files.home())
 
+    def corpus(self) -> None:
+        return None  # files are Core's, and nobody may read them while no caller is there
+
     async def prompt(self, path: str) -> str:
         """Raises `FileRefused`."""
         return await read_prompt(self.calls, path)

@@ -12,6 +12,9 @@ from django.db import models
 
 from apps.manifest.secrets import NAME
 from apps.workspace.egress.headers import header_value_problem
+from apps.workspace.local.corpus import Corpus as Corpus
+from apps.workspace.local.corpus import CorpusChunk as CorpusChunk
+from apps.workspace.local.corpus import CorpusDocument as CorpusDocument
 from apps.workspace.local.remembered import MemoryCollection as MemoryCollection
 from apps.workspace.local.remembered import MemoryMerge as MemoryMerge
 from apps.workspace.local.remembered import MemorySettings as MemorySettings

@@ -17,6 +17,7 @@ from apps.workspace.embeddings.port import Embedder
 from apps.workspace.embeddings.service import USUAL_WINDOW, ServiceEmbedder
 from apps.workspace.images.model import ImageModel, PictureService
 from apps.workspace.images.placeholders import Placeholders
+from apps.workspace.local.attached import LocalCorpus
 from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.local.deployments import (
     FoundDeployment,
@@ -80,6 +81,12 @@ def make_embedder(deployment: FoundDeployment) -> Embedder:
     return ServiceEmbedder(
         OpenAIEmbeddings(service), deployment.model_name, window, deployment.info.defaults
     )
+
+
+async def find_embedder(deployment_id: str | None) -> Embedder:
+    """None for the installation's default. Raises `DeploymentNotFound`."""
+    wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
+    return make_embedder(await find_deployment(wanted)) if wanted else BuiltInEmbedder()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +170,7 @@ class LocalWorkspace:
         return make_model(found, self.files, idle_seconds)
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
-        wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
-        return make_embedder(await find_deployment(wanted)) if wanted else BuiltInEmbedder()
+        return await find_embedder(deployment_id)
 
     async def usable_deployments(self) -> frozenset[str]:
         enabled: list[str] = await database_sync_to_async(enabled_deployment_ids)()
@@ -179,6 +185,10 @@ class LocalWorkspace:
         find = database_sync_to_async(find_memories)
         found: MemoryStore | None = await find(self.caller, self.chain[-1], is_shared=is_shared)
         return found
+
+    def corpus(self) -> LocalCorpus | None:
+        has_any = self.chain and settings.CORPUS_DOCUMENTS
+        return LocalCorpus(self.chain[-1], self.caller.bucket) if has_any else None
 
     async def prompt(self, path: str) -> str:
         """Raises `Unsupported`."""

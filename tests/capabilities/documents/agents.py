@@ -93,12 +93,17 @@ class Run:
 
 @dataclass
 class Desk:
-    """Runs of an application; `model` answers from excerpts."""
+    """Runs of an application; `model` answers from excerpts.
+
+    `contexts` are attached to it; `slug` is the name of one that is stored, "" for none.
+    """
 
     model: ScriptedModel = field(default_factory=lambda: ScriptedModel(*[saying("Yes [1].")] * 20))
     embedder: Embedder | None = field(default_factory=HashedEmbedder)
     reads: list[str] = field(default_factory=list)
     is_owner: bool = True
+    contexts: Sequence[Any] = ()
+    slug: str = ""
 
     def workspace(self, caller: Caller = CALLER) -> DeskWorkspace:
         found = DeskWorkspace(caller)
@@ -108,13 +113,14 @@ class Desk:
             self.reads,
         )
         found.is_owner = self.is_owner
-        return found
+        return found.inside(self.slug) if self.slug else found
 
     @asynccontextmanager
     async def run(
         self, caller: Caller = CALLER, spend: Spend = ignore_usage, **wanted: Any
     ) -> AsyncIterator[Run]:
-        given = manifest(features={"documents": {"enabled": True, **wanted}, "timestamp": None})
+        features = {"documents": {"enabled": True, **wanted}, "timestamp": None}
+        given = manifest(features=features, contexts=self.contexts)
         opener = documents.prepare(given)
         assert opener is not None
         loading = Loading(rules_of(given))

@@ -22,7 +22,7 @@ from apps.capabilities.wrappers.texts import one_line
 from apps.errors import FileRefused
 
 MOST_PRODUCED = 10
-"""Attachments of one call; more would bury the answer."""
+"""AttachedFiles of one call; more would bury the answer."""
 
 
 def sandbox_engine() -> Engine:

@@ -1,0 +1,70 @@
+"""The applications whose attached files are made ready to be searched."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from django.conf import settings
+
+from apps.capabilities.documents.attached_files import attached_contexts
+from apps.catalog.models import Application
+from apps.manifest.contexts import Context
+from apps.manifest.validation import ManifestInvalid, read
+from apps.workspace.loading.shared_loads import rules_of
+
+
+@dataclass(frozen=True, slots=True)
+class AttachingApplication:
+    """`stamp` names a version of the row, `bucket` that of its owner, "" for nobody's.
+
+    Files are read with the rights of the owner; `limit` is the bytes of one. `embedding_deployment_id`
+    is None for the installation's default.
+    """
+
+    slug: str
+    stamp: str
+    bucket: str
+    contexts: tuple[Context, ...]
+    embedding_deployment_id: str | None
+    limit: int
+
+
+@dataclass(slots=True)
+class AttachingApplications:
+    """Manifests are read again only when their rows have changed."""
+
+    kept: dict[int, tuple[int, AttachingApplication | None]] = field(default_factory=dict)
+
+    def newest(self) -> Mapping[str, AttachingApplication]:
+        """The enabled ones, by slug."""
+        enabled = Application.objects.filter(is_enabled=True)
+        versions = dict(enabled.values_list("pk", "version"))
+        self.kept = {pk: kept for pk, kept in self.kept.items() if versions.get(pk) == kept[0]}
+        for row in enabled.filter(pk__in=versions.keys() - self.kept.keys()):
+            self.kept[row.pk] = row.version, attaching(row)
+        found = (application for _, application in self.kept.values())
+        return {one.slug: one for one in found if one is not None}
+
+
+def attaching(row: Application) -> AttachingApplication | None:
+    """None for an application that searches no files."""
+    if not settings.CORPUS_DOCUMENTS:
+        return None
+    try:
+        manifest = read(
+            row.manifest,
+            preview=settings.ENABLE_PREVIEW_FEATURES,
+            default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
+        )
+    except ManifestInvalid:
+        return None  # it answers nothing
+    contexts = attached_contexts(manifest)
+    if not contexts or manifest.features is None or manifest.features.documents is None:
+        return None
+    return AttachingApplication(
+        row.slug,
+        f"{row.pk}:{row.version}",
+        f"user-{row.owner_id}" if row.owner_id else "",
+        contexts,
+        manifest.features.documents.embedding_deployment_id,
+        rules_of(manifest).limit,
+    )

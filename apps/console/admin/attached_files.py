@@ -1,0 +1,111 @@
+"""The page of the files that are attached to an application: how far they are, and a search in them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from asgiref.sync import async_to_sync
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+
+from apps.capabilities.documents.attached_files import AttachedFiles, request_vector, search
+from apps.capabilities.documents.retrieval import Passage
+from apps.catalog.corpora.applications import AttachingApplication, attaching
+from apps.catalog.models import Application
+from apps.errors import QuickAppError
+from apps.workspace.local.attached import LocalCorpus
+from apps.workspace.local.corpus import Corpus, CorpusDocument, index_again
+from apps.workspace.local.workspace import find_embedder
+
+if TYPE_CHECKING:
+    from apps.console.admin.applications import ApplicationAdmin
+
+MOST_RESULTS = 10
+REQUEST_CHARACTERS = 1_000
+State = CorpusDocument.State
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    place: str
+    address: str
+    score: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchReport:
+    """`notice`: why only words were searched, "" if that is not so."""
+
+    results: Sequence[SearchResult] = field(default_factory=tuple)
+    notice: str = ""
+
+
+def attached_files(admin: "ApplicationAdmin", request: HttpRequest, pk: int) -> HttpResponse:
+    """A POST has all documents, or the one that it names, indexed again. Raises PermissionDenied."""
+    application = get_object_or_404(Application, pk=pk)
+    # Names and texts of the owner's own files are for the owner alone.
+    corpus = LocalCorpus(application.slug, f"user-{request.user.pk}")
+    if request.method == "POST":
+        if not admin.has_change_permission(request, application):
+            raise PermissionDenied
+        rows = corpus.rows()
+        if number := request.POST.get("document", ""):
+            rows = rows.filter(pk=number if number.isdecimal() else 0)
+        count = index_again(rows)
+        said = f"{count} {'file is' if count == 1 else 'files are'} indexed again."
+        admin.message_user(request, said, messages.SUCCESS)
+        return redirect(admin.url("files", pk))
+    wanted, asked = attaching(application), request.GET.get("q", "").strip()[:REQUEST_CHARACTERS]
+    documents = list(corpus.rows())
+    row = Corpus.objects.filter(application=application.slug).first()
+    context = {
+        "application": application,
+        "is_wanted": wanted is not None,
+        "corpus": row,
+        "documents": [(document, percent_of(document)) for document in documents],
+        "percent": total_percent(documents),
+        "hidden": (row.documents.count() if row else 0) - len(documents),
+        "may_change": admin.has_change_permission(request, application),
+        "asked": asked,
+        "report": async_to_sync(report)(wanted, corpus, asked) if wanted and asked else None,
+    }
+    title = f"Attached files of {application.title}"
+    return admin.page(request, "admin/catalog/application/files.html", title, context)
+
+
+def percent_of(document: CorpusDocument) -> int:
+    """How much of a document can be searched by meaning; one without text is done as well."""
+    if not document.chunk_count:
+        return 100 if document.state == State.READY else 0
+    return 100 * document.vector_count // document.chunk_count
+
+
+def total_percent(documents: Sequence[CorpusDocument]) -> int:
+    """Of all work on those that have not failed."""
+    going = [percent_of(one) for one in documents if one.state != State.FAILED]
+    return sum(going) // len(going) if going else 0
+
+
+async def report(wanted: AttachingApplication, corpus: LocalCorpus, asked: str) -> SearchReport:
+    """What the tool of the application would find."""
+    attached = AttachedFiles(corpus, wanted.contexts)
+    documents = await attached.load_all(await attached.documents())
+    vector, notice = None, ""
+    try:
+        embedder = await find_embedder(wanted.embedding_deployment_id)
+        vector, _ = await request_vector(embedder, asked)
+    except QuickAppError as error:
+        notice = str(error)
+    if vector is None:
+        notice = f"Searched by words alone. {notice}".rstrip()
+    found = await search(documents, asked, vector, MOST_RESULTS, attached)
+    return SearchReport([result_of(one) for one in found], notice)
+
+
+def result_of(passage: Passage) -> SearchResult:
+    document, chunk = passage.document, passage.chunk
+    place = document.place(chunk.page)
+    return SearchResult(place, document.address, passage.score, chunk.searched)

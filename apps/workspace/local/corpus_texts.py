@@ -1,0 +1,81 @@
+"""The text of attached documents in rows: stored once it is read, and read again to be searched."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from apps.agent.surrogates import well_formed
+from apps.documents.chunks import Chunk
+from apps.documents.structure import Page, PagedText
+from apps.workspace.corpora import AttachedText
+from apps.workspace.local.corpus import CorpusChunk, CorpusDocument, State
+from apps.workspace.local.corpus_claims import Claim
+
+
+def storable(text: PagedText) -> PagedText:
+    """Without what PostgreSQL refuses: NUL and single surrogates."""
+    pages = (Page(clean(one.text), one.number, clean(one.title)) for one in text.pages)
+    return PagedText(tuple(pages), text.noun, text.notice)
+
+
+def clean(text: str) -> str:
+    return well_formed(text).replace("\0", " ")
+
+
+def store_text(
+    claim: Claim,
+    document: CorpusDocument,
+    version: str,
+    text: PagedText,
+    chunks: Sequence[Chunk],
+) -> None:
+    """Raises `LeaseLost`. Nothing is stored if the document has been deleted."""
+    with claim.held():
+        stored = CorpusDocument.objects.filter(pk=document.pk).update(
+            version=version,
+            state=State.EMBEDDING if chunks else State.READY,
+            problem="",
+            attempts=0,
+            due_at=None,
+            text=written(text),
+            is_read=True,
+            chunk_count=len(chunks),
+            vector_count=0,
+            model="",
+        )
+        if not stored:
+            return
+        document.chunks.all().delete()
+        CorpusChunk.objects.bulk_create(
+            (
+                CorpusChunk(
+                    document=document,
+                    position=position,
+                    text=chunk.text,
+                    page=chunk.page,
+                    start=chunk.start,
+                    end=chunk.end,
+                    headings=list(chunk.headings),
+                )
+                for position, chunk in enumerate(chunks)
+            ),
+            batch_size=500,
+        )
+
+
+def written(text: PagedText) -> dict[str, Any]:
+    pages = [[page.number, page.title, page.text] for page in text.pages]
+    return {"noun": text.noun, "notice": text.notice, "pages": pages}
+
+
+def read_text(number: int, version: str) -> AttachedText | None:
+    """None for a document that has changed meanwhile."""
+    rows = CorpusDocument.objects.filter(pk=number, version=version, is_read=True)
+    stored = rows.values_list("text", flat=True).first()
+    if stored is None:
+        return None
+    pages = tuple(Page(text, number, title) for number, title, text in stored["pages"])
+    chunks = CorpusChunk.objects.filter(document=number).order_by("position").defer("vector")
+    return AttachedText(
+        PagedText(pages, stored["noun"], stored["notice"]),
+        [Chunk(c.text, c.page, c.start, c.end, tuple(c.headings)) for c in chunks],
+    )

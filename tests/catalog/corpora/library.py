@@ -1,0 +1,69 @@
+"""Files that operators share, applications that they are attached to, and a process that indexes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.core.files.base import ContentFile
+
+from apps.catalog.corpora.indexer import Indexer
+from apps.catalog.models import Application
+from apps.workspace.embeddings.port import Embedder
+from apps.workspace.local import files
+from apps.workspace.local.corpus import CorpusDocument
+from tests.catalog.rows import make_application, manifest_with
+from tests.workspace.embeddings.hashed import HashedEmbedder
+
+GUIDES = {"type": "folder", "url": "files/public/guides/"}
+
+
+def manifest(*contexts: Any, **wanted: Any) -> dict[str, Any]:
+    return manifest_with(
+        contexts=list(contexts or (GUIDES,)),
+        features={"documents": {"enabled": True, **wanted}, "timestamp": None},
+    )
+
+
+def attach(*contexts: Any, slug: str = "travel", **fields: Any) -> Application:
+    return make_application(slug, manifest=manifest(*contexts), **fields)
+
+
+def share(name: str, content: bytes | str, kind: str = "text/plain") -> str:
+    """The path of a file that everybody may read."""
+    content = content.encode() if isinstance(content, str) else content
+    return files.share(f"guides/{name}", ContentFile(content), kind).path
+
+
+def documents() -> dict[str, tuple[str, int, int]]:
+    """State, and number of chunks and of vectors, by name without the folder."""
+    rows = CorpusDocument.objects.all()
+    return {
+        row.name.removeprefix("guides/"): (row.state, row.chunk_count, row.vector_count)
+        for row in rows
+    }
+
+
+def problem(name: str) -> str:
+    return CorpusDocument.objects.get(name=f"guides/{name}").problem
+
+
+@dataclass
+class Process:
+    """Finds the embedder for each deployment that an application names."""
+
+    embedder: Embedder = field(default_factory=HashedEmbedder)
+    asked: list[str | None] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.indexer = Indexer(self.find_embedder)
+
+    async def find_embedder(self, deployment_id: str | None) -> Embedder:
+        self.asked.append(deployment_id)
+        return self.embedder
+
+    def look(self) -> dict[str, tuple[str, int, int]]:
+        """One look at everything; what became of the documents."""
+        async_to_sync(self.indexer.look)()
+        return documents()

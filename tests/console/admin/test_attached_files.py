@@ -1,0 +1,160 @@
+"""The page of the files that are attached to an application."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from apps.capabilities.documents.cache import cache
+from apps.console.admin import attached_files
+from apps.workspace.local import files
+from apps.workspace.local.corpus import Corpus, CorpusDocument
+from apps.workspace.local.models import SharedFile
+from tests.catalog.corpora.library import GUIDES, Process, attach, manifest, share
+from tests.catalog.rows import make_application, make_operator
+from tests.documents.samples import protected_pdf
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def process(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Process]:
+    settings.MEDIA_ROOT = tmp_path
+    settings.ENABLE_PREVIEW_FEATURES = True  # folders are one
+    process = Process()
+    # In place of the model that comes with the server.
+    monkeypatch.setattr(attached_files, "find_embedder", process.find_embedder)
+    yield process
+    cache.clear()
+
+
+@pytest.fixture
+def client() -> Client:
+    client = Client()
+    client.force_login(make_operator())
+    return client
+
+
+def staff(*permissions: str) -> Client:
+    user = User.objects.create_user("staff", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def url(pk: int) -> str:
+    return f"/admin/catalog/application/{pk}/files/"
+
+
+def page(client: Client, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_the_page_shows_how_far_each_file_is_and_what_is_wrong(client: Client, process: Process):
+    share("a.txt", "Dogs stay free.")
+    share("b.pdf", protected_pdf("secret"), "application/pdf")
+    application = attach()
+    before = page(client, url(application.pk))
+    process.look()
+
+    shown = page(client, url(application.pk))
+
+    assert "No files are known yet" in before
+    assert "100 % of what can be read" in shown
+    assert "files/public/guides/a.txt" in shown
+    assert "It is protected by a password." in shown
+    assert f'href="{url(application.pk)}"' in page(
+        client, f"/admin/catalog/application/{application.pk}/change/"
+    )
+
+
+def test_a_search_finds_what_the_tool_finds_and_shows_it_as_text(client: Client, process: Process):
+    share("a.txt", "A late check-out costs <b>20</b> euros.")
+    share("b.txt", "Dogs stay free.")
+    application = attach()
+    process.look()
+
+    found = page(client, f"{url(application.pk)}?q=late+%3Ci%3Echeck-out")
+    nothing = page(client, f"{url(application.pk)}?q=submarine")
+
+    assert "A late check-out costs &lt;b&gt;20&lt;/b&gt; euros." in found
+    assert "<code>files/public/guides/a.txt</code>, score 0.0328" in found
+    assert 'value="late &lt;i&gt;check-out"' in found
+    assert "<b>20" not in found
+    assert "Dogs stay free." not in found
+    assert "Nothing was found." in nothing
+
+
+def test_files_of_the_owner_are_shown_to_nobody_else(client: Client, process: Process):
+    owner = User.objects.create_user("owner")
+    files.keep(f"user-{owner.pk}", "diary.txt", b"The safe is 1234.", "text/plain")
+    application = attach({"type": "file", "url": f"files/user-{owner.pk}/diary.txt"}, owner=owner)
+    process.look()
+
+    shown = page(client, f"{url(application.pk)}?q=safe")
+
+    assert CorpusDocument.objects.get().state == "ready"
+    assert "1234" not in shown
+    assert "diary.txt" not in shown
+    assert "1 further file belongs to the owner" in shown
+
+
+def test_who_may_edit_has_files_indexed_again_and_who_may_view_only_looks(process: Process):
+    share("a.txt", "Dogs stay free.")
+    share("b.txt", "Cats do not.")
+    application = attach()
+    process.look()
+    number = CorpusDocument.objects.get(name="guides/a.txt").pk
+    viewer, editor = staff("view_application"), Client()
+    editor.force_login(make_operator())
+
+    refused = viewer.post(url(application.pk)).status_code
+    one = editor.post(url(application.pk), {"document": number}, follow=True).content.decode()
+    states = sorted(CorpusDocument.objects.values_list("state", flat=True))
+    everything = editor.post(url(application.pk), follow=True).content.decode()
+
+    assert refused == 403
+    assert "Index again" not in page(viewer, url(application.pk))
+    assert ("1 file is indexed again." in one, states) == (True, ["ready", "waiting"])
+    assert "2 files are indexed again." in everything
+
+
+def test_who_may_not_view_applications_sees_nothing():
+    application = attach()
+
+    assert staff("view_sharedfile").get(url(application.pk)).status_code == 403
+
+
+def test_an_application_that_searches_no_files_says_what_it_needs(client: Client):
+    application = make_application(manifest=manifest(GUIDES, enabled=False))
+
+    assert "It needs <code>features.documents.enabled</code>" in page(client, url(application.pk))
+
+
+def test_a_shared_file_that_is_replaced_or_deleted_is_noticed_at_once(
+    client: Client, process: Process
+):
+    share("a.txt", "Dogs stay free.")
+    attach()
+    process.look()
+    row = SharedFile.objects.get()
+    address = f"/admin/workspace/sharedfile/{row.pk}"
+
+    upload = SimpleUploadedFile("a.txt", b"Dogs pay.", "text/plain")
+    client.post(f"{address}/change/", {"upload": upload, "name": ""})
+    replaced = Corpus.objects.get().compared
+    process.look()
+    chunk = CorpusDocument.objects.get().chunks.get().text
+    client.post(f"{address}/delete/", {"post": "yes"})
+
+    assert (replaced, chunk) == ("", "Dogs pay.")
+    assert process.look() == {}
