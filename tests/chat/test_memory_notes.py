@@ -9,8 +9,7 @@ import pytest
 
 from apps.capabilities.memory.text import hits_text
 from apps.chat.memory_notes import CHARACTERS, MOST, memory_notes
-from apps.workspace.memories.operations import Hit
-from apps.workspace.memories.port import Memory
+from apps.workspace.memories.port import Hit, Memory
 
 
 def state(*exchanges: tuple[str, str]) -> Mapping[str, Any]:

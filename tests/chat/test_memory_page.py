@@ -19,7 +19,8 @@ from apps.catalog.models import Application
 from apps.chat.memory_listing import ON_A_PAGE
 from apps.chat.models import Conversation
 from apps.workspace.embeddings.port import Embedder
-from apps.workspace.local.memories import LocalMemories, find_memories, write_merges
+from apps.workspace.local.memories import LocalMemories, find_memories
+from apps.workspace.local.memory_rows import write_merges
 from apps.workspace.local.models import MemoryCollection, MemoryMerge, MemorySettings
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.memories import operations

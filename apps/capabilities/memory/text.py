@@ -3,8 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 
-from apps.workspace.memories.operations import Hit
-from apps.workspace.memories.port import Memory
+from apps.workspace.memories.port import Hit, Memory
 
 EMPTY = "There are no memories of this person yet."
 HEADING = (

@@ -22,6 +22,7 @@ from apps.workspace.memories.cache import CACHE
 from apps.workspace.memories.document import read, read_merges, write, write_merges
 from apps.workspace.memories.limits import MERGES_KEPT_DAYS
 from apps.workspace.memories.port import Change, Changed, Collection, Merge
+from apps.workspace.memories.search import CollectionIndex, index_of
 
 T = TypeVar("T")
 
@@ -108,6 +109,9 @@ class DialMemories:
 
     async def load(self) -> Collection:
         return (await self.newest())[1]
+
+    async def index(self) -> CollectionIndex | None:
+        return index_of(await self.load())
 
     async def newest(self) -> tuple[str | None, Collection]:
         """The collection with the ETag of its file; the file is read only if that has changed."""

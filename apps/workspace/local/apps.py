@@ -1,6 +1,6 @@
 from django.apps import AppConfig
 from django.conf import settings
-from django.db.models.signals import post_delete
+from django.db.models.signals import post_delete, post_migrate
 
 
 class LocalWorkspaceConfig(AppConfig):
@@ -10,6 +10,7 @@ class LocalWorkspaceConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from apps.workspace.local.pgvector import prepare_memories
         from apps.workspace.local.remembered import delete_memories_of_user
         from apps.workspace.local.tool_accounts import delete_of_user
 
@@ -22,4 +23,7 @@ class LocalWorkspaceConfig(AppConfig):
             delete_of_user,
             sender=settings.AUTH_USER_MODEL,
             dispatch_uid="workspace.delete_tool_accounts",
+        )
+        post_migrate.connect(
+            prepare_memories, sender=self, dispatch_uid="workspace.prepare_memories"
         )

@@ -1,21 +1,20 @@
 """Memories in our own database."""
 
 import hashlib
-import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from operator import is_
 from typing import TypeVar
 
-import msgspec
-import numpy as np
 from channels.db import database_sync_to_async
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.accounts.caller import Caller
+from apps.workspace.local import pgvector
+from apps.workspace.local.memory_index import RowIndex
+from apps.workspace.local.memory_rows import merge_of, read_rows, write_merges, write_rows
 from apps.workspace.local.remembered import (
     MemoryCollection,
     MemoryMerge,
@@ -23,23 +22,14 @@ from apps.workspace.local.remembered import (
     settings_of,
 )
 from apps.workspace.memories.cache import CACHE
-from apps.workspace.memories.document import Entry, entry_of, memory_of
 from apps.workspace.memories.limits import MERGES_KEPT_DAYS
-from apps.workspace.memories.port import (
-    NO_VECTORS,
-    Change,
-    Changed,
-    Collection,
-    Memory,
-    Merge,
-    Vectors,
-)
+from apps.workspace.memories.port import Change, Collection, MemoryIndex, Merge
+from apps.workspace.memories.search import index_of
 
 T = TypeVar("T")
 
 MOST_MEMORIES = 10_000
 """Of one owner: exact search stays below a millisecond, and looking for duplicates about a second."""
-FIELDS = ("content", "importance", "category", "topics", "unknown_share", "is_separate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +46,10 @@ class LocalMemories:
 
     async def load(self) -> Collection:
         found: Collection = await database_sync_to_async(self.read)()
+        return found
+
+    async def index(self) -> MemoryIndex | None:
+        found: MemoryIndex | None = await database_sync_to_async(self.read_index)()
         return found
 
     async def change(self, change: Change[T]) -> T:
@@ -78,15 +72,27 @@ class LocalMemories:
         row = self.rows().first()
         return Collection() if row is None else self.read_row(row)
 
+    def read_index(self) -> MemoryIndex | None:
+        """The database searches what is not in the cache, if it can."""
+        row = self.rows().first()
+        if row is None:
+            return None
+        if self.kept(row) is None and pgvector.is_prepared(StoredMemory):
+            return RowIndex(row) if row.memories.exists() else None
+        return index_of(self.read_row(row))
+
+    def kept(self, row: MemoryCollection) -> Collection | None:
+        """The collection in the cache, if that has this version of it."""
+        found = CACHE.get(self)
+        return found[1] if found is not None and found[0] == (row.pk, row.version) else None
+
     def read_row(self, row: MemoryCollection) -> Collection:
-        """The collection, from the cache if it has that version of that row."""
-        kept, version = CACHE.get(self), (row.pk, row.version)
-        if kept is not None and kept[0] == version:
-            return kept[1]
+        if (kept := self.kept(row)) is not None:
+            return kept
         # The version is older than the rows or of the same age, so the cache never has old rows
         # under a new version.
         collection = read_rows(row)
-        CACHE.put(self, version, collection)
+        CACHE.put(self, (row.pk, row.version), collection)
         return collection
 
     def apply(self, change: Change[T]) -> T:
@@ -118,102 +124,6 @@ class LocalMemories:
             if found is not None:
                 found.delete()
         CACHE.drop(self)
-
-
-def read_rows(row: MemoryCollection) -> Collection:
-    rows = list(row.memories.order_by("number"))
-    vectors = read_vectors([bytes(one.vector) for one in rows])
-    return Collection(
-        tuple(map(memory_of_row, rows)),
-        NO_VECTORS if vectors is None else vectors,
-        "" if vectors is None else row.model,
-        row.deduplicated_at,
-    )
-
-
-def read_vectors(stored: Sequence[bytes]) -> Vectors | None:
-    """None if they are not of one length."""
-    if len({len(vector) for vector in stored}) != 1:
-        return None
-    vectors: Vectors = np.frombuffer(b"".join(stored), np.float32).reshape(len(stored), -1)
-    return vectors
-
-
-def memory_of_row(row: StoredMemory) -> Memory:
-    return Memory(
-        row.number,
-        row.content,
-        row.importance,
-        row.category,
-        tuple(row.topics),
-        row.unknown_share,
-        row.is_separate,
-    )
-
-
-def write_rows(row: MemoryCollection, before: Collection, after: Collection) -> None:
-    """Write what differs, and a new version."""
-    if not is_longer(before, after):  # most changes add one
-        gone = {one.id for one in before.memories} - {one.id for one in after.memories}
-        row.memories.filter(number__in=gone).delete()
-    new = [stored(row, after.memories[n], after.vectors[n]) for n in new_places(before, after)]
-    StoredMemory.objects.bulk_create(
-        new,
-        batch_size=500,
-        update_conflicts=True,
-        unique_fields=("collection", "number"),
-        update_fields=(*FIELDS, "vector"),
-    )
-    row.model = after.model
-    row.deduplicated_at = after.deduplicated_at
-    row.version = uuid.uuid4()
-    row.save()
-
-
-def new_places(before: Collection, after: Collection) -> Iterable[int]:
-    """Where the memories are that have to be written."""
-    if is_new_model(before, after):
-        return range(len(after.memories))
-    if is_longer(before, after):
-        return range(len(before.memories), len(after.memories))
-    known = set(map(id, before.memories))
-    return [place for place, memory in enumerate(after.memories) if id(memory) not in known]
-
-
-def is_longer(before: Collection, after: Collection) -> bool:
-    """Whether memories were added at the end, if anything has changed."""
-    is_shorter = len(after.memories) < len(before.memories)
-    return not is_shorter and all(map(is_, before.memories, after.memories))
-
-
-def is_new_model(before: Collection, after: Collection) -> bool:
-    return (before.model, before.vectors.shape[1:]) != (after.model, after.vectors.shape[1:])
-
-
-def stored(row: MemoryCollection, memory: Memory, vector: Vectors) -> StoredMemory:
-    fields = {name: getattr(memory, name) for name in FIELDS}
-    fields["topics"] = list(memory.topics)
-    return StoredMemory(collection=row, number=memory.id, vector=vector.tobytes(), **fields)
-
-
-def write_merges(row: MemoryCollection, changed: Changed[T]) -> None:
-    if changed.undone:
-        row.merges.filter(number__in=changed.undone).delete()
-    MemoryMerge.objects.bulk_create(
-        MemoryMerge(
-            collection=row,
-            number=merge.id,
-            survivor=merge.survivor,
-            merged_at=merge.merged_at,
-            originals=msgspec.to_builtins([*map(entry_of, merge.originals)]),
-        )
-        for merge in changed.merged
-    )
-
-
-def merge_of(row: MemoryMerge) -> Merge:
-    originals = msgspec.convert(row.originals, list[Entry])
-    return Merge(row.number, row.survivor, row.merged_at, tuple(map(memory_of, originals)))
 
 
 def memories_of(row: MemoryCollection) -> LocalMemories:

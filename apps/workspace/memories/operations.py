@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -14,15 +14,15 @@ from apps.workspace.embeddings.vectors import joined
 from apps.workspace.memories import document, edits
 from apps.workspace.memories.edits import OutdatedVectors
 from apps.workspace.memories.port import (
-    UNKNOWN,
     Change,
     Changed,
     Collection,
+    Hit,
     Memory,
     MemoryStore,
     Merge,
 )
-from apps.workspace.memories.similarity import best, cosines, letters_in_common
+from apps.workspace.memories.search import nearest
 
 T = TypeVar("T")
 
@@ -30,14 +30,6 @@ ATTEMPTS = 5
 """To bring all vectors of a collection up to date while others change it."""
 BATCH = 64
 """Texts that are embedded at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """`score`: the similarity to what was searched, at most 1.0."""
-
-    memory: Memory
-    score: float
 
 
 async def list_memories(store: MemoryStore) -> tuple[Memory, ...]:
@@ -53,17 +45,14 @@ async def most_important(store: MemoryStore, limit: int) -> list[Memory]:
 
 async def search(store: MemoryStore, embedder: Embedder, query: str, limit: int) -> list[Hit]:
     """The memories most like the query, the best first."""
-    collection = await store.load()
-    if not collection.memories or limit < 1:
+    index = await store.index()
+    if index is None or limit < 1:
         return []
     asked = await embedder.embed([query])
-    if not edits.fits(collection, asked):
-        collection = await up_to_date(store, embedder, asked)
-    scores = cosines(collection.vectors, asked.vectors[0])
-    is_unknown = asked.unknown_shares[0] > UNKNOWN
-    for place in range(len(scores)) if is_unknown else collection.unknown_places:
-        scores[place] = letters_in_common(collection.memories[place].content, query)
-    return [Hit(collection.memories[place], float(scores[place])) for place in best(scores, limit)]
+    found = await index.nearest(query, asked, limit)
+    if found is None:
+        found = nearest(await up_to_date(store, embedder, asked), query, asked, limit)
+    return found
 
 
 async def add(

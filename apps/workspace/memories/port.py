@@ -9,6 +9,8 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.workspace.embeddings.port import Embeddings
+
 T = TypeVar("T")
 
 Vectors = NDArray[np.float32]
@@ -40,6 +42,14 @@ class Memory:
     topics: tuple[str, ...] = ()
     unknown_share: float = 0.0
     is_separate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """`score`: the similarity to what was searched, at most 1.0."""
+
+    memory: Memory
+    score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +102,17 @@ Change = Callable[[Collection], Changed[T]]
 """Raises whatever it refuses with; nothing is stored then."""
 
 
+class MemoryIndex(Protocol):
+    """The memories of one owner as they are searched; there is at least one."""
+
+    async def nearest(self, query: str, asked: Embeddings, limit: int) -> list[Hit] | None:
+        """The memories most like the query, the best first; `asked` is its embedding.
+
+        None if the collection has to be read: the vectors may be of another model.
+        """
+        ...
+
+
 class MemoryStore(Protocol):
     """The memories of one owner. All methods raise `ServiceFailed` when they cannot be reached or
     read; nothing is overwritten then.
@@ -103,6 +124,10 @@ class MemoryStore(Protocol):
         ...
 
     async def load(self) -> Collection: ...
+
+    async def index(self) -> MemoryIndex | None:
+        """None without memories."""
+        ...
 
     async def change(self, change: Change[T]) -> T:
         """Apply a change to the newest collection and store what it makes, if that differs.

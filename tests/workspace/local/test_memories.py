@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from datetime import timedelta
-from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +18,6 @@ from django.db import connection
 from django.utils import timezone
 
 from apps.accounts.caller import Caller
-from apps.workspace.embeddings.port import Embeddings
 from apps.workspace.local.memories import LocalMemories, memories_of
 from apps.workspace.local.models import MemoryCollection, MemoryMerge, MemorySettings, StoredMemory
 from apps.workspace.local.remembered import (
@@ -25,11 +27,11 @@ from apps.workspace.local.remembered import (
 )
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.memories.cache import CACHE, size_of
-from apps.workspace.memories.edits import with_added
 from apps.workspace.memories.operations import add, list_memories
 from apps.workspace.memories.port import Collection, Memory
 from quickapps_site.housekeeping import tidy_up_memories
 from tests.workspace.embeddings.hashed import HashedEmbedder
+from tests.workspace.local.storing import COUNT
 
 pytestmark = pytest.mark.django_db
 
@@ -146,27 +148,54 @@ def test_the_text_of_a_row_does_not_tell_what_is_remembered():
     assert "tea" not in f"{StoredMemory(collection=row, number=1, content='I like tea')}"
 
 
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer at a time.")
-@pytest.mark.django_db(transaction=True)
-def test_processes_that_store_at_the_same_time_lose_nothing():
-    """Each with connections of its own; their caches tell by the version that they are outdated."""
-    barrier = threading.Barrier(2)
-    own = LocalMemories("user-1", "travel")
+@pytest.mark.django_db(transaction=connection.vendor == "postgresql")
+def test_two_processes_that_store_at_the_same_time_lose_nothing(tmp_path: Path):
+    address = address_for_others(tmp_path / "memories.sqlite3")
+    environment = {**os.environ, "DATABASE_URL": address}
+    processes = [begin_storing(name, environment) for name in ("One", "Other")]
+    for process in processes:
+        assert process.stdout.readline() == "ready\n"
 
-    def store_many(first: int) -> None:
-        try:
-            barrier.wait(PATIENCE)
-            for number in range(first, first + 20):
-                made = Embeddings("hashed", np.ones((1, 4), np.float32), (0.0,))
-                new = [Memory(7, f"Fact {number}")]
-                own.apply(partial(with_added, memories=new, embeddings=made, most=100))
-        finally:
-            connection.close()
+    for process in processes:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    ends = [process.communicate(timeout=PATIENCE) for process in processes]
 
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(store_many, (0, 20)))
+    assert [process.returncode for process in processes] == [0, 0], ends
+    ids, contents = stored(address)
+    assert sorted(contents) == sorted(
+        f"{name}, fact {number}" for name in ("One", "Other") for number in range(COUNT)
+    )
+    assert len(set(ids)) == 2 * COUNT
 
-    CACHE.clear()
-    found = own.read().memories
-    assert sorted(one.content for one in found) == sorted(f"Fact {n}" for n in range(40))
-    assert sorted(one.id for one in found) == list(range(7, 47))
+
+def begin_storing(name: str, environment: dict[str, str]) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.workspace.local.storing", name]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment
+    )
+
+
+def address_for_others(file: Path) -> str:
+    """Of the database of this test; SQLite's is in memory, so a file takes its place."""
+    at = connection.settings_dict
+    if connection.vendor == "postgresql":
+        return f"postgres://{at['USER']}:{at['PASSWORD']}@{at['HOST']}:{at['PORT']}/{at['NAME']}"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name LIKE 'workspace_%memor%'"
+        )
+        tables = ";\n".join(sql for (sql,) in cursor.fetchall())
+    with closing(sqlite3.connect(file)) as database:
+        database.executescript(tables)
+    return f"sqlite:///{file}"
+
+
+def stored(address: str) -> tuple[list[int], list[str]]:
+    if connection.vendor == "postgresql":
+        rows = StoredMemory.objects.values_list("number", "content")
+    else:
+        with closing(sqlite3.connect(address.removeprefix("sqlite:///"))) as database:
+            rows = database.execute("SELECT number, content FROM workspace_storedmemory").fetchall()
+    return [number for number, _ in rows], [content for _, content in rows]

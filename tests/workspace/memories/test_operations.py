@@ -13,7 +13,7 @@ from apps.errors import MemoryMissing, MemoryRefused
 from apps.workspace.memories import operations
 from apps.workspace.memories.cache import CACHE
 from apps.workspace.memories.operations import new_memory
-from apps.workspace.memories.port import Changed, Collection, Memory, Merge
+from apps.workspace.memories.port import Changed, Collection, Hit, Memory, Merge
 from tests.workspace.embeddings.hashed import HashedEmbedder
 from tests.workspace.memories.stores import OpenStore
 
@@ -83,7 +83,7 @@ async def test_a_question_without_words_finds_something_and_breaks_nothing(open_
     async with open_store() as store:
         await filled(store, PARIS)
         (hit,) = await operations.search(store, HashedEmbedder(), "?!", 5)
-        assert hit == operations.Hit(PARIS, 0.0)
+        assert hit == Hit(PARIS, 0.0)
 
 
 async def test_unknown_words_are_found_by_their_letters(open_store: OpenStore):

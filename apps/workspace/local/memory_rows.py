@@ -1,0 +1,117 @@
+"""Collections of memories as rows: how they are read, and what of them is written."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from operator import is_
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+from django.db import DEFAULT_DB_ALIAS
+
+from apps.workspace.local import pgvector
+from apps.workspace.local.remembered import MemoryCollection, MemoryMerge, StoredMemory
+from apps.workspace.memories.document import Entry, entry_of, memory_of
+from apps.workspace.memories.port import NO_VECTORS, Changed, Collection, Memory, Merge, Vectors
+
+T = TypeVar("T")
+
+FIELDS = ("content", "importance", "category", "topics", "unknown_share", "is_separate")
+
+
+def read_rows(row: MemoryCollection) -> Collection:
+    rows = list(row.memories.order_by("number"))
+    vectors = read_vectors([bytes(one.vector) for one in rows])
+    return Collection(
+        tuple(map(memory_of_row, rows)),
+        NO_VECTORS if vectors is None else vectors,
+        "" if vectors is None else row.model,
+        row.deduplicated_at,
+    )
+
+
+def read_vectors(stored: Sequence[bytes]) -> Vectors | None:
+    """None if they are not of one length."""
+    if len({len(vector) for vector in stored}) != 1:
+        return None
+    vectors: Vectors = np.frombuffer(b"".join(stored), np.float32).reshape(len(stored), -1)
+    return vectors
+
+
+def memory_of_row(row: StoredMemory) -> Memory:
+    return Memory(
+        row.number,
+        row.content,
+        row.importance,
+        row.category,
+        tuple(row.topics),
+        row.unknown_share,
+        row.is_separate,
+    )
+
+
+def write_rows(row: MemoryCollection, before: Collection, after: Collection) -> None:
+    """Write what differs, and a new version."""
+    if not is_longer(before, after):  # most changes add one
+        gone = {one.id for one in before.memories} - {one.id for one in after.memories}
+        row.memories.filter(number__in=gone).delete()
+    new = [stored(row, after.memories[n], after.vectors[n]) for n in new_places(before, after)]
+    StoredMemory.objects.bulk_create(
+        new,
+        batch_size=500,
+        update_conflicts=True,
+        unique_fields=("collection", "number"),
+        update_fields=(*FIELDS, "vector"),
+    )
+    if pgvector.is_prepared(StoredMemory):
+        pgvector.write(StoredMemory, [(one.pk, one.vector) for one in new], DEFAULT_DB_ALIAS)
+    row.model = after.model
+    row.deduplicated_at = after.deduplicated_at
+    row.version = uuid.uuid4()
+    row.save()
+
+
+def new_places(before: Collection, after: Collection) -> Iterable[int]:
+    """Where the memories are that have to be written."""
+    if is_new_model(before, after):
+        return range(len(after.memories))
+    if is_longer(before, after):
+        return range(len(before.memories), len(after.memories))
+    known = set(map(id, before.memories))
+    return [place for place, memory in enumerate(after.memories) if id(memory) not in known]
+
+
+def is_longer(before: Collection, after: Collection) -> bool:
+    """Whether memories were added at the end, if anything has changed."""
+    is_shorter = len(after.memories) < len(before.memories)
+    return not is_shorter and all(map(is_, before.memories, after.memories))
+
+
+def is_new_model(before: Collection, after: Collection) -> bool:
+    return (before.model, before.vectors.shape[1:]) != (after.model, after.vectors.shape[1:])
+
+
+def stored(row: MemoryCollection, memory: Memory, vector: Vectors) -> StoredMemory:
+    fields = {name: getattr(memory, name) for name in FIELDS}
+    fields["topics"] = list(memory.topics)
+    return StoredMemory(collection=row, number=memory.id, vector=vector.tobytes(), **fields)
+
+
+def write_merges(row: MemoryCollection, changed: Changed[T]) -> None:
+    if changed.undone:
+        row.merges.filter(number__in=changed.undone).delete()
+    MemoryMerge.objects.bulk_create(
+        MemoryMerge(
+            collection=row,
+            number=merge.id,
+            survivor=merge.survivor,
+            merged_at=merge.merged_at,
+            originals=msgspec.to_builtins([*map(entry_of, merge.originals)]),
+        )
+        for merge in changed.merged
+    )
+
+
+def merge_of(row: MemoryMerge) -> Merge:
+    originals = msgspec.convert(row.originals, list[Entry])
+    return Merge(row.number, row.survivor, row.merged_at, tuple(map(memory_of, originals)))
