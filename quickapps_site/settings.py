@@ -539,6 +539,8 @@ DOCUMENTS_SECONDS = env.seconds("DOCUMENTS_SECONDS", 30.0, most=300)
 DOCUMENTS_MEMORY_MB = env.integer("DOCUMENTS_MEMORY_MB", 512, least=256)
 DOCUMENTS_CACHE_MB = env.integer("DOCUMENTS_CACHE_MB", 64, least=1)
 """Of each process, for documents that were read and may be asked about again."""
+DOCUMENTS_SCANNED_PAGES = env.integer("DOCUMENTS_SCANNED_PAGES", 30, least=1, also=0)
+"""Of one PDF, that models are asked to read because they are images; zero is none."""
 EXTERNAL_URL_FETCH_ENABLED = env.boolean("EXTERNAL_URL_FETCH_ENABLED", False)
 """Whether files are loaded from the Internet, for models and users; applications can only narrow it."""
 EXTERNAL_URL_FETCH_HOST_ALLOWLIST = env.words("EXTERNAL_URL_FETCH_HOST_ALLOWLIST")

@@ -90,7 +90,9 @@ class DocumentAnswers:
         if len(urls) > MOST_FILES:
             problem = f"there are {len(urls)} files; at most {MOST_FILES} are possible."
             raise InvalidParameter(FILE_URLS, problem)
-        found = await all_of(open_document(opening, where, url) for where, url in urls)
+        found = await all_of(
+            open_document(opening, where, url, invocation.stage) for where, url in urls
+        )
         return list(dict.fromkeys(found))
 
     async def vector(
@@ -220,6 +222,7 @@ def gaps(document: DocumentIndex) -> Iterator[str]:
     missing = sum(not page.text for page in text.pages)
     if missing and text.noun:
         yield f"without text are {missing} of {len(text.pages)} {text.noun}s"
+    yield from text.failures
     if text.notice:
         yield text.notice
 

@@ -8,6 +8,7 @@ from apps.capabilities.documents.answers import DocumentAnswers
 from apps.capabilities.documents.extraction import PAGE_CHARACTERS, extract_text
 from apps.capabilities.documents.names import FILE_URL, FILE_URLS, SOURCE, USUAL, ToolNames
 from apps.capabilities.documents.reading import run_documents
+from apps.capabilities.documents.scans import Vision
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.internal import (
     IN_TITLE,
@@ -49,14 +50,20 @@ def prepare(manifest: Manifest) -> Open | None:
     names = SOURCE if wanted.source_names else USUAL
     tools = extraction_tool(manifest, names), answer_tool(manifest, wanted, names)
     instructions = (CITATIONS.format(tool=names.answer),)
+    vision = vision_of(manifest, wanted)
 
     @asynccontextmanager
     async def open_documents(opening: Opening) -> AsyncIterator[Contribution]:
-        async with run_documents(opening):
+        async with run_documents(opening, vision):
             bound = tuple(tool.bind(opening) for tool in tools)
             yield Contribution(bound, instructions=instructions)
 
     return open_documents
+
+
+def vision_of(manifest: Manifest, wanted: Documents) -> Vision:
+    named, own = wanted.vision_deployment_id, manifest.orchestrator.deployment.id
+    return Vision(named or own, named is not None, rules_of(manifest).seconds)
 
 
 def extraction_tool(manifest: Manifest, names: ToolNames) -> PreparedTool:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Emit
@@ -18,6 +18,7 @@ from apps.capabilities.registry import Opening
 from apps.errors import DeploymentNotFound, InvalidParameter
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.loading.shared_loads import Loading, rules_of
+from apps.workspace.port import DeploymentInfo
 from apps.workspace.stored_files import FileContent, FileInfo
 from tests.capabilities.manifests import manifest
 from tests.fakes import FakeWorkspace, ScriptedModel, saying
@@ -99,6 +100,10 @@ class Desk:
     embedder: Embedder | None = field(default_factory=HashedEmbedder)
     reads: list[str] = field(default_factory=list)
     is_owner: bool = True
+    eyes: ScriptedModel | None = None
+    """The model `eyes`, which takes images."""
+    files: Literal["path", "none"] = "path"
+    """How that model is given them."""
 
     def workspace(self, caller: Caller = CALLER) -> DeskWorkspace:
         found = DeskWorkspace(caller)
@@ -108,6 +113,13 @@ class Desk:
             self.reads,
         )
         found.is_owner = self.is_owner
+        if self.eyes is not None:
+            found.models = {**found.models, "eyes": self.eyes}
+            found.infos = {
+                "eyes": DeploymentInfo(
+                    "eyes", "Eyes", input_attachment_types=("image/*",), files=self.files
+                )
+            }
         return found
 
     @asynccontextmanager
