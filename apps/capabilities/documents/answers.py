@@ -16,7 +16,7 @@ from apps.agent.model import ModelRequest
 from apps.agent.replies import ask
 from apps.agent.stages import Stage
 from apps.agent.tools import Invocation, Pending, ToolResult
-from apps.capabilities.documents.citations import Citation, Source, citations
+from apps.capabilities.documents.citations import Citation, Source, citations, numbered
 from apps.capabilities.documents.index import MOST_UNKNOWN, DocumentIndex
 from apps.capabilities.documents.names import FILE_URL, FILE_URLS, ToolNames
 from apps.capabilities.documents.reading import RUN_DOCUMENTS, open_document
@@ -73,9 +73,7 @@ class DocumentAnswers:
         )
         if not found:
             return plain_result(invocation, NOT_FOUND.format(names=listed(documents)))
-        numbers = opening.known[RUN_DOCUMENTS].numbers
-        sources = [Source(next(numbers), passage) for passage in found]
-        return await self.ask(opening, invocation, request, sources)
+        return await self.ask(opening, invocation, request, numbered(opening, found))
 
     async def open_all(self, opening: Opening, invocation: Invocation) -> list[DocumentIndex]:
         """The documents that the arguments name, each once. Raises `InvalidParameter`."""

@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count
 
 from django.conf import settings
 
 from apps.agent.stages import Stage
 from apps.capabilities.documents.cache import DocumentKey, cache
+from apps.capabilities.documents.citations import STATE, last_number
 from apps.capabilities.documents.index import DocumentIndex
 from apps.capabilities.documents.scans import SCAN, PageReader, Vision, limited
 from apps.capabilities.documents.vectors import embedding_queue
@@ -34,7 +34,7 @@ KEPT_BYTES = 32 * 1024 * 1024
 
 @dataclass(slots=True)
 class RunDocuments:
-    """What the calls of one run share: its documents, and the numbers of its sources.
+    """What the calls of one run share: its documents.
 
     `watching`: the stages of the calls that wait for a document, by its key.
     """
@@ -43,7 +43,6 @@ class RunDocuments:
     opened: SingleFlightCache[DocumentIndex] = field(
         default_factory=lambda: SingleFlightCache(KEPT_BYTES, lambda document: document.size)
     )
-    numbers: "count[int]" = field(default_factory=lambda: count(1))
     embedded: list[DocumentIndex] = field(default_factory=list)
     """Those whose vectors are made with the rights of this run, so no longer than it lasts."""
     watching: dict[DocumentKey, list[Stage]] = field(default_factory=dict)
@@ -68,6 +67,8 @@ RUN_DOCUMENTS = Key[RunDocuments]("run_documents")
 @asynccontextmanager
 async def run_documents(opening: Opening, vision: Vision) -> AsyncIterator[RunDocuments]:
     shared = opening.known[RUN_DOCUMENTS] = RunDocuments(vision)
+    if last := last_number(opening):
+        opening.saved[STATE] = last  # for the next request, if this one asks no document
     try:
         yield shared
     finally:

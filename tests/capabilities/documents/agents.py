@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -124,13 +124,19 @@ class Desk:
 
     @asynccontextmanager
     async def run(
-        self, caller: Caller = CALLER, spend: Spend = ignore_usage, **wanted: Any
+        self,
+        caller: Caller = CALLER,
+        spend: Spend = ignore_usage,
+        state: Mapping[str, Any] = {},
+        **wanted: Any,
     ) -> AsyncIterator[Run]:
         given = manifest(features={"documents": {"enabled": True, **wanted}, "timestamp": None})
         opener = documents.prepare(given)
         assert opener is not None
         loading = Loading(rules_of(given))
-        opening = Opening(self.workspace(caller), caller, silent, loading=loading, spend=spend)
+        opening = Opening(
+            self.workspace(caller), caller, silent, state, loading=loading, spend=spend
+        )
         async with opener(opening) as found:
             yield Run(opening, found.tools, found.instructions)
 
