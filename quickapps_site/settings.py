@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import django_stubs_ext
@@ -65,7 +66,8 @@ SITE_URL = env.url("SITE_URL", f"http://127.0.0.1:{PORT}", ("http", "https")).rs
 # --- Django -----------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "daphne",
+    # Only `manage.py runserver` serves with it; its import takes longer than that of Django.
+    *(["daphne"] if "runserver" in sys.argv[1:2] else []),
     "unfold",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -600,6 +602,9 @@ PY_INTERPRETER_SANDBOX_PROCESSES = env.integer(
     "PY_INTERPRETER_SANDBOX_PROCESSES", 0, least=1, also=0
 )
 """Snippets that run at the same time; zero means one for each processor, at least two."""
+
+WEB_SEARCH_COMMAND = env.command("WEB_SEARCH_COMMAND")
+"""Starts the MCP server `duckduckgo`, with which applications search the web; empty: they do not."""
 
 MCP_PROGRAMS = {
     "py-interpreter": (

@@ -54,6 +54,10 @@ _drawing = re.compile(
     r"(?is:\b(?:draw|paint|sketch|illustrate)\b(?: me\b)?"
     r"|\b(?:picture|image|drawing|painting|photo) of\b)\s*(?P<subject>.*)"
 )
+_web_search = re.compile(
+    r"(?is:\b(?:search|look(?: up)?|browse|find)\b[^.?!\n]{0,80}?\b(?:web|internet|online)\b"
+    r"(?:\s+(?:for|about|on))?\s*(?P<subject>.*))"
+)
 _sum = re.compile(r"[\d(][\d\s().,]*(?:(?:\*\*|//|[-+*/^%])[\d\s().,-]+)+")
 _computes = re.compile(
     r"(?i:\b(?:comput\w+|calculat\w+|evaluate|how much|what(?:'s| is))\b)|^[\s\d().,*/^%+=?-]+$"
@@ -79,7 +83,7 @@ class Asked:
 
 def known_calls(asked: Asked) -> list[Call]:
     """What the tools that are listed can do for the question; the first use that fits."""
-    uses = (facts, drawings, questions_to_documents, computations, searches)
+    uses = (facts, drawings, questions_to_documents, web_searches, computations, searches)
     return next(filter(None, (list(use(asked)) for use in uses)), [])
 
 
@@ -118,6 +122,17 @@ def questions_to_documents(asked: Asked) -> Iterator[Call]:
             yield Call(ASK_DOCUMENT, {"request": request, "file_url": file})
 
 
+def web_searches(asked: Asked) -> Iterator[Call]:
+    web, found = web_search_of(asked), _web_search.search(asked.text)
+    if web is not None and found is not None:
+        subject = found["subject"].strip(' .!?:\n"“”')
+        yield Call(web, {"query": (subject or asked.text.strip())[:500]})
+
+
+def web_search_of(asked: Asked) -> str | None:
+    return next((one.name for one in asked.tools.values() if is_web_search(one)), None)
+
+
 def computations(asked: Asked) -> Iterator[Call]:
     written = _code.search(asked.text) if _runs.search(asked.text) else None
     sums = _sum.search(asked.text) if _computes.search(asked.text) else None
@@ -141,19 +156,20 @@ def searches(asked: Asked) -> Iterator[Call]:
 
 def next_calls(asked: Asked, made: Sequence[str], results: Sequence[str]) -> list[Call]:
     """After the memories, a search of the web for a question about the world around the person."""
-    web = next((one for one in asked.tools.values() if is_web_search(one)), None)
+    web = web_search_of(asked)
     is_known = bool(made) and all(name == SEARCH for name in made)
     if web is None or not is_known or not _of_the_world.search(asked.text):
         return []
     places = [str(c["place"]) for text in results for c in all_clues(text) if c.get("zone")]
     query = " ".join([asked.text.strip()[:500], *dict.fromkeys(places)])
-    return [Call(web.name, {"query": query})]
+    return [Call(web, {"query": query})]
 
 
 def is_web_search(spec: ToolSpec) -> bool:
     words = f"{spec.name} {spec.description}".casefold()
     parameters = spec.parameters.get("properties", {})
-    return "search" in spec.name and "web" in words and "query" in parameters
+    is_of_the_web = "web" in words or "duckduckgo" in words
+    return "search" in spec.name and is_of_the_web and "query" in parameters
 
 
 def documents_of(messages: Sequence[Message]) -> list[str]:

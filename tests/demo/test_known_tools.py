@@ -156,6 +156,20 @@ def test_without_the_web_the_memories_are_the_answer():
     assert "I live in Paris." in answer
 
 
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Search the web for cheap flights to Oslo.", "cheap flights to Oslo"),
+        ("Please look up on the internet: who painted “Lake”?", "who painted “Lake”"),
+        ("Search the web", "Search the web"),
+    ],
+)
+def test_the_web_is_searched_for_what_is_asked(text: str, query: str):
+    ddg = spec("ddg_search", "Search DuckDuckGo and return results.", query=TEXT)
+
+    assert planned(text, tools=(STORE, SEARCH, ddg)) == [Call("ddg_search", {"query": query})]
+
+
 def test_tools_that_are_not_listed_are_not_called():
     text = "I live in Paris"
 

@@ -38,7 +38,13 @@ from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Arrange, Contribution, Opening
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import shortened
-from apps.errors import DeploymentNotFound, InitializationIssue, QuickAppError, ServiceFailed
+from apps.errors import (
+    DeploymentNotFound,
+    InitializationIssue,
+    NotRegistered,
+    QuickAppError,
+    ServiceFailed,
+)
 from apps.workspace.egress.urls import AddressInvalid
 from apps.workspace.port import SignIn
 
@@ -101,6 +107,9 @@ class PreparableToolset:
             opened.issues.append(failure.issue(label))
         except NotSignedIn:
             raise
+        except NotRegistered as error:
+            if not self.toolset.is_optional:
+                opened.issues.append(InitializationIssue(unreached(self.toolset, error)))
         except (QuickAppError, AddressInvalid) as error:
             opened.issues.append(InitializationIssue(unreached(self.toolset, error)))
         except Exception:
