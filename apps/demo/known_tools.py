@@ -125,7 +125,7 @@ def questions_to_documents(asked: Asked) -> Iterator[Call]:
 def web_searches(asked: Asked) -> Iterator[Call]:
     web, found = web_search_of(asked), _web_search.search(asked.text)
     if web is not None and found is not None:
-        subject = found["subject"].strip(' .!?:\n"“”')
+        subject = found["subject"].strip(" .!?:\n")
         yield Call(web, {"query": (subject or asked.text.strip())[:500]})
 
 
