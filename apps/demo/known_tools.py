@@ -11,7 +11,15 @@ from apps.agent.tools import ToolSpec
 from apps.demo.calls import Call, default_of
 from apps.demo.clues import all_clues
 
-STORE, SEARCH = "store_memory", "search_memories"
+STORE, SEARCH, FORGET_ALL = "store_memory", "search_memories", "delete_all_memories"
+CONFIRM = (
+    "That deletes everything that I remember about you, and cannot be undone. If you are sure, write: "
+    "**Yes, forget everything about me.**"
+)
+NO_WEB = (
+    "I have no tool that searches the web. An operator of this installation can add one: "
+    "`WEB_SEARCH_COMMAND` names the program for it."
+)
 ASK_DOCUMENT, READ_DOCUMENT = "rag_tool", "file_content_extraction_tool"
 DRAW = "image_generation_tool"
 RUN_CODE, EXECUTE_CODE = "internal_code_execution_python_interpreter", "execute_code"
@@ -54,6 +62,11 @@ _drawing = re.compile(
     r"(?is:\b(?:draw|paint|sketch|illustrate)\b(?: me\b)?"
     r"|\b(?:picture|image|drawing|painting|photo) of\b)\s*(?P<subject>.*)"
 )
+_forgets_all = re.compile(
+    r"(?i:\b(?:forget|delete|erase)\b[^.?!\n]{0,40}?\b(?:everything|all)\b"
+    r"[^.?!\n]{0,40}?\b(?:me|my|i|memor\w+|remember\w*)\b)"
+)
+_agrees = re.compile(r"(?i:^\W*(?:yes|confirm\w*|i am sure|i'm sure)\b)").search
 _web_search = re.compile(
     r"(?is:\b(?:search|look(?: up)?|browse|find)\b[^.?!\n]{0,80}?\b(?:web|internet|online)\b"
     r"(?:\s+(?:for|about|on))?\s*(?P<subject>.*))"
@@ -81,10 +94,34 @@ class Asked:
     tools: dict[str, ToolSpec]
 
 
+def known_text(asked: Asked) -> str:
+    """What is said before, or instead of, a call; "" for nothing."""
+    if FORGET_ALL in asked.tools and _forgets_all.search(asked.text) and not _agrees(asked.text):
+        return CONFIRM
+    tells_of_the_web = any(
+        "web" in f"{n} {t.description}".casefold() for n, t in asked.tools.items()
+    )
+    is_missed = _web_search.search(asked.text) and not web_search_of(asked) and not tells_of_the_web
+    return NO_WEB if is_missed else ""
+
+
 def known_calls(asked: Asked) -> list[Call]:
     """What the tools that are listed can do for the question; the first use that fits."""
-    uses = (facts, drawings, questions_to_documents, web_searches, computations, searches)
+    uses = (
+        forgetting,
+        facts,
+        drawings,
+        questions_to_documents,
+        web_searches,
+        computations,
+        searches,
+    )
     return next(filter(None, (list(use(asked)) for use in uses)), [])
+
+
+def forgetting(asked: Asked) -> Iterator[Call]:
+    if FORGET_ALL in asked.tools and _forgets_all.search(asked.text):
+        yield Call(FORGET_ALL, {})
 
 
 def facts(asked: Asked) -> Iterator[Call]:

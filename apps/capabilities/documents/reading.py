@@ -21,7 +21,7 @@ from apps.capabilities.wrappers.texts import one_line
 from apps.documents.pages import Unreadable
 from apps.documents.process import Bounds
 from apps.documents.structure import PagedText, read_pages
-from apps.errors import FileRefused, InvalidParameter
+from apps.errors import FileRefused, InvalidParameter, ToolError
 from apps.workspace.loading.files import Loaded
 from apps.workspace.loading.loader import key_of
 from apps.workspace.loading.places import place_of
@@ -76,13 +76,15 @@ async def run_documents(opening: Opening, vision: Vision) -> AsyncIterator[RunDo
 
 
 async def open_document(opening: Opening, parameter: str, url: str, stage: Stage) -> DocumentIndex:
-    """Tells the stage of what takes long. Raises `InvalidParameter`."""
+    """Tells the stage of what takes long. Raises `InvalidParameter`, `ToolError`."""
     try:
         return await find(opening, bare(url.strip()), stage)
     except FileRefused as error:
         raise InvalidParameter(parameter, str(error)) from error
     except Unreadable as error:
-        raise InvalidParameter(parameter, f"the document cannot be read: {error}") from error
+        # No other argument makes it readable, so the model is not told to correct this one.
+        text = f"The document of {parameter} cannot be read: {error}"
+        raise ToolError(text, is_lasting=True) from error
 
 
 async def find(opening: Opening, url: str, stage: Stage) -> DocumentIndex:
