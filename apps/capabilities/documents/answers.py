@@ -114,7 +114,7 @@ class DocumentAnswers:
         # Before the work for later questions begins, which would make this one wait.
         has_vectors = any(d.vectors.count and d.vectors.model == embedder.model for d in documents)
         vector = await self.embedded(opening, embedder, request) if has_vectors else None
-        self.prepare(opening, embedder, documents)
+        self.prepare(opening, embedder, documents, 0 if vector is None else len(vector))
         write_modes(invocation.stage, documents)
         return vector
 
@@ -132,14 +132,18 @@ class DocumentAnswers:
         return None if found.unknown_shares[0] > MOST_UNKNOWN else found.vectors[0]
 
     def prepare(
-        self, opening: Opening, embedder: Embedder, documents: Sequence[DocumentIndex]
+        self,
+        opening: Opening,
+        embedder: Embedder,
+        documents: Sequence[DocumentIndex],
+        width: int,
     ) -> None:
         # A deployment is asked with the caller's rights and at their cost, so only during the run;
         # documents of callers without files of their own are forgotten with it.
         name = self.embedding_deployment
         for document in documents:
             cost = EmbeddingCost(name, opening.spend) if name else NO_COST
-            embedding_queue().begin(document, embedder, cost)
+            embedding_queue().begin(document, embedder, cost, width)
             if name or not opening.caller.bucket:
                 opening.known[RUN_DOCUMENTS].embedded.append(document)
 

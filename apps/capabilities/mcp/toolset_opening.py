@@ -107,11 +107,9 @@ class PreparableToolset:
             opened.issues.append(failure.issue(label))
         except NotSignedIn:
             raise
-        except NotRegistered as error:
-            if not self.toolset.is_optional:
-                opened.issues.append(InitializationIssue(unreached(self.toolset, error)))
         except (QuickAppError, AddressInvalid) as error:
-            opened.issues.append(InitializationIssue(unreached(self.toolset, error)))
+            if not (self.toolset.is_optional and isinstance(error, NotRegistered)):
+                opened.issues.append(InitializationIssue(unreached(self.toolset, error)))
         except Exception:
             logger.exception("Toolset %s could not be opened", self.toolset.path)
             opened.issues.append(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from apps.capabilities.documents.extraction import PAGE_CHARACTERS, footer
@@ -76,3 +78,15 @@ async def test_an_empty_file_has_no_text(desk: Desk):
 
     async with desk.run() as run:
         assert (await run.read(path)).strip() in ("", "'a.txt' has no text.")
+
+
+async def test_a_file_that_is_too_large_is_not_read(desk: Desk, settings: Any):
+    path = await desk.keep("a.txt", TEXT.encode())
+    settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 1_000
+
+    async with desk.run() as run:
+        refused = await run.refused("file_content_extraction_tool", file_url=path)
+
+    assert refused == (
+        "Parameter file_url is invalid: The file has 25,000 bytes; at most 1,000 are possible."
+    )
