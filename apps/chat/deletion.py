@@ -49,7 +49,7 @@ def follow_slug(
     **kwargs: Any,
 ) -> None:
     """Let what an application remembers follow its slug, in the transaction that changes it."""
-    if instance.pk is None or (update_fields is not None and "slug" not in update_fields):
+    if update_fields is not None and "slug" not in update_fields:
         return
     rows = Application.objects.using(using).filter(pk=instance.pk)
     before = rows.values_list("slug", flat=True).first()

@@ -98,10 +98,8 @@ def known_text(asked: Asked) -> str:
     """What is said before, or instead of, a call; "" for nothing."""
     if FORGET_ALL in asked.tools and _forgets_all.search(asked.text) and not _agrees(asked.text):
         return CONFIRM
-    tells_of_the_web = any(
-        "web" in f"{n} {t.description}".casefold() for n, t in asked.tools.items()
-    )
-    is_missed = _web_search.search(asked.text) and not web_search_of(asked) and not tells_of_the_web
+    reads_the_web = any("web" in name or "fetch" in name for name in asked.tools)
+    is_missed = _web_search.search(asked.text) and not web_search_of(asked) and not reads_the_web
     return NO_WEB if is_missed else ""
 
 

@@ -81,14 +81,10 @@ async def open_document(opening: Opening, parameter: str, url: str, stage: Stage
         return await find(opening, bare(url.strip()), stage)
     except FileRefused as error:
         raise InvalidParameter(parameter, str(error)) from error
-    except Unreadable as error:
-        # No other argument makes it readable, so the model is not told to correct this one.
-        text = f"The document of {parameter} cannot be read: {error}"
-        raise ToolError(text, is_lasting=True) from error
 
 
 async def find(opening: Opening, url: str, stage: Stage) -> DocumentIndex:
-    """Raises `FileRefused`, `Unreadable`."""
+    """Raises `FileRefused`, `ToolError`."""
     info = await stored_info(opening, url)
     if info is not None:
         found = await cached(opening, document_key(opening, info.path, version_of(info)))
@@ -102,8 +98,13 @@ async def find(opening: Opening, url: str, stage: Stage) -> DocumentIndex:
     if found is not None:
         return found
     shared = opening.known[RUN_DOCUMENTS]
-    with shared.watched(key, stage):
-        return await shared.opened.get(repr(key), partial(make, opening, file, url, key))
+    try:
+        with shared.watched(key, stage):
+            return await shared.opened.get(repr(key), partial(make, opening, file, url, key))
+    except Unreadable as error:
+        # No other argument makes it readable, so the model is not told to correct this one.
+        text = f"The document {one_line(file.name)!r} cannot be read: {error}"
+        raise ToolError(text, is_lasting=True) from error
 
 
 async def cached(opening: Opening, key: DocumentKey) -> DocumentIndex | None:

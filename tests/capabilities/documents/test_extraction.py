@@ -70,7 +70,7 @@ async def test_what_cannot_be_read_says_why(desk: Desk, content: bytes, name: st
     async with desk.run() as run:
         for tool, asked in (("file_content_extraction_tool", {}), ("rag_tool", {"request": "?"})):
             refused = await run.refused(tool, file_url=path, **asked)
-            assert refused.startswith(f"The document of file_url cannot be read: {problem}")
+            assert refused.startswith(f"The document {name!r} cannot be read: {problem}")
 
 
 async def test_an_empty_file_has_no_text(desk: Desk):

@@ -21,7 +21,7 @@ from tests.capabilities.manifests import stage_text
 from tests.documents.samples import pdf
 from tests.fakes import ScriptedModel, saying
 
-SCAN = "The document of file_url cannot be read: its pages are images without text (a scan), and "
+SCAN = "The document 'scan.pdf' cannot be read: its pages are images without text (a scan), and "
 SEEN: dict[str, Any] = {"vision_deployment_id": "eyes"}
 
 
