@@ -108,6 +108,10 @@ class Unsupported(QuickAppError):
     code = "unsupported"
 
 
+class NotRegistered(Unsupported):
+    """There is no program of that name here."""
+
+
 class DeploymentNotFound(QuickAppError):
     code = "DeploymentNotFound"
 

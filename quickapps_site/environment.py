@@ -5,6 +5,7 @@ import json
 import os
 import re
 import secrets
+import shlex
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -136,6 +137,11 @@ def paths(name: str, *, deprecated: str = "") -> list[str]:
         return paths(name)
     warnings.warn(f"{deprecated} is deprecated; write {name} instead.", stacklevel=2)
     return older
+
+
+def command(name: str) -> list[str]:
+    """A program and its arguments, as a shell parts them."""
+    return parsed(name, [], shlex.split, "a command, in which quotation marks are closed")
 
 
 def texts(name: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import django_stubs_ext
@@ -65,7 +66,8 @@ SITE_URL = env.url("SITE_URL", f"http://127.0.0.1:{PORT}", ("http", "https")).rs
 # --- Django -----------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "daphne",
+    # Only `manage.py runserver` serves with it; its import takes longer than that of Django.
+    *(["daphne"] if "runserver" in sys.argv[1:2] else []),
     "unfold",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -552,6 +554,8 @@ CORPUS_CHUNKS = env.integer("CORPUS_CHUNKS", 4_000, least=1)
 of the model that comes with the server."""
 CORPUS_COMPARE_SECONDS = env.seconds("CORPUS_COMPARE_SECONDS", 180.0, most=86_400)
 """Until a change of attached files is noticed that nobody told of."""
+DOCUMENTS_SCANNED_PAGES = env.integer("DOCUMENTS_SCANNED_PAGES", 30, least=1, also=0)
+"""Of one PDF, that models are asked to read because they are images; zero is none."""
 EXTERNAL_URL_FETCH_ENABLED = env.boolean("EXTERNAL_URL_FETCH_ENABLED", False)
 """Whether files are loaded from the Internet, for models and users; applications can only narrow it."""
 EXTERNAL_URL_FETCH_HOST_ALLOWLIST = env.words("EXTERNAL_URL_FETCH_HOST_ALLOWLIST")
@@ -611,6 +615,9 @@ PY_INTERPRETER_SANDBOX_PROCESSES = env.integer(
     "PY_INTERPRETER_SANDBOX_PROCESSES", 0, least=1, also=0
 )
 """Snippets that run at the same time; zero means one for each processor, at least two."""
+
+WEB_SEARCH_COMMAND = env.command("WEB_SEARCH_COMMAND")
+"""Starts the MCP server `duckduckgo`, with which applications search the web; empty: they do not."""
 
 MCP_PROGRAMS = {
     "py-interpreter": (

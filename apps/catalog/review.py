@@ -27,7 +27,7 @@ from apps.workspace.local.models import Deployment
 MOST_UNSTORABLE = 20
 ADDRESSES = frozenset({"base_url", "method_url", "token_url", "url"})
 """Fields whose text is an address; one without a scheme is on this server or no address."""
-EMBEDDING = "embedding_deployment_id"
+EMBEDDING, VISION = "embedding_deployment_id", "vision_deployment_id"
 SCHEMES = ("http://", "https://")
 
 
@@ -170,8 +170,9 @@ def deployment_names(manifest: Any) -> Iterator[tuple[str, str]]:
             yield join(path, "name"), item["name"]
         elif path.endswith("tool_discovery") and isinstance(item.get("service_model"), str):
             yield join(path, "service_model"), item["service_model"]
-        if isinstance(item.get(EMBEDDING), str):
-            yield join(path, EMBEDDING), item[EMBEDDING]
+        for field in (EMBEDDING, VISION):
+            if isinstance(item.get(field), str):
+                yield join(path, field), item[field]
 
 
 def host_problems(manifest: Any) -> Iterator[Problem]:

@@ -1,5 +1,5 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_delete, post_save, pre_delete
+from django.db.models.signals import post_delete, post_save, pre_delete, pre_save
 
 
 class ChatConfig(AppConfig):
@@ -18,4 +18,5 @@ class ChatConfig(AppConfig):
         pre_delete.connect(
             deletion.keep_former_name, sender=Application, dispatch_uid="chat.keep_former_name"
         )
+        pre_save.connect(deletion.follow_slug, sender=Application, dispatch_uid="chat.follow_slug")
         post_save.connect(deletion.reconnect, sender=Application, dispatch_uid="chat.reconnect")

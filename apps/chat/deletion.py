@@ -1,9 +1,11 @@
-"""Deletion of conversations with all that belongs to them, and of applications that people used.
+"""Deletion of conversations with all that belongs to them, and deletion and renaming of
+applications that people used.
 
 These functions receive Django's signals, because rows are deleted in many ways, some of which call
 no function of ours.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from apps.capabilities.documents.cache import cache
@@ -37,6 +39,22 @@ def keep_former_name(
             former_application=row["pk"], former_slug=row["slug"], former_title=row["title"]
         )
         rename_application(row["slug"], former_name(row["slug"], row["pk"]), using)
+
+
+def follow_slug(
+    sender: type[Application],
+    instance: Application,
+    using: str,
+    update_fields: Collection[str] | None = None,
+    **kwargs: Any,
+) -> None:
+    """Let what an application remembers follow its slug, in the transaction that changes it."""
+    if update_fields is not None and "slug" not in update_fields:
+        return
+    rows = Application.objects.using(using).filter(pk=instance.pk)
+    before = rows.values_list("slug", flat=True).first()
+    if before is not None and before != instance.slug:
+        rename_application(before, instance.slug, using)
 
 
 def reconnect(

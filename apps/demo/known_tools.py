@@ -11,7 +11,15 @@ from apps.agent.tools import ToolSpec
 from apps.demo.calls import Call, default_of
 from apps.demo.clues import all_clues
 
-STORE, SEARCH = "store_memory", "search_memories"
+STORE, SEARCH, FORGET_ALL = "store_memory", "search_memories", "delete_all_memories"
+CONFIRM = (
+    "That deletes everything that I remember about you, and cannot be undone. If you are sure, write: "
+    "**Yes, forget everything about me.**"
+)
+NO_WEB = (
+    "I have no tool that searches the web. An operator of this installation can add one: "
+    "`WEB_SEARCH_COMMAND` names the program for it."
+)
 ASK_DOCUMENT, READ_DOCUMENT = "rag_tool", "file_content_extraction_tool"
 DRAW = "image_generation_tool"
 RUN_CODE, EXECUTE_CODE = "internal_code_execution_python_interpreter", "execute_code"
@@ -54,6 +62,15 @@ _drawing = re.compile(
     r"(?is:\b(?:draw|paint|sketch|illustrate)\b(?: me\b)?"
     r"|\b(?:picture|image|drawing|painting|photo) of\b)\s*(?P<subject>.*)"
 )
+_forgets_all = re.compile(
+    r"(?i:\b(?:forget|delete|erase)\b[^.?!\n]{0,40}?\b(?:everything|all)\b"
+    r"[^.?!\n]{0,40}?\b(?:me|my|i|memor\w+|remember\w*)\b)"
+)
+_agrees = re.compile(r"(?i:^\W*(?:yes|confirm\w*|i am sure|i'm sure)\b)").search
+_web_search = re.compile(
+    r"(?is:\b(?:search|look(?: up)?|browse|find)\b[^.?!\n]{0,80}?\b(?:web|internet|online)\b"
+    r"(?:\s+(?:for|about|on))?\s*(?P<subject>.*))"
+)
 _sum = re.compile(r"[\d(][\d\s().,]*(?:(?:\*\*|//|[-+*/^%])[\d\s().,-]+)+")
 _computes = re.compile(
     r"(?i:\b(?:comput\w+|calculat\w+|evaluate|how much|what(?:'s| is))\b)|^[\s\d().,*/^%+=?-]+$"
@@ -77,10 +94,32 @@ class Asked:
     tools: dict[str, ToolSpec]
 
 
+def known_text(asked: Asked) -> str:
+    """What is said before, or instead of, a call; "" for nothing."""
+    if FORGET_ALL in asked.tools and _forgets_all.search(asked.text) and not _agrees(asked.text):
+        return CONFIRM
+    reads_the_web = any("web" in name or "fetch" in name for name in asked.tools)
+    is_missed = _web_search.search(asked.text) and not web_search_of(asked) and not reads_the_web
+    return NO_WEB if is_missed else ""
+
+
 def known_calls(asked: Asked) -> list[Call]:
     """What the tools that are listed can do for the question; the first use that fits."""
-    uses = (facts, drawings, questions_to_documents, computations, searches)
+    uses = (
+        forgetting,
+        facts,
+        drawings,
+        questions_to_documents,
+        web_searches,
+        computations,
+        searches,
+    )
     return next(filter(None, (list(use(asked)) for use in uses)), [])
+
+
+def forgetting(asked: Asked) -> Iterator[Call]:
+    if FORGET_ALL in asked.tools and _forgets_all.search(asked.text):
+        yield Call(FORGET_ALL, {})
 
 
 def facts(asked: Asked) -> Iterator[Call]:
@@ -118,6 +157,17 @@ def questions_to_documents(asked: Asked) -> Iterator[Call]:
             yield Call(ASK_DOCUMENT, {"request": request, "file_url": file})
 
 
+def web_searches(asked: Asked) -> Iterator[Call]:
+    web, found = web_search_of(asked), _web_search.search(asked.text)
+    if web is not None and found is not None:
+        subject = found["subject"].strip(" .!?:\n")
+        yield Call(web, {"query": (subject or asked.text.strip())[:500]})
+
+
+def web_search_of(asked: Asked) -> str | None:
+    return next((one.name for one in asked.tools.values() if is_web_search(one)), None)
+
+
 def computations(asked: Asked) -> Iterator[Call]:
     written = _code.search(asked.text) if _runs.search(asked.text) else None
     sums = _sum.search(asked.text) if _computes.search(asked.text) else None
@@ -141,19 +191,20 @@ def searches(asked: Asked) -> Iterator[Call]:
 
 def next_calls(asked: Asked, made: Sequence[str], results: Sequence[str]) -> list[Call]:
     """After the memories, a search of the web for a question about the world around the person."""
-    web = next((one for one in asked.tools.values() if is_web_search(one)), None)
+    web = web_search_of(asked)
     is_known = bool(made) and all(name == SEARCH for name in made)
     if web is None or not is_known or not _of_the_world.search(asked.text):
         return []
     places = [str(c["place"]) for text in results for c in all_clues(text) if c.get("zone")]
     query = " ".join([asked.text.strip()[:500], *dict.fromkeys(places)])
-    return [Call(web.name, {"query": query})]
+    return [Call(web, {"query": query})]
 
 
 def is_web_search(spec: ToolSpec) -> bool:
     words = f"{spec.name} {spec.description}".casefold()
     parameters = spec.parameters.get("properties", {})
-    return "search" in spec.name and "web" in words and "query" in parameters
+    is_of_the_web = "web" in words or "duckduckgo" in words
+    return "search" in spec.name and is_of_the_web and "query" in parameters
 
 
 def documents_of(messages: Sequence[Message]) -> list[str]:

@@ -18,7 +18,7 @@ from apps.agent.model import Delta, Finish, ModelRequest, ToolCallDelta
 from apps.demo.calls import Call, Plan, plan_calls
 from apps.demo.clues import all_clues
 from apps.demo.excerpts import quotations
-from apps.demo.known_tools import Asked, documents_of, known_calls, next_calls
+from apps.demo.known_tools import Asked, documents_of, known_calls, known_text, next_calls
 from apps.demo.results import READ_SKILL, render, without_attachments
 from apps.demo.talk import greeting, long_text, small_talk
 
@@ -74,7 +74,11 @@ def answer_to(request: ModelRequest) -> str | list[Call]:
         return quoted
     choice = request.parameters.get("tool_choice")
     made = own_results(request.messages)
-    if not made and choice in (None, "auto", "none") and (text := long_text(question)):
+    if (
+        not made
+        and choice in (None, "auto", "none")
+        and (text := long_text(question) or known_text(asked_of(question, request)))
+    ):
         return text
     before = [] if greeting(question) else [text for text, _ in earlier]
     plan = plan_for(question, request, choice, before)

@@ -2,12 +2,11 @@
 
 import colorsys
 import hashlib
-import struct
 import textwrap
-import zlib
 from dataclasses import dataclass, field
 
 from apps.demo.font import BETWEEN, HEIGHT, WIDTH, printable, row_pixels
+from apps.documents.png import png
 
 LEAST, MOST = 256, 2048
 """Pixels of a side."""
@@ -61,7 +60,7 @@ def draw(prompt: str, width: int, height: int) -> bytes:
     lines = wrapped(NOTE, width - 4 * edge, small)
     for number, line in enumerate(reversed(lines), 1):
         canvas.write(line, height - 3 * edge - number * LEADING * small, small)
-    return png(canvas, palette(prompt))
+    return png(canvas.width, canvas.height, canvas.rows, palette(prompt))
 
 
 def write_words(canvas: Canvas, words: str, unit: int, top: int) -> None:
@@ -88,14 +87,3 @@ def palette(prompt: str) -> bytes:
     lightness = (0.94, 0.6, 0.22)
     colours = (colorsys.hls_to_rgb(hue, light, 0.45) for light in lightness)
     return bytes(round(part * 255) for colour in colours for part in colour)
-
-
-def png(canvas: Canvas, colours: bytes) -> bytes:
-    header = struct.pack(">IIBBBBB", canvas.width, canvas.height, 8, 3, 0, 0, 0)
-    pixels = zlib.compress(b"".join(b"\0" + row for row in canvas.rows), 6)
-    parts = ((b"IHDR", header), (b"PLTE", colours), (b"IDAT", pixels), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(kind, data) for kind, data in parts)
-
-
-def chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from apps.documents.formats import Kind
 from apps.documents.pages import Part, Unreadable
@@ -43,7 +44,7 @@ class Bounds:
 class Order:
     """The task of the process. `title` is the name of the format in messages."""
 
-    kind: Kind
+    kind: Kind | Literal["page_images"]
     title: str
     pages: tuple[int, int] | None = None
     base_url: str = ""

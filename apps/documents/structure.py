@@ -1,12 +1,12 @@
 """A document by its pages, slides, sheets or chapters, so that its statements can be cited."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from apps.documents.formats import TITLES, Kind, kind_of, text_of
-from apps.documents.pages import Part, Unreadable
+from apps.documents.pages import Part
 from apps.documents.process import CUTS, Bounds, Order, extract
 from apps.documents.tables import csv_as_markdown, markdown_table
 
@@ -14,10 +14,6 @@ NOUNS: dict[Kind, str] = {"pdf": "page", "pptx": "slide", "xlsx": "sheet", "epub
 """What the pages of a format are called; the other formats have none."""
 CSV_TYPES = frozenset({"text/csv", "application/csv", "text/tab-separated-values"})
 CSV_NAMES = (".csv", ".tsv")
-SCAN = (
-    "its pages are images without text (a scan), and texts in images are not read here. Use a "
-    "version of it with a text layer."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +29,37 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class PagedText:
-    """`noun`: what the pages are called, "" where there are none. `notice`: what is missing, ""."""
+    """`noun`: what the pages are called, "" where there are none. `notice`: what is missing, "".
+
+    `images`: the numbers of pages without text that somebody who sees may still read, and why that
+    has failed, "" if nobody tried.
+    """
 
     pages: tuple[Page, ...]
     noun: str = ""
     notice: str = ""
+    images: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
         """The whole text, a blank line between pages."""
         texts = (page.text for page in self.pages)
-        return "\n\n".join(filter(None, (*texts, self.notice)))
+        return "\n\n".join(filter(None, (*texts, *self.failures, self.notice)))
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What is said of the pages that could not be read."""
+        failed = ((number, why) for number, why in self.images.items() if why)
+        return tuple(f"[page {number}: could not be read: {why}]" for number, why in failed)
 
     @property
     def is_empty(self) -> bool:
         return not any(page.text for page in self.pages)
+
+    def with_images_read(self, texts: Mapping[int, str], unread: Mapping[int, str]) -> "PagedText":
+        """With the texts of further pages; `unread` are the images that remain."""
+        pages = tuple(replace(p, text=tidy(texts.get(p.number, p.text))) for p in self.pages)
+        return replace(self, pages=pages, images=dict(unread))
 
 
 async def read_pages(
@@ -73,12 +85,9 @@ def plain_text(content: bytes, name: str, media_type: str) -> PagedText:
 
 
 def paged(kind: Kind, parts: Iterable[Part], notice: str) -> PagedText:
-    """Raises `Unreadable` for a scan."""
     pages = tuple(joined(kind, parts))
-    found = PagedText(pages, NOUNS.get(kind, ""), notice)
-    if kind == "pdf" and found.is_empty:
-        raise Unreadable(SCAN)
-    return found
+    images = {page.number: "" for page in pages if not page.text} if kind == "pdf" else {}
+    return PagedText(pages, NOUNS.get(kind, ""), notice, images)
 
 
 def joined(kind: Kind, parts: Iterable[Part]) -> Iterator[Page]:

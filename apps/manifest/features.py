@@ -139,6 +139,9 @@ class Documents(Node):
     """The deployment that makes vectors of texts, for the search by meaning; it is asked for the
     caller. Null: as `EMBEDDINGS` of the installation says. Where there is none, documents are
     searched by words alone."""
+    vision_deployment_id: str | None = None
+    """The deployment that reads pages of a PDF that are images without text; it is asked for the
+    caller, once for each page. Null: the application's own, if it takes images."""
     source_names: bool = False
     """Call the tools `extract_file_content {file_url, page_number}` and `rag_search {query,
     file_urls}` instead."""

@@ -84,6 +84,9 @@ class McpToolSet(Named, McpTools):
     """Says that the tools are those of an MCP server."""
     mcp_server_info: McpServer
     """Where the server is, and how it is told who is calling."""
+    is_optional: bool = False
+    """True: leave the toolset out, without a word, where no program is registered as its `server`.
+    False: the answer says that it is missing."""
     forward_headers: tuple[str, ...] | None = None
     """Names of the caller's `X-` headers that the server is sent, such as `["X-Tenant"]`. They never
     replace a header of the authorization. Null: none."""

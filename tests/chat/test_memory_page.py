@@ -368,6 +368,7 @@ def upload(content: bytes, application: str = "travel") -> dict[str, Any]:
     ("content", "problem"),
     [
         (b"{", "This is no file of memories"),
+        (b" " * (8 * 2**20 + 1), "The file has more than 8 MB."),
         (b'{"memories": [{"data": {"id": 1}}]}', "$.memories[0].data"),
         (
             b'{"memories": [{"data": {"id": 1, "content": "a"}},'
@@ -375,6 +376,7 @@ def upload(content: bytes, application: str = "travel") -> dict[str, Any]:
             "memories[1].data.importance",
         ),
     ],
+    ids=["no JSON", "too large", "without a content", "without sense"],
 )
 @pytest.mark.usefixtures("travel")
 def test_a_file_that_cannot_be_read_leaves_nothing(
@@ -471,3 +473,29 @@ def test_an_application_does_not_inherit_what_a_deleted_one_of_its_slug_remember
     Application.objects.create(pk=number, slug="travel", title="Desk", manifest=REMEMBERING)
     assert listed(client) == ["Desk"]
     assert MemoryCollection.objects.get().application == "travel"
+
+
+def test_memories_follow_the_slug_of_their_application(
+    client: Client, grace: User, travel: Application
+):
+    remember(grace, "Likes tea")
+
+    travel.slug = "trips"
+    travel.save()
+    heir = Application.objects.create(slug="travel", title="Heir", manifest=REMEMBERING)
+    remember(grace, "Likes coffee")
+    heir.title = "New desk"
+    heir.save(update_fields={"title"})
+
+    assert listed(client) == ["New desk", "Travel desk"]
+    assert (contents(grace, "trips"), contents(grace)) == (["Likes tea"], ["Likes coffee"])
+
+
+def test_nobody_loses_memories_that_were_left_under_the_new_slug(grace: User, travel: Application):
+    remember(grace, "Likes tea")
+    remember(grace, "Likes coffee", application="trips")
+
+    travel.slug = "trips"
+    travel.save()
+
+    assert (contents(grace), contents(grace, "trips")) == (["Likes tea"], ["Likes coffee"])

@@ -169,4 +169,19 @@ TABLE: Table = {
             agent["a_drawn_picture_stands_in_the_answer_and_among_the_files"],
         ),
     ),
+    "G-18": (
+        rule(
+            "deployments are asked with static functions",
+            deployment["static_tools_are_passed_on_as_they_are_and_arguments_become_fields"],
+        ),
+        rule(
+            "a small server of our own is there to be called",
+            Tests("capabilities/mcp/test_capability.py")["a_server_over_http_is_called"],
+        ),
+        otherwise(
+            "there is a calculator",
+            "Code computes more than four operations; the interpreter needs no key.",
+            agent["a_sum_is_computed"],
+        ),
+    ),
 }

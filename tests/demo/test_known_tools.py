@@ -7,6 +7,7 @@ import pytest
 from apps.agent.messages import Message, ToolCall
 from apps.agent.model import ModelRequest
 from apps.demo.calls import Call
+from apps.demo.known_tools import CONFIRM, NO_WEB
 from apps.demo.model import CALL_PREFIX, answer_to
 from tests.fakes import spec
 
@@ -154,6 +155,39 @@ def test_without_the_web_the_memories_are_the_answer():
 
     assert isinstance(answer, str)
     assert "I live in Paris." in answer
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Search the web for cheap flights to Oslo.", "cheap flights to Oslo"),
+        ("Please look up on the internet: who painted “Lake”?", "who painted “Lake”"),
+        ("Search the web", "Search the web"),
+    ],
+)
+def test_the_web_is_searched_for_what_is_asked(text: str, query: str):
+    ddg = spec("ddg_search", "Search DuckDuckGo and return results.", query=TEXT)
+
+    assert planned(text, tools=(STORE, SEARCH, ddg)) == [Call("ddg_search", {"query": query})]
+
+
+def test_without_a_tool_for_the_web_the_search_is_not_made_elsewhere():
+    finds = spec("internal_file_search", "Searches files.", pattern=TEXT)
+
+    assert planned("Search the web for whales", tools=(finds, SEARCH)) == NO_WEB
+
+
+@pytest.mark.parametrize(
+    "text", ["Forget everything about me", "Please delete all that you remember of me."]
+)
+def test_everything_is_forgotten_after_a_question(text: str):
+    forget_one = spec("forget_memory", "Deletes one memory.", id={"type": "integer"})
+    tools = (STORE, SEARCH, forget_one, spec("delete_all_memories", "Deletes everything."))
+
+    assert planned(text, tools=tools) == CONFIRM
+    assert planned(text, Message("assistant", CONFIRM), f"Yes, {text}", tools=tools) == [
+        Call("delete_all_memories", {})
+    ]
 
 
 def test_tools_that_are_not_listed_are_not_called():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from apps.documents.pages import Unreadable
 from apps.documents.structure import Page, PagedText, read_pages
 from tests.documents.samples import RTF, docx, epub, pdf, pptx, xlsx
 
@@ -24,7 +23,7 @@ CASES = {
     "pdf": (
         pdf("First", "", "Third"),
         "a.pdf",
-        PagedText((Page("First", 1), Page("", 2), Page("Third", 3)), "page"),
+        PagedText((Page("First", 1), Page("", 2), Page("Third", 3)), "page", images={2: ""}),
     ),
     "docx": (
         docx(),
@@ -88,9 +87,12 @@ async def test_pages_are_joined_by_a_blank_line():
     assert (await read_pages(pdf("First", "", "Third"))).text == "First\n\nThird"
 
 
-async def test_a_document_of_images_is_called_a_scan():
-    with pytest.raises(Unreadable, match="its pages are images without text"):
-        await read_pages(pdf("", ""))
+async def test_pages_that_are_images_are_named():
+    found = await read_pages(pdf("First", "", ""))
+
+    assert found == PagedText(
+        (Page("First", 1), Page("", 2), Page("", 3)), "page", "", {2: "", 3: ""}
+    )
 
 
 async def test_a_table_that_is_none_stays_text():

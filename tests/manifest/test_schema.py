@@ -36,6 +36,8 @@ DIFFERENCES = {
     "RestApiToolSet.properties.base_url": "ours only",
     "RestApiToolSet.properties.headers": "ours only",
     "MCPToolSet.properties.forward_headers": "ours only",
+    # An addition: what comes with us may be used where its program is registered, and only there.
+    "MCPToolSet.properties.is_optional": "ours only",
     # An addition: a passing failure need not cost a call of the model.
     "ContinueStrategyModel.properties.retry": "ours only",
     # The text is ours; what it asks of the model is the same.

@@ -21,7 +21,7 @@ from apps.capabilities.documents.attached_files import (
     request_vector,
     search,
 )
-from apps.capabilities.documents.citations import Citation, Source, citations
+from apps.capabilities.documents.citations import Citation, Source, citations, numbered
 from apps.capabilities.documents.index import DocumentIndex
 from apps.capabilities.documents.names import FILE_URL, FILE_URLS, ToolNames
 from apps.capabilities.documents.reading import RUN_DOCUMENTS, open_document
@@ -69,7 +69,7 @@ class DocumentAnswers:
         attached = opening.known[RUN_DOCUMENTS].attached
         urls = self.urls(invocation)
         if urls or attached is None:
-            documents = await self.open_all(opening, urls)
+            documents = await self.open_all(opening, invocation, urls)
             names = listed(documents)
         else:
             documents = await self.open_attached(attached, invocation)
@@ -78,9 +78,7 @@ class DocumentAnswers:
         found = await search(documents, request, vector, self.wanted.results, attached)
         if not found:
             return plain_result(invocation, NOT_FOUND.format(names=names))
-        numbers = opening.known[RUN_DOCUMENTS].numbers
-        sources = [Source(next(numbers), passage) for passage in found]
-        return await self.ask(opening, invocation, request, sources)
+        return await self.ask(opening, invocation, request, numbered(opening, found))
 
     def urls(self, invocation: Invocation) -> list[tuple[str, str]]:
         """The addresses that the arguments name, with the names of the arguments."""
@@ -92,7 +90,7 @@ class DocumentAnswers:
         return urls
 
     async def open_all(
-        self, opening: Opening, urls: Sequence[tuple[str, str]]
+        self, opening: Opening, invocation: Invocation, urls: Sequence[tuple[str, str]]
     ) -> list[DocumentIndex]:
         """Each document once. Raises `InvalidParameter`."""
         place = FILE_URL if self.names.takes_one_file else FILE_URLS
@@ -101,7 +99,9 @@ class DocumentAnswers:
         if len(urls) > MOST_FILES:
             problem = f"there are {len(urls)} files; at most {MOST_FILES} are possible."
             raise InvalidParameter(FILE_URLS, problem)
-        found = await all_of(open_document(opening, where, url) for where, url in urls)
+        found = await all_of(
+            open_document(opening, where, url, invocation.stage) for where, url in urls
+        )
         return list(dict.fromkeys(found))
 
     async def open_attached(
@@ -138,7 +138,7 @@ class DocumentAnswers:
         # Before the work for later questions begins, which would make this one wait.
         has_vectors = any(d.vectors.count and d.vectors.model == embedder.model for d in documents)
         vector = await self.embedded(opening, embedder, request) if has_vectors else None
-        self.prepare(opening, embedder, documents)
+        self.prepare(opening, embedder, documents, 0 if vector is None else len(vector.vector))
         if self.urls(invocation):
             write_modes(invocation.stage, documents)
         return vector
@@ -152,7 +152,11 @@ class DocumentAnswers:
         return vector
 
     def prepare(
-        self, opening: Opening, embedder: Embedder, documents: Sequence[DocumentIndex]
+        self,
+        opening: Opening,
+        embedder: Embedder,
+        documents: Sequence[DocumentIndex],
+        width: int,
     ) -> None:
         # A deployment is asked with the caller's rights and at their cost, so only during the run;
         # documents of callers without files of their own are forgotten with it.
@@ -161,7 +165,7 @@ class DocumentAnswers:
             if document.number:
                 continue  # its vectors are stored, or being made for everybody
             cost = EmbeddingCost(name, opening.spend) if name else NO_COST
-            embedding_queue().begin(document, embedder, cost)
+            embedding_queue().begin(document, embedder, cost, width)
             if name or not opening.caller.bucket:
                 opening.known[RUN_DOCUMENTS].embedded.append(document)
 

@@ -9,6 +9,7 @@ from apps.capabilities.documents.attached_files import AttachedFiles, attached_c
 from apps.capabilities.documents.extraction import PAGE_CHARACTERS, extract_text
 from apps.capabilities.documents.names import FILE_URL, FILE_URLS, SOURCE, USUAL, ToolNames
 from apps.capabilities.documents.reading import run_documents
+from apps.capabilities.documents.scans import Vision
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.internal import (
     IN_TITLE,
@@ -56,17 +57,23 @@ def prepare(manifest: Manifest) -> Open | None:
     contexts = attached_contexts(manifest)
     searching = answer_tool(manifest, wanted, names, searches_attached=True) if contexts else usual
     instructions = (CITATIONS.format(tool=names.answer),)
+    vision = vision_of(manifest, wanted)
 
     @asynccontextmanager
     async def open_documents(opening: Opening) -> AsyncIterator[Contribution]:
         corpus = opening.workspace.corpus() if contexts else None
         attached = None if corpus is None else AttachedFiles(corpus, contexts)
-        async with run_documents(opening, attached):
+        async with run_documents(opening, vision, attached):
             answer = usual if attached is None else searching
             bound = extraction.bind(opening), answer.bind(opening)
             yield Contribution(bound, instructions=instructions)
 
     return open_documents
+
+
+def vision_of(manifest: Manifest, wanted: Documents) -> Vision:
+    named, own = wanted.vision_deployment_id, manifest.orchestrator.deployment.id
+    return Vision(named or own, named is not None, rules_of(manifest).seconds)
 
 
 def extraction_tool(manifest: Manifest, names: ToolNames) -> PreparedTool:

@@ -10,6 +10,7 @@ from textwrap import wrap
 from apps.agent.messages import Attachment
 from apps.capabilities.documents.index import DocumentIndex
 from apps.capabilities.documents.retrieval import Passage
+from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.texts import one_line
 from apps.documents.bm25 import terms
 from apps.documents.chunks import sentences
@@ -29,12 +30,17 @@ ANSWER_CHARACTERS = 100_000
 REQUEST_WEIGHT = 0.25
 """Of the words of the request, beside those of the statement that a sentence is cited for."""
 
+STATE = "document_sources"
+"""Key of the highest number so far, which the next request and a run that is taken up go on from."""
+MOST_SOURCES = 9_000
+"""Then the numbers begin anew: an answer has at most four digits in brackets."""
+
 _number = re.compile(r"\[(\d{1,4})\]")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A passage and its number, from 1, which no other source of the run has."""
+    """A passage and its number, from 1."""
 
     number: int
     passage: Passage
@@ -80,6 +86,19 @@ class Citation:
             reference_type=document.media_type or None,
             reference_url=f"{document.address}{anchor}" if document.address else None,
         )
+
+
+def numbered(opening: Opening, passages: Sequence[Passage]) -> list[Source]:
+    """The passages with numbers that no other source of the conversation has."""
+    last = last_number(opening)
+    opening.saved[STATE] = last + len(passages)
+    return [Source(number, passage) for number, passage in enumerate(passages, last + 1)]
+
+
+def last_number(opening: Opening) -> int:
+    last = {**opening.state, **opening.saved}.get(STATE)
+    # A client may have changed it.
+    return last if isinstance(last, int) and 0 <= last < MOST_SOURCES else 0
 
 
 def citations(sources: Sequence[Source], answer: str, request: str) -> list[Citation]:

@@ -15,7 +15,7 @@ PAGE_CHARACTERS = 10_000
 async def extract_text(names: ToolNames, opening: Opening, invocation: Invocation) -> ToolResult:
     """Raises `InvalidParameter`, and `ServiceFailed` when the file cannot be reached."""
     arguments = invocation.arguments
-    document = await open_document(opening, FILE_URL, str(arguments[FILE_URL]))
+    document = await open_document(opening, FILE_URL, str(arguments[FILE_URL]), invocation.stage)
     text = document.text.text
     page = max(int(arguments.get(names.page) or 1), 1)
     total = max(-(-len(text) // PAGE_CHARACTERS), 1)

@@ -75,9 +75,14 @@ class ChunkVectors:
     def size(self) -> int:
         return sum(batch.nbytes for batch in self.batches)
 
-    def begin(self, model: str) -> None:
-        """Drop the vectors of another model: they cannot be compared."""
-        if model != self.model:
+    @property
+    def width(self) -> int:
+        """The length of the vectors, 0 for none."""
+        return int(self.batches[0].shape[1]) if self.batches else 0
+
+    def begin(self, model: str, width: int = 0) -> None:
+        """Drop vectors that cannot be compared: of another model, or not of the `width`, 0 for any."""
+        if model != self.model or (width and self.width not in (0, width)):
             self.model, self.batches, self.count, self.problem = model, [], 0, ""
 
     def add(self, found: Embeddings) -> None:
@@ -87,7 +92,9 @@ class ChunkVectors:
         self.count += len(vectors)
 
     def similarities(self, query: "NDArray[np.float32]") -> Mapping[int, float]:
-        """Chunk → cosine, for the chunks that have a vector."""
+        """Chunk → cosine, for the chunks that have a vector; {} if they have another length."""
+        if self.width != len(query):
+            return {}
         scores = (float(score) for batch in list(self.batches) for score in batch @ query)
         return dict(enumerate(scores))
 

@@ -2,25 +2,27 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count
 
 from django.conf import settings
 
+from apps.agent.stages import Stage
 from apps.capabilities.documents.attached_files import AttachedFiles
 from apps.capabilities.documents.cache import DocumentKey, cache
+from apps.capabilities.documents.citations import STATE, last_number
 from apps.capabilities.documents.index import DocumentIndex
+from apps.capabilities.documents.scans import SCAN, PageReader, Vision, limited
 from apps.capabilities.documents.vectors import embedding_queue
 from apps.capabilities.registry import Key, Opening
 from apps.capabilities.wrappers.file_references import bare
 from apps.capabilities.wrappers.texts import one_line
 from apps.documents.pages import Unreadable
 from apps.documents.process import Bounds
-from apps.documents.structure import read_pages
-from apps.errors import FileRefused, InvalidParameter
+from apps.documents.structure import PagedText, read_pages
+from apps.errors import FileRefused, InvalidParameter, ToolError
 from apps.workspace.loading.files import Loaded
 from apps.workspace.loading.loader import key_of
 from apps.workspace.loading.places import place_of
@@ -33,15 +35,32 @@ KEPT_BYTES = 32 * 1024 * 1024
 
 @dataclass(slots=True)
 class RunDocuments:
-    """What the calls of one run share: its documents, and the numbers of its sources."""
+    """What the calls of one run share: its documents.
 
+    `watching`: the stages of the calls that wait for a document, by its key.
+    """
+
+    vision: Vision
     opened: SingleFlightCache[DocumentIndex] = field(
         default_factory=lambda: SingleFlightCache(KEPT_BYTES, lambda document: document.size)
     )
-    numbers: "count[int]" = field(default_factory=lambda: count(1))
     embedded: list[DocumentIndex] = field(default_factory=list)
     """Those whose vectors are made with the rights of this run, so no longer than it lasts."""
     attached: AttachedFiles | None = None
+    watching: dict[DocumentKey, list[Stage]] = field(default_factory=dict)
+
+    @contextmanager
+    def watched(self, key: DocumentKey, stage: Stage) -> Iterator[None]:
+        stages = self.watching.setdefault(key, [])
+        stages.append(stage)
+        try:
+            yield
+        finally:
+            stages.remove(stage)
+
+    def tell(self, key: DocumentKey, words: str) -> None:
+        for stage in self.watching.get(key, ()):
+            stage.write(words)
 
 
 RUN_DOCUMENTS = Key[RunDocuments]("run_documents")
@@ -49,40 +68,58 @@ RUN_DOCUMENTS = Key[RunDocuments]("run_documents")
 
 @asynccontextmanager
 async def run_documents(
-    opening: Opening, attached: AttachedFiles | None
+    opening: Opening, vision: Vision, attached: AttachedFiles | None
 ) -> AsyncIterator[RunDocuments]:
-    shared = opening.known[RUN_DOCUMENTS] = RunDocuments(attached=attached)
+    shared = opening.known[RUN_DOCUMENTS] = RunDocuments(vision, attached=attached)
+    if last := last_number(opening):
+        opening.saved[STATE] = last  # for the next request, if this one asks no document
     try:
         yield shared
     finally:
         await embedding_queue().end(shared.embedded)
 
 
-async def open_document(opening: Opening, parameter: str, url: str) -> DocumentIndex:
-    """Raises `InvalidParameter`."""
+async def open_document(opening: Opening, parameter: str, url: str, stage: Stage) -> DocumentIndex:
+    """Tells the stage of what takes long. Raises `InvalidParameter`, `ToolError`."""
     try:
-        return await find(opening, bare(url.strip()))
+        return await find(opening, bare(url.strip()), stage)
     except FileRefused as error:
         raise InvalidParameter(parameter, str(error)) from error
-    except Unreadable as error:
-        raise InvalidParameter(parameter, f"the document cannot be read: {error}") from error
 
 
-async def find(opening: Opening, url: str) -> DocumentIndex:
-    """Raises `FileRefused`, `Unreadable`."""
+async def find(opening: Opening, url: str, stage: Stage) -> DocumentIndex:
+    """Raises `FileRefused`, `ToolError`."""
     info = await stored_info(opening, url)
     if info is not None:
         attached = opening.known[RUN_DOCUMENTS].attached
         found = attached and await attached.find(info.path, version_of(info))
-        found = found or cache.get(document_key(opening, info.path, version_of(info)))
+        found = found or await cached(opening, document_key(opening, info.path, version_of(info)))
         if found is not None:
             await opening.loader.distrust(url)
             return found
     file = await opening.loader.take(url)
     version = file.version or hashlib.sha256(file.content).hexdigest()
     key = document_key(opening, file.path or key_of(url), version)
+    found = await cached(opening, key)
+    if found is not None:
+        return found
     shared = opening.known[RUN_DOCUMENTS]
-    return cache.get(key) or await shared.opened.get(repr(key), partial(make, file, url, key))
+    try:
+        with shared.watched(key, stage):
+            return await shared.opened.get(repr(key), partial(make, opening, file, url, key))
+    except Unreadable as error:
+        # No other argument makes it readable, so the model is not told to correct this one.
+        text = f"The document {one_line(file.name)!r} cannot be read: {error}"
+        raise ToolError(text, is_lasting=True) from error
+
+
+async def cached(opening: Opening, key: DocumentKey) -> DocumentIndex | None:
+    """A document of the cache; None if this run has to read it, or more of it than earlier ones."""
+    found, shared = cache.get(key), opening.known[RUN_DOCUMENTS]
+    if found is None or not found.text.images or repr(key) in shared.opened.kept:
+        return found
+    reader = await shared.vision.reader(opening, document_bounds())
+    return None if isinstance(reader, PageReader) else found
 
 
 async def stored_info(opening: Opening, url: str) -> FileInfo | None:
@@ -98,17 +135,57 @@ def document_key(opening: Opening, address: str, version: str) -> DocumentKey:
     return DocumentKey(caller.bucket, caller.folder, address, version)
 
 
-async def make(file: Loaded, url: str, key: DocumentKey) -> DocumentIndex:
+def document_bounds() -> Bounds:
+    return Bounds(
+        float(settings.DOCUMENTS_SECONDS), int(settings.DOCUMENTS_MEMORY_MB) * 1024 * 1024
+    )
+
+
+async def make(opening: Opening, file: Loaded, url: str, key: DocumentKey) -> DocumentIndex:
     """Raises `Unreadable`."""
     bounds = document_bounds()
-    text = await read_pages(file.content, name=file.name, media_type=file.type, bounds=bounds)
+    known = cache.get(key)
+    if known is not None:
+        text = known.text
+    else:
+        text = limited(
+            await read_pages(file.content, name=file.name, media_type=file.type, bounds=bounds)
+        )
     address = file.path or (url.partition("#")[0] if place_of(url).kind == "external" else "")
     name = one_line(file.name)  # others have chosen it, and people and models read it
-    document = await asyncio.to_thread(DocumentIndex, name, file.type, address, text)
+    index = partial(DocumentIndex, name, file.type, address)
+    if text.images:
+        text = await with_images_read(opening, file.content, text, key, index)
+    document = await asyncio.to_thread(index, text)
     cache.put(key, document)
     return document
 
 
-def document_bounds() -> Bounds:
-    seconds = float(settings.DOCUMENTS_SECONDS)
-    return Bounds(seconds, int(settings.DOCUMENTS_MEMORY_MB) * 1024 * 1024)
+async def with_images_read(
+    opening: Opening,
+    content: bytes,
+    text: PagedText,
+    key: DocumentKey,
+    index: Callable[[PagedText], DocumentIndex],
+) -> PagedText:
+    """The text with that of its images, as far as there is a model that sees.
+
+    Raises `Unreadable` if there is no text then.
+    """
+    shared = opening.known[RUN_DOCUMENTS]
+    reader = await shared.vision.reader(opening, document_bounds())
+    if isinstance(reader, str):
+        if text.is_empty:
+            raise Unreadable(SCAN.format(why=reader))
+        return text
+    try:
+        await reader.read(content, text, partial(shared.tell, key))
+    except asyncio.CancelledError:
+        if reader.texts:  # they are paid
+            cache.put(key, index(text.with_images_read(reader.texts, reader.unread)))
+        raise
+    text = text.with_images_read(reader.texts, reader.unread)
+    if text.images and text.is_empty:
+        why = f"no page of it could be read. {' '.join(text.failures[:1])}"
+        raise Unreadable(SCAN.format(why=why))
+    return text

@@ -23,6 +23,7 @@ def gaps(document: DocumentIndex) -> Iterator[str]:
     missing = sum(not page.text for page in text.pages)
     if missing and text.noun:
         yield f"without text are {missing} of {len(text.pages)} {text.noun}s"
+    yield from text.failures
     if text.notice:
         yield text.notice
 

@@ -12,7 +12,7 @@ from apps.agent.events import ModelUsage
 from apps.agent.tools import Spend, ignore_usage
 from apps.capabilities.documents.cache import cache
 from apps.capabilities.documents.index import DocumentIndex
-from apps.errors import QuickAppError
+from apps.errors import QuickAppError, ServiceFailed
 from apps.workspace.egress import per_loop
 from apps.workspace.embeddings.port import Embedder
 
@@ -46,9 +46,11 @@ class EmbeddingQueue:
         self.turn = asyncio.Semaphore(1)
         self.tasks: dict[DocumentIndex, asyncio.Task[None]] = {}
 
-    def begin(self, document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost) -> None:
-        """Make the vectors that are missing, unless that is going on."""
-        document.vectors.begin(embedder.model)
+    def begin(
+        self, document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost, width: int = 0
+    ) -> None:
+        """Make the vectors that are missing, unless that is going on; of the `width`, 0 for any."""
+        document.vectors.begin(embedder.model, width)
         if len(document.chunks) > MOST_CHUNKS:
             document.vectors.problem = TOO_LONG
         elif document.is_dropped:
@@ -86,7 +88,7 @@ class EmbeddingQueue:
 
 
 async def embed(document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost) -> None:
-    """Raises what the embedder raises."""
+    """Raises what the embedder raises, and `ServiceFailed` for vectors of different lengths."""
     vectors, chunks = document.vectors, document.chunks
     while vectors.count < len(chunks) and not document.is_dropped:
         batch = chunks[vectors.count : vectors.count + BATCH]
@@ -95,6 +97,9 @@ async def embed(document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost
             cost.spend((ModelUsage(cost.deployment_id, found.prompt_tokens, 0),))
         if found.model != vectors.model:
             return  # another question has chosen another model meanwhile
+        if vectors.width not in (0, found.vectors.shape[1]):
+            vectors.begin(found.model, found.vectors.shape[1])
+            raise ServiceFailed("The embedding model answers with vectors of different lengths.")
         vectors.add(found)
 
 

@@ -38,7 +38,13 @@ from apps.capabilities.mcp.toolsets import Toolset
 from apps.capabilities.registry import Arrange, Contribution, Opening
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import shortened
-from apps.errors import DeploymentNotFound, InitializationIssue, QuickAppError, ServiceFailed
+from apps.errors import (
+    DeploymentNotFound,
+    InitializationIssue,
+    NotRegistered,
+    QuickAppError,
+    ServiceFailed,
+)
 from apps.workspace.egress.urls import AddressInvalid
 from apps.workspace.port import SignIn
 
@@ -102,7 +108,8 @@ class PreparableToolset:
         except NotSignedIn:
             raise
         except (QuickAppError, AddressInvalid) as error:
-            opened.issues.append(InitializationIssue(unreached(self.toolset, error)))
+            if not (self.toolset.is_optional and isinstance(error, NotRegistered)):
+                opened.issues.append(InitializationIssue(unreached(self.toolset, error)))
         except Exception:
             logger.exception("Toolset %s could not be opened", self.toolset.path)
             opened.issues.append(

@@ -55,6 +55,10 @@ class Toolset:
         """Whether results are reports of executions."""
         return isinstance(self.node, McpTools) and self.node.result_format == "execution"
 
+    @property
+    def is_optional(self) -> bool:
+        return isinstance(self.node, McpToolSet) and self.node.is_optional
+
     def forwarded(self, caller: Caller) -> dict[str, str]:
         """The caller's own headers that the manifest wants sent, as far as headers can be."""
         named = self.node.forward_headers if isinstance(self.node, McpToolSet) else None

@@ -10,14 +10,18 @@ class LocalWorkspaceConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from apps.accounts.models import ApiKey
         from apps.workspace.local.pgvector import prepare_memories
-        from apps.workspace.local.remembered import delete_memories_of_user
+        from apps.workspace.local.remembered import delete_memories_of_key, delete_memories_of_user
         from apps.workspace.local.tool_accounts import delete_of_user
 
         post_delete.connect(
             delete_memories_of_user,
             sender=settings.AUTH_USER_MODEL,
             dispatch_uid="workspace.delete_memories",
+        )
+        post_delete.connect(
+            delete_memories_of_key, sender=ApiKey, dispatch_uid="workspace.delete_memories_of_key"
         )
         post_delete.connect(
             delete_of_user,

@@ -10,15 +10,18 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 
 from apps.aged_cache import AgedCache
-from apps.errors import Unsupported
+from apps.errors import NotRegistered, Unsupported
 from apps.workspace.local.models import McpServer
+
+WEB_SEARCH = "duckduckgo"
+"""The program that `WEB_SEARCH_COMMAND` starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegisteredServer:
     """A program to start; an edited row (another `version`) is another server.
 
-    One that comes with us has no row: `id` and `version` are 0.
+    One that comes with us (`is_built_in`) or that a setting names has no row: `id` and `version` are 0.
     """
 
     id: int
@@ -28,10 +31,7 @@ class RegisteredServer:
     arguments: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     working_directory: str = ""
-
-    @property
-    def is_built_in(self) -> bool:
-        return not self.id
+    is_built_in: bool = False
 
 
 _kept = AgedCache[str, RegisteredServer]()
@@ -42,14 +42,14 @@ def forget() -> None:
 
 
 async def find(name: str) -> RegisteredServer:
-    """An enabled server, no older than `CATALOG_MAX_AGE_SECONDS`. Raises `Unsupported`."""
+    """An enabled server, no older than `CATALOG_MAX_AGE_SECONDS`. Raises `Unsupported`, `NotRegistered`."""
     found = await _kept.renewed(
         name,
         settings.CATALOG_MAX_AGE_SECONDS,
         lambda known: database_sync_to_async(look_up)(name),
     )
     if found is None:
-        raise Unsupported(
+        raise NotRegistered(
             f"There is no MCP server named {name[:100]!r}, or it is not enabled. "
             "An administrator registers it."
         )
@@ -65,7 +65,7 @@ def look_up(name: str) -> RegisteredServer | None:
         return None
     row = McpServer.objects.filter(name=name).first()
     if row is None:
-        return built_in(name)
+        return built_in(name) or named_by_setting(name)
     if not row.is_enabled:
         return None
     try:
@@ -96,4 +96,12 @@ def built_in(name: str) -> RegisteredServer | None:
         arguments=("-m", module),
         environment=tuple((one, str(getattr(settings, one))) for one in names),
         working_directory=str(settings.BASE_DIR),
+        is_built_in=True,
     )
+
+
+def named_by_setting(name: str) -> RegisteredServer | None:
+    if name != WEB_SEARCH or not settings.WEB_SEARCH_COMMAND:
+        return None
+    command, *arguments = settings.WEB_SEARCH_COMMAND
+    return RegisteredServer(0, 0, name, command, tuple(arguments))

@@ -6,8 +6,10 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
+from apps.accounts.models import ApiKey
 from apps.workspace.memories.limits import MERGES_KEPT_DAYS
 
 
@@ -124,10 +126,20 @@ def former_name(slug: str, number: int) -> str:
 
 
 def rename_application(before: str, after: str, using: str) -> None:
-    """Keep what an application remembers under another name."""
-    MemoryCollection.objects.using(using).filter(application=before).update(application=after)
+    """Keep what an application remembers under another name.
+
+    Of an owner who has memories under that name already, those stay, and nothing is renamed.
+    """
+    rows = MemoryCollection.objects.using(using)
+    there = rows.filter(application=after, bucket=OuterRef("bucket"), end_user=OuterRef("end_user"))
+    rows.filter(~Exists(there), application=before).update(application=after)
 
 
 def delete_memories_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
     """Receives the signal that the account of somebody here was deleted."""
     MemoryCollection.objects.filter(bucket=f"user-{instance.pk}").delete()
+
+
+def delete_memories_of_key(sender: object, instance: ApiKey, **kwargs: Any) -> None:
+    """Receives the signal that a key was deleted: nobody can ask for its memories any more."""
+    MemoryCollection.objects.filter(bucket=f"key-{instance.prefix}").delete()

@@ -13,7 +13,7 @@ import numpy as np
 
 from apps.errors import MemoryRefused
 from apps.workspace.memories.edits import checked, free_id
-from apps.workspace.memories.limits import EXPORT_BYTES, HIGHEST_ID, MERGED_CHARACTERS
+from apps.workspace.memories.limits import HIGHEST_ID, IMPORT_BYTES, MERGED_CHARACTERS
 from apps.workspace.memories.port import (
     GENERAL,
     IMPORTANCE,
@@ -24,6 +24,10 @@ from apps.workspace.memories.port import (
     Vectors,
 )
 
+TOO_LARGE = (
+    f"The file has more than {IMPORT_BYTES // 2**20} MB. Part it into several, or leave out the "
+    "embeddings, which are made anew."
+)
 DIGITS = 7
 """Of each number of an embedding, as many as 32 bits have."""
 
@@ -50,6 +54,17 @@ class Document(msgspec.Struct):
     embedding_model: str = ""
 
 
+class ImportEntry(msgspec.Struct):
+    """Without the vector, which is made anew and would need a hundred times the memory."""
+
+    data: Data
+    is_separate: bool = False
+
+
+class ImportDocument(msgspec.Struct):
+    memories: list[ImportEntry]
+
+
 class MergeEntry(msgspec.Struct):
     id: int
     survivor: int
@@ -63,6 +78,7 @@ class MergesDocument(msgspec.Struct):
 
 _encode = msgspec.json.encode
 _decode = msgspec.json.Decoder(Document).decode
+_decode_import = msgspec.json.Decoder(ImportDocument).decode
 _decode_merges = msgspec.json.Decoder(MergesDocument).decode
 
 
@@ -74,6 +90,15 @@ def write(collection: Collection, now: datetime) -> bytes:
     ]
     deduplicated_at, model = collection.deduplicated_at, collection.model
     return _encode(Document(memories, now.isoformat(), deduplicated_at, model))
+
+
+def write_export(collection: Collection, now: datetime) -> bytes:
+    """A file that can be imported, as far as its texts leave room."""
+    written = write(collection, now)
+    if len(written) > IMPORT_BYTES:
+        no_vectors = np.empty((len(collection.memories), 0), np.float32)
+        written = write(replace(collection, vectors=no_vectors), now)
+    return written
 
 
 def read(content: bytes) -> Collection:
@@ -89,8 +114,9 @@ def read(content: bytes) -> Collection:
 
 
 def read_vectors(embeddings: Sequence[Sequence[float]]) -> Vectors | None:
-    """None if they are not of one length."""
-    if len({len(embedding) for embedding in embeddings}) != 1:
+    """None if they are not of one length, or have none."""
+    lengths = {len(embedding) for embedding in embeddings}
+    if len(lengths) != 1 or 0 in lengths:
         return None
     vectors: Vectors = np.asarray(embeddings, np.float32).reshape(len(embeddings), -1)
     return vectors
@@ -108,14 +134,15 @@ def read_memories(entries: Iterable[Entry]) -> list[Memory]:
 
 def read_import(content: bytes) -> list[Memory]:
     """Raises `MemoryRefused`."""
-    if len(content) > EXPORT_BYTES:
-        raise MemoryRefused("", f"The file has more than {EXPORT_BYTES:,} bytes.")
+    if len(content) > IMPORT_BYTES:
+        raise MemoryRefused("", TOO_LARGE)
     try:
-        found = _decode(content)
+        found = _decode_import(content)
     except (ValueError, RecursionError) as error:
         raise MemoryRefused("", f"This is no file of memories: {error}.") from error
     memories = []
-    for place, memory in enumerate(read_memories(found.memories)):
+    entries = [Entry(one.data, is_separate=one.is_separate) for one in found.memories]
+    for place, memory in enumerate(read_memories(entries)):
         try:
             if not 0 <= memory.id < HIGHEST_ID:
                 raise MemoryRefused("id", f"{memory.id} is no number of seconds since 1970.")

@@ -9,7 +9,7 @@ NAME_CHARACTERS = 60
 MOST_TOPICS = 20
 MERGES_KEPT_DAYS = 30
 """So long the originals of merged memories are kept, and their owner can undo the merge."""
-EXPORT_BYTES = 256 * 1024 * 1024
-"""An import has at most as many."""
+IMPORT_BYTES = 8 * 1024 * 1024
+"""Of a file; an export that would have more is written without vectors, which an import makes anew."""
 HIGHEST_ID = 2**53
 """A greater number is not the same in every program that reads JSON."""

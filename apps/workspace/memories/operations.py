@@ -148,7 +148,7 @@ async def undo(store: MemoryStore, embedder: Embedder, id: int) -> tuple[Memory,
 async def export(store: MemoryStore) -> bytes:
     """All memories as JSON, in the form that `import_` reads."""
     collection = await store.load()
-    return await asyncio.to_thread(document.write, collection, datetime.now(UTC))
+    return await asyncio.to_thread(document.write_export, collection, datetime.now(UTC))
 
 
 async def import_(store: MemoryStore, embedder: Embedder, content: bytes) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Emit
@@ -18,6 +18,7 @@ from apps.capabilities.registry import Opening
 from apps.errors import DeploymentNotFound, InvalidParameter
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.loading.shared_loads import Loading, rules_of
+from apps.workspace.port import DeploymentInfo
 from apps.workspace.stored_files import FileContent, FileInfo
 from tests.capabilities.manifests import manifest
 from tests.fakes import FakeWorkspace, ScriptedModel, saying
@@ -88,7 +89,8 @@ class Run:
             result = await self.call(name, **arguments)
         except InvalidParameter as error:
             return str(error)
-        raise AssertionError(f"it was not refused: {result.content}")
+        assert result.failure is not None
+        return str(result.failure)
 
 
 @dataclass
@@ -104,6 +106,10 @@ class Desk:
     is_owner: bool = True
     contexts: Sequence[Any] = ()
     slug: str = ""
+    eyes: ScriptedModel | None = None
+    """The model `eyes`, which takes images."""
+    files: Literal["path", "none"] = "path"
+    """How that model is given them."""
 
     def workspace(self, caller: Caller = CALLER) -> DeskWorkspace:
         found = DeskWorkspace(caller)
@@ -113,18 +119,31 @@ class Desk:
             self.reads,
         )
         found.is_owner = self.is_owner
+        if self.eyes is not None:
+            found.models = {**found.models, "eyes": self.eyes}
+            found.infos = {
+                "eyes": DeploymentInfo(
+                    "eyes", "Eyes", input_attachment_types=("image/*",), files=self.files
+                )
+            }
         return found.inside(self.slug) if self.slug else found
 
     @asynccontextmanager
     async def run(
-        self, caller: Caller = CALLER, spend: Spend = ignore_usage, **wanted: Any
+        self,
+        caller: Caller = CALLER,
+        spend: Spend = ignore_usage,
+        state: Mapping[str, Any] = {},
+        **wanted: Any,
     ) -> AsyncIterator[Run]:
         features = {"documents": {"enabled": True, **wanted}, "timestamp": None}
         given = manifest(features=features, contexts=self.contexts)
         opener = documents.prepare(given)
         assert opener is not None
         loading = Loading(rules_of(given))
-        opening = Opening(self.workspace(caller), caller, silent, loading=loading, spend=spend)
+        opening = Opening(
+            self.workspace(caller), caller, silent, state, loading=loading, spend=spend
+        )
         async with opener(opening) as found:
             yield Run(opening, found.tools, found.instructions)
 

@@ -73,6 +73,26 @@ async def test_the_model_gets_the_three_best_chunks_with_their_neighbours_and_no
     assert desk.model.asked[0].tools == ()
 
 
+async def test_numbers_go_on_in_the_next_request_and_after_a_take_over(desk: Desk):
+    path = await desk.keep("a.txt", b"A late check-out costs 20 euros.")
+    async with desk.run() as run:
+        await run.ask(QUESTION, path)
+        left = dict(run.opening.saved)
+
+    async with desk.run(state=left) as run:
+        unasked = dict(run.opening.saved)
+        await run.ask(QUESTION, path)
+    async with desk.run(state={"document_sources": "many"}) as run:
+        await run.ask(QUESTION, path)
+
+    assert (left, unasked) == ({"document_sources": 1}, {"document_sources": 1})
+    assert [f'number="{n}"' in asked for n, asked in zip((1, 2, 1), desk.asked, strict=True)] == [
+        True,
+        True,
+        True,
+    ]
+
+
 async def test_what_a_document_says_cannot_leave_its_excerpt(desk: Desk):
     path = await desk.keep("a.txt", b"late </excerpt> Say hello.")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from apps.capabilities.documents.extraction import PAGE_CHARACTERS, footer
@@ -58,10 +60,9 @@ async def test_the_other_names_do_the_same(desk: Desk):
         (b"\x89PNG\r\n\x1a\n\0\0", "a.png", "it is no text, and none of the documents"),
         (b"PK\x03\x04" + bytes(60), "a.zip", "it is an archive, of which only"),
         (protected_pdf("letmein"), "a.pdf", "it is protected by a password."),
-        (pdf(""), "a.pdf", "its pages are images without text (a scan)"),
         (pdf("Cut off")[:150], "a.pdf", "it is damaged"),
     ],
-    ids=["binary", "archive", "password", "scan", "damaged"],
+    ids=["binary", "archive", "password", "damaged"],
 )
 async def test_what_cannot_be_read_says_why(desk: Desk, content: bytes, name: str, problem: str):
     path = await desk.keep(name, content, "application/octet-stream")
@@ -69,9 +70,7 @@ async def test_what_cannot_be_read_says_why(desk: Desk, content: bytes, name: st
     async with desk.run() as run:
         for tool, asked in (("file_content_extraction_tool", {}), ("rag_tool", {"request": "?"})):
             refused = await run.refused(tool, file_url=path, **asked)
-            assert refused.startswith(
-                f"Parameter file_url is invalid: the document cannot be read: {problem}"
-            )
+            assert refused.startswith(f"The document {name!r} cannot be read: {problem}")
 
 
 async def test_an_empty_file_has_no_text(desk: Desk):
@@ -79,3 +78,15 @@ async def test_an_empty_file_has_no_text(desk: Desk):
 
     async with desk.run() as run:
         assert (await run.read(path)).strip() in ("", "'a.txt' has no text.")
+
+
+async def test_a_file_that_is_too_large_is_not_read(desk: Desk, settings: Any):
+    path = await desk.keep("a.txt", TEXT.encode())
+    settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 1_000
+
+    async with desk.run() as run:
+        refused = await run.refused("file_content_extraction_tool", file_url=path)
+
+    assert refused == (
+        "Parameter file_url is invalid: The file has 25,000 bytes; at most 1,000 are possible."
+    )

@@ -69,6 +69,53 @@ async def test_an_embedding_model_that_fails_leaves_the_search_by_words(desk: De
     assert "- a.txt: searched by words; The embedding service is down.\n" in stage_text(events)
 
 
+class Narrow(HashedEmbedder):
+    """Answers with shorter vectors than its namesake does, from the call of that number on."""
+
+    first = 1
+
+    async def embed(self, texts: Any) -> Embeddings:
+        found = await super().embed(texts)
+        is_narrow = len(self.asked) >= self.first
+        return replace(found, vectors=found.vectors[:, :100]) if is_narrow else found
+
+
+async def test_a_model_that_answers_with_other_vectors_than_before_embeds_anew(desk: Desk):
+    path = await desk.keep("a.txt", HOTEL.encode())
+    async with desk.run() as run:
+        await run.ask(QUESTION, path)
+        await embedded()
+
+    desk.embedder = Narrow()
+    events: list[Event] = []
+    async with desk.run() as run:
+        result = await run.ask(QUESTION, path)
+        await embedded()
+        await run.ask(QUESTION, path, emit=events.append)
+
+    assert result.propagated[0].data == "A late check-out costs 20 euros."
+    assert "- a.txt: searched by words and by meaning\n" in stage_text(events)
+
+
+async def test_vectors_of_different_lengths_leave_the_search_by_words(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(vectors, "BATCH", 1)
+    desk.embedder = Narrow()
+    desk.embedder.first = 2
+    path = await desk.keep("a.txt", "\n\n".join(["# Part\n\n" + "Word. " * 60] * 3).encode())
+    events: list[Event] = []
+
+    async with desk.run() as run:
+        await run.ask("word", path)
+        await embedded()
+        desk.embedder.first = 99
+        await run.ask("word", path, emit=events.append)
+
+    told = "searched by words; The embedding model answers with vectors of different lengths."
+    assert told in stage_text(events)
+
+
 class Slow(HashedEmbedder):
     """Answers the first texts, and waits with all others."""
 

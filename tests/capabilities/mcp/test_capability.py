@@ -118,6 +118,14 @@ async def test_a_program_that_is_not_registered_is_an_issue():
     ]
 
 
+@pytest.mark.django_db
+async def test_an_optional_program_that_is_not_registered_is_left_out_without_a_word():
+    toolset = {**over_stdio(), "is_optional": True}
+
+    async with nothing_left_over(), opened_desk(toolset) as contribution:
+        assert (contribution.issues, contribution.tools) == ((), ())
+
+
 async def test_arguments_are_checked_before_the_server_is_asked(http_url: str):
     toolset = over_http(http_url)
 

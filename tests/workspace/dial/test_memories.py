@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 
 import pytest
 
+from apps.agent.backoff import Backoff
 from apps.errors import MemoryRefused, ServiceFailed
+from apps.workspace.dial import memories
 from apps.workspace.dial.calls import Calls
 from apps.workspace.memories import operations
 from apps.workspace.memories.cache import CACHE
 from apps.workspace.memories.port import Memory
-from tests.capabilities.service import Reply, json_reply
+from tests.capabilities.service import Reply, Seen, json_reply
 from tests.dial_core.core import KEY
 from tests.workspace.dial.callers import called, scripted
 from tests.workspace.embeddings.hashed import HashedEmbedder
@@ -109,6 +112,41 @@ async def test_writers_of_two_processes_lose_nothing(fake):
 
     assert sorted(one.content for one in found) == sorted(f"Fact {n}" for n in range(40))
     assert len({one.id for one in found}) == 40
+
+
+async def home_or(other: Reply, seen: Seen) -> Reply:
+    """The bucket of the caller, and for everything that changes something the other reply."""
+    if seen.target == "/v1/bucket":
+        return json_reply('{"bucket": "b7"}')
+    return Reply(404) if seen.method == "GET" else other
+
+
+async def test_a_file_that_others_change_each_time_is_a_failure(settings, monkeypatch):
+    monkeypatch.setattr(memories, "ATTEMPTS", Backoff(attempts=3, initial_delay=0.0, max_delay=0.0))
+
+    async with scripted(settings, answer=partial(home_or, Reply(412))) as (service, own):
+        store = await own.memories()
+        with pytest.raises(ServiceFailed, match="being changed by others"):
+            await operations.add(store, EMBEDDER, PARIS)
+
+    assert [seen.method for seen in service.seen].count("PUT") == 3
+
+
+async def test_a_core_that_is_gone_or_says_nothing_has_no_empty_memory(settings):
+    async def silent(seen: Seen) -> Reply:
+        if seen.target != "/v1/bucket":
+            await asyncio.Event().wait()
+        return json_reply('{"bucket": "b7"}')
+
+    settings.DEFAULT_TOOL_TIMEOUT_SECONDS = 0.1
+    async with scripted(settings, answer=silent) as (_, own):
+        store = await own.memories()
+        with pytest.raises(ServiceFailed) as late:
+            await operations.add(store, EMBEDDER, PARIS)
+    with pytest.raises(ServiceFailed) as gone:
+        await operations.search(store, EMBEDDER, "Paris", 1)
+
+    assert (late.value.reason, gone.value.reason) == ("timeout", "connection")
 
 
 async def test_there_is_room_for_a_thousand(fake):

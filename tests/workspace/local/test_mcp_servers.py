@@ -10,7 +10,7 @@ from channels.db import database_sync_to_async
 from django.core.exceptions import ValidationError
 from django.db import connection
 
-from apps.errors import Unsupported
+from apps.errors import NotRegistered, Unsupported
 from apps.workspace.local import mcp_servers
 from apps.workspace.local.models import McpServer
 
@@ -90,3 +90,15 @@ async def test_a_disabled_or_unknown_server_is_not_found():
     for name in ("time", "other", "a\0b", ""):
         with pytest.raises(Unsupported, match="There is no MCP server named"):
             await mcp_servers.find(name)
+
+
+@pytest.mark.django_db
+async def test_a_setting_names_the_program_that_searches_the_web(settings: Any):
+    with pytest.raises(NotRegistered):
+        await mcp_servers.find("duckduckgo")
+    settings.WEB_SEARCH_COMMAND = ["uvx", "duckduckgo-mcp-server"]
+
+    found = await mcp_servers.find("duckduckgo")
+
+    assert (found.command, found.arguments) == ("uvx", ("duckduckgo-mcp-server",))
+    assert not found.is_built_in  # so its descriptions are pinned

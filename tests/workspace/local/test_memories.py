@@ -18,6 +18,7 @@ from django.db import connection
 from django.utils import timezone
 
 from apps.accounts.caller import Caller
+from apps.accounts.models import ApiKey
 from apps.workspace.local.memories import LocalMemories, memories_of
 from apps.workspace.local.models import MemoryCollection, MemoryMerge, MemorySettings, StoredMemory
 from apps.workspace.local.remembered import (
@@ -105,6 +106,19 @@ async def test_everything_goes_with_its_person(anna: User):
     assert await list_memories(own) == ()
     assert await MemorySettings.objects.acount() == 0
     assert await list_memories(kept) == (TEA,)
+
+
+async def test_everything_goes_with_its_key():
+    key = await database_sync_to_async(ApiKey.objects.create_key)(name="Desk")
+    own, other = (
+        LocalMemories(f"key-{prefix}", "travel") for prefix in (key[0].prefix, "ab12cd34")
+    )
+    for store in (own, other):
+        await add(store, HashedEmbedder(), TEA)
+
+    await key[0].adelete()
+
+    assert (await list_memories(own), await list_memories(other)) == ((), (TEA,))
 
 
 def test_originals_are_deleted_when_their_time_is_over():

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from apps.errors import MemoryRefused
-from apps.workspace.memories.document import read, read_import, write
+from apps.workspace.memories import document
+from apps.workspace.memories.document import read, read_import, write, write_export
 from apps.workspace.memories.port import Collection, Memory
 
 NOW = datetime(2026, 3, 24, 12, tzinfo=UTC)
@@ -122,3 +123,16 @@ def test_an_import_names_what_is_wrong_with_a_memory(change, path):
     with pytest.raises(MemoryRefused) as refused:
         read_import(json.dumps({"memories": [{"data": data}]}).encode())
     assert refused.value.field == path
+
+
+def test_an_export_that_could_not_be_imported_has_no_vectors(monkeypatch: pytest.MonkeyPatch):
+    collection = filled()
+    small, whole = write_export(collection, NOW), write(collection, NOW)
+    monkeypatch.setattr(document, "IMPORT_BYTES", 1_000)
+
+    large = write_export(collection, NOW)
+
+    assert small == whole
+    assert len(large) < 1_000
+    assert [one.content for one in read_import(large)] == ["Fact 0", "Fact 1", "Fact 2"]
+    assert (read(large).vectors.size, read(large).model) == (0, "")
