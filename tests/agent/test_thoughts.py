@@ -31,7 +31,8 @@ from apps.agent.messages import (
 from apps.agent.model import Delta, ModelRequest, StagePart
 from apps.agent.replies import RetryPolicy, ask, receive
 from apps.errors import ModelFailed
-from apps.workspace.openai.events import EventDecoder
+from apps.workspace.openai.events import CompletionEvents
+from apps.workspace.services.event_stream import EventDecoder
 from tests.fakes import (
     ScriptedModel,
     call_delta,
@@ -227,7 +228,7 @@ def test_a_token_without_a_thought_costs_no_call_and_no_event_more():
     bare, with_nulls = called_for({}), called_for(nothing)
 
     assert bare == with_nulls
-    assert (bare["feed"], bare["say"], bare["emit"], bare["decode_all"]) == (200, 100, 100, 100)
+    assert (bare["feed"], bare["say"], bare["emit"], bare["decode"]) == (200, 100, 100, 100)
     assert bare["read_chunk"] == 1, "all others have the same form"
     assert not bare.keys() & {"feed_rare", "read_loosely", "read_thought", "think"}
 
@@ -241,7 +242,7 @@ def called_for(more: dict[str, Any]) -> Counter[str]:
     def emit(event: Event) -> None:
         events.append(event)
 
-    assembly, decoder = Assembly(emit), EventDecoder()
+    assembly, decoder = Assembly(emit), EventDecoder(CompletionEvents())
     called: Counter[str] = Counter()
 
     def count(frame: Any, event: str, argument: Any) -> None:

@@ -1,6 +1,5 @@
 """Deployments: their keys can be set and removed, never read; their connections can be tested."""
 
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -24,9 +23,9 @@ from apps.console.admin.versioned_form import VersionedForm
 from apps.workspace.embeddings.probe import probe as probe_embedder
 from apps.workspace.local.deployments import read_row
 from apps.workspace.local.models import BUILT_IN_KINDS, Deployment
+from apps.workspace.local.providers import make_chat_model, make_embedder
 from apps.workspace.local.secrets import UnreadableSecret
-from apps.workspace.local.workspace import make_embedder
-from apps.workspace.openai.probe import probe
+from apps.workspace.services.probe import SECONDS, probe
 
 NO_KEY = "No key is stored."
 STORED = "A key is stored. Type another one to replace it."
@@ -145,12 +144,7 @@ def try_connection(deployment: Deployment) -> tuple[bool, str]:
     if deployment.kind == Deployment.Kind.EMBEDDING:
         found = async_to_sync(probe_embedder)(make_embedder(read_row(deployment)))
         return found.failed is None, found.text
-    result = async_to_sync(probe)(
-        base_url=deployment.base_url,
-        api_key=str(deployment.api_key or os.environ.get(deployment.api_key_env, "")),
-        model=deployment.model_name or deployment.deployment_id,
-        dial=deployment.features.get("dial") is True,
-    )
+    result = async_to_sync(probe)(make_chat_model(read_row(deployment), SECONDS))
     return result.failed is None, result.text
 
 

@@ -15,8 +15,9 @@ from apps.agent.messages import Attachment, Message, ToolCall
 from apps.agent.model import Delta, Finish, Model, ModelRequest, ReasoningDelta, ToolCallDelta
 from apps.agent.tools import ToolSpec
 from apps.errors import ModelFailed
-from apps.workspace.openai import clients
-from apps.workspace.openai.model import OpenAIModel, make_model
+from apps.workspace.openai.model import make_model
+from apps.workspace.services import client
+from apps.workspace.services.model import ServiceModel
 from tests.workspace.openai.service import (
     CHUNKED,
     CLOSE,
@@ -44,7 +45,7 @@ def _loopback(settings: Any) -> None:
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
-def model_of(running: Service, **options: Any) -> OpenAIModel[clients.Service]:
+def model_of(running: Service, **options: Any) -> ServiceModel[client.Service]:
     options = {"api_key": "key-1", "model": "m", "idle_seconds": 5.0, **options}
     return make_model(base_url=running.url, **options)
 

@@ -9,7 +9,7 @@ import pytest
 from apps.agent.messages import Message, Thoughts
 from apps.agent.model import ModelRequest
 from apps.errors import BadRequest
-from apps.workspace.openai.clients import encode_request
+from apps.workspace.openai.requests import encode_request
 
 MESSAGES = (Message("user", "Hi"),)
 
