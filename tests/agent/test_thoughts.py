@@ -28,7 +28,7 @@ from apps.agent.messages import (
     with_model_parts,
     without_thoughts,
 )
-from apps.agent.model import Delta, ModelRequest, StagePart
+from apps.agent.model import Delta, ModelRequest, StagePart, ThoughtPart
 from apps.agent.replies import RetryPolicy, ask, receive
 from apps.errors import ModelFailed
 from apps.workspace.openai.events import CompletionEvents
@@ -172,6 +172,17 @@ async def test_thoughts_are_kept_with_calls_of_tools_under_their_name_also_empty
         tool_calls=(ToolCall("1", "look", "{}"),),
         thoughts=Thoughts({"reasoning": words}, "gpt"),
     )
+
+
+async def test_the_parts_that_a_service_wants_back_are_kept_instead_of_what_was_shown():
+    deltas = [thinks("Hm."), ThoughtPart("blocks", '["Hm."]'), *calling(("1", "look", {}))]
+
+    events, reply = await said_of(*deltas)
+    _, without_calls = await said_of(ThoughtPart("blocks", '["Hm."]'), *saying("Four"))
+
+    assert reply.message.thoughts == Thoughts({"blocks": '["Hm."]'}, "gpt")
+    assert Reasoning(FIRST, "Hm.") in events
+    assert without_calls.message == Message("assistant", "Four")
 
 
 async def test_nothing_is_kept_of_a_service_that_tells_no_thoughts():
