@@ -24,7 +24,7 @@ if (place) {
         ? await response.json()
         : { ok: false, message: `The test could not be made (status ${response.status}).` };
       const names = outcome.models ?? [];
-      const more = names.length ? ` The service offers ${names.length} models, by name in the field above.` : "";
+      const more = names.length ? ` The service offers ${names.length} models; choose one at "Model name".` : "";
       status.textContent = `${outcome.ok ? "✓" : "✗"} ${outcome.message}${more}`;
       offer(names);
     } catch {
