@@ -61,7 +61,7 @@ class AgentLoop:
     calls all failed the run ends, 0 for never. Calls beside a text of the `dead_ends` are not made,
     and end it as well. What the `ledger` has is not done again; `is_resumed` if another process has
     begun the run. An application that plays the model shares the `taint`. What the `private` tools
-    say is not logged.
+    say is not logged. The model is asked with `marks_cache`.
     """
 
     model: Model
@@ -88,6 +88,7 @@ class AgentLoop:
     is_resumed: bool = False
     taint: Taint | None = None
     private: Set[str] = frozenset()
+    marks_cache: bool = False
 
     async def run(self, messages: Sequence[Message], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, adding every new message to `progress`; return the finish reason.
@@ -175,10 +176,13 @@ class AgentLoop:
         parameters = {**self.parameters, **first}
         specs = list(self.external.values())
         ledger = model_ledger(self.ledger, turn.progress)
+        static = self.static_tools
         if self.requires_external and not is_first:
-            return ModelRequest(messages, specs, parameters, ledger=ledger, taint=self.taint)
-        specs = [tool.spec for tool in self.tools.values()] + specs
-        return ModelRequest(messages, specs, parameters, self.static_tools, ledger, self.taint)
+            static = ()
+        else:
+            specs = [tool.spec for tool in self.tools.values()] + specs
+        marks = self.marks_cache
+        return ModelRequest(messages, specs, parameters, static, ledger, self.taint, marks)
 
     def assembly(self, turn: Turn) -> Assembly:
         progress = turn.progress

@@ -163,6 +163,7 @@ class Preparation:
             dead_ends=NO_DEAD_ENDS if is_dial else dead_ends(),
             ledger=ledger,
             taint=self.opening.taint,
+            marks_cache=self.info.features.get("cache") is True,
             private=toolbox.private,
         )
         if not ledger.is_kept:

@@ -12,7 +12,7 @@ from apps.errors import DeploymentNotFound
 from apps.workspace.dial.workspace import DialWorkspace, FindInfo
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.local.deployments import find_deployment
-from apps.workspace.local.workspace import make_embedder, make_model
+from apps.workspace.local.providers import make_embedder, make_model
 from apps.workspace.port import DeploymentInfo
 
 

@@ -28,10 +28,11 @@ from apps.agent.messages import (
     with_model_parts,
     without_thoughts,
 )
-from apps.agent.model import Delta, ModelRequest, StagePart
+from apps.agent.model import Delta, ModelRequest, StagePart, ThoughtPart
 from apps.agent.replies import RetryPolicy, ask, receive
 from apps.errors import ModelFailed
-from apps.workspace.openai.events import EventDecoder
+from apps.workspace.openai.events import CompletionEvents
+from apps.workspace.services.event_stream import EventDecoder
 from tests.fakes import (
     ScriptedModel,
     call_delta,
@@ -173,6 +174,17 @@ async def test_thoughts_are_kept_with_calls_of_tools_under_their_name_also_empty
     )
 
 
+async def test_the_parts_that_a_service_wants_back_are_kept_instead_of_what_was_shown():
+    deltas = [thinks("Hm."), ThoughtPart("blocks", '["Hm."]'), *calling(("1", "look", {}))]
+
+    events, reply = await said_of(*deltas)
+    _, without_calls = await said_of(ThoughtPart("blocks", '["Hm."]'), *saying("Four"))
+
+    assert reply.message.thoughts == Thoughts({"blocks": '["Hm."]'}, "gpt")
+    assert Reasoning(FIRST, "Hm.") in events
+    assert without_calls.message == Message("assistant", "Four")
+
+
 async def test_nothing_is_kept_of_a_service_that_tells_no_thoughts():
     _, reply = await said_of(*calling(("1", "look", {})))
 
@@ -227,7 +239,7 @@ def test_a_token_without_a_thought_costs_no_call_and_no_event_more():
     bare, with_nulls = called_for({}), called_for(nothing)
 
     assert bare == with_nulls
-    assert (bare["feed"], bare["say"], bare["emit"], bare["decode_all"]) == (200, 100, 100, 100)
+    assert (bare["feed"], bare["say"], bare["emit"], bare["decode"]) == (200, 100, 100, 100)
     assert bare["read_chunk"] == 1, "all others have the same form"
     assert not bare.keys() & {"feed_rare", "read_loosely", "read_thought", "think"}
 
@@ -241,7 +253,7 @@ def called_for(more: dict[str, Any]) -> Counter[str]:
     def emit(event: Event) -> None:
         events.append(event)
 
-    assembly, decoder = Assembly(emit), EventDecoder()
+    assembly, decoder = Assembly(emit), EventDecoder(CompletionEvents())
     called: Counter[str] = Counter()
 
     def count(frame: Any, event: str, argument: Any) -> None:

@@ -30,6 +30,7 @@ from tests.contract import (
     manifest_tools,
     mcp,
     page_tools,
+    providers,
     rest,
     skills,
     stages,
@@ -42,7 +43,7 @@ TESTS = Path(__file__).parent.parent
 CHAPTERS = (
     *(delivery, loop, tools, deployments, rest, mcp, stages, attachments, failures),
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
-    *(agents, agent_memory, agent_sources, engine, page_tools, durable),
+    *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers),
 )
 TABLE: Table = {section: rules for chapter in CHAPTERS for section, rules in chapter.TABLE.items()}
 SECTIONS = (
@@ -57,6 +58,7 @@ SECTIONS = (
     *(f"T-{number:02}" for number in (*range(1, 15), *range(30, 38))),
     *("D-05", "D-07", "D-09", "D-11", "D-12", "D-20", "D-21", "D-22", "D-23", "D-43"),
     *("R-01", "R-02", "R-03", "R-11", "R-13"),
+    *("T-50", "T-52", "T-53", "T-54", "T-57"),
 )
 
 

@@ -156,6 +156,15 @@ async def test_the_model_reads_what_it_thought_before_its_calls_again_and_nothin
     assert all(not message.state for asked in model.asked for message in asked.messages)
 
 
+@pytest.mark.parametrize("features", [{"cache": True}, {"cache": False}, {}])
+async def test_a_model_with_a_cache_is_asked_with_marks(features):
+    model = ScriptedModel(saying("Hello"))
+
+    await events_of(application(), model, info={"features": features})
+
+    assert model.asked[0].marks_cache == features.get("cache", False)
+
+
 async def test_the_models_own_stages_are_hidden_with_what_it_thinks():
     model = ScriptedModel([thinks("Hm."), *saying("12 degrees")])
 

@@ -38,8 +38,8 @@ from apps.workspace.local.mcp_servers import RegisteredServer
 from apps.workspace.local.models import Deployment, Secret
 from apps.workspace.local.stored_secrets import Need, Revealed
 from apps.workspace.local.workspace import LocalWorkspace
-from apps.workspace.openai.clients import Service
 from apps.workspace.port import McpEndpoint
+from apps.workspace.services.client import Service
 from quickapps_site.logs import JsonFormatter, TextFormatter
 from tests.capabilities.mcp.servers import nothing_left_over
 from tests.capabilities.mcp.test_misbehaviour import answering
@@ -160,7 +160,6 @@ HELD = frozenset(
         "RequestContext",
         "ToolsetBinding",
         "Manifest",
-        "OpenAIModel",
         "Operation",
         "Prepared",
         "RequestDraft",
@@ -168,6 +167,7 @@ HELD = frozenset(
         "SentCredentials",
         "Service",
         "ServiceClient",
+        "ServiceModel",
         "Token",
         "Tokens",
     }
@@ -201,7 +201,7 @@ def test_no_object_that_holds_a_credential_shows_it():
         CALLER,
         Revealed(mark("revealed")),
         Need("path", credential, ("https://a.example.org",)),
-        Service("https://a.example.org", mark("key"), (("X-Key", mark("header")),)),
+        Service("https://a.example.org", "chat", (("X-Key", mark("header")),)),
         DialCompletions(None, "model", headers, CALLER),  # type: ignore[arg-type]
         Endpoint("streamable_http", "https://a.example.org", authorization=how),
         RequestContext(headers),
@@ -274,7 +274,7 @@ def logged(form: str) -> Iterator[StringIO]:
     [
         "apps.capabilities.rest.calls.exchange",
         "apps.capabilities.mcp.endpoints.refusals",
-        "apps.workspace.openai.clients.URL",
+        "apps.workspace.services.client.URL",
     ],
 )
 async def test_no_traceback_shows_what_was_held_where_it_was_raised(monkeypatch, place, form):

@@ -24,7 +24,7 @@ from apps.errors import LeaseLost, QuickAppError
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.local.corpus import Corpus, CorpusDocument, State, due_documents
 from apps.workspace.local.corpus_claims import BEAT_SECONDS, Claim
-from apps.workspace.local.workspace import find_embedder
+from apps.workspace.local.providers import find_embedder
 
 logger = logging.getLogger(__name__)
 

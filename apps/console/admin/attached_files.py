@@ -17,7 +17,7 @@ from apps.catalog.models import Application
 from apps.errors import QuickAppError
 from apps.workspace.local.attached import LocalCorpus
 from apps.workspace.local.corpus import Corpus, CorpusDocument, index_again
-from apps.workspace.local.workspace import find_embedder
+from apps.workspace.local.providers import find_embedder
 
 if TYPE_CHECKING:
     from apps.console.admin.applications import ApplicationAdmin

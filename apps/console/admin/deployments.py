@@ -1,6 +1,5 @@
 """Deployments: their keys can be set and removed, never read; their connections can be tested."""
 
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -18,15 +17,18 @@ from apps.catalog.content.installed import installed
 from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
 from apps.catalog.uses import User, deployment_uses
 from apps.console.admin.dependents import bullets, dependent_lines
-from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
+from apps.console.admin.recorded import HISTORY_FIELDS
+from apps.console.admin.service_models import ServiceModelsAdmin
 from apps.console.admin.theme import PasswordInput, Switch
 from apps.console.admin.versioned_form import VersionedForm
+from apps.errors import ModelFailed
 from apps.workspace.embeddings.probe import probe as probe_embedder
 from apps.workspace.local.deployments import read_row
-from apps.workspace.local.models import BUILT_IN_KINDS, Deployment
+from apps.workspace.local.models import BUILT_IN_PROVIDERS, Deployment
+from apps.workspace.local.providers import make_chat_model, make_embedder
 from apps.workspace.local.secrets import UnreadableSecret
-from apps.workspace.local.workspace import make_embedder
-from apps.workspace.openai.probe import probe
+from apps.workspace.local.service_models import can_list, models_of_service
+from apps.workspace.services.probe import SECONDS, ProbeResult, probe
 
 NO_KEY = "No key is stored."
 STORED = "A key is stored. Type another one to replace it."
@@ -34,6 +36,9 @@ UNREADABLE = (
     "A key is stored, but none of this installation's SECRET_KEY and SALT_KEY values fits it. "
     "Bring the old value back as a fallback, or type the key again."
 )
+NO_PICTURE = "Not tested, because a picture may cost money. Ask for one in a conversation."
+UNREACHED = frozenset({"address", "name", "connection", "encryption", "time"})
+"""Steps of a test that failed before the service has answered."""
 MOST_TESTED = 10
 """Each waits for a service; more would keep the page waiting for minutes."""
 
@@ -61,13 +66,14 @@ class DeploymentForm(VersionedForm[Deployment]):
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         is_kept = not any(self.cleaned_data.get(name) for name in self.secret_fields["api_key"])
-        if is_kept and not may_keep_key(self.instance, self.cleaned_data.get("base_url", "")):
+        provider, address = (self.cleaned_data.get(name, "") for name in ("provider", "base_url"))
+        if is_kept and not may_keep_key(self.instance, provider, address):
             self.add_error("new_api_key", TYPE_AGAIN)
         return cleaned
 
 
 @admin.register(Deployment)
-class DeploymentAdmin(RecordedAdmin[Deployment]):
+class DeploymentAdmin(ServiceModelsAdmin):
     form = DeploymentForm
     list_display = (
         "display_name",
@@ -101,7 +107,7 @@ class DeploymentAdmin(RecordedAdmin[Deployment]):
 
     @admin.display(description="key")
     def key(self, deployment: Deployment) -> str:
-        if deployment.provider in BUILT_IN_KINDS:
+        if deployment.provider in BUILT_IN_PROVIDERS:
             return "not needed"
         if isinstance(deployment.api_key, UnreadableSecret):
             return "unreadable"
@@ -112,9 +118,9 @@ class DeploymentAdmin(RecordedAdmin[Deployment]):
     @admin.action(description="Test the connection", permissions=("change",))
     def test_connection(self, request: HttpRequest, deployments: QuerySet[Deployment]) -> None:
         for deployment in deployments[:MOST_TESTED]:
-            ok, message = try_connection(deployment)
-            level = messages.SUCCESS if ok else messages.ERROR
-            self.message_user(request, f"{deployment}: {message}", level)
+            result = try_connection(deployment)
+            level = messages.SUCCESS if result.failed is None else messages.ERROR
+            self.message_user(request, f"{deployment}: {result.text}", level)
 
     def get_urls(self) -> list[URLPattern]:
         return [self.staff_path("test/", self.test_typed, "test"), *super().get_urls()]
@@ -128,30 +134,35 @@ class DeploymentAdmin(RecordedAdmin[Deployment]):
         form_class = self.get_form(request, stored, change=stored is not None)
         form = form_class(request.POST, instance=stored)
         if form.is_valid():
-            ok, message = try_connection(form.instance)
-            return JsonResponse({"ok": ok, "message": message})
+            result = try_connection(form.instance)
+            offered = model_names(form.instance) if result.failed not in UNREACHED else []
+            told = {"models": offered} if offered else {}
+            return JsonResponse({"ok": result.failed is None, "message": result.text, **told})
         wrong = [form.fields[name].label or name for name in form.errors if name in form.fields]
         names = ", ".join(wrong) or "see the form"
         message = f"Not tested. Correct these fields first: {names}."
         return JsonResponse({"ok": False, "message": message})
 
 
-def try_connection(deployment: Deployment) -> tuple[bool, str]:
-    """Success, and a sentence for the operator. Waits for a bounded time."""
+def model_names(deployment: Deployment) -> list[str]:
+    """The models that the service offers; [] if it does not tell."""
+    if deployment.kind != Deployment.Kind.CHAT or not can_list(deployment):
+        return []
+    try:
+        return [model.id for model in async_to_sync(models_of_service)(read_row(deployment))]
+    except ModelFailed:
+        return []
+
+
+def try_connection(deployment: Deployment) -> ProbeResult:
+    """Waits for a bounded time."""
     if deployment.provider == Deployment.Provider.DEMO:
-        return True, "The demo model answers; it is part of this server."
+        return ProbeResult(None, "The demo model answers; it is part of this server.")
     if deployment.kind == Deployment.Kind.IMAGE:
-        return False, "Not tested, because a picture may cost money. Ask for one in a conversation."
+        return ProbeResult("answer", NO_PICTURE)
     if deployment.kind == Deployment.Kind.EMBEDDING:
-        found = async_to_sync(probe_embedder)(make_embedder(read_row(deployment)))
-        return found.failed is None, found.text
-    result = async_to_sync(probe)(
-        base_url=deployment.base_url,
-        api_key=str(deployment.api_key or os.environ.get(deployment.api_key_env, "")),
-        model=deployment.model_name or deployment.deployment_id,
-        dial=deployment.features.get("dial") is True,
-    )
-    return result.failed is None, result.text
+        return async_to_sync(probe_embedder)(make_embedder(read_row(deployment)))
+    return async_to_sync(probe)(make_chat_model(read_row(deployment), SECONDS))
 
 
 def used_by(request: HttpRequest, deployment: Deployment, users: Sequence[User]) -> SafeString:

@@ -16,8 +16,8 @@ from apps.workspace.dial.wire import encoded_body, send
 from apps.workspace.egress.clients import CONNECT_SECONDS
 from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL, TimeoutException
 from apps.workspace.egress.transport import Body, TooLarge
-from apps.workspace.openai.events import read_block, unify
 from apps.workspace.port import SignIn
+from apps.workspace.services.event_stream import read_block, unify
 
 logger = logging.getLogger(__name__)
 

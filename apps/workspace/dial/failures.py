@@ -9,7 +9,7 @@ from apps.workspace.egress.sdk_clients import (
     InvalidURL,
     TimeoutException,
 )
-from apps.workspace.openai.failures import read_error
+from apps.workspace.services.failures import read_error
 
 SHOWN = 300
 """Characters of Core's message that are repeated."""

@@ -7,8 +7,8 @@ from apps.workspace.dial.core import Core, target
 from apps.workspace.dial.failures import MOST_ERROR_BYTES, details_of
 from apps.workspace.dial.wire import send
 from apps.workspace.egress.transport import StreamedResponse
-from apps.workspace.openai.clients import call_limits
-from apps.workspace.openai.failures import failure_of_refusal
+from apps.workspace.services.client import call_limits
+from apps.workspace.services.failures import failure_of_refusal
 
 
 @dataclass(frozen=True, slots=True)

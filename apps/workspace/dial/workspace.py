@@ -24,8 +24,9 @@ from apps.workspace.dial.toolsets import find_endpoint
 from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.embeddings.service import ServiceEmbedder
-from apps.workspace.openai.model import OpenAIModel
+from apps.workspace.openai.model import completions_api
 from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
+from apps.workspace.services.model import ServiceModel
 
 if TYPE_CHECKING:
     from apps.workspace.dial.memories import DialMemories
@@ -86,11 +87,11 @@ class DialWorkspace:
             {**forwarded(self.caller, headers), **write_chain(self.chain)},
             self.caller,
         )
-        return OpenAIModel(
+        return ServiceModel(
             completions,
             deployment_id,
-            dial=True,
-            idle_seconds=idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
+            completions_api(deployment_id, dial=True),
+            idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
         )
 
     async def embedder(self, deployment_id: str | None) -> Embedder:

@@ -4,7 +4,7 @@ import asyncio
 
 from apps.errors import ServiceFailed
 from apps.workspace.embeddings.port import Embedder
-from apps.workspace.openai.probe import SECONDS, STATUS_RESULTS, ProbeResult
+from apps.workspace.services.probe import SECONDS, STATUS_RESULTS, ProbeResult
 
 
 async def probe(embedder: Embedder, seconds: float = SECONDS) -> ProbeResult:

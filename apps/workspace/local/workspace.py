@@ -10,83 +10,20 @@ from django.conf import settings
 
 from apps.accounts.caller import Caller
 from apps.agent.model import Model
-from apps.demo.model import DemoModel
-from apps.errors import DeploymentNotFound, FileRefused, NotOfThatKind, Unsupported
-from apps.workspace.embeddings.built_in import BuiltInEmbedder
+from apps.errors import DeploymentNotFound, FileRefused, Unsupported
 from apps.workspace.embeddings.port import Embedder
-from apps.workspace.embeddings.service import USUAL_WINDOW, ServiceEmbedder
-from apps.workspace.images.model import ImageModel, PictureService
-from apps.workspace.images.placeholders import Placeholders
 from apps.workspace.local.attached import LocalCorpus
 from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.local.deployments import (
-    FoundDeployment,
     enabled_deployment_ids,
     find_deployment,
-    key_of,
     make_mcp_endpoint,
 )
-from apps.workspace.local.models import Deployment
-from apps.workspace.openai.embeddings import OpenAIEmbeddings
-from apps.workspace.openai.images import make_image_service
-from apps.workspace.openai.model import make_model as make_openai_model
-from apps.workspace.openai.model import make_service
+from apps.workspace.local.providers import find_embedder, make_model
 from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
-from apps.workspace.stored_files import Files
 
 if TYPE_CHECKING:
     from apps.workspace.memories.port import MemoryStore
-
-
-def make_model(
-    deployment: FoundDeployment, files: Files, idle_seconds: float | None = None
-) -> Model:
-    """Raises `DeploymentNotFound` for a deployment that answers nothing."""
-    if deployment.info.kind == "image":
-        service = find_pictures(deployment, idle_seconds)
-        return ImageModel(service, files, deployment.info.defaults)
-    if deployment.info.kind != "chat":
-        raise NotOfThatKind(deployment.info.id, "chat")
-    if deployment.provider == Deployment.Provider.DEMO:
-        return DemoModel()
-    return make_openai_model(
-        base_url=deployment.base_url,
-        api_key=key_of(deployment),
-        model=deployment.model_name,
-        dial=deployment.info.features.get("dial") is True,
-        idle_seconds=idle_seconds,
-    )
-
-
-def find_pictures(deployment: FoundDeployment, idle_seconds: float | None) -> PictureService:
-    if deployment.provider == Deployment.Provider.DEMO:
-        return Placeholders()
-    return make_image_service(
-        base_url=deployment.base_url,
-        api_key=key_of(deployment),
-        model=deployment.model_name,
-        idle_seconds=idle_seconds,
-    )
-
-
-def make_embedder(deployment: FoundDeployment) -> Embedder:
-    """Raises `DeploymentNotFound` for a deployment of another kind."""
-    if deployment.info.kind != "embedding":
-        raise NotOfThatKind(deployment.info.id, "embedding")
-    if deployment.provider == Deployment.Provider.MINILM:
-        return BuiltInEmbedder()
-    is_dial = deployment.info.features.get("dial") is True
-    service = make_service(deployment.base_url, key_of(deployment), dial=is_dial)
-    window = deployment.info.context_window or USUAL_WINDOW
-    return ServiceEmbedder(
-        OpenAIEmbeddings(service), deployment.model_name, window, deployment.info.defaults
-    )
-
-
-async def find_embedder(deployment_id: str | None) -> Embedder:
-    """None for the installation's default. Raises `DeploymentNotFound`."""
-    wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
-    return make_embedder(await find_deployment(wanted)) if wanted else BuiltInEmbedder()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,6 @@ import msgspec
 from apps.agent.model import Delta
 from apps.agent.surrogates import decode_json, mend
 from apps.errors import ModelFailed
-from apps.workspace.egress.sdk_clients import HTTPError
-from apps.workspace.egress.transport import Body, TooLarge
 from apps.workspace.openai.chunks import (
     Choice,
     ChoiceDelta,
@@ -18,9 +16,7 @@ from apps.workspace.openai.chunks import (
     Statistics,
     TokenCounts,
 )
-from apps.workspace.openai.failures import failure_in_stream, failure_of_break
-
-MOST_BYTES = 32 * 1024 * 1024
+from apps.workspace.services.failures import failure_in_stream
 
 
 class CompletionChoice(msgspec.Struct):
@@ -36,16 +32,8 @@ class Completion(msgspec.Struct):
     error: Any = None
 
 
-async def read_completion(body: Body) -> list[Delta]:
+def read_completion(data: bytes) -> list[Delta]:
     """Raises `ModelFailed`."""
-    try:
-        data = await body.read(MOST_BYTES)
-    except HTTPError as error:
-        raise failure_of_break(error) from error
-    except TooLarge as error:
-        raise ModelFailed(
-            "The model's service sent too large an answer.", reason="stream"
-        ) from error
     try:
         completion = decode_json(partial(msgspec.json.decode, type=Completion), data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:

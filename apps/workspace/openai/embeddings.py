@@ -13,15 +13,17 @@ from apps.errors import EgressRefused, ServiceFailed
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.headers import retry_after
 from apps.workspace.egress.per_loop import shared
-from apps.workspace.egress.sdk_clients import URL, HTTPError, InvalidURL, TimeoutException
-from apps.workspace.egress.transport import Endpoint, StreamedResponse, StreamTransport, TooLarge
-from apps.workspace.openai.clients import (
+from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL, TimeoutException
+from apps.workspace.egress.transport import StreamedResponse, StreamTransport, TooLarge
+from apps.workspace.openai.model import make_service
+from apps.workspace.services.client import (
     CONNECT_SECONDS,
     MOST_ERROR_BYTES,
     WRITE_SECONDS,
     Service,
 )
 
+EMBEDDINGS = "embeddings"
 SECONDS = 60.0
 """For the wait between two reads of an answer."""
 MOST_BYTES = 16 * 1024 * 1024
@@ -65,24 +67,12 @@ class OpenAIEmbeddings:
             "write": WRITE_SECONDS,
             "total": settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
         }
-        return await transport.send(endpoint_of(self.service), content, limits, tracing.headers())
+        return await transport.send(self.service.endpoint(), content, limits, tracing.headers())
 
 
-def endpoint_of(service: Service) -> Endpoint:
-    """Raises `InvalidURL` and the HTTP client's errors."""
-    place = URL(service.base_url)
-    headers = {
-        "Host": place.netloc.decode("ascii"),
-        "Accept": "application/json",
-        "Accept-Encoding": "identity",
-        "Content-Type": "application/json",
-        "User-Agent": "QuickApps",
-        **({"Authorization": f"Bearer {service.api_key}"} if service.api_key else {}),
-        **dict(service.headers),
-    }
-    encoded = [(name.encode("latin-1"), value.encode()) for name, value in headers.items()]
-    url = place.copy_with(path=f"{place.path.rstrip('/')}/embeddings", fragment=None)
-    return Endpoint.of(url, encoded)
+def make_embeddings_service(base_url: str, api_key: str, *, dial: bool = False) -> Service:
+    headers = {"Accept": "application/json"}
+    return make_service(base_url, api_key, EMBEDDINGS, dial=dial, headers=headers)
 
 
 def connection_failure(error: Exception) -> ServiceFailed:

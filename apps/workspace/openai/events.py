@@ -1,98 +1,35 @@
-"""Decoder of streamed completions: from the bytes of server-sent events to deltas."""
+"""The events of a streamed completion, read as deltas."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import msgspec
 
 from apps.agent.events import TextDelta
 from apps.agent.model import Delta, ReasoningDelta
-from apps.agent.surrogates import decode_json, mend
-from apps.errors import ModelFailed
+from apps.agent.surrogates import mend
 from apps.workspace.openai.chunks import Chunk, ChunkReader
-from apps.workspace.openai.failures import failure_in_stream
-
-MOST_EVENT_BYTES = 8 * 1024 * 1024
-"""One event may carry an attachment, but an endless one must not fill memory."""
-
+from apps.workspace.services.failures import failure_in_stream
+from apps.workspace.services.payloads import read_mended
 
 _decode = msgspec.json.Decoder(Chunk).decode
 
 
-class EventDecoder:
-    """Takes the bytes of each read and returns the deltas of the events that are complete.
-
-    `is_done` is set by the closing `[DONE]`, `has_finished` by a finish reason. `failure` ends the
-    stream early; deltas before it are returned first.
-    """
+class CompletionEvents:
+    """Reads the events of one answer; the closing `[DONE]` sets `is_done`."""
 
     def __init__(self) -> None:
         self.reader = ChunkReader()
         self.form: TextForm | None = TextForm()
         """None once learning has failed too often."""
-        self.rest: list[bytes] = []
-        self.held = b""
-        self.size = 0
         self.is_done = False
         self.has_finished = False
-        self.failure: ModelFailed | None = None
 
-    def feed(self, data: bytes) -> list[Delta]:
-        if self.held or b"\r" in data:
-            data = unify(self.held + data)
-            data, self.held = (data[:-1], b"\r") if data.endswith(b"\r") else (data, b"")
-        # The kept bytes hold no end of an event, so only the seam has to be searched.
-        if b"\n\n" not in (self.rest[-1][-1:] + data if self.rest else data):
-            self.keep(data)
-            return []
-        if self.rest:
-            data = b"".join([*self.rest, data])
-            self.rest.clear()
-            self.size = 0
-        end = data.rfind(b"\n\n")
-        self.keep(data[end + 2 :])
-        return self.decode_all(data[:end])
-
-    def end(self) -> list[Delta]:
-        """The body is over: an event without its closing blank line still counts."""
-        data = b"".join(self.rest)
-        self.rest.clear()
-        return self.decode_all(data) if data.strip() and self.failure is None else []
-
-    def keep(self, rest: bytes) -> None:
-        if not rest:
-            return
-        self.size += len(rest)
-        if self.size > MOST_EVENT_BYTES:
-            self.failure = ModelFailed(
-                "The model's service sent an event that is too large.", reason="stream"
-            )
-            return
-        self.rest.append(rest)
-
-    def decode_all(self, data: bytes) -> list[Delta]:
-        deltas: list[Delta] = []
-        for block in data.split(b"\n\n"):
-            if block.startswith(b"data: ") and b"\n" not in block:
-                payload, name = block[6:], b""
-            else:
-                payload, name = read_block(block)
-            if not payload:
-                continue
-            if self.form is not None and not name and (delta := self.form.read(payload)):
-                deltas.append(delta)
-                continue
-            try:
-                self.decode_one(payload, name, deltas)
-            except ModelFailed as failure:
-                self.failure = failure
-            if self.is_done or self.failure is not None:
-                break
-        return deltas
-
-    def decode_one(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
+    def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
         """Raises `ModelFailed` for an error event and for one that is not understood."""
+        if self.form is not None and not name and (delta := self.form.read(payload)):
+            deltas.append(delta)
+            return
         if payload.strip() == b"[DONE]":
             self.is_done = True
             return
@@ -108,64 +45,12 @@ class EventDecoder:
             self.form = None
 
 
-def unify(data: bytes) -> bytes:
-    """Line ends as `\\n`; a final `\\r` stays, because its `\\n` may be still to come."""
-    whole, last = (data[:-1], data[-1:]) if data.endswith(b"\r") else (data, b"")
-    return whole.replace(b"\r\n", b"\n").replace(b"\r", b"\n") + last
-
-
-def read_block(block: bytes) -> tuple[bytes, bytes]:
-    """The data lines of an event, joined, and the event's name; comments are skipped."""
-    data: list[bytes] = []
-    name = b""
-    for line in block.split(b"\n"):
-        field, _, value = line.partition(b":")
-        value = value.removeprefix(b" ")
-        if field == b"data":
-            data.append(value)
-        elif field == b"event":
-            name = value
-    return b"\n".join(data), name
-
-
 def read_chunk(payload: bytes) -> Chunk:
     """Raises `ModelFailed`."""
     try:
         return _decode(payload)
     except (ValueError, RecursionError):
-        return read_mended(payload)
-
-
-def read_mended(payload: bytes) -> Chunk:
-    """A chunk that the decoder refuses as it came. Raises `ModelFailed`."""
-    try:
-        return decode_json(_decode, payload)
-    except msgspec.ValidationError:
-        return read_loosely(payload)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise ModelFailed(
-            "The model's service sent an event that is not JSON.", reason="stream"
-        ) from error
-
-
-def read_loosely(payload: bytes) -> Chunk:
-    """Some services write null where a key should be left out. Raises `ModelFailed`."""
-    try:
-        return msgspec.convert(
-            without_nulls(msgspec.json.decode(mend(payload))), Chunk, strict=False
-        )
-    except (msgspec.ValidationError, RecursionError) as error:
-        raise ModelFailed(
-            "The model's service sent an event that is not understood.", reason="stream"
-        ) from error
-
-
-def without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: without_nulls(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [without_nulls(item) for item in value]
-    return value
+        return read_mended(_decode, Chunk, payload)
 
 
 MOST_ATTEMPTS = 8

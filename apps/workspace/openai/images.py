@@ -19,8 +19,9 @@ from apps.workspace.egress.fetch_policy import ServicePolicy
 from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL
 from apps.workspace.egress.transport import TooLarge
 from apps.workspace.images.model import Pictures
-from apps.workspace.openai.clients import Service
-from apps.workspace.openai.failures import (
+from apps.workspace.openai.model import make_service
+from apps.workspace.services.client import Service
+from apps.workspace.services.failures import (
     failure_in_stream,
     failure_of_break,
     failure_of_connection,
@@ -88,9 +89,9 @@ def make_image_service(
     *, base_url: str, api_key: str, model: str, idle_seconds: float | None = None
 ) -> ImageService:
     """`base_url` ends with the version; `idle_seconds` defaults to a tool's time-out."""
-    headers = (("Accept", "application/json"),)
+    headers = {"Accept": "application/json"}
     return ImageService(
-        Service(base_url, api_key, headers, GENERATIONS),
+        make_service(base_url, api_key, GENERATIONS, headers=headers),
         model,
         idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
     )

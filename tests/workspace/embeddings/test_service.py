@@ -11,8 +11,7 @@ from apps.agent.backoff import Backoff
 from apps.errors import ServiceFailed
 from apps.workspace.embeddings import service as embeddings_service
 from apps.workspace.embeddings.service import MOST_TEXTS, ServiceEmbedder, shortened
-from apps.workspace.openai.clients import Service as Endpoint
-from apps.workspace.openai.embeddings import OpenAIEmbeddings
+from apps.workspace.openai.embeddings import OpenAIEmbeddings, make_embeddings_service
 from tests.workspace.openai.service import CLOSE, answer, service
 
 
@@ -33,7 +32,7 @@ def embedded(*vectors: Any, **more: Any) -> list[Any]:
 
 
 def make_embedder(url: str, **fields: Any) -> ServiceEmbedder:
-    return ServiceEmbedder(OpenAIEmbeddings(Endpoint(url, "sk-1")), "m", **fields)
+    return ServiceEmbedder(OpenAIEmbeddings(make_embeddings_service(url, "sk-1")), "m", **fields)
 
 
 async def test_a_service_is_asked_as_openai_is_and_answers_with_unit_vectors():

@@ -39,9 +39,9 @@ async def test_a_deployment_of_this_installation_is_asked_with_its_own_key(works
 
     assert (found.model, found.window, found.parameters) == ("large", 512, {"dimensions": 256})
     assert isinstance(found.service, OpenAIEmbeddings)
-    assert (found.service.service.base_url, found.service.service.api_key) == (
+    assert (found.service.service.base_url, dict(found.service.service.headers)) == (
         "https://a.example.com/v1",
-        "k",
+        {"Accept": "application/json", "Authorization": "Bearer k"},
     )
 
 
@@ -51,10 +51,7 @@ async def test_a_service_that_speaks_dial_gets_the_key_in_its_header():
 
     found: Any = await LOCAL.embedder("vectors")
 
-    assert (found.service.service.api_key, dict(found.service.service.headers)) == (
-        "",
-        {"Api-Key": "k"},
-    )
+    assert dict(found.service.service.headers) == {"Accept": "application/json", "Api-Key": "k"}
 
 
 @pytest.mark.django_db

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from asgiref.sync import async_to_sync
 from django.core.exceptions import ValidationError
 
 from apps.accounts.caller import Caller
+from apps.agent.messages import Attachment, Message
+from apps.agent.model import ModelRequest
 from apps.demo.model import DemoModel
 from apps.errors import DeploymentNotFound, Unsupported
 from apps.workspace.local.deployments import find_deployment
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.workspace import LocalWorkspace
-from apps.workspace.openai.model import OpenAIModel
 from apps.workspace.port import DeploymentInfo
+from apps.workspace.services.model import ServiceModel
 
 pytestmark = pytest.mark.django_db
 
@@ -54,6 +58,11 @@ async def test_a_deployment_is_known_by_what_its_row_says():
     )
 
 
+def is_sent_attachments(model: ServiceModel[Any]) -> bool:
+    message = Message("user", "Hi", attachments=(Attachment(url="files/a"),))
+    return b"custom_content" in model.api.encode(ModelRequest((message,)))
+
+
 async def test_a_deployment_that_speaks_dial_is_sent_what_is_its_own_and_the_key_as_it_reads_it():
     schema = {"type": "object", "properties": {"tone": {"type": "string"}}}
     await make_deployment(features={"dial": True, "configuration_schema": schema}, api_key="secret")
@@ -62,9 +71,9 @@ async def test_a_deployment_that_speaks_dial_is_sent_what_is_its_own_and_the_key
     model = await WORKSPACE.model("gpt")
 
     assert (info.files, info.configuration_schema) == ("data", schema)
-    assert isinstance(model, OpenAIModel)
-    assert model.dial
-    assert (model.service.api_key, model.service.headers) == ("", (("Api-Key", "secret"),))
+    assert isinstance(model, ServiceModel)
+    assert is_sent_attachments(model)
+    assert model.service.headers == (("Api-Key", "secret"),)
 
 
 async def test_a_service_may_be_silent_as_long_as_whoever_asks_it_says():
@@ -72,7 +81,7 @@ async def test_a_service_may_be_silent_as_long_as_whoever_asks_it_says():
 
     waits = [await WORKSPACE.model("gpt"), await WORKSPACE.model("gpt", idle_seconds=900)]
 
-    assert [isinstance(m, OpenAIModel) and m.idle_seconds for m in waits] == [300, 900]
+    assert [isinstance(m, ServiceModel) and m.idle_seconds for m in waits] == [300, 900]
 
 
 async def test_headers_of_the_caller_are_sent_to_no_service():
@@ -81,7 +90,7 @@ async def test_headers_of_the_caller_are_sent_to_no_service():
 
     model = await LocalWorkspace(caller).model("gpt", headers=["X-Tenant"])
 
-    assert isinstance(model, OpenAIModel)
+    assert isinstance(model, ServiceModel)
     assert model.service.headers == (("Api-Key", "secret"),)
 
 
@@ -97,11 +106,11 @@ async def test_a_stored_key_wins_over_that_of_the_environment(monkeypatch):
 
     model = await WORKSPACE.model("gpt")
 
-    assert isinstance(model, OpenAIModel)
-    assert (model.name, model.dial) == ("gpt-9", False)
-    assert (model.service.base_url, model.service.api_key) == (
+    assert isinstance(model, ServiceModel)
+    assert (model.name, is_sent_attachments(model)) == ("gpt-9", False)
+    assert (model.service.base_url, model.service.headers) == (
         "https://models.example.com/v1",
-        "stored",
+        (("Authorization", "Bearer stored"),),
     )
 
 
@@ -116,8 +125,8 @@ async def test_a_key_of_the_environment_has_to_be_named_as_one(monkeypatch, capl
 
     model = await WORKSPACE.model("gpt")
 
-    assert isinstance(model, OpenAIModel)
-    assert model.service.api_key == key
+    assert isinstance(model, ServiceModel)
+    assert model.service.headers == ((("Authorization", f"Bearer {key}"),) if key else ())
     assert (f"Deployment gpt: {variable} holds no key." in caplog.text) == (not key)
 
 
@@ -126,8 +135,8 @@ async def test_a_deployment_without_a_model_name_goes_by_its_id():
 
     model = await WORKSPACE.model("gpt")
 
-    assert isinstance(model, OpenAIModel)
-    assert (model.name, model.service.api_key) == ("gpt", "")
+    assert isinstance(model, ServiceModel)
+    assert (model.name, model.service.headers) == ("gpt", ())
 
 
 @pytest.mark.parametrize("name", ["gtp", "", "a\x00b", "x" * 1_000])
@@ -227,6 +236,8 @@ def test_two_people_who_save_at_once_make_two_versions():
         ({"kind": "song"}, "kind"),
         ({"provider": "demo", "kind": "embedding"}, "kind"),
         ({"provider": "minilm", "kind": "chat"}, "kind"),
+        ({"provider": "anthropic", "kind": "image"}, "kind"),
+        ({"provider": "openai_responses", "kind": "embedding"}, "kind"),
     ],
 )
 def test_a_row_that_makes_no_sense_is_refused_at_its_field(fields, field):

@@ -12,8 +12,8 @@ import pytest
 from apps.agent.messages import Message
 from apps.agent.model import ModelRequest
 from apps.errors import ModelFailed
-from apps.workspace.openai.events import MOST_EVENT_BYTES
 from apps.workspace.openai.model import make_model
+from apps.workspace.services.event_stream import MOST_EVENT_BYTES
 from tests.workspace.openai.service import (
     CHUNKED,
     CLOSE,

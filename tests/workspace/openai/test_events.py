@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from apps.agent.events import TextDelta
 from apps.agent.model import Delta
-from apps.workspace.openai import events
-from apps.workspace.openai.events import EventDecoder
+from apps.workspace.openai.events import CompletionEvents
+from apps.workspace.services import event_stream
+from apps.workspace.services.event_stream import EventDecoder
 from tests.workspace.openai.service import DONE, event, finish, text
 
 
@@ -18,7 +19,7 @@ def words(deltas: list[Delta]) -> str:
 
 
 def decode(*pieces: bytes) -> tuple[str, EventDecoder]:
-    decoder = EventDecoder()
+    decoder = EventDecoder(CompletionEvents())
     deltas = [delta for piece in pieces for delta in decoder.feed(piece)]
     return words([*deltas, *decoder.end()]), decoder
 
@@ -36,7 +37,7 @@ def test_where_reads_are_cut_and_how_lines_end_changes_nothing(cuts, line_end):
 
     said, decoder = decode(*(spoken[a:b] for a, b in pairwise(edges)))
 
-    assert (said, decoder.is_done, decoder.has_finished, decoder.failure) == (
+    assert (said, decoder.reader.is_done, decoder.reader.has_finished, decoder.failure) == (
         "é🎉z",
         True,
         True,
@@ -97,7 +98,7 @@ def test_an_event_that_is_no_chunk_fails_after_what_came_before_it(sent, expecte
 
 
 def test_an_event_that_never_ends_is_refused(monkeypatch):
-    monkeypatch.setattr(events, "MOST_EVENT_BYTES", 100)
+    monkeypatch.setattr(event_stream, "MOST_EVENT_BYTES", 100)
 
     _, decoder = decode(b"data: ", *[b"x" * 10] * 20)
 
@@ -124,9 +125,9 @@ def test_an_error_may_have_half_of_a_character():
 
 def test_a_line_that_grows_in_small_pieces_is_looked_at_once():
     """Whoever looks at the whole again for each piece needs minutes for this."""
-    decoder = EventDecoder()
+    decoder = EventDecoder(CompletionEvents())
 
-    for _ in range(events.MOST_EVENT_BYTES // 64 + 1):
+    for _ in range(event_stream.MOST_EVENT_BYTES // 64 + 1):
         decoder.feed(b"x" * 64)
 
     assert decoder.failure is not None

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from apps.workspace.openai.probe import ProbeResult, probe
+from apps.workspace.openai.model import make_model
+from apps.workspace.services.probe import ProbeResult, probe
 from tests.workspace.openai.service import (
     CHUNKED,
     DONE,
@@ -27,7 +28,8 @@ def _loopback(settings: Any) -> None:
 
 async def probed(url: str, seconds: float = 5.0) -> ProbeResult:
     async with asyncio.timeout(60):
-        return await probe(base_url=url, api_key="secret-key", model="m", seconds=seconds)
+        model = make_model(base_url=url, api_key="secret-key", model="m", idle_seconds=seconds)
+        return await probe(model, seconds)
 
 
 async def test_a_model_that_answers_is_told_with_its_time():

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from apps.agent.events import TextDelta
 from apps.agent.model import Delta, ReasoningDelta
-from apps.workspace.openai.events import MOST_ATTEMPTS, EventDecoder, TextForm
+from apps.workspace.openai.events import MOST_ATTEMPTS, CompletionEvents, TextForm
+from apps.workspace.services.event_stream import EventDecoder
 from tests.workspace.openai.service import text
 
 
@@ -76,7 +77,7 @@ def test_a_service_that_never_repeats_itself_is_given_up():
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=8))
 def test_the_short_way_says_what_was_sent(words):
-    decoder = EventDecoder()
+    decoder = EventDecoder(CompletionEvents())
 
     deltas = [delta for word in ["word", *words] for delta in decoder.feed(text(word))]
 

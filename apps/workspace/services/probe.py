@@ -14,7 +14,6 @@ from apps.agent.messages import Message
 from apps.agent.model import Delta, Finish, Model, ModelRequest
 from apps.errors import EgressRefused, ModelFailed
 from apps.workspace.egress.sdk_clients import InvalidURL, UnsupportedProtocol
-from apps.workspace.openai.model import make_model
 
 Step = Literal["address", "name", "connection", "encryption", "key", "model", "time", "answer"]
 SECONDS = 30.0
@@ -40,17 +39,12 @@ class ProbeResult:
     seconds: float | None = None
 
 
-async def probe(
-    *, base_url: str, api_key: str, model: str, dial: bool = False, seconds: float = SECONDS
-) -> ProbeResult:
+async def probe(model: Model, seconds: float = SECONDS) -> ProbeResult:
     """Ask, and stop at the first sign of an answer. No failure of the service is raised."""
-    asked = make_model(
-        base_url=base_url, api_key=api_key, model=model, dial=dial, idle_seconds=seconds
-    )
     started = time.monotonic()
     try:
         async with asyncio.timeout(seconds):
-            if not await has_answer(asked):
+            if not await has_answer(model):
                 return ProbeResult("answer", "The service answered without any text.")
     except TimeoutError:
         return ProbeResult("time", f"The service gave no answer within {seconds:g} seconds.")
@@ -83,7 +77,7 @@ def explain(failure: ModelFailed) -> ProbeResult:
         )
         return ProbeResult(step, text)
     if failure.reason == "stream":
-        return ProbeResult("answer", f"{failure} It may not be an OpenAI-compatible service.")
+        return ProbeResult("answer", f"{failure} It may not be a service of this kind.")
     return explain_connection(failure)
 
 

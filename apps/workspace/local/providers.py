@@ -1,0 +1,110 @@
+"""Models of deployments, by the provider that each names."""
+
+from collections.abc import Callable, Mapping
+
+from django.conf import settings
+
+from apps.agent.model import Model
+from apps.demo.model import DemoModel
+from apps.errors import NotOfThatKind
+from apps.workspace.anthropic.model import make_model as make_anthropic_model
+from apps.workspace.embeddings.built_in import BuiltInEmbedder
+from apps.workspace.embeddings.port import Embedder
+from apps.workspace.embeddings.service import USUAL_WINDOW, ServiceEmbedder
+from apps.workspace.images.model import ImageModel, PictureService
+from apps.workspace.images.placeholders import Placeholders
+from apps.workspace.local.deployments import (
+    FoundDeployment,
+    find_deployment,
+    key_of,
+    speaks_dial,
+)
+from apps.workspace.local.models import Deployment
+from apps.workspace.openai.embeddings import OpenAIEmbeddings, make_embeddings_service
+from apps.workspace.openai.images import make_image_service
+from apps.workspace.openai.model import make_model as make_openai_model
+from apps.workspace.stored_files import Files
+
+
+def openai_model(deployment: FoundDeployment, idle_seconds: float | None) -> Model:
+    return make_openai_model(
+        base_url=deployment.base_url,
+        api_key=key_of(deployment),
+        model=deployment.model_name,
+        dial=speaks_dial(deployment.info.features),
+        idle_seconds=idle_seconds,
+    )
+
+
+def anthropic_model(deployment: FoundDeployment, idle_seconds: float | None) -> Model:
+    return make_anthropic_model(
+        base_url=deployment.base_url,
+        api_key=key_of(deployment),
+        model=deployment.model_name,
+        features=deployment.info.features,
+        idle_seconds=idle_seconds,
+    )
+
+
+def demo_model(deployment: FoundDeployment, idle_seconds: float | None) -> Model:
+    return DemoModel()
+
+
+CHAT_MODELS: Mapping[str, Callable[[FoundDeployment, float | None], Model]] = {
+    Deployment.Provider.OPENAI: openai_model,
+    Deployment.Provider.ANTHROPIC: anthropic_model,
+    Deployment.Provider.DEMO: demo_model,
+}
+"""By provider: a model that may be silent for so many seconds, None for as long as a tool may."""
+
+
+def make_chat_model(deployment: FoundDeployment, idle_seconds: float | None = None) -> Model:
+    """Raises `DeploymentNotFound` for a provider without chat models."""
+    make = CHAT_MODELS.get(deployment.provider)
+    if make is None:
+        raise NotOfThatKind(deployment.info.id, "chat")
+    return make(deployment, idle_seconds)
+
+
+def make_model(
+    deployment: FoundDeployment, files: Files, idle_seconds: float | None = None
+) -> Model:
+    """Raises `DeploymentNotFound` for a deployment that answers nothing."""
+    if deployment.info.kind == "image":
+        service = find_pictures(deployment, idle_seconds)
+        return ImageModel(service, files, deployment.info.defaults)
+    if deployment.info.kind != "chat":
+        raise NotOfThatKind(deployment.info.id, "chat")
+    return make_chat_model(deployment, idle_seconds)
+
+
+def find_pictures(deployment: FoundDeployment, idle_seconds: float | None) -> PictureService:
+    if deployment.provider == Deployment.Provider.DEMO:
+        return Placeholders()
+    return make_image_service(
+        base_url=deployment.base_url,
+        api_key=key_of(deployment),
+        model=deployment.model_name,
+        idle_seconds=idle_seconds,
+    )
+
+
+def make_embedder(deployment: FoundDeployment) -> Embedder:
+    """Raises `DeploymentNotFound` for a deployment of another kind."""
+    if deployment.info.kind != "embedding":
+        raise NotOfThatKind(deployment.info.id, "embedding")
+    if deployment.provider == Deployment.Provider.MINILM:
+        return BuiltInEmbedder()
+    service = make_embeddings_service(
+        deployment.base_url, key_of(deployment), dial=speaks_dial(deployment.info.features)
+    )
+    window = deployment.info.context_window or USUAL_WINDOW
+    return ServiceEmbedder(
+        OpenAIEmbeddings(service), deployment.model_name, window, deployment.info.defaults
+    )
+
+
+async def find_embedder(deployment_id: str | None) -> Embedder:
+    """None for the installation's default. Raises `DeploymentNotFound`."""
+    wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
+    return make_embedder(await find_deployment(wanted)) if wanted else BuiltInEmbedder()

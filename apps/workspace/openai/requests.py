@@ -1,0 +1,60 @@
+"""The JSON body of a request for a completion."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from apps.agent.messages import Message, to_dict
+from apps.agent.model import ModelRequest
+from apps.errors import BadRequest
+from apps.workspace.openai.cache_marks import Fields, Tool, marked_messages, marked_tools
+from apps.workspace.openai.chunks import REASONING_KEYS
+
+
+def encode_request(request: ModelRequest, model: str, *, dial: bool) -> bytes:
+    """The JSON body of a request; only DIAL gets `custom_content`.
+
+    The request's `parameters` do not override our keys, but `stream_options: null` leaves that key
+    out, for services that refuse it. Raises `BadRequest` for text that is not Unicode.
+    """
+    body = dict(request.parameters)
+    options = body.pop("stream_options", {})
+    body["model"] = model
+    messages: list[Fields] = [message_fields(message, dial=dial) for message in request.messages]
+    has_marks = dial and request.marks_cache
+    body["messages"] = marked_messages(request.messages, messages) if has_marks else messages
+    body["stream"] = True
+    if options is not None:
+        body["stream_options"] = {"include_usage": True, **options}
+    tools: list[Tool] = [*(spec.written for spec in request.tools), *request.static_tools]
+    if tools:
+        body["tools"] = marked_tools(tools) if has_marks else tools
+    try:
+        return msgspec.json.encode(body, enc_hook=as_dict)
+    except UnicodeEncodeError as error:
+        raise BadRequest(
+            "Text that is not Unicode", "A message contains half of a character; send it again."
+        ) from error
+
+
+def message_fields(message: Message, *, dial: bool) -> dict[str, Any]:
+    """A model gets its own state at the top level, where it wrote it, and its reasoning as fields."""
+    thoughts, own = message.thoughts, message.model_state
+    if thoughts is None and not own:
+        fields = to_dict(message)
+    else:
+        state = {**message.state, **own}
+        fields = to_dict(replace(message, state=state, thoughts=None, model_state={}))
+    if thoughts is not None:
+        fields |= {name: thoughts.parts[name] for name in REASONING_KEYS if name in thoughts.parts}
+    if not dial:
+        fields.pop("custom_content", None)
+    return fields
+
+
+def as_dict(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON.")
