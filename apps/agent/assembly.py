@@ -32,7 +32,7 @@ from apps.agent.events import (
 from apps.agent.growing_calls import GrowingCalls
 from apps.agent.ledger import WAITING
 from apps.agent.messages import Attachment, Message, Thoughts
-from apps.agent.model import Delta, Finish, ReasoningDelta, StagePart, ToolCallDelta
+from apps.agent.model import Delta, Finish, ReasoningDelta, StagePart, ThoughtPart, ToolCallDelta
 from apps.agent.model_stages import ModelStages
 
 logger = logging.getLogger(__name__)
@@ -82,6 +82,7 @@ class Assembly:
         self.thoughts: list[str] = []
         self.thoughts_name = ""
         """The service's name for reasoning; "" if it sends none."""
+        self.thought_parts: dict[str, str] = {}
         self.calls = GrowingCalls()
         self.attachments: list[Attachment] = []
         self.annotations: list[Mapping[str, Any]] = []
@@ -94,7 +95,7 @@ class Assembly:
     @property
     def has_begun(self) -> bool:
         return bool(self.text or self.calls or self.has_shown or self.finish_reason) or (
-            bool(self.thoughts) or self.usage is not None
+            bool(self.thoughts or self.thought_parts) or self.usage is not None
         )
 
     def feed(self, delta: Delta) -> None:
@@ -125,6 +126,9 @@ class Assembly:
                 self.say(RefusalDelta(self.allowance.fitting(text)))
             case ReasoningDelta():
                 self.feed_reasoning(delta)
+            case ThoughtPart(name, text):
+                self.allowance.take_data(text)
+                self.thought_parts[name] = text
             case ToolCallDelta():
                 self.feed_call(delta)
             case ToolCallsRequested(calls):
@@ -244,15 +248,15 @@ class Assembly:
     def reply(self, model: str, taken: Collection[str] = ()) -> Reply:
         """The whole answer; calls get ids that are not `taken`."""
         calls = self.calls.complete(taken) if self.calls else ()
-        thoughts = None
-        if calls and self.thoughts_name:
-            thoughts = Thoughts({self.thoughts_name: "".join(self.thoughts)}, model)
+        thoughts = self.thought_parts
+        if not thoughts and calls and self.thoughts_name:
+            thoughts = {self.thoughts_name: "".join(self.thoughts)}
         message = Message(
             "assistant",
             "".join(self.text),
             tool_calls=calls,
             attachments=tuple(self.attachments),
-            thoughts=thoughts,
+            thoughts=Thoughts(thoughts, model) if thoughts else None,
             model_state=self.state,
         )
         reason = self.finish_reason or "stop"

@@ -25,6 +25,16 @@ class ReasoningDelta(msgspec.Struct, frozen=True, gc=False):
     name: str
 
 
+class ThoughtPart(msgspec.Struct, frozen=True, gc=False):
+    """A part of the answer's `Thoughts` as the service wants it back; it is not shown.
+
+    An answer that has any is kept with these alone, without the text of its `ReasoningDelta`s.
+    """
+
+    name: str
+    text: str
+
+
 class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
     """A piece of a call; `index` tells the calls of an answer apart, where their ids do not."""
 
@@ -54,7 +64,7 @@ class Finish(msgspec.Struct, frozen=True, gc=False):
     reason: str
 
 
-Delta = Event | ReasoningDelta | ToolCallDelta | StagePart | Usage | Finish
+Delta = Event | ReasoningDelta | ThoughtPart | ToolCallDelta | StagePart | Usage | Finish
 """A piece of an answer. Of the events, a model sends text, refusals, attachments, annotations and
 its state; an application inside of another one sends all that it emits."""
 

@@ -28,7 +28,7 @@ from apps.agent.messages import (
     with_model_parts,
     without_thoughts,
 )
-from apps.agent.model import Delta, ModelRequest, StagePart
+from apps.agent.model import Delta, ModelRequest, StagePart, ThoughtPart
 from apps.agent.replies import RetryPolicy, ask, receive
 from apps.errors import ModelFailed
 from apps.workspace.openai.events import CompletionEvents
@@ -172,6 +172,16 @@ async def test_thoughts_are_kept_with_calls_of_tools_under_their_name_also_empty
         tool_calls=(ToolCall("1", "look", "{}"),),
         thoughts=Thoughts({"reasoning": words}, "gpt"),
     )
+
+
+@pytest.mark.parametrize("answer", [calling(("1", "look", {})), saying("Four")])
+async def test_what_a_service_wants_to_read_again_is_kept_in_place_of_the_words(answer):
+    own = '[{"id": "r1"}]'
+
+    events, reply = await said_of(thinks("Hm."), *answer, ThoughtPart("items", own))
+
+    assert reply.message.thoughts == Thoughts({"items": own}, "gpt")
+    assert "r1" not in str(events)
 
 
 async def test_nothing_is_kept_of_a_service_that_tells_no_thoughts():
