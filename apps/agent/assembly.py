@@ -31,7 +31,7 @@ from apps.agent.events import (
 )
 from apps.agent.growing_calls import GrowingCalls
 from apps.agent.ledger import WAITING
-from apps.agent.messages import Attachment, Message, Thoughts
+from apps.agent.messages import Attachment, Message, Thoughts, ToolCall
 from apps.agent.model import Delta, Finish, ReasoningDelta, StagePart, ThoughtPart, ToolCallDelta
 from apps.agent.model_stages import ModelStages
 
@@ -248,19 +248,23 @@ class Assembly:
     def reply(self, model: str, taken: Collection[str] = ()) -> Reply:
         """The whole answer; calls get ids that are not `taken`."""
         calls = self.calls.complete(taken) if self.calls else ()
-        thoughts = self.thought_parts
-        if not thoughts and calls and self.thoughts_name:
-            thoughts = {self.thoughts_name: "".join(self.thoughts)}
         message = Message(
             "assistant",
             "".join(self.text),
             tool_calls=calls,
             attachments=tuple(self.attachments),
-            thoughts=Thoughts(thoughts, model) if thoughts else None,
+            thoughts=self.kept_thoughts(model, calls),
             model_state=self.state,
         )
         reason = self.finish_reason or "stop"
         return Reply(message, reason, self.spent(model), tuple(self.annotations))
+
+    def kept_thoughts(self, model: str, calls: Sequence[ToolCall]) -> Thoughts | None:
+        """Text alone is wanted back of answers with calls, parts are of any."""
+        parts = self.thought_parts
+        if not parts and calls and self.thoughts_name:
+            parts = {self.thoughts_name: "".join(self.thoughts)}
+        return Thoughts(parts, model) if parts else None
 
     def spent(self, model: str) -> tuple[ModelUsage, ...]:
         """The usage by model, entries without a name under `model`; () if none was reported."""

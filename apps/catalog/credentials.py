@@ -12,15 +12,16 @@ from apps.catalog.plain_credentials import PlainCredential, plain_credentials
 from apps.manifest.credentials import Place, credential_places
 from apps.manifest.problems import Problem
 from apps.manifest.servers import servers_of
-from apps.workspace.local.models import Deployment, Secret
+from apps.workspace.local.models import Deployment, Secret, service_address
 from apps.workspace.local.stored_secrets import find_all, server_problem, unknown_secret
 
 TYPE_AGAIN = "The key was stored for another server. Type it again, or remove it."
 
 
-def may_keep_key(stored: Deployment, base_url: str) -> bool:
-    """Whether the key of `stored`, as it is in the database, may be sent to that address."""
-    return not stored.api_key or server(stored.base_url) == server(base_url)
+def may_keep_key(stored: Deployment, provider: str, base_url: str) -> bool:
+    """Whether the key of `stored`, as it is in the database, may be sent to that service."""
+    address = service_address(provider, base_url)
+    return not stored.api_key or server(stored.address) == server(address)
 
 
 def server(url: str) -> tuple[str, str]:

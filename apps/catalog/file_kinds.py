@@ -20,7 +20,7 @@ class DeploymentFile(FileShape):
     display_name: str
     description: str = ""
     kind: Literal["chat", "embedding", "image"] = "chat"
-    provider: Literal["openai", "demo", "minilm"]
+    provider: Literal["openai", "anthropic", "openai_responses", "demo", "minilm"]
     base_url: str = ""
     model: str = ""
     api_key_env: str = ""

@@ -174,14 +174,15 @@ async def test_thoughts_are_kept_with_calls_of_tools_under_their_name_also_empty
     )
 
 
-@pytest.mark.parametrize("answer", [calling(("1", "look", {})), saying("Four")])
-async def test_what_a_service_wants_to_read_again_is_kept_in_place_of_the_words(answer):
-    own = '[{"id": "r1"}]'
+async def test_the_parts_that_a_service_wants_back_are_kept_instead_of_what_was_shown():
+    deltas = [thinks("Hm."), ThoughtPart("blocks", '["Hm."]'), *calling(("1", "look", {}))]
 
-    events, reply = await said_of(thinks("Hm."), *answer, ThoughtPart("items", own))
+    events, reply = await said_of(*deltas)
+    _, without_calls = await said_of(ThoughtPart("blocks", '["Hm."]'), *saying("Four"))
 
-    assert reply.message.thoughts == Thoughts({"items": own}, "gpt")
-    assert "r1" not in str(events)
+    assert reply.message.thoughts == Thoughts({"blocks": '["Hm."]'}, "gpt")
+    assert Reasoning(FIRST, "Hm.") in events
+    assert without_calls.message.thoughts == Thoughts({"blocks": '["Hm."]'}, "gpt")
 
 
 async def test_nothing_is_kept_of_a_service_that_tells_no_thoughts():

@@ -209,7 +209,7 @@ def test_every_problem_of_every_file_is_told_at_once(directory):
         "display_name, description, kind, provider, base_url, model, api_key_env, features, "
         "parameters, input_attachment_types, context_window.",
         "deployment/gpt.json: display_name: is missing; write a string.",
-        'deployment/gpt.json: provider: expected "openai", "demo" or "minilm", found the string '
+        'deployment/gpt.json: provider: expected "openai", "anthropic", "openai_responses", "demo" or "minilm", found the string '
         '"opnai".',
         "deployment/key.json: 'api_key': files hold no keys; name an environment variable in "
         "'api_key_env'.",

@@ -22,7 +22,7 @@ from apps.console.admin.theme import PasswordInput, Switch
 from apps.console.admin.versioned_form import VersionedForm
 from apps.workspace.embeddings.probe import probe as probe_embedder
 from apps.workspace.local.deployments import read_row
-from apps.workspace.local.models import BUILT_IN_KINDS, Deployment
+from apps.workspace.local.models import BUILT_IN_PROVIDERS, Deployment
 from apps.workspace.local.providers import make_chat_model, make_embedder
 from apps.workspace.local.secrets import UnreadableSecret
 from apps.workspace.services.probe import SECONDS, probe
@@ -60,7 +60,8 @@ class DeploymentForm(VersionedForm[Deployment]):
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         is_kept = not any(self.cleaned_data.get(name) for name in self.secret_fields["api_key"])
-        if is_kept and not may_keep_key(self.instance, self.cleaned_data.get("base_url", "")):
+        provider, address = (self.cleaned_data.get(name, "") for name in ("provider", "base_url"))
+        if is_kept and not may_keep_key(self.instance, provider, address):
             self.add_error("new_api_key", TYPE_AGAIN)
         return cleaned
 
@@ -100,7 +101,7 @@ class DeploymentAdmin(RecordedAdmin[Deployment]):
 
     @admin.display(description="key")
     def key(self, deployment: Deployment) -> str:
-        if deployment.provider in BUILT_IN_KINDS:
+        if deployment.provider in BUILT_IN_PROVIDERS:
             return "not needed"
         if isinstance(deployment.api_key, UnreadableSecret):
             return "unreadable"

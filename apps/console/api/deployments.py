@@ -48,8 +48,8 @@ class DeploymentSerializer(RowSerializer[Deployment]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         stored = self.instance
         if isinstance(stored, Deployment) and "api_key" not in attrs:
-            address = attrs.get("base_url", stored.base_url)
-            if not may_keep_key(stored, address):
+            provider = attrs.get("provider", stored.provider)
+            if not may_keep_key(stored, provider, attrs.get("base_url", stored.base_url)):
                 raise serializers.ValidationError({"api_key": TYPE_AGAIN})
         return attrs
 

@@ -99,7 +99,7 @@ def read_row(row: Deployment) -> FoundDeployment:
         version=(row.pk, row.version),
         info=info,
         provider=row.provider,
-        base_url=row.base_url,
+        base_url=row.address,
         model_name=row.model_name or row.deployment_id,
         api_key=str(row.api_key),
         api_key_env=row.api_key_env,

@@ -46,6 +46,8 @@ class Deployment(Versioned):
 
     class Provider(models.TextChoices):
         OPENAI = "openai", "OpenAI-compatible service"
+        ANTHROPIC = "anthropic", "Anthropic"
+        RESPONSES = "openai_responses", "OpenAI Responses"
         DEMO = "demo", "Built-in demo model (needs no key)"
         MINILM = "minilm", "Built-in embedding model (needs no key)"
 
@@ -67,7 +69,8 @@ class Deployment(Versioned):
     base_url = models.URLField(
         blank=True,
         max_length=500,
-        help_text="Up to and with the version, such as https://api.example.com/v1.",
+        help_text="Up to and with the version, such as https://api.example.com/v1. Empty for the "
+        "public address of Anthropic and of OpenAI Responses.",
     )
     model_name = models.CharField(
         max_length=200, blank=True, help_text="The model's name at the service."
@@ -97,11 +100,15 @@ class Deployment(Versioned):
     def __str__(self) -> str:
         return self.display_name or self.deployment_id
 
+    @property
+    def address(self) -> str:
+        return service_address(self.provider, self.base_url)
+
     def clean(self) -> None:
         problems = {}
         if self.provider == self.Provider.OPENAI and not self.base_url:
             problems["base_url"] = "An OpenAI-compatible service needs its address."
-        kinds = BUILT_IN_KINDS.get(self.provider, (self.kind,))
+        kinds = PROVIDER_KINDS.get(self.provider, (self.kind,))
         if self.kind not in kinds:
             name = self.Provider(self.provider).label
             possible = " or ".join(repr(self.Kind(kind).label) for kind in kinds)
@@ -116,10 +123,24 @@ class Deployment(Versioned):
             raise ValidationError(problems)
 
 
-BUILT_IN_KINDS: Mapping[str, Sequence[str]] = {
+PROVIDER_KINDS: Mapping[str, Sequence[str]] = {
+    Deployment.Provider.ANTHROPIC: (Deployment.Kind.CHAT,),
+    Deployment.Provider.RESPONSES: (Deployment.Kind.CHAT,),
     Deployment.Provider.DEMO: (Deployment.Kind.CHAT, Deployment.Kind.IMAGE),
     Deployment.Provider.MINILM: (Deployment.Kind.EMBEDDING,),
 }
+"""Of the providers that do not have all kinds."""
+BUILT_IN_PROVIDERS = frozenset({Deployment.Provider.DEMO, Deployment.Provider.MINILM})
+"""They are part of this server and need no key."""
+ADDRESSES: Mapping[str, str] = {
+    Deployment.Provider.ANTHROPIC: "https://api.anthropic.com/v1",
+    Deployment.Provider.RESPONSES: "https://api.openai.com/v1",
+}
+"""Of the vendors, for deployments without a base URL."""
+
+
+def service_address(provider: str, base_url: str) -> str:
+    return base_url or ADDRESSES.get(provider, "")
 
 
 class Secret(Versioned):

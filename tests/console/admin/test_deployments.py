@@ -204,6 +204,16 @@ def test_a_stored_key_is_not_sent_to_another_address(admin_client, service, loop
     assert service.seen == []
 
 
+def test_a_stored_key_is_not_sent_to_another_vendor(admin_client):
+    """Without a base URL the provider says where the key goes."""
+    deployment = make_deployment("claude", provider="anthropic", base_url="", api_key=SECRET)
+    page = f"{LIST}{deployment.pk}/change/"
+
+    saved = admin_client.post(page, fields(provider="openai_responses", base_url=""))
+
+    assert "new_api_key" in saved.context["adminform"].form.errors
+
+
 def test_a_test_is_for_people_who_may_save():
     client = Client()
     client.force_login(User.objects.create_user("staff", is_staff=True))

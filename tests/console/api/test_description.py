@@ -40,7 +40,9 @@ def test_fields_are_told_in_words():
         "title", "string of at most 200 characters", "", is_required=True
     )
     assert application["owner"].type == "string or null"
-    assert deployment["provider"].type == "string of openai, demo, minilm"
+    assert (
+        deployment["provider"].type == "string of openai, anthropic, openai_responses, demo, minilm"
+    )
     answered = {field.name: field for field in described()["objects"]["Application"]}
     assert (answered["warnings"].type, answered["warnings"].object) == (
         "list of (only told)",

@@ -236,6 +236,8 @@ def test_two_people_who_save_at_once_make_two_versions():
         ({"kind": "song"}, "kind"),
         ({"provider": "demo", "kind": "embedding"}, "kind"),
         ({"provider": "minilm", "kind": "chat"}, "kind"),
+        ({"provider": "anthropic", "kind": "image"}, "kind"),
+        ({"provider": "openai_responses", "kind": "embedding"}, "kind"),
     ],
 )
 def test_a_row_that_makes_no_sense_is_refused_at_its_field(fields, field):
