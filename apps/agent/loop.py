@@ -220,6 +220,8 @@ class AgentLoop:
         """Keep the answer and make its calls; the finish reason, "" to go on."""
         if reply.finish_reason == WAITING:
             return WAITING
+        for annotation in reply.annotations:
+            turn.emit(AnnotationAdded(annotation))
         message = replace(reply.message, content=reply.message.content or NOTHING)
         if message.tool_calls:
             return await self.make_calls(turn, message.tool_calls, message)
