@@ -14,6 +14,7 @@ from apps.demo.model import SUPPORTED_PARAMETERS as DEMO_PARAMETERS
 from apps.errors import DeploymentNotFound, Unsupported
 from apps.workspace.local.models import KEY_VARIABLE, Deployment
 from apps.workspace.port import DeploymentInfo, DeploymentKind, McpEndpoint
+from apps.workspace.responses.static_tools import with_neutral_tools
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +88,7 @@ def read_row(row: Deployment) -> FoundDeployment:
         features=row.features,
         input_attachment_types=tuple(row.input_attachment_types),
         context_window=row.context_window,
-        defaults=row.parameters,
+        defaults=default_parameters(row),
         # Nothing outside can fetch our files, so their bytes go into the request.
         files="data" if speaks_dial(row.features) else "none",
         configuration_schema=configuration_schema(row),
@@ -104,6 +105,12 @@ def read_row(row: Deployment) -> FoundDeployment:
         api_key=str(row.api_key),
         api_key_env=row.api_key_env,
     )
+
+
+def default_parameters(row: Deployment) -> Mapping[str, Any]:
+    if row.provider == Deployment.Provider.RESPONSES:
+        return with_neutral_tools(row.parameters)
+    return row.parameters
 
 
 def is_demo_model(row: Deployment) -> bool:

@@ -11,16 +11,14 @@ from apps.workspace.services.client import Service
 from apps.workspace.services.model import Api, ServiceModel
 
 RESPONSES = "responses"
-USUAL_URL = "https://api.openai.com/v1"
 
 
 def make_model(
     *, base_url: str, api_key: str, model: str, idle_seconds: float | None = None
 ) -> ServiceModel[Service]:
-    """`base_url` ends with the version, "" is the vendor's; `idle_seconds` defaults to a tool's
-    time-out."""
+    """`base_url` ends with the version; `idle_seconds` defaults to a tool's time-out."""
     return ServiceModel(
-        service=make_service(base_url or USUAL_URL, api_key, RESPONSES),
+        service=make_service(base_url, api_key, RESPONSES),
         name=model,
         api=Api(partial(encode_request, model=model), ResponseEvents, read_response),
         idle_seconds=idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,

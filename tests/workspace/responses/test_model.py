@@ -74,12 +74,6 @@ async def test_the_service_is_asked_where_and_as_it_expects_and_answers_with_its
     assert deltas[-2:] == [Usage(30, 12, cached=20, created=5, reasoning=8), Finish("stop")]
 
 
-def test_without_an_address_it_is_the_vendors():
-    model = make_model(base_url="", api_key="k", model="m")
-
-    assert model.service.base_url == "https://api.openai.com/v1"
-
-
 async def test_answers_one_after_another_use_one_connection():
     async with service(*(streamed(message("a")) for _ in range(3))) as running:
         said = [words(await ask(model_of(running))) for _ in range(3)]
