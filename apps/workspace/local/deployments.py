@@ -108,9 +108,9 @@ def read_row(row: Deployment) -> FoundDeployment:
 
 
 def default_parameters(row: Deployment) -> Mapping[str, Any]:
-    if row.provider == Deployment.Provider.RESPONSES:
-        return with_neutral_tools(row.parameters)
-    return row.parameters
+    parameters: Mapping[str, Any] = row.parameters
+    is_native = row.provider == Deployment.Provider.RESPONSES
+    return with_neutral_tools(parameters) if is_native else parameters
 
 
 def is_demo_model(row: Deployment) -> bool:

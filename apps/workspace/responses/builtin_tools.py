@@ -59,6 +59,8 @@ def shown(item: Mapping[str, Any]) -> Iterator[str]:
                 yield fenced(output)
         case "mcp_approval_request":
             yield NOT_APPROVED
+        case _:
+            return
 
 
 def steps_of_search(action: Any) -> list[str]:
@@ -70,7 +72,8 @@ def steps_of_search(action: Any) -> list[str]:
         case {"type": "search"}:
             asked = strings(action.get("queries")) or [text_in(action, "query")]
             return [*asked, *(text_in(one, "url") for one in mappings(action.get("sources")))]
-    return []
+        case _:
+            return []
 
 
 def picture_of(item: Mapping[str, Any]) -> Attachment | None:

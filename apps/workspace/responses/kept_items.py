@@ -113,7 +113,8 @@ def filled(
         case "function_call":
             call = calls.pop(text_in(kept, "call_id"), None)
             return None if call is None else {**call_item(call), **texts_of(kept, CALL_KEYS)}
-    return kept
+        case _:
+            return kept
 
 
 def with_followers(

@@ -51,7 +51,8 @@ def input_items(message: Message) -> Iterable[Mapping[str, Any]]:
             output = content_of(message.content)
             call_id = message.tool_call_id or ""
             return ({"type": "function_call_output", "call_id": call_id, "output": output},)
-    return ({"role": message.role, "content": content_of(message.content)},)
+        case role:
+            return ({"role": role, "content": content_of(message.content)},)
 
 
 def content_of(content: Content) -> str | list[Mapping[str, Any]]:
@@ -67,7 +68,8 @@ def content_part(part: Mapping[str, Any]) -> Mapping[str, Any]:
             return {"type": "input_image", "image_url": url, "detail": more.get("detail") or "auto"}
         case {"type": "file", "file": Mapping() as file}:
             return {"type": "input_file", **file}
-    return part
+        case _:
+            return part
 
 
 def function_tool(spec: ToolSpec) -> dict[str, Any]:

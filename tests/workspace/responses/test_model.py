@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from apps.agent import replies
+from apps.agent.assembly import Assembly
 from apps.agent.events import TextDelta, Usage
 from apps.agent.messages import Message
 from apps.agent.model import Delta, Finish, Model, ModelRequest
@@ -156,7 +157,7 @@ async def test_an_overloaded_service_is_asked_again_before_its_first_word_and_ne
     """T-57."""
     busy = chunked(encoded({"type": "error", "code": "server_error", "message": "m"}))
     async with service(busy, streamed(message("Late"))) as running:
-        assembly = replies.Assembly(lambda event: None)
+        assembly = Assembly(lambda event: None)
         policy = replies.RetryPolicy(wait=lambda pause: asyncio.sleep(0))
         await policy.receive(model_of(running), QUESTION, assembly, "m")
     assert assembly.reply("m").message.text == "Late"
@@ -164,9 +165,7 @@ async def test_an_overloaded_service_is_asked_again_before_its_first_word_and_ne
     late = chunked(BEGUN, encoded({"type": "error", "code": "server_error", "message": "m"}))
     async with service(late, streamed(message("Twice"))) as running:
         with pytest.raises(ModelFailed):
-            await policy.receive(
-                model_of(running), QUESTION, replies.Assembly(lambda event: None), "m"
-            )
+            await policy.receive(model_of(running), QUESTION, Assembly(lambda event: None), "m")
         assert len(running.requests) == 1
 
 
