@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from apps.agent.model import Model
 from apps.demo.model import DemoModel
 from apps.errors import NotOfThatKind
+from apps.workspace.anthropic.model import make_model as make_anthropic_model
 from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.embeddings.service import USUAL_WINDOW, ServiceEmbedder
@@ -30,6 +31,16 @@ def openai_model(deployment: FoundDeployment, idle_seconds: float | None) -> Mod
     )
 
 
+def anthropic_model(deployment: FoundDeployment, idle_seconds: float | None) -> Model:
+    return make_anthropic_model(
+        base_url=deployment.base_url,
+        api_key=key_of(deployment),
+        model=deployment.model_name,
+        features=deployment.info.features,
+        idle_seconds=idle_seconds,
+    )
+
+
 def responses_model(deployment: FoundDeployment, idle_seconds: float | None) -> Model:
     return make_responses_model(
         base_url=deployment.base_url,
@@ -45,6 +56,7 @@ def demo_model(deployment: FoundDeployment, idle_seconds: float | None) -> Model
 
 CHAT_MODELS: Mapping[str, Callable[[FoundDeployment, float | None], Model]] = {
     Deployment.Provider.OPENAI: openai_model,
+    Deployment.Provider.ANTHROPIC: anthropic_model,
     Deployment.Provider.RESPONSES: responses_model,
     Deployment.Provider.DEMO: demo_model,
 }

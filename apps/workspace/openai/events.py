@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import msgspec
 
 from apps.agent.events import TextDelta
 from apps.agent.model import Delta, ReasoningDelta
-from apps.agent.surrogates import decode_json, mend
-from apps.errors import ModelFailed
+from apps.agent.surrogates import mend
 from apps.workspace.openai.chunks import Chunk, ChunkReader
 from apps.workspace.services.failures import failure_in_stream
+from apps.workspace.services.payloads import read_mended
 
 _decode = msgspec.json.Decoder(Chunk).decode
 
@@ -51,39 +50,7 @@ def read_chunk(payload: bytes) -> Chunk:
     try:
         return _decode(payload)
     except (ValueError, RecursionError):
-        return read_mended(payload)
-
-
-def read_mended(payload: bytes) -> Chunk:
-    """A chunk that the decoder refuses as it came. Raises `ModelFailed`."""
-    try:
-        return decode_json(_decode, payload)
-    except msgspec.ValidationError:
-        return read_loosely(payload)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise ModelFailed(
-            "The model's service sent an event that is not JSON.", reason="stream"
-        ) from error
-
-
-def read_loosely(payload: bytes) -> Chunk:
-    """Some services write null where a key should be left out. Raises `ModelFailed`."""
-    try:
-        return msgspec.convert(
-            without_nulls(msgspec.json.decode(mend(payload))), Chunk, strict=False
-        )
-    except (msgspec.ValidationError, RecursionError) as error:
-        raise ModelFailed(
-            "The model's service sent an event that is not understood.", reason="stream"
-        ) from error
-
-
-def without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: without_nulls(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [without_nulls(item) for item in value]
-    return value
+        return read_mended(_decode, Chunk, payload)
 
 
 MOST_ATTEMPTS = 8

@@ -20,8 +20,8 @@ from apps.workspace.egress.transport import StreamedResponse
 BROKEN = (NetworkError, RemoteProtocolError)
 """Errors of connections that were not made or were cut; other errors are not transient."""
 
-TRANSIENT = frozenset({429, 500, 502, 503, 504})
-"""Statuses for too many requests, or for a service or proxy that is in trouble."""
+TRANSIENT = frozenset({429, 500, 502, 503, 504, 529})
+"""Statuses for too many requests, or for a service or proxy that is in trouble (529: overloaded)."""
 
 
 def read_error(body: bytes) -> Mapping[str, Any]:
@@ -47,10 +47,10 @@ def failure_of_refusal(answer: StreamedResponse, body: bytes, said: str = "") ->
     )
 
 
-def failure_in_stream(payload: bytes) -> ModelFailed:
-    """An error that was sent as an event of the stream."""
+def failure_in_stream(payload: bytes, statuses: Mapping[str, int] | None = None) -> ModelFailed:
+    """An error that was sent as an event of the stream; `statuses` are those of its kinds."""
     found = details(read_error(payload))
-    status = status_of_code(found["code"])
+    status = (statuses or {}).get(found["kind"]) or status_of_code(found["code"])
     return ModelFailed(
         "The model's service broke off with an error.",
         status=status,

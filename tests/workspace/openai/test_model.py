@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from apps.agent import replies
 from apps.agent.events import RefusalDelta, TextDelta, Usage
 from apps.agent.messages import Attachment, Message, ToolCall
 from apps.agent.model import Delta, Finish, Model, ModelRequest, ReasoningDelta, ToolCallDelta
@@ -22,11 +21,7 @@ from tests.workspace.openai.service import (
     CHUNKED,
     CLOSE,
     DONE,
-    ENDLESS,
     HOLD,
-    LAST,
-    RESET,
-    UNTIL_CLOSE,
     Service,
     answer,
     chunked,
@@ -139,20 +134,6 @@ async def test_dial_is_sent_what_is_its_own():
     }
 
 
-async def test_the_environment_of_the_process_stays_in_the_process(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
-        monkeypatch.setenv(name, "secret-of-another")
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
-
-    async with service(chunked(finish(), DONE)) as running:
-        await ask(model_of(running, api_key=""))
-
-    headers = running.requests[0][0]
-    assert "secret-of-another" not in str(headers)
-    assert "authorization" not in headers
-
-
 async def test_a_version_in_the_address_is_kept_for_every_question():
     async with service(chunked(finish(), DONE), chunked(finish(), DONE)) as running:
         model = make_model(base_url=f"{running.url}?api-version=2", api_key="k", model="m")
@@ -219,84 +200,11 @@ async def test_a_question_is_not_asked_again_when_an_answer_had_begun():
     assert len(running.requests) == 2
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 50])
-async def test_an_answer_may_be_cut_anywhere(size):
-    body = text("Grüße 🎉 ") + b": a comment\n\n" + text("日本") + finish() + DONE
-    frames = b"".join(frame(body[i : i + size]) for i in range(0, len(body), size)) + LAST
-    whole = CHUNKED + frames
-    pieces = [whole[i : i + size] for i in range(0, len(whole), size)]
-
-    async with service(pieces) as running:
-        deltas = await ask(model_of(running))
-
-    assert words(deltas) == "Grüße 🎉 日本"
-
-
 async def test_interim_answers_are_skipped():
     interim = b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"
 
     async with service([interim, *chunked(text("a"), DONE)]) as running:
         assert words(await ask(model_of(running))) == "a"
-
-
-async def test_a_body_may_end_with_the_connection():
-    async with service([UNTIL_CLOSE, text("a"), finish(), DONE, CLOSE]) as running:
-        assert words(await ask(model_of(running))) == "a"
-
-
-async def test_a_body_may_have_a_length():
-    body = text("a") + finish() + DONE
-
-    async with service(answer("200 OK", body, "text/event-stream")) as running:
-        assert words(await ask(model_of(running))) == "a"
-
-
-async def test_an_answer_without_done_is_complete_when_it_has_finished():
-    async with service(chunked(text("a"), finish())) as running:
-        assert words(await ask(model_of(running))) == "a"
-
-
-REST = [
-    [CLOSE],
-    [RESET],
-    [frame(b"data: {nonsense\n\n"), LAST],
-    [b"no chunk at all"],
-    [frame(event(error={"message": "m", "code": "500"})), LAST],
-    [frame(b"event: error\ndata: {}\n\n"), LAST],
-    [frame(event(choices=[{"delta": {"custom_content": {"attachments": [3]}}}])), LAST],
-    [HOLD],
-    [frame(b": ping\n\n"), ENDLESS],
-    [frame(b"data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" * 1000), ENDLESS],
-]
-
-
-@pytest.mark.parametrize("rest", REST)
-@pytest.mark.parametrize("is_one_piece", [True, False])
-async def test_an_answer_that_has_finished_is_complete_whatever_follows(rest, is_one_piece):
-    said = text("a") + finish()
-    if is_one_piece and isinstance(rest[0], bytes):
-        pieces = [CHUNKED + frame(said) + rest[0], *rest]
-    else:
-        pieces = [CHUNKED, frame(said), *rest]
-
-    async with service(pieces) as running, asyncio.timeout(60):
-        model = model_of(running, idle_seconds=0.3)
-        reply = await replies.ask(model, QUESTION, lambda event: None, name="m")
-
-    assert (reply.message.text, reply.finish_reason) == ("a", "stop")
-
-
-@pytest.mark.parametrize("pieces", [chunked(text("a")), [CHUNKED, frame(text("a")), CLOSE]])
-async def test_an_answer_that_breaks_off_is_a_failure(pieces):
-    said: list[str] = []
-
-    async with service(pieces) as running:
-        with pytest.raises(ModelFailed) as caught:
-            async for batch in model_of(running).stream(QUESTION):
-                said.append(words(list(batch)))
-
-    assert said == ["a"]
-    assert (caught.value.reason, caught.value.status) == ("stream", None)
 
 
 async def test_an_error_in_mid_stream_is_told_after_what_came_before_it():
@@ -349,27 +257,6 @@ async def test_a_status_that_refuses_is_a_failure_without_the_text_of_the_servic
     assert "key-1" not in str(failure)
 
 
-@pytest.mark.parametrize(
-    ("pieces", "transient", "seconds"),
-    [
-        ([b"HTTP/1.1 429 No\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n"], True, 7.0),
-        ([b"HTTP/1.1 503 No\r\nretry-after: soon\r\ncontent-length: 0\r\n\r\n"], True, None),
-        (answer("500 Oops", b""), True, None),
-        (answer("501 Not Implemented", b""), False, None),
-        (answer("400 Bad Request", b""), False, None),
-        ([CLOSE], True, None),
-        ([CHUNKED, frame(event(error={"message": "m", "code": "429"}))], True, None),
-        ([CHUNKED, frame(event(error={"message": "m", "code": "x"}))], False, None),
-        (answer("200 OK", b"{"), False, None),
-        ([HOLD], False, None),
-    ],
-)
-async def test_a_failure_says_whether_it_is_one_of_the_moment(pieces, transient, seconds):
-    failure = await failure_of(*pieces, idle_seconds=0.2)
-
-    assert (failure.is_transient, failure.retry_after) == (transient, seconds)
-
-
 async def test_a_refusal_without_end_is_not_read_to_its_end():
     flood = [frame(b"x" * 65536)] * 64
     head = b"HTTP/1.1 500 Oops\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -412,36 +299,9 @@ async def test_an_answer_in_one_piece_is_read_at_once():
     ]
 
 
-async def test_half_of_a_character_in_one_piece_is_replaced():
-    body = b'{"choices":[{"message":{"content":"a\\udc00"},"finish_reason":"stop"}]}'
-
-    async with service(answer("200 OK", body)) as running:
-        assert words(await ask(model_of(running))) == "a\ufffd"
-
-
 @pytest.mark.parametrize("body", [b"{", b'{"choices":[]}', b'{"choices":[{}]}', b"null"])
 async def test_an_answer_in_one_piece_that_is_no_answer_is_a_failure(body):
     assert (await failure_of(*answer("200 OK", body))).reason == "stream"
-
-
-async def test_a_web_page_is_not_taken_for_an_answer():
-    assert (await failure_of(*answer("200 OK", b"<html></html>", "text/html"))).reason == "stream"
-
-
-async def test_a_service_that_says_nothing_is_left():
-    async with service([HOLD]) as running:
-        with pytest.raises(ModelFailed) as caught:
-            await ask(model_of(running, idle_seconds=0.05))
-        async with asyncio.timeout(60):
-            await running.left.wait()
-
-    assert caught.value.reason == "timeout"
-
-
-async def test_a_service_that_falls_silent_is_left():
-    failure = await failure_of(CHUNKED, frame(text("a")), HOLD, idle_seconds=0.05)
-
-    assert failure.reason == "timeout"
 
 
 async def test_a_service_that_does_not_listen_is_a_failure():
@@ -452,14 +312,6 @@ async def test_a_service_that_does_not_listen_is_a_failure():
         await ask(model_of(running))
 
     assert (caught.value.reason, caught.value.status) == ("connection", None)
-
-
-@pytest.mark.parametrize("base_url", ["http://[", "ftp://example.com", "", "no address"])
-async def test_an_address_that_is_none_is_a_failure(base_url):
-    with pytest.raises(ModelFailed) as caught:
-        await ask(make_model(base_url=base_url, api_key="k", model="m"))
-
-    assert caught.value.reason == "connection"
 
 
 async def test_an_address_on_a_private_network_is_refused_by_name(settings):
@@ -480,14 +332,6 @@ async def test_a_key_with_a_line_break_never_leaves():
 
     assert caught.value.reason == "connection"
     assert running.requests == []
-
-
-async def test_whoever_stops_listening_ends_the_question_at_once():
-    async with service([CHUNKED, frame(text("a")), HOLD]) as running:
-        async with asyncio.timeout(60), aclosing(model_of(running).stream(QUESTION)) as batches:
-            assert words(list(await anext(batches))) == "a"
-        async with asyncio.timeout(60):
-            await running.left.wait()
 
 
 async def test_a_cancelled_question_leaves_no_connection():

@@ -1,0 +1,254 @@
+"""The events of a streamed message, read as deltas, and messages in one piece.
+
+An answer that the service pauses goes on with the next request: one reader reads all its parts.
+"""
+
+from typing import Any
+
+import msgspec
+
+from apps.agent.events import RefusalDelta, TextDelta, Usage
+from apps.agent.model import Delta, Finish, ReasoningDelta, ThoughtPart, ToolCallDelta
+from apps.agent.surrogates import mend
+from apps.errors import ModelFailed
+from apps.workspace.anthropic.contents import Block
+from apps.workspace.anthropic.kept_blocks import PART, write_blocks
+from apps.workspace.anthropic.token_counts import TokenCounts, sum_usage, usage_of
+from apps.workspace.services.failures import failure_in_stream
+from apps.workspace.services.payloads import read_mended
+
+REASONING = "thinking"
+"""The API's name for what a model thinks."""
+MOST_PAUSES = 10
+"""After which an answer is cut: the service pauses when its own tools have taken ten turns."""
+REASONS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "pause_turn": "length",
+    "refusal": "content_filter",
+}
+STATUSES = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""The HTTP status of each kind of error, which an error in the middle of a stream does not have."""
+
+
+class BlockDelta(msgspec.Struct, gc=False):
+    """The piece of a block, or with `stop_reason` the end of the message."""
+
+    type: str = ""
+    text: str = ""
+    thinking: str = ""
+    partial_json: str = ""
+    signature: str = ""
+    stop_reason: str | None = None
+    stop_details: Any = None
+
+
+class WholeMessage(msgspec.Struct):
+    """Also the message that a stream begins with, which is empty but for its counts."""
+
+    type: str = ""
+    content: list[dict[str, Any]] = []
+    stop_reason: str | None = None
+    stop_details: Any = None
+    usage: TokenCounts | None = None
+
+
+class MessageEvent(msgspec.Struct, gc=False):
+    type: str = ""
+    index: int = 0
+    delta: BlockDelta | None = None
+    content_block: dict[str, Any] | None = None
+    message: WholeMessage | None = None
+    usage: TokenCounts | None = None
+
+
+class EventKind(msgspec.Struct):
+    type: str = ""
+
+
+EVENTS = frozenset(
+    {
+        "content_block_delta",
+        "content_block_start",
+        "content_block_stop",
+        "error",
+        "message_delta",
+        "message_start",
+        "message_stop",
+    }
+)
+
+_read_kind = msgspec.json.Decoder(EventKind).decode
+_read_event = msgspec.json.Decoder(MessageEvent).decode
+_read_message = msgspec.json.Decoder(WholeMessage).decode
+
+
+class MessageEvents:
+    """Reads the events of an answer; `is_paused` if it goes on with another request.
+
+    `blocks` are all that came so far, by their order.
+    """
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self.pieces: list[str] = []
+        """Of the text, thought or input of the last block."""
+        self.first = 0
+        """The number of blocks before the current part of the answer."""
+        self.pauses = 0
+        self.spent: Usage | None = None
+        """By the earlier parts."""
+        self.counts: TokenCounts | None = None
+        self.is_done = False
+        self.has_finished = False
+        self.is_paused = False
+
+    def resume(self) -> None:
+        """Go on with the next part."""
+        self.first = len(self.blocks)
+        self.pauses += 1
+        self.spent, self.counts = self.usage, None
+        self.is_done = self.has_finished = self.is_paused = False
+
+    def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
+        """Raises `ModelFailed` for an error event and for one that is not understood."""
+        try:
+            event = _read_event(payload)
+        except (ValueError, RecursionError):
+            event = read_odd(payload)
+        if event.type == "content_block_delta":
+            if event.delta is not None:
+                self.read_piece(event.delta, self.first + event.index, deltas)
+        elif event.type == "error" or name == b"error":
+            raise failure_in_stream(mend(payload), STATUSES)
+        else:
+            self.read_rare(event, deltas)
+
+    def read_piece(self, piece: BlockDelta, index: int, deltas: list[Delta]) -> None:
+        """Citations and kinds that are not known are skipped."""
+        if piece.text:
+            self.pieces.append(piece.text)
+            deltas.append(TextDelta(piece.text))
+        elif piece.partial_json:
+            self.pieces.append(piece.partial_json)
+            if self.blocks and self.blocks[-1]["type"] == "tool_use":
+                deltas.append(ToolCallDelta(index, arguments=piece.partial_json))
+        elif piece.thinking:
+            self.pieces.append(piece.thinking)
+            deltas.append(ReasoningDelta(piece.thinking, REASONING))
+        elif piece.signature and self.blocks:
+            self.blocks[-1]["signature"] = piece.signature
+
+    def read_rare(self, event: MessageEvent, deltas: list[Delta]) -> None:
+        if event.type == "content_block_start" and event.content_block is not None:
+            self.begin_block(event.content_block, self.first + event.index, deltas)
+        elif event.type == "content_block_stop":
+            self.end_block()
+        elif event.type == "message_start" and event.message is not None:
+            self.counts = event.message.usage
+        elif event.type == "message_delta" and event.delta is not None:
+            if event.usage is not None:
+                self.counts = event.usage.over(self.counts)
+            if event.delta.stop_reason:
+                self.finish(event.delta.stop_reason, event.delta.stop_details, deltas)
+        elif event.type == "message_stop":
+            self.is_done = True
+
+    def begin_block(self, block: Block, index: int, deltas: list[Delta]) -> None:
+        """A block that begins with something in it has all of it, if the answer is in one piece."""
+        # Counts come with the first block: before it, the question may be asked again.
+        if not self.blocks and self.usage is not None:
+            deltas.append(self.usage)
+        self.blocks.append({"type": "", **block})
+        self.pieces = []
+        match block:
+            case {"type": "text", "text": str(text)} if text:
+                deltas.append(TextDelta(text))
+            case {"type": "thinking", "thinking": str(text)} if text:
+                deltas.append(ReasoningDelta(text, REASONING))
+            case {"type": "tool_use", "id": str(call_id), "name": str(name)}:
+                given = block.get("input")
+                arguments = msgspec.json.encode(given).decode() if given else ""
+                deltas.append(ToolCallDelta(index, call_id, name, arguments))
+
+    def end_block(self) -> None:
+        """Put the pieces of the last block into it."""
+        whole = "".join(self.pieces)
+        self.pieces = []
+        if not whole or not self.blocks:
+            return
+        block = self.blocks[-1]
+        if block["type"] in ("text", "thinking"):
+            block[block["type"]] = block.get(block["type"], "") + whole
+        else:
+            block["input"] = read_object(whole)
+
+    def finish(self, reason: str, details: Any, deltas: list[Delta]) -> None:
+        self.has_finished = True
+        self.end_block()
+        if self.usage is not None:
+            deltas.append(self.usage)
+        if reason == "pause_turn" and self.pauses < MOST_PAUSES:
+            self.is_paused = True
+            return
+        said = details.get("explanation") if isinstance(details, dict) else None
+        if reason == "refusal" and isinstance(said, str) and not self.blocks:
+            deltas.append(RefusalDelta(said))
+        if kept := write_blocks(self.blocks):
+            deltas.append(ThoughtPart(PART, kept))
+        deltas.append(Finish(REASONS.get(reason, "stop")))
+
+    @property
+    def usage(self) -> Usage | None:
+        return sum_usage(self.spent, usage_of(self.counts))
+
+    def read_whole(self, data: bytes) -> list[Delta]:
+        """The answer in one piece. Raises `ModelFailed`."""
+        try:
+            message = _read_message(data)
+        except (ValueError, RecursionError):
+            message = read_mended(_read_message, WholeMessage, data)
+        if message.type == "error":
+            raise failure_in_stream(mend(data), STATUSES)
+        if not message.content and not message.stop_reason:
+            raise ModelFailed("The model's service sent an empty answer.", reason="stream")
+        deltas: list[Delta] = []
+        self.counts = message.usage
+        for index, block in enumerate(message.content, self.first):
+            self.begin_block(block, index, deltas)
+        self.finish(message.stop_reason or "end_turn", message.stop_details, deltas)
+        return deltas
+
+
+def read_odd(payload: bytes) -> MessageEvent:
+    """An event that the decoder refuses: of an unknown type it may have any shape.
+
+    Raises `ModelFailed`.
+    """
+    kind = read_mended(_read_kind, EventKind, payload).type
+    if kind not in EVENTS:
+        return MessageEvent(kind)
+    return read_mended(_read_event, MessageEvent, payload)
+
+
+def read_object(written: str) -> dict[str, Any]:
+    """{} for what is no JSON object."""
+    try:
+        found = msgspec.json.decode(written.encode())
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

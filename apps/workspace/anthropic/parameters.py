@@ -1,0 +1,188 @@
+"""Parameters of a neutral request as the Messages API has them."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, Self
+
+logger = logging.getLogger(__name__)
+
+Fields = dict[str, Any]
+Thinking = Literal["adaptive", "budget"]
+
+USUAL_OUTPUT = 4096
+"""Tokens of an answer where neither the request nor the deployment sets a limit: one is required."""
+LEAST_BUDGET = 1024
+"""Tokens of thinking that the API takes at least."""
+EFFORTS: Mapping[str, tuple[str, int]] = {
+    "minimal": ("low", LEAST_BUDGET),
+    "low": ("low", 2048),
+    "medium": ("medium", 8192),
+    "high": ("high", 16_384),
+    "xhigh": ("xhigh", 32_768),
+    "max": ("max", 32_768),
+}
+"""`reasoning_effort` → the API's effort, and the tokens for thinking. Above 32,768 tokens the vendor
+advises against streaming."""
+CHOICES = {"auto": "auto", "required": "any", "none": "none"}
+SAMPLING = ("temperature", "top_p", "top_k")
+OWN = frozenset({"container", "inference_geo", "speed", "stop_sequences"})
+"""Fields of the API that are sent as they are written."""
+READ = frozenset(
+    {
+        *SAMPLING,
+        *OWN,
+        "max_tokens",
+        "max_completion_tokens",
+        "metadata",
+        "output_config",
+        "parallel_tool_calls",
+        "reasoning_effort",
+        "response_format",
+        "service_tier",
+        "stop",
+        "stream_options",
+        "thinking",
+        "tool_choice",
+        "user",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTraits:
+    """What differs between the vendor's models.
+
+    `most_output` is the most tokens of an answer, `thinking` how a model is told to think, and
+    newer models refuse a request that `samples` (`temperature`, `top_p`, `top_k`).
+    """
+
+    most_output: int | None = None
+    thinking: Thinking = "adaptive"
+    samples: bool = True
+
+    @classmethod
+    def of(cls, features: Mapping[str, Any]) -> Self:
+        most = features.get("max_output_tokens")
+        return cls(
+            most if type(most) is int and most > 0 else None,
+            "budget" if features.get("thinking") == "budget" else "adaptive",
+            features.get("temperature") is not False,
+        )
+
+
+def write_parameters(
+    given: Mapping[str, Any], traits: ModelTraits, model: str, *, has_tools: bool
+) -> Fields:
+    """The fields of a request beside its model, messages, system prompt and tools."""
+    for name in given:
+        if name not in READ and given[name] is not None:
+            log_left_out(model, name)
+    written: Fields = {"max_tokens": most_tokens(given, traits)}
+    written |= {name: given[name] for name in sorted(OWN) if given.get(name) is not None}
+    if (stop := given.get("stop")) is not None:
+        written["stop_sequences"] = [stop] if isinstance(stop, str) else list(stop)
+    choice = write_choice(given, model) if has_tools else None
+    if choice is not None:
+        written["tool_choice"] = choice
+    # A model that has to call a tool cannot think before it.
+    is_forced = choice is not None and choice["type"] in ("any", "tool")
+    thinking = {} if is_forced else write_thinking(given, traits, written["max_tokens"], model)
+    written |= thinking
+    written |= write_sampling(given, traits, model, thinks="thinking" in thinking)
+    if config := write_output(given, model, thinking.get("output_config", {})):
+        written["output_config"] = config
+    return written | write_account(given)
+
+
+def most_tokens(given: Mapping[str, Any], traits: ModelTraits) -> int:
+    """Without a limit of the request or the deployment, what is thought comes on top."""
+    asked = given.get("max_completion_tokens") or given.get("max_tokens")
+    if asked or traits.most_output:
+        return int(asked or traits.most_output or 0)
+    return USUAL_OUTPUT + EFFORTS.get(str(given.get("reasoning_effort")), ("", 0))[1]
+
+
+def write_thinking(given: Mapping[str, Any], traits: ModelTraits, most: int, model: str) -> Fields:
+    """`most` is the limit of the whole answer, of which a budget leaves a half at least."""
+    if isinstance(given.get("thinking"), Mapping):
+        return {"thinking": given["thinking"]}
+    effort = given.get("reasoning_effort")
+    if effort == "none":
+        return {"thinking": {"type": "disabled"}}
+    if effort is not None and effort not in EFFORTS:
+        log_left_out(model, "reasoning_effort")
+    if effort not in EFFORTS:
+        return {}
+    level, tokens = EFFORTS[effort]
+    if traits.thinking == "adaptive":
+        thinking = {"type": "adaptive", "display": "summarized"}
+        return {"thinking": thinking, "output_config": {"effort": level}}
+    budget = tokens if most - tokens >= tokens // 2 else most // 2
+    if budget < LEAST_BUDGET:
+        return {}
+    return {"thinking": {"type": "enabled", "budget_tokens": budget}}
+
+
+def write_sampling(
+    given: Mapping[str, Any], traits: ModelTraits, model: str, *, thinks: bool
+) -> Fields:
+    found = {name: given[name] for name in SAMPLING if given.get(name) is not None}
+    if traits.samples and not thinks:
+        return found
+    for name in found:
+        log_left_out(model, name)
+    return {}
+
+
+def write_choice(given: Mapping[str, Any], model: str) -> Fields | None:
+    """The `tool_choice`; None for the API's default."""
+    chosen = given.get("tool_choice")
+    choice: Fields | None = None
+    match chosen:
+        case {"type": "function", "function": {"name": str(name)}}:
+            choice = {"type": "tool", "name": name}
+        case str() if chosen in CHOICES:
+            choice = {"type": CHOICES[chosen]}
+        case None:
+            pass
+        case _:
+            log_left_out(model, "tool_choice")
+    if given.get("parallel_tool_calls") is not False:
+        return choice
+    choice = choice or {"type": "auto"}
+    return choice if choice["type"] == "none" else {**choice, "disable_parallel_tool_use": True}
+
+
+def write_output(given: Mapping[str, Any], model: str, config: Fields) -> Fields:
+    """`config`, with the schema of the answer if it has one."""
+    match given.get("response_format"):
+        case {"type": "json_schema", "json_schema": {"schema": Mapping() as schema}}:
+            config = {**config, "format": {"type": "json_schema", "schema": schema}}
+        case None | {"type": "text"}:
+            pass
+        case _:
+            log_left_out(model, "response_format")
+    own = given.get("output_config")
+    return {**config, **own} if isinstance(own, Mapping) else config
+
+
+def write_account(given: Mapping[str, Any]) -> Fields:
+    """Of metadata the API has the user alone."""
+    written: Fields = {}
+    metadata = given.get("metadata")
+    user = metadata.get("user_id") if isinstance(metadata, Mapping) else None
+    if user := user or given.get("user"):
+        written["metadata"] = {"user_id": user}
+    tier = {"default": "standard_only"}.get(
+        str(given.get("service_tier")), given.get("service_tier")
+    )
+    if tier in ("auto", "standard_only"):
+        written["service_tier"] = tier
+    return written
+
+
+@lru_cache(maxsize=1024)  # once for each, in a process
+def log_left_out(model: str, name: str) -> None:
+    logger.warning("%s is asked without %r, which its service does not take.", model, name)

@@ -1,0 +1,59 @@
+"""Counts of tokens as the Messages API writes them, and the core's usage made of them."""
+
+from typing import Any, Self
+
+import msgspec
+
+from apps.agent.events import Usage
+
+
+class TokenCounts(msgspec.Struct):
+    """Of a message so far; `input_tokens` are those that the cache had no part in."""
+
+    input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    output_tokens: int | None = None
+    output_tokens_details: Any = None
+
+    def over(self, earlier: Self | None) -> "TokenCounts":
+        """These, with the earlier ones where there are none: an end tells less than a beginning."""
+        if earlier is None:
+            return self
+        return TokenCounts(
+            *(
+                getattr(earlier if getattr(self, name) is None else self, name)
+                for name in self.__struct_fields__
+            )
+        )
+
+
+def usage_of(counts: TokenCounts | None) -> Usage | None:
+    if counts is None:
+        return None
+    cached, created = counts.cache_read_input_tokens, counts.cache_creation_input_tokens
+    details = counts.output_tokens_details
+    reasoning = details.get("thinking_tokens") if isinstance(details, dict) else None
+    return Usage(
+        (counts.input_tokens or 0) + (cached or 0) + (created or 0),
+        counts.output_tokens or 0,
+        cached=cached,
+        created=created,
+        reasoning=reasoning if type(reasoning) is int else None,
+    )
+
+
+def sum_usage(one: Usage | None, other: Usage | None) -> Usage | None:
+    if one is None or other is None:
+        return one or other
+    return Usage(
+        one.input + other.input,
+        one.output + other.output,
+        cached=sum_counts(one.cached, other.cached),
+        created=sum_counts(one.created, other.created),
+        reasoning=sum_counts(one.reasoning, other.reasoning),
+    )
+
+
+def sum_counts(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one + (other or 0)

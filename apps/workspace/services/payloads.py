@@ -1,0 +1,43 @@
+"""JSON of services that a strict decoder refuses as it came, read all the same."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from apps.agent.surrogates import decode_json, mend
+from apps.errors import ModelFailed
+
+T = TypeVar("T")
+
+
+def read_mended(decode: Callable[[bytes], T], kind: type[T], payload: bytes) -> T:
+    """With halves of characters replaced; `decode` makes a `kind`. Raises `ModelFailed`."""
+    try:
+        return decode_json(decode, payload)
+    except msgspec.ValidationError:
+        return read_loosely(kind, payload)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise ModelFailed(
+            "The model's service sent an event that is not JSON.", reason="stream"
+        ) from error
+
+
+def read_loosely(kind: type[T], payload: bytes) -> T:
+    """Some services write null where a key should be left out. Raises `ModelFailed`."""
+    try:
+        return msgspec.convert(
+            without_nulls(msgspec.json.decode(mend(payload))), kind, strict=False
+        )
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise ModelFailed(
+            "The model's service sent an event that is not understood.", reason="stream"
+        ) from error
+
+
+def without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [without_nulls(item) for item in value]
+    return value
