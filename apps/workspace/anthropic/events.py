@@ -14,8 +14,15 @@ from apps.errors import ModelFailed
 from apps.workspace.anthropic.contents import Block
 from apps.workspace.anthropic.kept_blocks import PART, write_blocks
 from apps.workspace.anthropic.token_counts import TokenCounts, sum_usage, usage_of
+from apps.workspace.anthropic.wire import (
+    STATUSES,
+    BlockDelta,
+    MessageEvent,
+    read_event,
+    read_message,
+    read_object,
+)
 from apps.workspace.services.failures import failure_in_stream
-from apps.workspace.services.payloads import read_mended
 
 REASONING = "thinking"
 """The API's name for what a model thinks."""
@@ -30,71 +37,6 @@ REASONS = {
     "pause_turn": "length",
     "refusal": "content_filter",
 }
-STATUSES = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-}
-"""The HTTP status of each kind of error, which an error in the middle of a stream does not have."""
-
-
-class BlockDelta(msgspec.Struct, gc=False):
-    """The piece of a block, or with `stop_reason` the end of the message."""
-
-    type: str = ""
-    text: str = ""
-    thinking: str = ""
-    partial_json: str = ""
-    signature: str = ""
-    stop_reason: str | None = None
-    stop_details: Any = None
-
-
-class WholeMessage(msgspec.Struct):
-    """Also the message that a stream begins with, which is empty but for its counts."""
-
-    type: str = ""
-    content: list[dict[str, Any]] = []
-    stop_reason: str | None = None
-    stop_details: Any = None
-    usage: TokenCounts | None = None
-
-
-class MessageEvent(msgspec.Struct, gc=False):
-    type: str = ""
-    index: int = 0
-    delta: BlockDelta | None = None
-    content_block: dict[str, Any] | None = None
-    message: WholeMessage | None = None
-    usage: TokenCounts | None = None
-
-
-class EventKind(msgspec.Struct):
-    type: str = ""
-
-
-EVENTS = frozenset(
-    {
-        "content_block_delta",
-        "content_block_start",
-        "content_block_stop",
-        "error",
-        "message_delta",
-        "message_start",
-        "message_stop",
-    }
-)
-
-_read_kind = msgspec.json.Decoder(EventKind).decode
-_read_event = msgspec.json.Decoder(MessageEvent).decode
-_read_message = msgspec.json.Decoder(WholeMessage).decode
 
 
 class MessageEvents:
@@ -126,10 +68,7 @@ class MessageEvents:
 
     def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
         """Raises `ModelFailed` for an error event and for one that is not understood."""
-        try:
-            event = _read_event(payload)
-        except (ValueError, RecursionError):
-            event = read_odd(payload)
+        event = read_event(payload)
         if event.type == "content_block_delta":
             if event.delta is not None:
                 self.read_piece(event.delta, self.first + event.index, deltas)
@@ -218,10 +157,7 @@ class MessageEvents:
 
     def read_whole(self, data: bytes) -> list[Delta]:
         """The answer in one piece. Raises `ModelFailed`."""
-        try:
-            message = _read_message(data)
-        except (ValueError, RecursionError):
-            message = read_mended(_read_message, WholeMessage, data)
+        message = read_message(data)
         if message.type == "error":
             raise failure_in_stream(mend(data), STATUSES)
         if not message.content and not message.stop_reason:
@@ -232,23 +168,3 @@ class MessageEvents:
             self.begin_block(block, index, deltas)
         self.finish(message.stop_reason or "end_turn", message.stop_details, deltas)
         return deltas
-
-
-def read_odd(payload: bytes) -> MessageEvent:
-    """An event that the decoder refuses: of an unknown type it may have any shape.
-
-    Raises `ModelFailed`.
-    """
-    kind = read_mended(_read_kind, EventKind, payload).type
-    if kind not in EVENTS:
-        return MessageEvent(kind)
-    return read_mended(_read_event, MessageEvent, payload)
-
-
-def read_object(written: str) -> dict[str, Any]:
-    """{} for what is no JSON object."""
-    try:
-        found = msgspec.json.decode(written.encode())
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}

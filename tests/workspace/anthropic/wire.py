@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from apps.workspace.anthropic.events import STATUSES
+from apps.workspace.anthropic.wire import STATUSES
 
 
 def event(kind: str, **fields: Any) -> bytes:
