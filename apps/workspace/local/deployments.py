@@ -14,6 +14,7 @@ from apps.demo.model import SUPPORTED_PARAMETERS as DEMO_PARAMETERS
 from apps.errors import DeploymentNotFound, Unsupported
 from apps.workspace.local.models import KEY_VARIABLE, Deployment
 from apps.workspace.port import DeploymentInfo, DeploymentKind, McpEndpoint
+from apps.workspace.responses.parameters import SUPPORTED as RESPONSES_PARAMETERS
 from apps.workspace.responses.static_tools import with_neutral_tools
 
 logger = logging.getLogger(__name__)
@@ -94,7 +95,7 @@ def read_row(row: Deployment) -> FoundDeployment:
         configuration_schema=configuration_schema(row),
         kind=cast(DeploymentKind, row.kind),
         is_application=speaks_dial(row.features),
-        supported_parameters=DEMO_PARAMETERS if is_demo_model(row) else None,
+        supported_parameters=supported_parameters(row),
     )
     return FoundDeployment(
         version=(row.pk, row.version),
@@ -113,8 +114,17 @@ def default_parameters(row: Deployment) -> Mapping[str, Any]:
     return with_neutral_tools(parameters) if is_native else parameters
 
 
-def is_demo_model(row: Deployment) -> bool:
-    return row.provider == Deployment.Provider.DEMO and row.kind == Deployment.Kind.CHAT
+def supported_parameters(row: Deployment) -> frozenset[str] | None:
+    """Those of a completion's parameters that have an effect; None when unknown."""
+    if row.kind != Deployment.Kind.CHAT:
+        return None
+    return SUPPORTED_PARAMETERS.get(row.provider)
+
+
+SUPPORTED_PARAMETERS: Mapping[str, frozenset[str]] = {
+    Deployment.Provider.DEMO: DEMO_PARAMETERS,
+    Deployment.Provider.RESPONSES: RESPONSES_PARAMETERS,
+}
 
 
 def speaks_dial(features: Mapping[str, Any]) -> bool:

@@ -47,6 +47,7 @@ READ = frozenset(
     }
 )
 """Parameters that become another field."""
+SUPPORTED = SAME | READ
 OURS = frozenset({"input", "instructions", "model", "store", "stream", "tools"})
 """Written by the request itself, whatever a parameter says."""
 THOUGHTS = "reasoning.encrypted_content"
@@ -60,7 +61,7 @@ def body_fields(parameters: Mapping[str, Any], model: str) -> dict[str, Any]:
     out, which is logged once for each `model`.
     """
     given = {name: value for name, value in parameters.items() if value is not None}
-    for name in sorted(given.keys() - SAME - READ - OURS):
+    for name in sorted(given.keys() - SUPPORTED - OURS):
         log_left_out(model, name)
     limits = [given[name] for name in LIMITS if name in given]
     fields = {

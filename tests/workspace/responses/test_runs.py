@@ -43,7 +43,8 @@ from tests.workspace.responses.wire import (
 CALLER = Caller("user-7")
 QUESTION = Message("user", "How is Riga?")
 WEATHER = tool("weather", lambda arguments: f"{arguments['city']}: 12")
-PNG = b"\x89PNG\r\n\x1a\n..."
+PNG = b"\x89PNG\r\n\x1a\n" + b"." * 7_000_000
+"""Larger in base64 than an event of other APIs may be."""
 
 
 @pytest.fixture(autouse=True)
