@@ -214,6 +214,7 @@ class AgentLoop:
             early=turn.early,
             allowance=progress.allowance,
             shows_logprobs=self.shows_logprobs,
+            taint=self.taint,
         )
 
     async def act(self, turn: Turn, reply: Reply) -> str:

@@ -8,10 +8,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.agent.events import AnnotationAdded, AttachmentAdded, RefusalDelta, TextDelta, Usage
-from apps.agent.model import Delta, Finish, ReasoningDelta, ThoughtPart, ToolCallDelta
+from apps.agent.model import (
+    Delta,
+    Finish,
+    ReasoningDelta,
+    ThoughtPart,
+    ToolCallDelta,
+    UntrustedRead,
+)
 from apps.errors import ModelFailed
 from apps.workspace.openai.chunks import count_in
-from apps.workspace.responses.builtin_tools import closed_stage, opened_stage, picture_of
+from apps.workspace.responses.builtin_tools import (
+    closed_stage,
+    opened_stage,
+    picture_of,
+    untrusted_source,
+)
 from apps.workspace.responses.failures import failure_of_response
 from apps.workspace.responses.fields import mappings, text_in
 from apps.workspace.responses.kept_items import BETWEEN_TEXTS, ITEMS, kept_items
@@ -97,9 +109,14 @@ class Answer:
             case "function_call" if index not in self.streamed:
                 self.argue(index, text_in(item, "arguments"), deltas)
             case _ if opened_stage(index, item) is not None:
-                deltas.append(closed_stage(index, item))
-                if (picture := picture_of(item)) is not None:
-                    deltas.append(AttachmentAdded(picture))
+                self.end_tool(index, item, deltas)
+
+    def end_tool(self, index: int, item: Item, deltas: list[Delta]) -> None:
+        deltas.append(closed_stage(index, item))
+        if source := untrusted_source(item):
+            deltas.append(UntrustedRead(source))
+        if (picture := picture_of(item)) is not None:
+            deltas.append(AttachmentAdded(picture))
 
     def end_message(self, index: int, item: Item, deltas: list[Delta]) -> None:
         has_come, is_cited = index in self.streamed, index in self.cited

@@ -87,6 +87,17 @@ def picture_of(item: Mapping[str, Any]) -> Attachment | None:
     return Attachment(f"image/{kind}", title or "Picture", data=data)
 
 
+def untrusted_source(item: Mapping[str, Any]) -> str:
+    """What the call has read of strangers, as a `Taint` tells it; "" for nothing."""
+    match item.get("type"):
+        case "web_search_call":
+            return "a web search"
+        case "mcp_call":
+            return f"results of {text_in(item, 'server_label')}: {text_in(item, 'name')}"
+        case _:
+            return ""
+
+
 def bullets(lines: Sequence[str]) -> str:
     return "\n".join(f"- {line}" for line in lines if line)
 

@@ -47,7 +47,8 @@ class ResponseEvents:
             if payload.strip() == b"[DONE]":  # from services that end every stream with it
                 return
             event = understood(_decode, payload)
-        kind = event.type or name.decode("latin-1")
+        kind = event.type if isinstance(event.type, str) else ""
+        kind = kind or name.decode("latin-1")
         if (handle := HANDLERS.get(kind)) is not None:
             if type(event.output_index) is not int:
                 raise not_understood()

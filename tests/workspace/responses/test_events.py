@@ -26,6 +26,7 @@ from apps.agent.model import (
     StagePart,
     ThoughtPart,
     ToolCallDelta,
+    UntrustedRead,
 )
 from apps.workspace.responses.events import ResponseEvents, read_response
 from apps.workspace.services.event_stream import EventDecoder
@@ -114,6 +115,7 @@ SPOKEN = [
         [
             StagePart(0, "Web search"),
             StagePart(0, content="- weather Riga", failed=False),
+            UntrustedRead("a web search"),
             TextDelta("Rain."),
             AnnotationAdded(
                 {
@@ -187,6 +189,7 @@ UNKNOWN = [
     {"type": "response.hologram.delta", "delta": {"x": [1]}, "output_index": "none"},
     {"type": "keepalive", "sequence_number": 3},
     {"type": 5},
+    {"type": ["response.completed"]},
     {"no": "type"},
     {"type": "response.output_item.added", "output_index": 7, "item": {"type": "hologram"}},
     {"type": "response.output_item.done", "output_index": 7, "item": {"type": "hologram"}},
@@ -328,13 +331,25 @@ STAGES = [
 
 @pytest.mark.parametrize(("item", "title", "content", "failed"), STAGES)
 def test_a_tool_of_the_service_is_a_stage_and_is_kept(item, title, content, failed):
-    assert told(item) == [
+    told_of = [delta for delta in told(item) if not isinstance(delta, UntrustedRead)]
+    assert told_of == [
         StagePart(0, title),
         StagePart(0, content=content, failed=failed),
         SPENT,
         kept(item),
         Finish("stop"),
     ]
+
+
+def test_what_strangers_wrote_is_told_to_be_read():
+    read = [
+        delta.source
+        for item in (SEARCH, *(item for item, *_ in STAGES))
+        for delta in told(item)
+        if isinstance(delta, UntrustedRead)
+    ]
+
+    assert read == ["a web search", "results of wiki: ask", "a web search", "a web search"]
 
 
 def test_a_tool_that_waits_for_an_approval_fails_with_what_to_change_and_is_not_sent_again():

@@ -134,6 +134,7 @@ async def test_a_search_of_the_service_shows_its_stage_and_its_sources():
 
     assert running.requests[0][1]["tools"] == [{"type": "web_search"}]
     assert running.requests[0][1]["temperature"] == 0
+    assert state_in(events)["untrusted"] == ["a web search"]
     fields = {name: value for name, value in CITED.items() if name != "type"}
     assert events[:-2] == [
         StageOpened("model-1-0", "Web search"),
