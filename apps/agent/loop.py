@@ -64,7 +64,7 @@ class AgentLoop:
     the time for all calls of one answer; `failed_turns` is after how many turns in a row whose
     calls all failed the run ends, 0 for never. What the `ledger` has is not done again; `is_resumed` if
     another process has begun the run. An application that plays the model shares the `taint`. What
-    the `private` tools say is not logged.
+    the `private` tools say is not logged. The model is asked with `marks_cache`.
     """
 
     model: Model
@@ -90,6 +90,7 @@ class AgentLoop:
     is_resumed: bool = False
     taint: Taint | None = None
     private: Set[str] = frozenset()
+    marks_cache: bool = False
 
     async def run(self, messages: Sequence[Message], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, adding every new message to `progress`; return the finish reason.
@@ -200,7 +201,9 @@ class AgentLoop:
         if self.requires_external and not is_first:
             return ModelRequest(messages, specs, parameters, ledger=ledger, taint=self.taint)
         specs = [tool.spec for tool in self.tools.values()] + specs
-        return ModelRequest(messages, specs, parameters, self.static_tools, ledger, self.taint)
+        return ModelRequest(
+            messages, specs, parameters, self.static_tools, ledger, self.taint, self.marks_cache
+        )
 
     def assembly(self, turn: Turn) -> Assembly:
         progress = turn.progress

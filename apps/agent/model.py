@@ -94,6 +94,7 @@ class ModelRequest:
     `parameters` are top-level fields of the completion request (`temperature`, `tool_choice`,
     `response_format`, …); `static_tools` are written into the tool list as they are. `ledger` and
     `taint` are for an application that plays the model: its steps, and what the asking run has read.
+    `marks_cache`: the service keeps the beginnings of requests up to marks, if it is sent any.
     """
 
     messages: Sequence[Message]
@@ -102,6 +103,7 @@ class ModelRequest:
     static_tools: Sequence[Mapping[str, Any]] = ()
     ledger: Ledger = NO_LEDGER
     taint: Taint | None = None
+    marks_cache: bool = False
 
 
 class Model(Protocol):

@@ -160,6 +160,7 @@ class Preparation:
             failed_turns=0 if self.opening.caller.kind == "dial" else settings.FAILED_TURNS_MOST,
             ledger=ledger,
             taint=self.opening.taint,
+            marks_cache=self.info.features.get("cache") is True,
             private=toolbox.private,
         )
         if not ledger.is_kept:

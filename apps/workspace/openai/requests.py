@@ -9,6 +9,7 @@ import msgspec
 from apps.agent.messages import Message, to_dict
 from apps.agent.model import ModelRequest
 from apps.errors import BadRequest
+from apps.workspace.openai.cache_marks import Fields, marked_messages, marked_tools
 from apps.workspace.openai.chunks import REASONING_KEYS
 
 
@@ -21,13 +22,15 @@ def encode_request(request: ModelRequest, model: str, *, dial: bool) -> bytes:
     body = dict(request.parameters)
     options = body.pop("stream_options", {})
     body["model"] = model
-    body["messages"] = [message_fields(message, dial=dial) for message in request.messages]
+    messages: list[Fields] = [message_fields(message, dial=dial) for message in request.messages]
+    has_marks = dial and request.marks_cache
+    body["messages"] = marked_messages(request.messages, messages) if has_marks else messages
     body["stream"] = True
     if options is not None:
         body["stream_options"] = {"include_usage": True, **options}
     tools = [*(spec.written for spec in request.tools), *request.static_tools]
     if tools:
-        body["tools"] = tools
+        body["tools"] = marked_tools(tools) if has_marks else tools
     try:
         return msgspec.json.encode(body, enc_hook=as_dict)
     except UnicodeEncodeError as error:

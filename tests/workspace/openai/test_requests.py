@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from apps.agent.messages import Message, Thoughts
+from apps.agent.messages import Message, Thoughts, ToolCall
 from apps.agent.model import ModelRequest
+from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
 from apps.workspace.openai.requests import encode_request
 
@@ -46,6 +47,31 @@ def test_frozen_mappings_are_written_as_objects():
     assert written(static_tools=(frozen,))["tools"] == [
         {"type": "function", "function": {"name": "f"}}
     ]
+
+
+def test_dials_model_is_told_up_to_where_its_cache_keeps_the_request():
+    call = ToolCall("c", "look", "{}")
+    messages = (
+        Message("system", "Be kind."),
+        *MESSAGES,
+        Message("assistant", "", tool_calls=(call,)),
+        Message("tool", "seen", tool_call_id="c"),
+        Message("tool", "seen", tool_call_id="d"),
+    )
+    tools = [ToolSpec("look", "", {}), ToolSpec("rest", "", {})]
+
+    def marks(count: int, *, dial: bool = True, marks_cache: bool = True) -> list[str]:
+        request = ModelRequest(messages[:count], tools, marks_cache=marks_cache)
+        body = msgspec.json.decode(encode_request(request, "m", dial=dial))
+        entries = [*body["messages"], *body["tools"]]
+        names = [*(one["role"] for one in body["messages"]), "look", "rest"]
+        mark = {"cache_breakpoint": {}}
+        return [n for n, one in zip(names, entries, strict=True) if one.get("custom_fields") == mark]
+
+    assert marks(2) == ["system", "rest"]
+    assert marks(3) == ["system", "user", "rest"]
+    assert marks(5) == ["system", "assistant", "rest"]
+    assert marks(5, dial=False) == marks(5, marks_cache=False) == []
 
 
 def test_half_a_character_is_refused():
