@@ -147,7 +147,9 @@ class MessageEvents:
         said = details.get("explanation") if isinstance(details, dict) else None
         if reason == "refusal" and isinstance(said, str) and not self.blocks:
             deltas.append(RefusalDelta(said))
-        if kept := write_blocks(self.blocks):
+        is_calling = any(block["type"] == "tool_use" for block in self.blocks)
+        # Of an answer without calls the API reads no thoughts again.
+        if is_calling and (kept := write_blocks(self.blocks)):
             deltas.append(ThoughtPart(PART, kept))
         deltas.append(Finish(REASONS.get(reason, "stop")))
 

@@ -15,7 +15,7 @@ from apps.errors import DeploymentNotFound, Unsupported
 from apps.workspace.local.models import KEY_VARIABLE, Deployment
 from apps.workspace.port import DeploymentInfo, DeploymentKind, McpEndpoint
 from apps.workspace.responses.parameters import SUPPORTED as RESPONSES_PARAMETERS
-from apps.workspace.responses.static_tools import with_neutral_tools
+from apps.workspace.services.static_tools import with_neutral_tools
 
 logger = logging.getLogger(__name__)
 
@@ -110,8 +110,11 @@ def read_row(row: Deployment) -> FoundDeployment:
 
 def default_parameters(row: Deployment) -> Mapping[str, Any]:
     parameters: Mapping[str, Any] = row.parameters
-    is_native = row.provider == Deployment.Provider.RESPONSES
-    return with_neutral_tools(parameters) if is_native else parameters
+    return with_neutral_tools(parameters) if row.provider in WITH_TOOLS else parameters
+
+
+WITH_TOOLS = frozenset({Deployment.Provider.ANTHROPIC, Deployment.Provider.RESPONSES})
+"""Providers whose APIs have tools that the service runs itself."""
 
 
 def supported_parameters(row: Deployment) -> frozenset[str] | None:

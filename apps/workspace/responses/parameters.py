@@ -1,11 +1,9 @@
 """Parameters of a completion request as fields of the Responses API."""
 
-import logging
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
-logger = logging.getLogger(__name__)
+from apps.workspace.services.request_bodies import log_left_out
 
 SAME = frozenset(
     {
@@ -74,13 +72,6 @@ def body_fields(parameters: Mapping[str, Any], model: str) -> dict[str, Any]:
         "include": included(given),
     }
     return {name: value for name, value in fields.items() if value not in (None, {}, [])}
-
-
-@lru_cache(maxsize=1024)
-def log_left_out(model: str, name: str) -> None:
-    logger.warning(
-        "%s is left out of requests to %s: the Responses API has no such parameter", name, model
-    )
 
 
 def reasoning(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,15 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from apps.agent.messages import Content, Message
 from apps.agent.model import ModelRequest
 from apps.agent.tools import ToolSpec
-from apps.errors import BadRequest
 from apps.workspace.responses.kept_items import assistant_items
 from apps.workspace.responses.parameters import body_fields
-from apps.workspace.responses.static_tools import service_tool
+from apps.workspace.services.request_bodies import encode_body
+from apps.workspace.services.static_tools import service_tool
 
 
 def encode_request(request: ModelRequest, model: str) -> bytes:
@@ -28,12 +26,7 @@ def encode_request(request: ModelRequest, model: str) -> bytes:
         static = map(service_tool, request.static_tools)
         body["tools"] = [*map(function_tool, request.tools), *static]
     body |= body_fields(request.parameters, model)
-    try:
-        return msgspec.json.encode(body, enc_hook=as_dict)
-    except UnicodeEncodeError as error:
-        raise BadRequest(
-            "Text that is not Unicode", "A message contains half of a character; send it again."
-        ) from error
+    return encode_body(body)
 
 
 def parted(messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
@@ -81,9 +74,3 @@ def function_tool(spec: ToolSpec) -> dict[str, Any]:
         # Left out, it means true here, and most schemas of tools are not written for that.
         "strict": bool(spec.strict),
     }
-
-
-def as_dict(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"{type(value).__name__} cannot be written as JSON.")

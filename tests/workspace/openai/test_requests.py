@@ -66,7 +66,9 @@ def test_dials_model_is_told_up_to_where_its_cache_keeps_the_request():
         entries = [*body["messages"], *body["tools"]]
         names = [*(one["role"] for one in body["messages"]), "look", "rest"]
         mark = {"cache_breakpoint": {}}
-        return [n for n, one in zip(names, entries, strict=True) if one.get("custom_fields") == mark]
+        return [
+            n for n, one in zip(names, entries, strict=True) if one.get("custom_fields") == mark
+        ]
 
     assert marks(2) == ["system", "rest"]
     assert marks(3) == ["system", "user", "rest"]

@@ -10,9 +10,9 @@ from apps.agent.messages import Message, Thoughts, ToolCall
 from apps.agent.model import ModelRequest
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
-from apps.workspace.responses.parameters import log_left_out
 from apps.workspace.responses.requests import encode_request
-from apps.workspace.responses.static_tools import service_tool, with_neutral_tools
+from apps.workspace.services.request_bodies import log_left_out
+from apps.workspace.services.static_tools import service_tool, with_neutral_tools
 from tests.workspace.responses.wire import SEARCH, reasoning
 
 QUESTION = Message("user", "Hi")
@@ -226,7 +226,7 @@ def test_parameters_that_the_api_does_not_have_are_left_out_and_logged_once(capl
     assert fields(**unknown) == fields(**unknown) == {}
 
     assert [record.getMessage() for record in caplog.records] == [
-        f"{name} is left out of requests to m: the Responses API has no such parameter"
+        f"m is asked without {name!r}, which its service does not take."
         for name in ("logit_bias", "n", "presence_penalty", "seed", "stop")
     ]
 

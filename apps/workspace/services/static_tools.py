@@ -16,11 +16,11 @@ def neutral_tool(written: Any) -> Any:
     return {"type": STATIC, STATIC: function}
 
 
-def service_tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+def service_tool(tool: Mapping[str, Any]) -> dict[str, Any]:
     """A static function as the service reads it: its configuration beside the type."""
     function = tool.get(STATIC)
     if tool.get("type") != STATIC or not isinstance(function, Mapping):
-        return tool
+        return dict(tool)
     return {"type": function.get("name"), **(function.get("configuration") or {})}
 
 
