@@ -16,6 +16,7 @@ STATUSES: Mapping[str, int] = MappingProxyType(
         "vector_store_timeout": 504,
         "invalid_request_error": 400,
         "invalid_prompt": 400,
+        "invalid_encrypted_content": 400,
         "context_length_exceeded": 400,
         "bio_policy": 400,
         "data_residency_mismatch": 400,

@@ -269,7 +269,7 @@ def test_absent_counts_are_none_and_not_zero(written, expected):
     assert [one for one in deltas if isinstance(one, Usage)] == ([expected] if expected else [])
 
 
-STAGES = [
+STAGES: list[tuple[dict[str, Any], str, str, bool]] = [
     (
         {
             "type": "code_interpreter_call",
