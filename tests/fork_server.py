@@ -34,6 +34,7 @@ LIBRARIES = (
     "httpx2",
     "jsonschema",
     "mcp.client.client",
+    "mcp.server.mcpserver",
     "msgspec",
     "openai.types.chat",
     "openai.types.responses",
@@ -41,6 +42,7 @@ LIBRARIES = (
     "requests",
     "rest_framework",
     "sqlparse",
+    "twisted.web.http",
     "uvicorn",
     "yaml",
 )
@@ -100,13 +102,16 @@ class ForkServer:
 
     def start(
         self,
-        module: str,
+        program: str,
         arguments: Sequence[str],
         environment: Mapping[str, str],
         files: tuple[int, int, int],
     ) -> Fork:
-        """`python -m module arguments`; `files` are its standard input, output and errors."""
-        asked = {"argv": [module, *arguments], "environment": dict(environment)}
+        """`python -m program arguments`, without `-m` for the path of a script.
+
+        `files` are its standard input, output and errors.
+        """
+        asked = {"argv": [program, *arguments], "environment": dict(environment)}
         end, told = os.pipe()
         socket.send_fds(self.control, [json.dumps(asked).encode()], [*files, told])
         os.close(told)
@@ -183,5 +188,8 @@ def become(arguments: list[str], environment: dict[str, str], files: list[int]) 
 
 if __name__ == "__main__":
     sys.argv = serve()
-    if sys.argv:
+    if sys.argv and sys.argv[0].endswith(".py"):
+        sys.path.insert(0, str(Path(sys.argv[0]).parent))
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    elif sys.argv:
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

@@ -17,14 +17,17 @@ from apps.catalog.content.installed import installed
 from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
 from apps.catalog.uses import User, deployment_uses
 from apps.console.admin.dependents import bullets, dependent_lines
-from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
+from apps.console.admin.recorded import HISTORY_FIELDS
+from apps.console.admin.service_models import ServiceModelsAdmin
 from apps.console.admin.theme import PasswordInput, Switch
 from apps.console.admin.versioned_form import VersionedForm
+from apps.errors import ModelFailed
 from apps.workspace.embeddings.probe import probe as probe_embedder
 from apps.workspace.local.deployments import read_row
 from apps.workspace.local.models import BUILT_IN_PROVIDERS, Deployment
 from apps.workspace.local.providers import make_chat_model, make_embedder
 from apps.workspace.local.secrets import UnreadableSecret
+from apps.workspace.local.service_models import can_list, models_of_service
 from apps.workspace.services.probe import SECONDS, probe
 
 NO_KEY = "No key is stored."
@@ -67,7 +70,7 @@ class DeploymentForm(VersionedForm[Deployment]):
 
 
 @admin.register(Deployment)
-class DeploymentAdmin(RecordedAdmin[Deployment]):
+class DeploymentAdmin(ServiceModelsAdmin):
     form = DeploymentForm
     list_display = (
         "display_name",
@@ -129,11 +132,24 @@ class DeploymentAdmin(RecordedAdmin[Deployment]):
         form = form_class(request.POST, instance=stored)
         if form.is_valid():
             ok, message = try_connection(form.instance)
-            return JsonResponse({"ok": ok, "message": message})
+            names = model_names(form.instance)
+            return JsonResponse(
+                {"ok": ok, "message": message, **({"models": names} if names else {})}
+            )
         wrong = [form.fields[name].label or name for name in form.errors if name in form.fields]
         names = ", ".join(wrong) or "see the form"
         message = f"Not tested. Correct these fields first: {names}."
         return JsonResponse({"ok": False, "message": message})
+
+
+def model_names(deployment: Deployment) -> list[str]:
+    """The models that the service offers; [] if it does not tell."""
+    if deployment.kind != Deployment.Kind.CHAT or not can_list(deployment):
+        return []
+    try:
+        return [model.id for model in async_to_sync(models_of_service)(read_row(deployment))]
+    except ModelFailed:
+        return []
 
 
 def try_connection(deployment: Deployment) -> tuple[bool, str]:

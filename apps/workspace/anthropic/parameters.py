@@ -103,7 +103,7 @@ def most_tokens(given: Mapping[str, Any], traits: ModelTraits) -> int:
 
 
 def write_thinking(given: Mapping[str, Any], traits: ModelTraits, most: int, model: str) -> Fields:
-    """`most` is the limit of the whole answer, of which a budget leaves a half at least."""
+    """`most` is the limit of the whole answer; a budget leaves `USUAL_OUTPUT` of it, or a half."""
     if isinstance(given.get("thinking"), Mapping):
         return {"thinking": given["thinking"]}
     effort = given.get("reasoning_effort")
@@ -117,7 +117,7 @@ def write_thinking(given: Mapping[str, Any], traits: ModelTraits, most: int, mod
     if traits.thinking == "adaptive":
         thinking = {"type": "adaptive", "display": "summarized"}
         return {"thinking": thinking, "output_config": {"effort": level}}
-    budget = tokens if most - tokens >= tokens // 2 else most // 2
+    budget = min(tokens, max(most - USUAL_OUTPUT, most // 2))
     if budget < LEAST_BUDGET:
         return {}
     return {"thinking": {"type": "enabled", "budget_tokens": budget}}

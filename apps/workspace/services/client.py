@@ -37,7 +37,9 @@ class Service:
         """Raises `InvalidURL`, and the HTTP client's errors for what cannot be sent."""
         place = URL(self.base_url)
         path, mark, query = place.raw_path.partition(b"?")
-        raw_path = path.rstrip(b"/") + b"/" + self.path.encode("ascii") + mark + query
+        asked = self.path.encode("ascii")
+        mark = b"&" if mark and b"?" in asked else mark
+        raw_path = path.rstrip(b"/") + b"/" + asked + mark + query
         headers = {
             "Host": place.netloc.decode("ascii"),
             "Accept": "text/event-stream",
@@ -65,8 +67,16 @@ class ServiceClient:
         Raises `ModelFailed` for an answer that is not 2xx, the HTTP client's errors, and
         `EgressRefused`.
         """
-        limits = call_limits(idle_seconds)
-        answer = await self.transport.send(self.endpoint, content, limits, tracing.headers())
+        return await self.send(content, idle_seconds, "POST")
+
+    async def fetch(self, idle_seconds: float) -> StreamedResponse:
+        """Get what is at the address. Raises as `ask`."""
+        return await self.send(b"", idle_seconds, "GET")
+
+    async def send(self, content: bytes, idle_seconds: float, method: str) -> StreamedResponse:
+        """Raises as `ask`."""
+        limits, headers = call_limits(idle_seconds), tracing.headers()
+        answer = await self.transport.send(self.endpoint, content, limits, headers, method)
         if answer.is_success:
             return answer
         raise failure_of_refusal(answer, await answer.body.read_refusal(MOST_ERROR_BYTES))

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from apps.workspace.local.models import Deployment
@@ -227,3 +228,131 @@ def test_what_cannot_be_saved_is_not_tested(admin_client):
     answer = admin_client.post(f"{LIST}test/", fields(base_url=""))
 
     assert answer.json()["message"] == "Not tested. Correct these fields first: Base URL."
+
+
+# --- The models of a service ---------------------------------------------------------------------
+
+LISTED = [
+    {
+        "id": "claude-opus-5",
+        "display_name": "Claude Opus 5",
+        "max_input_tokens": 200_000,
+        "max_tokens": 64_000,
+        "capabilities": {
+            "image_input": {"supported": True},
+            "pdf_input": {"supported": True},
+            "thinking": {
+                "types": {"adaptive": {"supported": True}, "enabled": {"supported": False}}
+            },
+        },
+    },
+    {
+        "id": "claude-old",
+        "display_name": "Claude Old",
+        "capabilities": {"thinking": {"types": {"enabled": {"supported": True}}}},
+    },
+    {"id": "org/model:1"},
+    {"id": 3},
+]
+
+
+class Listing(Refusing):
+    def do_GET(self) -> None:
+        seen = (self.path, self.headers["x-api-key"] or self.headers["Authorization"])
+        self.server.seen.append(seen)  # type: ignore[attr-defined]
+        body = json.dumps({"data": LISTED}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@pytest.fixture
+def listing(service, loopback) -> HTTPServer:
+    """A service that lists its models, and refuses to be asked."""
+    service.RequestHandlerClass = Listing
+    return service
+
+
+def claude(service: HTTPServer, **changes: str) -> Deployment:
+    row = {"provider": "anthropic", "api_key": SECRET, "model_name": "claude-old", **changes}
+    return make_deployment("claude", base_url=f"http://127.0.0.1:{service.server_port}/v1", **row)
+
+
+def test_models_of_a_service_are_added_with_what_it_says_of_them(admin_client, listing):
+    source = claude(listing)
+    make_deployment("claude-opus-5", provider="demo")
+    page = f"{LIST}{source.pk}/models/"
+
+    shown = admin_client.get(page).content.decode()
+    ticked = {"model": ["claude-opus-5", "claude-old", "org/model:1", "of nobody"]}
+    admin_client.post(page, ticked)
+
+    assert 'value="claude-opus-5"' in shown
+    assert 'value="claude-old"' not in shown
+    assert SECRET not in shown
+    assert listing.seen == [("/v1/models?limit=1000", SECRET)] * 2
+    columns = ("deployment_id", "display_name", "model_name", "api_key", "features")
+    added = Deployment.objects.exclude(pk=source.pk).filter(provider="anthropic")
+    assert list(added.order_by("deployment_id").values_list(*columns)) == [
+        (
+            "claude-opus-5-2",
+            "Claude Opus 5",
+            "claude-opus-5",
+            SECRET,
+            {"max_output_tokens": 64_000, "temperature": False},
+        ),
+        ("org-model-1", "org/model:1", "org/model:1", SECRET, {}),
+    ]
+    opus = added.get(model_name="claude-opus-5")
+    assert (opus.context_window, opus.input_attachment_types) == (
+        200_000,
+        ["image/*", "application/pdf"],
+    )
+
+
+def test_older_models_are_told_to_think_with_a_budget(admin_client, listing):
+    source = claude(listing, model_name="other")
+
+    admin_client.post(f"{LIST}{source.pk}/models/", {"model": ["claude-old"]})
+
+    assert Deployment.objects.get(model_name="claude-old").features == {"thinking": "budget"}
+
+
+def test_a_service_that_refuses_its_list_is_told(admin_client, service, loopback):
+    source = claude(service, provider="openai")
+
+    page = admin_client.get(f"{LIST}{source.pk}/models/").content.decode()
+
+    assert "There is no list of models." in page
+    assert "The service answered with the HTTP status 501." in page
+
+
+def test_the_list_is_for_people_who_may_add_and_for_services_that_have_one(admin_client, listing):
+    viewer = User.objects.create_user("staff", is_staff=True)
+    viewer.user_permissions.add(Permission.objects.get(codename="change_deployment"))
+    viewer.user_permissions.add(Permission.objects.get(codename="view_deployment"))
+    client = Client()
+    client.force_login(viewer)
+    source, demo = claude(listing), make_deployment("demo", provider="demo")
+    page, form = f"{LIST}{source.pk}/models/", f"{LIST}{source.pk}/change/"
+
+    assert (client.get(page).status_code, client.post(page).status_code) == (403, 403)
+    assert "Add more models" not in client.get(form).content.decode()
+    assert "Add more models" in admin_client.get(form).content.decode()
+    assert admin_client.get(f"{LIST}{demo.pk}/models/").status_code == 404
+    assert listing.seen == []
+
+
+def test_a_test_of_the_connection_names_the_models_of_the_service(admin_client, listing):
+    url = f"http://127.0.0.1:{listing.server_port}/v1"
+    typed = fields(provider="anthropic", base_url=url, new_api_key=SECRET, model_name="")
+
+    answer = admin_client.post(f"{LIST}test/", typed)
+
+    assert answer.json() == {
+        "ok": False,
+        "message": "The service does not accept the API key. Check the key.",
+        "models": ["claude-old", "claude-opus-5", "org/model:1"],
+    }

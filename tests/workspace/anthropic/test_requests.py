@@ -238,6 +238,11 @@ def test_attachments_with_data_or_an_address_are_sent_and_files_here_are_not():
             {"max_tokens": 12_288, "thinking": {"type": "enabled", "budget_tokens": 8192}},
         ),
         (
+            {"reasoning_effort": "max"},
+            {"thinking": "budget"},
+            {"max_tokens": 36_864, "thinking": {"type": "enabled", "budget_tokens": 32_768}},
+        ),
+        (
             {"reasoning_effort": "high", "max_tokens": 5000},
             {"thinking": "budget"},
             {"max_tokens": 5000, "thinking": {"type": "enabled", "budget_tokens": 2500}},

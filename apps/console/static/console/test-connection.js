@@ -1,4 +1,12 @@
-// The button that tries what stands in the form of a deployment, without saving it.
+// The button that tries what stands in the form of a deployment, without saving it. The names of the
+// service's models are then offered where one is typed.
+
+function offer(names) {
+  const field = document.querySelector("[name=model_name]");
+  const list = document.querySelector("#service-models");
+  list.replaceChildren(...names.map((name) => Object.assign(document.createElement("option"), { value: name })));
+  field.setAttribute("list", list.id);
+}
 
 const place = document.querySelector("[data-test-connection]");
 if (place) {
@@ -15,7 +23,10 @@ if (place) {
       const outcome = response.ok
         ? await response.json()
         : { ok: false, message: `The test could not be made (status ${response.status}).` };
-      status.textContent = `${outcome.ok ? "✓" : "✗"} ${outcome.message}`;
+      const names = outcome.models ?? [];
+      const more = names.length ? ` The service offers ${names.length} models; choose one at "Model name".` : "";
+      status.textContent = `${outcome.ok ? "✓" : "✗"} ${outcome.message}${more}`;
+      offer(names);
     } catch {
       status.textContent = "✗ This server cannot be reached.";
     }
