@@ -25,6 +25,7 @@ from tests.contract import (
     loop,
     manifest_tools,
     mcp,
+    providers,
     rest,
     skills,
     stages,
@@ -37,7 +38,7 @@ TESTS = Path(__file__).parent.parent
 CHAPTERS = (
     *(delivery, loop, tools, deployments, rest, mcp, stages, attachments, failures),
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
-    agents,
+    *(agents, providers),
 )
 TABLE: Table = {section: rules for chapter in CHAPTERS for section, rules in chapter.TABLE.items()}
 SECTIONS = (
@@ -48,6 +49,7 @@ SECTIONS = (
     *("m1.8", "m1.9", "m1.10", "m1.11", "m1.12"),
     *("m4.1", "m4.2", "m4.3", "m4.4", "m4.5", "m5"),
     *(f"G-{number:02}" for number in range(1, 18)),
+    *("T-50", "T-52", "T-53", "T-54", "T-57"),
 )
 
 

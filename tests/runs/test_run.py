@@ -171,6 +171,15 @@ async def test_what_a_model_has_to_read_again_of_its_last_answer_comes_back_to_i
     )
 
 
+@pytest.mark.parametrize("features", [{"cache": True}, {"cache": False}, {}])
+async def test_a_model_with_a_cache_is_asked_with_marks(features):
+    model = ScriptedModel(saying("Hello"))
+
+    await events_of(application(), model, info={"features": features})
+
+    assert model.asked[0].marks_cache == features.get("cache", False)
+
+
 async def test_the_models_own_stages_are_hidden_with_what_it_thinks():
     model = ScriptedModel([thinks("Hm."), *saying("12 degrees")])
 

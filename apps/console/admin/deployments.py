@@ -132,10 +132,9 @@ class DeploymentAdmin(ServiceModelsAdmin):
         form = form_class(request.POST, instance=stored)
         if form.is_valid():
             ok, message = try_connection(form.instance)
-            names = model_names(form.instance)
-            return JsonResponse(
-                {"ok": ok, "message": message, **({"models": names} if names else {})}
-            )
+            offered = model_names(form.instance)
+            told = {"models": offered} if offered else {}
+            return JsonResponse({"ok": ok, "message": message, **told})
         wrong = [form.fields[name].label or name for name in form.errors if name in form.fields]
         names = ", ".join(wrong) or "see the form"
         message = f"Not tested. Correct these fields first: {names}."

@@ -123,6 +123,8 @@ class MessageEvents:
                 given = block.get("input")
                 arguments = msgspec.json.encode(given).decode() if given else ""
                 deltas.append(ToolCallDelta(index, call_id, name, arguments))
+            case _:
+                pass  # kept, and not shown
 
     def end_block(self) -> None:
         """Put the pieces of the last block into it."""

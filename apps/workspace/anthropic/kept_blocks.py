@@ -83,8 +83,9 @@ def restored(message: Message, kept: Sequence[Block]) -> Iterator[Block]:
                     yield text_block(text)
             case {"type": "tool_use"}:
                 yield call_block(next(calls))
-            case _ if is_kept(block):
-                yield block
+            case _:
+                if is_kept(block):
+                    yield block
 
 
 def call_block(call: ToolCall) -> Block:

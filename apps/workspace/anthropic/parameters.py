@@ -109,9 +109,10 @@ def write_thinking(given: Mapping[str, Any], traits: ModelTraits, most: int, mod
     effort = given.get("reasoning_effort")
     if effort == "none":
         return {"thinking": {"type": "disabled"}}
-    if effort is not None and effort not in EFFORTS:
-        log_left_out(model, "reasoning_effort")
+    if effort is None:
+        return {}
     if effort not in EFFORTS:
+        log_left_out(model, "reasoning_effort")
         return {}
     level, tokens = EFFORTS[effort]
     if traits.thinking == "adaptive":

@@ -75,6 +75,8 @@ def blocks_of(message: Message) -> Iterator[Block]:
             yield result
         case "user":
             yield from message_blocks(message)
+        case "system":
+            pass  # in front of all messages
 
 
 def allowed_thinking(parameters: Fields, messages: Sequence[Fields]) -> Fields:

@@ -14,9 +14,10 @@ from apps.agent.messages import Message
 MARK: Mapping[str, Any] = {"cache_breakpoint": {}}
 
 Fields = Mapping[str, Any]
+Tool = msgspec.Raw | Fields
 
 
-def marked_tools(tools: Sequence[msgspec.Raw | Fields]) -> list[msgspec.Raw | Fields]:
+def marked_tools(tools: Sequence[Tool]) -> list[Tool]:
     *others, last = tools
     written = msgspec.json.decode(last) if isinstance(last, msgspec.Raw) else last
     return [*others, marked(written)]

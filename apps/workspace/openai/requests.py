@@ -5,7 +5,7 @@ from typing import Any
 
 from apps.agent.messages import Message, to_dict
 from apps.agent.model import ModelRequest
-from apps.workspace.openai.cache_marks import Fields, marked_messages, marked_tools
+from apps.workspace.openai.cache_marks import Fields, Tool, marked_messages, marked_tools
 from apps.workspace.openai.chunks import REASONING_KEYS
 from apps.workspace.services.request_bodies import encode_body
 
@@ -25,7 +25,7 @@ def encode_request(request: ModelRequest, model: str, *, dial: bool) -> bytes:
     body["stream"] = True
     if options is not None:
         body["stream_options"] = {"include_usage": True, **options}
-    tools = [*(spec.written for spec in request.tools), *request.static_tools]
+    tools: list[Tool] = [*(spec.written for spec in request.tools), *request.static_tools]
     if tools:
         body["tools"] = marked_tools(tools) if has_marks else tools
     return encode_body(body)

@@ -269,7 +269,7 @@ class Listing(Refusing):
 
 
 @pytest.fixture
-def listing(service, loopback) -> HTTPServer:
+def listing(service: HTTPServer, loopback: None) -> HTTPServer:
     """A service that lists its models, and refuses to be asked."""
     service.RequestHandlerClass = Listing
     return service

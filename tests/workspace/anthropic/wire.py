@@ -18,7 +18,7 @@ DONE = event("message_stop")
 
 
 def start(**usage: Any) -> bytes:
-    message = {
+    message: dict[str, Any] = {
         "id": "msg_01",
         "type": "message",
         "role": "assistant",

@@ -65,7 +65,7 @@ def test_dials_model_is_told_up_to_where_its_cache_keeps_the_request():
         body = msgspec.json.decode(encode_request(request, "m", dial=dial))
         entries = [*body["messages"], *body["tools"]]
         names = [*(one["role"] for one in body["messages"]), "look", "rest"]
-        mark = {"cache_breakpoint": {}}
+        mark: dict[str, Any] = {"cache_breakpoint": {}}
         return [
             n for n, one in zip(names, entries, strict=True) if one.get("custom_fields") == mark
         ]
