@@ -12,6 +12,7 @@ from django.conf import settings
 from apps.aged_cache import AgedCache
 from apps.demo.model import SUPPORTED_PARAMETERS as DEMO_PARAMETERS
 from apps.errors import DeploymentNotFound, Unsupported
+from apps.workspace.anthropic.parameters import READ as ANTHROPIC_PARAMETERS
 from apps.workspace.local.models import KEY_VARIABLE, Deployment
 from apps.workspace.port import DeploymentInfo, DeploymentKind, McpEndpoint
 from apps.workspace.responses.parameters import SUPPORTED as RESPONSES_PARAMETERS
@@ -125,6 +126,7 @@ def supported_parameters(row: Deployment) -> frozenset[str] | None:
 
 
 SUPPORTED_PARAMETERS: Mapping[str, frozenset[str]] = {
+    Deployment.Provider.ANTHROPIC: ANTHROPIC_PARAMETERS,
     Deployment.Provider.DEMO: DEMO_PARAMETERS,
     Deployment.Provider.RESPONSES: RESPONSES_PARAMETERS,
 }
