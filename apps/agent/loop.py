@@ -198,12 +198,13 @@ class AgentLoop:
         parameters = {**self.parameters, **first}
         specs = list(self.external.values())
         ledger = model_ledger(self.ledger, turn.progress)
+        static = self.static_tools
         if self.requires_external and not is_first:
-            return ModelRequest(messages, specs, parameters, ledger=ledger, taint=self.taint)
-        specs = [tool.spec for tool in self.tools.values()] + specs
-        return ModelRequest(
-            messages, specs, parameters, self.static_tools, ledger, self.taint, self.marks_cache
-        )
+            static = ()
+        else:
+            specs = [tool.spec for tool in self.tools.values()] + specs
+        marks = self.marks_cache
+        return ModelRequest(messages, specs, parameters, static, ledger, self.taint, marks)
 
     def assembly(self, turn: Turn) -> Assembly:
         progress = turn.progress

@@ -28,7 +28,7 @@ from apps.workspace.local.models import BUILT_IN_PROVIDERS, Deployment
 from apps.workspace.local.providers import make_chat_model, make_embedder
 from apps.workspace.local.secrets import UnreadableSecret
 from apps.workspace.local.service_models import can_list, models_of_service
-from apps.workspace.services.probe import SECONDS, probe
+from apps.workspace.services.probe import SECONDS, ProbeResult, probe
 
 NO_KEY = "No key is stored."
 STORED = "A key is stored. Type another one to replace it."
@@ -36,6 +36,9 @@ UNREADABLE = (
     "A key is stored, but none of this installation's SECRET_KEY and SALT_KEY values fits it. "
     "Bring the old value back as a fallback, or type the key again."
 )
+NO_PICTURE = "Not tested, because a picture may cost money. Ask for one in a conversation."
+UNREACHED = frozenset({"address", "name", "connection", "encryption", "time"})
+"""Steps of a test that failed before the service has answered."""
 MOST_TESTED = 10
 """Each waits for a service; more would keep the page waiting for minutes."""
 
@@ -115,9 +118,9 @@ class DeploymentAdmin(ServiceModelsAdmin):
     @admin.action(description="Test the connection", permissions=("change",))
     def test_connection(self, request: HttpRequest, deployments: QuerySet[Deployment]) -> None:
         for deployment in deployments[:MOST_TESTED]:
-            ok, message = try_connection(deployment)
-            level = messages.SUCCESS if ok else messages.ERROR
-            self.message_user(request, f"{deployment}: {message}", level)
+            result = try_connection(deployment)
+            level = messages.SUCCESS if result.failed is None else messages.ERROR
+            self.message_user(request, f"{deployment}: {result.text}", level)
 
     def get_urls(self) -> list[URLPattern]:
         return [self.staff_path("test/", self.test_typed, "test"), *super().get_urls()]
@@ -131,10 +134,10 @@ class DeploymentAdmin(ServiceModelsAdmin):
         form_class = self.get_form(request, stored, change=stored is not None)
         form = form_class(request.POST, instance=stored)
         if form.is_valid():
-            ok, message = try_connection(form.instance)
-            offered = model_names(form.instance)
+            result = try_connection(form.instance)
+            offered = model_names(form.instance) if result.failed not in UNREACHED else []
             told = {"models": offered} if offered else {}
-            return JsonResponse({"ok": ok, "message": message, **told})
+            return JsonResponse({"ok": result.failed is None, "message": result.text, **told})
         wrong = [form.fields[name].label or name for name in form.errors if name in form.fields]
         names = ", ".join(wrong) or "see the form"
         message = f"Not tested. Correct these fields first: {names}."
@@ -151,17 +154,15 @@ def model_names(deployment: Deployment) -> list[str]:
         return []
 
 
-def try_connection(deployment: Deployment) -> tuple[bool, str]:
-    """Success, and a sentence for the operator. Waits for a bounded time."""
+def try_connection(deployment: Deployment) -> ProbeResult:
+    """Waits for a bounded time."""
     if deployment.provider == Deployment.Provider.DEMO:
-        return True, "The demo model answers; it is part of this server."
+        return ProbeResult(None, "The demo model answers; it is part of this server.")
     if deployment.kind == Deployment.Kind.IMAGE:
-        return False, "Not tested, because a picture may cost money. Ask for one in a conversation."
+        return ProbeResult("answer", NO_PICTURE)
     if deployment.kind == Deployment.Kind.EMBEDDING:
-        found = async_to_sync(probe_embedder)(make_embedder(read_row(deployment)))
-        return found.failed is None, found.text
-    result = async_to_sync(probe)(make_chat_model(read_row(deployment), SECONDS))
-    return result.failed is None, result.text
+        return async_to_sync(probe_embedder)(make_embedder(read_row(deployment)))
+    return async_to_sync(probe)(make_chat_model(read_row(deployment), SECONDS))
 
 
 def used_by(request: HttpRequest, deployment: Deployment, users: Sequence[User]) -> SafeString:

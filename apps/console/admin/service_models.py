@@ -6,6 +6,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern
@@ -72,6 +73,7 @@ class ServiceModelsAdmin(RecordedAdmin[Deployment]):
         title = f"Models of the service of {deployment}"
         return self.page(request, "admin/workspace/deployment/models.html", title, context)
 
+    @transaction.atomic
     def add_models(
         self, request: HttpRequest, source: Deployment, chosen: Sequence[ListedModel]
     ) -> HttpResponse:
@@ -82,7 +84,6 @@ class ServiceModelsAdmin(RecordedAdmin[Deployment]):
             added.save()
             taken.add(added.deployment_id)
             self.log_addition(request, added, f"Added from the list of models of {source}.")
-            self.message_user(
-                request, f"{added} is added as {added.deployment_id}.", messages.SUCCESS
-            )
+            told = f"{added} is added as {added.deployment_id}."
+            self.message_user(request, told, messages.SUCCESS)
         return redirect(self.url("changelist"))

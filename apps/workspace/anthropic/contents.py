@@ -1,7 +1,7 @@
 """Contents of messages as the blocks of the Messages API."""
 
 import base64
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -19,11 +19,16 @@ def text_block(text: str) -> Block:
 
 
 def message_blocks(message: Message) -> list[Block]:
-    """The blocks of text, pictures and documents; the API refuses blank texts."""
+    """The blocks of text, pictures and documents."""
     content = message.content
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
     blocks = [block for part in parts for block in part_blocks(part)]
     blocks += [block for item in message.attachments for block in attachment_blocks(item)]
+    return without_blanks(blocks)
+
+
+def without_blanks(blocks: Iterable[Block]) -> list[Block]:
+    """The API refuses blank texts."""
     return [block for block in blocks if block["type"] != "text" or block["text"].strip()]
 
 

@@ -21,6 +21,7 @@ from apps.workspace.anthropic.wire import (
     read_event,
     read_message,
     read_object,
+    well_shaped,
 )
 from apps.workspace.services.failures import failure_in_stream
 
@@ -112,7 +113,7 @@ class MessageEvents:
         # Counts come with the first block: before it, the question may be asked again.
         if not self.blocks and self.usage is not None:
             deltas.append(self.usage)
-        self.blocks.append({"type": "", **block})
+        self.blocks.append(well_shaped(block))
         self.pieces = []
         match block:
             case {"type": "text", "text": str(text)} if text:
@@ -134,7 +135,7 @@ class MessageEvents:
             return
         block = self.blocks[-1]
         if block["type"] in ("text", "thinking"):
-            block[block["type"]] = block.get(block["type"], "") + whole
+            block[block["type"]] += whole
         else:
             block["input"] = read_object(whole)
 

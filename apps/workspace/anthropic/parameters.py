@@ -80,7 +80,7 @@ def write_parameters(
     written: Fields = {"max_tokens": most_tokens(given, traits)}
     written |= {name: given[name] for name in sorted(OWN) if given.get(name) is not None}
     if (stop := given.get("stop")) is not None:
-        written["stop_sequences"] = [stop] if isinstance(stop, str) else list(stop)
+        written["stop_sequences"] = [stop] if isinstance(stop, str) else stop
     choice = write_choice(given, model) if has_tools else None
     if choice is not None:
         written["tool_choice"] = choice
@@ -96,9 +96,10 @@ def write_parameters(
 
 def most_tokens(given: Mapping[str, Any], traits: ModelTraits) -> int:
     """Without a limit of the request or the deployment, what is thought comes on top."""
-    asked = given.get("max_completion_tokens") or given.get("max_tokens")
-    if asked or traits.most_output:
-        return int(asked or traits.most_output or 0)
+    limits = (given.get("max_completion_tokens"), given.get("max_tokens"), traits.most_output)
+    for limit in limits:
+        if type(limit) is int and limit > 0:
+            return limit
     return USUAL_OUTPUT + EFFORTS.get(str(given.get("reasoning_effort")), ("", 0))[1]
 
 
@@ -111,7 +112,7 @@ def write_thinking(given: Mapping[str, Any], traits: ModelTraits, most: int, mod
         return {"thinking": {"type": "disabled"}}
     if effort is None:
         return {}
-    if effort not in EFFORTS:
+    if not isinstance(effort, str) or effort not in EFFORTS:
         log_left_out(model, "reasoning_effort")
         return {}
     level, tokens = EFFORTS[effort]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from apps.agent.messages import Message
 from apps.agent.model import ModelRequest
 from apps.agent.tools import ToolSpec
-from apps.workspace.anthropic.contents import Block, message_blocks, text_block
+from apps.workspace.anthropic.contents import Block, message_blocks, text_block, without_blanks
 from apps.workspace.anthropic.kept_blocks import THOUGHTS, answer_blocks
 from apps.workspace.anthropic.parameters import Fields, ModelTraits, write_parameters
 from apps.workspace.services.request_bodies import encode_body
@@ -25,8 +25,8 @@ def encode_request(
     tools = [*map(write_tool, request.tools), *map(service_tool, request.static_tools)]
     system = [text_block(m.text) for m in request.messages if m.role == "system" and m.text.strip()]
     messages = write_messages(request.messages)
-    if begun:
-        messages.append({"role": "assistant", "content": list(begun)})
+    if said := without_blanks(begun):
+        messages.append({"role": "assistant", "content": said})
     parameters = write_parameters(request.parameters, traits, model, has_tools=bool(tools))
     body: Fields = {"model": model, **allowed_thinking(parameters, messages), "stream": True}
     if tools:

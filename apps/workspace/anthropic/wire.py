@@ -1,5 +1,6 @@
 """The Messages API's events and messages as they are written. Keys without a field are skipped."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -99,6 +100,15 @@ def read_odd(payload: bytes) -> MessageEvent:
     if kind not in EVENTS:
         return MessageEvent(kind)
     return read_mended(_read_event, MessageEvent, payload)
+
+
+def well_shaped(block: Mapping[str, Any]) -> dict[str, Any]:
+    """The block with a text where its type says so, even if it began without."""
+    kind = str(block.get("type"))
+    found = {**block, "type": kind}
+    if kind in ("text", "thinking") and not isinstance(found.get(kind), str):
+        found[kind] = ""
+    return found
 
 
 def read_object(written: str) -> dict[str, Any]:

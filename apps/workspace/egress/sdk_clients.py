@@ -12,7 +12,6 @@ from httpx2 import NetworkError as NetworkError
 from httpx2 import RemoteProtocolError as RemoteProtocolError
 from httpx2 import Request as Request
 from httpx2 import Response as Response
-from httpx2 import Timeout as Timeout
 from httpx2 import TimeoutException as TimeoutException
 from httpx2 import UnsupportedProtocol as UnsupportedProtocol
 

@@ -173,6 +173,20 @@ def test_an_error_before_the_first_block_leaves_nothing_behind_so_it_may_be_aske
     assert (decoder.failure.kind, decoder.failure.is_transient) == (kind, True)
 
 
+@pytest.mark.parametrize(
+    "block", [{"type": "text"}, {"type": "thinking", "thinking": None}, {"type": 5}, {}]
+)
+def test_blocks_that_begin_without_what_belongs_to_them_are_read(block):
+    call = wire.call_block("toolu_1", "look", "nonsense", index=1)
+
+    deltas = decode(
+        wire.begin(block) + wire.text("a") + wire.end() + call + wire.finish("tool_use")
+    )
+
+    assert deltas[0] == TextDelta("a")
+    assert deltas[-1] == Finish("tool_calls")
+
+
 # --- Paused answers ----------------------------------------------------------------------------
 
 
