@@ -17,6 +17,7 @@ from typing import Any
 import httpx2
 
 from apps.workspace.anthropic.events import MessageEvents
+from apps.workspace.responses.events import ResponseEvents
 from apps.workspace.services.event_stream import EventDecoder, EventReader
 
 CHUNKS = 20_000
@@ -104,8 +105,40 @@ async def ask_anthropic(pieces: list[bytes]) -> int:
     return sum([event.type == "content_block_delta" async for event in stream])
 
 
+def responses() -> Iterator[bytes]:
+    usage = {
+        "input_tokens": 1,
+        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+        "output_tokens": 1,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": 2,
+    }
+    begun = {"id": "r", "object": "response", "created_at": 1, "model": "m", "output": []}
+    response = {**begun, "parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
+    item = {"id": "msg_1", "type": "message", "role": "assistant", "content": []}
+    yield named("response.created", response={**response, "status": "in_progress"})
+    yield named(
+        "response.output_item.added", output_index=0, item={**item, "status": "in_progress"}
+    )
+    place = {"item_id": "msg_1", "output_index": 0, "content_index": 0, "logprobs": []}
+    for number in range(CHUNKS):
+        text = f"word{number} "
+        yield named("response.output_text.delta", **place, delta=text, sequence_number=number)
+    yield named("response.output_item.done", output_index=0, item={**item, "status": "completed"})
+    yield named("response.completed", response={**response, "status": "completed", "usage": usage})
+
+
+async def ask_responses(pieces: list[bytes]) -> int:
+    import openai
+
+    client = openai.AsyncOpenAI(api_key=KEY, http_client=client_of(pieces))
+    stream = await client.responses.create(model="m", input="Hi", stream=True)
+    return sum([event.type == "response.output_text.delta" async for event in stream])
+
+
 def main() -> None:
     compare("anthropic", MessageEvents, list(messages()), ask_anthropic)
+    compare("responses", ResponseEvents, list(responses()), ask_responses)
 
 
 if __name__ == "__main__":

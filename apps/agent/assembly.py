@@ -31,9 +31,18 @@ from apps.agent.events import (
 )
 from apps.agent.growing_calls import GrowingCalls
 from apps.agent.ledger import WAITING
-from apps.agent.messages import Attachment, Message, Thoughts
-from apps.agent.model import Delta, Finish, ReasoningDelta, StagePart, ThoughtPart, ToolCallDelta
+from apps.agent.messages import Attachment, Message, Thoughts, ToolCall
+from apps.agent.model import (
+    Delta,
+    Finish,
+    ReasoningDelta,
+    StagePart,
+    ThoughtPart,
+    ToolCallDelta,
+    UntrustedRead,
+)
 from apps.agent.model_stages import ModelStages
+from apps.agent.taint import Taint
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +65,7 @@ class Assembly:
 
     `lead` separates the first text from an earlier answer. `shown` are the URLs of attachments
     that need not be shown again. `shows_logprobs` passes the service's logprobs on.
+    `taint` is told what the model's service has read.
     """
 
     def __init__(
@@ -68,8 +78,10 @@ class Assembly:
         early: EarlyStages | None = None,
         allowance: Allowance | None = None,
         shows_logprobs: bool = False,
+        taint: Taint | None = None,
     ) -> None:
         self.emit = emit
+        self.taint = Taint() if taint is None else taint
         self.shows_logprobs = shows_logprobs
         self.allowance = Allowance() if allowance is None else allowance
         self.early = early
@@ -129,6 +141,8 @@ class Assembly:
             case ThoughtPart(name, text):
                 self.allowance.take_data(text)
                 self.thought_parts[name] = text
+            case UntrustedRead(source):
+                self.taint.add(source)
             case ToolCallDelta():
                 self.feed_call(delta)
             case ToolCallsRequested(calls):
@@ -253,15 +267,16 @@ class Assembly:
             "".join(self.text),
             tool_calls=calls,
             attachments=tuple(self.attachments),
-            thoughts=self.kept_thoughts(model) if calls else None,
+            thoughts=self.kept_thoughts(model, calls),
             model_state=self.state,
         )
         reason = self.finish_reason or "stop"
         return Reply(message, reason, self.spent(model), tuple(self.annotations))
 
-    def kept_thoughts(self, model: str) -> Thoughts | None:
+    def kept_thoughts(self, model: str, calls: Sequence[ToolCall]) -> Thoughts | None:
+        """Text alone is wanted back of answers with calls, parts are of any."""
         parts = self.thought_parts
-        if not parts and self.thoughts_name:
+        if not parts and calls and self.thoughts_name:
             parts = {self.thoughts_name: "".join(self.thoughts)}
         return Thoughts(parts, model) if parts else None
 

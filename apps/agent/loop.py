@@ -196,12 +196,15 @@ class AgentLoop:
             early=turn.early,
             allowance=progress.allowance,
             shows_logprobs=self.shows_logprobs,
+            taint=self.taint,
         )
 
     async def act(self, turn: Turn, reply: Reply) -> str:
         """Keep the answer and make its calls; the finish reason, "" to go on."""
         if reply.finish_reason == WAITING:
             return WAITING
+        for annotation in reply.annotations:
+            turn.emit(AnnotationAdded(annotation))
         message = replace(reply.message, content=reply.message.content or NOTHING)
         if message.tool_calls:
             if self.dead_ends.include(message):

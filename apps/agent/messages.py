@@ -51,7 +51,8 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Thoughts:
-    """A model's reasoning before it called tools, given back to it in its next calls.
+    """A model's reasoning, given back to it in its next calls: of answers that called tools, and of
+    others where the service wants that.
 
     `parts` have the service's names, which only its adapter knows. Only the `deployment` that they
     came from gets them back; "" stands for any. They are never part of an answer.
@@ -59,8 +60,8 @@ class Thoughts:
     Services that let a model think between its calls of tools want to read the reasoning before
     each of them again: DeepSeek refuses a conversation without it, in later turns as well and if it
     was empty; vLLM, Kimi, GLM and OpenRouter answer better with it. Others refuse a key that is not
-    theirs (Groq), so a service that refuses it is asked without. No service wants it back where no
-    tools were called.
+    theirs (Groq), so a service that refuses it is asked without. The reasoning's plain text no
+    service wants back where no tools were called.
     """
 
     parts: Mapping[str, str]

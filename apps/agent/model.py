@@ -35,6 +35,15 @@ class ThoughtPart(msgspec.Struct, frozen=True, gc=False):
     text: str
 
 
+class UntrustedRead(msgspec.Struct, frozen=True, gc=False):
+    """The model's service has read something untrusted for this answer, as with a tool of its own.
+
+    `source` is as in `Taint`.
+    """
+
+    source: str
+
+
 class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
     """A piece of a call; `index` tells the calls of an answer apart, where their ids do not."""
 
@@ -64,7 +73,16 @@ class Finish(msgspec.Struct, frozen=True, gc=False):
     reason: str
 
 
-Delta = Event | ReasoningDelta | ThoughtPart | ToolCallDelta | StagePart | Usage | Finish
+Delta = (
+    Event
+    | ReasoningDelta
+    | ThoughtPart
+    | UntrustedRead
+    | ToolCallDelta
+    | StagePart
+    | Usage
+    | Finish
+)
 """A piece of an answer. Of the events, a model sends text, refusals, attachments, annotations and
 its state; an application inside of another one sends all that it emits."""
 

@@ -43,7 +43,7 @@ async def ask(
     `spend` is told the cost of an answer that breaks off. Raises `ModelFailed`.
     """
     stages = ModelStages(emit, stage_prefix, stage_parent) if stage_prefix is not None else None
-    assembly = Assembly(emit, stages=stages, allowance=allowance)
+    assembly = Assembly(emit, stages=stages, allowance=allowance, taint=request.taint)
     try:
         await receive(model, request, assembly)
     except BaseException:

@@ -1,10 +1,11 @@
 """What a run leaves for the next request, and for its own next attempt."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from apps.agent.ledger import Ledger, Step
-from apps.agent.messages import MODEL_STATE, Message, ToolCall
+from apps.agent.messages import Message, ToolCall, written_state
 from apps.agent.progress import Progress
 from apps.agent.step_results import write
 from apps.agent.tools import ToolResult
@@ -26,8 +27,8 @@ def state_of(
         conversation = tidy(conversation)
     state: dict[str, Any] = {HISTORY: new_tool_messages(conversation, given)}
     for message in progress.added:
-        if not message.tool_calls and message.model_state:
-            state[MODEL_STATE] = message.model_state
+        if not message.tool_calls:
+            state |= written_state(replace(message, state={}))
     return state
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from apps.agent.events import (
+    AnnotationAdded,
     AttachmentAdded,
     Event,
     ModelUsage,
@@ -97,6 +98,16 @@ async def test_a_tool_that_appears_during_the_run_is_told_of_and_called_from_the
     listed = [[spec.name for spec in request.tools] for request in model.asked]
     assert listed == [["search"], ["search", "weather"], ["search", "weather"]]
     assert progress.added[3] == Message("tool", "Riga: 12", tool_call_id="2")
+
+
+async def test_the_sources_of_an_answer_are_told_with_it():
+    events: list[Event] = []
+    source = AnnotationAdded({"type": "url_citation"})
+
+    loop = loop_of(ScriptedModel([source, *saying("12 degrees")]))
+    await loop.run([QUESTION], events.append, Progress())
+
+    assert events == [TextDelta("12 degrees"), source]
 
 
 async def test_an_unlisted_tool_answers_although_the_model_is_not_told_of_it():

@@ -46,6 +46,7 @@ ROUNDS: tuple[Sequence[Delta], ...] = (
     [
         text("I look."),
         AttachmentAdded(PLAN),
+        AnnotationAdded({"source": "plan"}),
         *calling(("a", "read", {"n": 1}), ("b", "pay", {"n": 2}), ("c", "read", {"n": 3})),
         Usage(10, 1),
     ],
@@ -54,7 +55,7 @@ ROUNDS: tuple[Sequence[Delta], ...] = (
         *calling(("d", "pay", {"n": 4}), ("e", "draw", {"n": 5}), ("f", "none", {"n": 6})),
         Usage(20, 2),
     ],
-    [text("It is 12."), *saying(""), Usage(30, 3)],
+    [text("It is 12."), AnnotationAdded({"source": "end"}), *saying(""), Usage(30, 3)],
 )
 
 

@@ -6,10 +6,12 @@ from tests.contract.rules import Table, Tests, otherwise, rule
 
 attempts = Tests("runs/test_attempts.py")
 events = Tests("workspace/anthropic/test_events.py")
+responses = Tests("workspace/responses/test_events.py")
 openai = Tests("workspace/openai/test_model.py")
 requests = Tests("workspace/anthropic/test_requests.py")
 retries = Tests("agent/test_retries.py")
 sdk = Tests("workspace/anthropic/test_sdk.py")
+oracle = Tests("workspace/responses/test_oracle.py")
 wires = Tests("workspace/services/test_wires.py")
 
 TABLE: Table = {
@@ -34,6 +36,11 @@ TABLE: Table = {
             sdk["the_sdk_reads_in_the_answer_what_we_read"],
         ),
         rule(
+            "so is OpenAI's Responses API, which tells its usage unasked",
+            oracle["a_conversation_is_sent_as_the_sdk_sends_it"],
+            oracle["an_answer_is_read_as_the_sdk_reads_it"],
+        ),
+        rule(
             "OpenAI is asked for its usage",
             openai["the_request_is_what_the_service_expects"],
             openai["the_answer_arrives_with_its_usage"],
@@ -44,10 +51,12 @@ TABLE: Table = {
             "both wires tell what the cache gave and took",
             events["thoughts_texts_calls_and_counts_are_read"],
             openai["thoughts_refusals_and_details_of_the_usage_are_read_from_a_stream"],
+            oracle["an_answer_is_read_as_the_sdk_reads_it"],
         ),
         rule(
             "what is not told is no 0",
             events["counts_that_the_service_does_not_tell_are_not_made_up"],
+            responses["absent_counts_are_none_and_not_zero"],
         ),
     ),
     "T-54": (
@@ -75,6 +84,12 @@ TABLE: Table = {
             attempts["a_service_in_trouble_is_asked_as_often_as_the_policy_says"],
             events[
                 "an_error_before_the_first_block_leaves_nothing_behind_so_it_may_be_asked_again"
+            ],
+            Tests("workspace/responses/test_model.py")[
+                "a_service_in_trouble_is_asked_again_before_its_first_word"
+            ],
+            Tests("workspace/responses/test_model.py")[
+                "it_is_not_asked_again_after_its_first_word"
             ],
         ),
     ),

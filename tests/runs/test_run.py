@@ -21,6 +21,7 @@ from apps.agent.events import (
     Usage,
 )
 from apps.agent.messages import Message, Thoughts, ToolCall, to_dicts
+from apps.agent.model import ThoughtPart
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Contribution, Prepared
@@ -154,6 +155,20 @@ async def test_the_model_reads_what_it_thought_before_its_calls_again_and_nothin
     none = None
     assert thoughts == [[none], [none, thought, none], [none, thought, none, none, none]]
     assert all(not message.state for asked in model.asked for message in asked.messages)
+
+
+async def test_what_a_model_has_to_read_again_of_its_last_answer_comes_back_to_it():
+    own = '[{"id": "r1"}]'
+    model = ScriptedModel([*saying("12 degrees"), ThoughtPart("items", own)], saying("Bye"))
+
+    *_, saved, _ = await events_of(application(), model)
+    assert isinstance(saved, StateSaved)
+    answered = Message("assistant", "12 degrees", state=saved.state)
+    await events_of(application(), model, QUESTION, answered, Message("user", "Thanks"))
+
+    assert model.asked[1].messages[1] == Message(
+        "assistant", "12 degrees", thoughts=Thoughts({"items": own}, "gpt")
+    )
 
 
 @pytest.mark.parametrize("features", [{"cache": True}, {"cache": False}, {}])

@@ -8,7 +8,14 @@ from typing import Any
 import msgspec
 
 from apps.agent.events import RefusalDelta, TextDelta, Usage
-from apps.agent.model import Delta, Finish, ReasoningDelta, ThoughtPart, ToolCallDelta
+from apps.agent.model import (
+    Delta,
+    Finish,
+    ReasoningDelta,
+    ThoughtPart,
+    ToolCallDelta,
+    UntrustedRead,
+)
 from apps.agent.surrogates import mend
 from apps.errors import ModelFailed
 from apps.workspace.anthropic.contents import Block
@@ -124,6 +131,10 @@ class MessageEvents:
                 given = block.get("input")
                 arguments = msgspec.json.encode(given).decode() if given else ""
                 deltas.append(ToolCallDelta(index, call_id, name, arguments))
+            case {"type": "web_search_tool_result" | "web_fetch_tool_result"}:
+                deltas.append(UntrustedRead("a web search"))
+            case {"type": "mcp_tool_result"}:
+                deltas.append(UntrustedRead("results of an MCP server"))
             case _:
                 pass  # kept, and not shown
 
@@ -150,7 +161,9 @@ class MessageEvents:
         said = details.get("explanation") if isinstance(details, dict) else None
         if reason == "refusal" and isinstance(said, str) and not self.blocks:
             deltas.append(RefusalDelta(said))
-        if kept := write_blocks(self.blocks):
+        is_calling = any(block["type"] == "tool_use" for block in self.blocks)
+        # Of an answer without calls the API reads no thoughts again.
+        if is_calling and (kept := write_blocks(self.blocks)):
             deltas.append(ThoughtPart(PART, kept))
         deltas.append(Finish(REASONS.get(reason, "stop")))
 

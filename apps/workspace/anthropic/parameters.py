@@ -1,12 +1,10 @@
 """Parameters of a neutral request as the Messages API has them."""
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal, Self
 
-logger = logging.getLogger(__name__)
+from apps.workspace.services.request_bodies import log_left_out
 
 Fields = dict[str, Any]
 Thinking = Literal["adaptive", "budget"]
@@ -183,8 +181,3 @@ def write_account(given: Mapping[str, Any]) -> Fields:
     if tier in ("auto", "standard_only"):
         written["service_tier"] = tier
     return written
-
-
-@lru_cache(maxsize=1024)  # once for each, in a process
-def log_left_out(model: str, name: str) -> None:
-    logger.warning("%s is asked without %r, which its service does not take.", model, name)

@@ -1,17 +1,15 @@
 """The JSON body of a request to the Messages API."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
-import msgspec
 
 from apps.agent.messages import Message
 from apps.agent.model import ModelRequest
 from apps.agent.tools import ToolSpec
-from apps.errors import BadRequest
 from apps.workspace.anthropic.contents import Block, message_blocks, text_block, without_blanks
 from apps.workspace.anthropic.kept_blocks import THOUGHTS, answer_blocks
 from apps.workspace.anthropic.parameters import Fields, ModelTraits, write_parameters
+from apps.workspace.services.request_bodies import encode_body
+from apps.workspace.services.static_tools import service_tool
 
 CACHED: Block = {"type": "ephemeral"}
 
@@ -24,7 +22,7 @@ def encode_request(
     Messages come last, so that requests of one conversation begin with the same bytes. Raises
     `BadRequest` for text that is not Unicode.
     """
-    tools = [*map(write_tool, request.tools), *map(dict, request.static_tools)]
+    tools = [*map(write_tool, request.tools), *map(service_tool, request.static_tools)]
     system = [text_block(m.text) for m in request.messages if m.role == "system" and m.text.strip()]
     messages = write_messages(request.messages)
     if said := without_blanks(begun):
@@ -36,12 +34,7 @@ def encode_request(
     if system:
         body["system"] = marked(system)
     body["messages"] = marked_messages(messages)
-    try:
-        return msgspec.json.encode(body, enc_hook=as_dict)
-    except UnicodeEncodeError as error:
-        raise BadRequest(
-            "Text that is not Unicode", "A message contains half of a character; send it again."
-        ) from error
+    return encode_body(body)
 
 
 def write_tool(spec: ToolSpec) -> Fields:
@@ -115,9 +108,3 @@ def marked_messages(messages: list[Fields]) -> list[Fields]:
 
 def marked(blocks: list[Block]) -> list[Block]:
     return [*blocks[:-1], {**blocks[-1], "cache_control": CACHED}]
-
-
-def as_dict(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"{type(value).__name__} cannot be written as JSON.")

@@ -1,16 +1,15 @@
 """A service that makes pictures, asked as a model: the question describes a picture, and the answer
 is the picture, kept among the caller's files."""
 
-import mimetypes
-import secrets
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from apps.agent.events import AttachmentAdded, Usage
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Message
 from apps.agent.model import Delta, Finish, ModelRequest
-from apps.errors import FileRefused, ModelFailed
+from apps.errors import ModelFailed
+from apps.workspace.images.kept_pictures import keep_picture
 from apps.workspace.stored_files import Files
 
 OPTIONS = frozenset(
@@ -47,19 +46,9 @@ class ImageModel:
         prompt = prompt_of(request.messages)
         made = await self.service.make(prompt, {**self.parameters, **options_of(request)})
         for content, kind in made.contents:
-            yield [AttachmentAdded(await self.keep(content, kind, title_of(prompt)))]
+            kept = await keep_picture(self.files, content, kind, title_of(prompt))
+            yield [AttachmentAdded(kept)]
         yield [Finish("stop"), *((made.usage,) if made.usage else ())]
-
-    async def keep(self, content: bytes, kind: str, title: str) -> Attachment:
-        """Raises `ModelFailed`."""
-        name = f"picture-{secrets.token_hex(6)}{mimetypes.guess_extension(kind) or '.bin'}"
-        try:
-            info = await self.files.keep(name, content, kind)
-        except FileRefused as error:
-            raise ModelFailed(
-                f"The picture could not be stored: {error}", reason="stream", display=str(error)
-            ) from error
-        return Attachment(kind, title, url=info.path)
 
 
 def prompt_of(messages: Sequence[Message]) -> str:

@@ -12,8 +12,11 @@ from django.conf import settings
 from apps.aged_cache import AgedCache
 from apps.demo.model import SUPPORTED_PARAMETERS as DEMO_PARAMETERS
 from apps.errors import DeploymentNotFound, Unsupported
+from apps.workspace.anthropic.parameters import READ as ANTHROPIC_PARAMETERS
 from apps.workspace.local.models import KEY_VARIABLE, Deployment
 from apps.workspace.port import DeploymentInfo, DeploymentKind, McpEndpoint
+from apps.workspace.responses.parameters import SUPPORTED as RESPONSES_PARAMETERS
+from apps.workspace.services.static_tools import with_neutral_tools
 
 logger = logging.getLogger(__name__)
 
@@ -87,13 +90,13 @@ def read_row(row: Deployment) -> FoundDeployment:
         features=row.features,
         input_attachment_types=tuple(row.input_attachment_types),
         context_window=row.context_window,
-        defaults=row.parameters,
+        defaults=default_parameters(row),
         # Nothing outside can fetch our files, so their bytes go into the request.
         files="data" if speaks_dial(row.features) else "none",
         configuration_schema=configuration_schema(row),
         kind=cast(DeploymentKind, row.kind),
         is_application=speaks_dial(row.features),
-        supported_parameters=DEMO_PARAMETERS if is_demo_model(row) else None,
+        supported_parameters=supported_parameters(row),
     )
     return FoundDeployment(
         version=(row.pk, row.version),
@@ -106,8 +109,27 @@ def read_row(row: Deployment) -> FoundDeployment:
     )
 
 
-def is_demo_model(row: Deployment) -> bool:
-    return row.provider == Deployment.Provider.DEMO and row.kind == Deployment.Kind.CHAT
+def default_parameters(row: Deployment) -> Mapping[str, Any]:
+    parameters: Mapping[str, Any] = row.parameters
+    return with_neutral_tools(parameters) if row.provider in WITH_TOOLS else parameters
+
+
+WITH_TOOLS = frozenset({Deployment.Provider.ANTHROPIC, Deployment.Provider.RESPONSES})
+"""Providers whose APIs have tools that the service runs itself."""
+
+
+def supported_parameters(row: Deployment) -> frozenset[str] | None:
+    """Those of a completion's parameters that have an effect; None when unknown."""
+    if row.kind != Deployment.Kind.CHAT:
+        return None
+    return SUPPORTED_PARAMETERS.get(row.provider)
+
+
+SUPPORTED_PARAMETERS: Mapping[str, frozenset[str]] = {
+    Deployment.Provider.ANTHROPIC: ANTHROPIC_PARAMETERS,
+    Deployment.Provider.DEMO: DEMO_PARAMETERS,
+    Deployment.Provider.RESPONSES: RESPONSES_PARAMETERS,
+}
 
 
 def speaks_dial(features: Mapping[str, Any]) -> bool:

@@ -11,6 +11,7 @@ from apps.workspace.anthropic.model import make_model as make_anthropic_model
 from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.embeddings.service import USUAL_WINDOW, ServiceEmbedder
+from apps.workspace.images.kept_pictures import PictureKeeper
 from apps.workspace.images.model import ImageModel, PictureService
 from apps.workspace.images.placeholders import Placeholders
 from apps.workspace.local.deployments import (
@@ -23,6 +24,7 @@ from apps.workspace.local.models import Deployment
 from apps.workspace.openai.embeddings import OpenAIEmbeddings, make_embeddings_service
 from apps.workspace.openai.images import make_image_service
 from apps.workspace.openai.model import make_model as make_openai_model
+from apps.workspace.responses.model import make_model as make_responses_model
 from apps.workspace.stored_files import Files
 
 
@@ -46,6 +48,15 @@ def anthropic_model(deployment: FoundDeployment, idle_seconds: float | None) -> 
     )
 
 
+def responses_model(deployment: FoundDeployment, idle_seconds: float | None) -> Model:
+    return make_responses_model(
+        base_url=deployment.base_url,
+        api_key=key_of(deployment),
+        model=deployment.model_name,
+        idle_seconds=idle_seconds,
+    )
+
+
 def demo_model(deployment: FoundDeployment, idle_seconds: float | None) -> Model:
     return DemoModel()
 
@@ -53,6 +64,7 @@ def demo_model(deployment: FoundDeployment, idle_seconds: float | None) -> Model
 CHAT_MODELS: Mapping[str, Callable[[FoundDeployment, float | None], Model]] = {
     Deployment.Provider.OPENAI: openai_model,
     Deployment.Provider.ANTHROPIC: anthropic_model,
+    Deployment.Provider.RESPONSES: responses_model,
     Deployment.Provider.DEMO: demo_model,
 }
 """By provider: a model that may be silent for so many seconds, None for as long as a tool may."""
@@ -75,7 +87,9 @@ def make_model(
         return ImageModel(service, files, deployment.info.defaults)
     if deployment.info.kind != "chat":
         raise NotOfThatKind(deployment.info.id, "chat")
-    return make_chat_model(deployment, idle_seconds)
+    model = make_chat_model(deployment, idle_seconds)
+    draws = deployment.provider == Deployment.Provider.RESPONSES
+    return PictureKeeper(model, files) if draws else model
 
 
 def find_pictures(deployment: FoundDeployment, idle_seconds: float | None) -> PictureService:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import filetype
 import msgspec
 from django.conf import settings
 
@@ -18,6 +17,7 @@ from apps.workspace.egress.fetch import fetch
 from apps.workspace.egress.fetch_policy import ServicePolicy
 from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL
 from apps.workspace.egress.transport import TooLarge
+from apps.workspace.images.kept_pictures import picture_type, unusable
 from apps.workspace.images.model import Pictures
 from apps.workspace.openai.model import make_service
 from apps.workspace.services.client import Service
@@ -31,7 +31,6 @@ GENERATIONS = "images/generations"
 MOST_BYTES = 64 * 1024 * 1024
 """Of an answer: some pictures in base64."""
 MOST_PICTURES = 10
-PICTURE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 FETCH_SECONDS = 60.0
 
 
@@ -66,7 +65,7 @@ class ImageService:
         contents = [await content_of(picture) for picture in answer.data[:MOST_PICTURES]]
         spent = answer.usage
         return Pictures(
-            tuple((one, type_of(one)) for one in contents),
+            tuple((one, picture_type(one)) for one in contents),
             None if spent is None else Usage(spent.input_tokens, spent.output_tokens),
         )
 
@@ -122,15 +121,3 @@ async def content_of(picture: Picture) -> bytes:
     except FetchRefused as error:
         raise ModelFailed(f"The picture is elsewhere. {error}", reason="connection") from error
     return found.content
-
-
-def type_of(content: bytes) -> str:
-    """The MIME type by the first bytes, whatever the service says. Raises `ModelFailed`."""
-    kind = filetype.guess_mime(content)
-    if kind not in PICTURE_TYPES:
-        raise unusable("something that is no picture")
-    return str(kind)
-
-
-def unusable(what: str) -> ModelFailed:
-    return ModelFailed(f"The model's service sent {what}.", reason="stream")

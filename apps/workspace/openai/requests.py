@@ -1,16 +1,13 @@
 """The JSON body of a request for a completion."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import msgspec
-
 from apps.agent.messages import Message, to_dict
 from apps.agent.model import ModelRequest
-from apps.errors import BadRequest
 from apps.workspace.openai.cache_marks import Fields, Tool, marked_messages, marked_tools
 from apps.workspace.openai.chunks import REASONING_KEYS
+from apps.workspace.services.request_bodies import encode_body
 
 
 def encode_request(request: ModelRequest, model: str, *, dial: bool) -> bytes:
@@ -31,12 +28,7 @@ def encode_request(request: ModelRequest, model: str, *, dial: bool) -> bytes:
     tools: list[Tool] = [*(spec.written for spec in request.tools), *request.static_tools]
     if tools:
         body["tools"] = marked_tools(tools) if has_marks else tools
-    try:
-        return msgspec.json.encode(body, enc_hook=as_dict)
-    except UnicodeEncodeError as error:
-        raise BadRequest(
-            "Text that is not Unicode", "A message contains half of a character; send it again."
-        ) from error
+    return encode_body(body)
 
 
 def message_fields(message: Message, *, dial: bool) -> dict[str, Any]:
@@ -52,9 +44,3 @@ def message_fields(message: Message, *, dial: bool) -> dict[str, Any]:
     if not dial:
         fields.pop("custom_content", None)
     return fields
-
-
-def as_dict(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"{type(value).__name__} cannot be written as JSON.")

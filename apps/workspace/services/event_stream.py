@@ -32,8 +32,10 @@ class EventDecoder:
     `failure` ends the stream early; deltas before it are returned first.
     """
 
-    def __init__(self, reader: EventReader) -> None:
+    def __init__(self, reader: EventReader, most_bytes: int = MOST_EVENT_BYTES) -> None:
+        """`most_bytes` limit one event."""
         self.reader = reader
+        self.most_bytes = most_bytes
         self.rest: list[bytes] = []
         self.held = b""
         self.size = 0
@@ -65,7 +67,7 @@ class EventDecoder:
         if not rest:
             return
         self.size += len(rest)
-        if self.size > MOST_EVENT_BYTES:
+        if self.size > self.most_bytes:
             self.failure = ModelFailed(
                 "The model's service sent an event that is too large.", reason="stream"
             )

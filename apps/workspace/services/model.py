@@ -12,7 +12,7 @@ from apps.agent.model import Delta, ModelRequest
 from apps.errors import EgressRefused, ModelFailed
 from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL
 from apps.workspace.egress.transport import Body, StreamedResponse, TooLarge
-from apps.workspace.services.event_stream import EventDecoder, EventReader
+from apps.workspace.services.event_stream import MOST_EVENT_BYTES, EventDecoder, EventReader
 from apps.workspace.services.failures import failure_of_break, failure_of_connection
 
 MOST_BYTES = 32 * 1024 * 1024
@@ -39,6 +39,7 @@ class Api:
     encode: Callable[[ModelRequest], bytes]
     make_reader: Callable[[], EventReader]
     read_whole: Callable[[bytes], list[Delta]]
+    most_event_bytes: int = MOST_EVENT_BYTES
 
 
 S = TypeVar("S", bound=AskedService)
@@ -70,7 +71,7 @@ class ServiceModel(Generic[S]):
                     yield self.api.read_whole(await read_all(body))
                     return
                 reader = self.api.make_reader()
-                decoder = EventDecoder(reader)
+                decoder = EventDecoder(reader, self.api.most_event_bytes)
                 is_ending = False
                 while not reader.is_done:
                     data = await read(body)

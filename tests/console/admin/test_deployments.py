@@ -169,12 +169,14 @@ def test_no_service_is_asked_for_a_picture_to_test_it(admin_client, service):
 
 
 @pytest.mark.usefixtures("loopback")
-def test_a_refused_key_is_named_and_nothing_is_saved(admin_client, service):
+@pytest.mark.parametrize("provider", ["openai", "openai_responses"])
+def test_a_refused_key_is_named_and_nothing_is_saved(admin_client, service, provider):
     url = f"http://127.0.0.1:{service.server_port}/v1"
     deployment = make_deployment("gpt", base_url=url, api_key=SECRET)
 
     answer = admin_client.post(
-        f"{LIST}test/", {**fields(base_url=url), "test_pk": str(deployment.pk)}
+        f"{LIST}test/",
+        {**fields(base_url=url, provider=provider), "test_pk": str(deployment.pk)},
     )
 
     assert answer.json() == {

@@ -15,6 +15,7 @@ from apps.agent.model import (
     ReasoningDelta,
     ThoughtPart,
     ToolCallDelta,
+    UntrustedRead,
 )
 from apps.workspace.anthropic import events
 from apps.workspace.anthropic.events import MessageEvents
@@ -216,6 +217,7 @@ async def test_a_paused_answer_goes_on_with_what_came(settings):
         {"role": "user", "content": [{**asked["messages"][0]["content"][0], **CACHED}]},
         {"role": "assistant", "content": came},
     ]
+    assert UntrustedRead("a web search") in deltas
     assert deltas[-1] == Finish("tool_calls")
     assert deltas[-3:-1] == [
         Usage(30, 10),

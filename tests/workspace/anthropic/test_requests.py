@@ -11,8 +11,9 @@ from apps.agent.model import ModelRequest
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
 from apps.workspace.anthropic.kept_blocks import PART
-from apps.workspace.anthropic.parameters import ModelTraits, log_left_out
+from apps.workspace.anthropic.parameters import ModelTraits
 from apps.workspace.anthropic.requests import encode_request
+from apps.workspace.services.request_bodies import log_left_out
 
 LOOK = ToolSpec("look", "Looks.", {"type": "object", "properties": {}})
 SEARCH = {"type": "web_search_20250305", "name": "web_search"}

@@ -11,6 +11,7 @@ from apps.agent.messages import Attachment, Message
 from apps.agent.model import ModelRequest
 from apps.demo.model import DemoModel
 from apps.errors import DeploymentNotFound, Unsupported
+from apps.runs.requests import static_tools
 from apps.workspace.local.deployments import find_deployment
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.workspace import LocalWorkspace
@@ -74,6 +75,20 @@ async def test_a_deployment_that_speaks_dial_is_sent_what_is_its_own_and_the_key
     assert isinstance(model, ServiceModel)
     assert is_sent_attachments(model)
     assert model.service.headers == (("Api-Key", "secret"),)
+
+
+async def test_a_deployment_of_the_responses_api_tells_its_parameters_and_its_own_tools():
+    search = {"type": "web_search", "search_context_size": "low"}
+    await make_deployment(provider="openai_responses", base_url="", parameters={"tools": [search]})
+
+    info = await WORKSPACE.deployment("gpt")
+    found = await find_deployment("gpt")
+
+    (tool,) = static_tools(info)
+    assert tool["static_function"]["name"] == "web_search"
+    assert info.supported_parameters is not None
+    assert {"temperature", "stop"} & info.supported_parameters == {"temperature"}
+    assert found.base_url == "https://api.openai.com/v1"
 
 
 async def test_a_service_may_be_silent_as_long_as_whoever_asks_it_says():

@@ -97,10 +97,11 @@ def test_an_event_that_is_no_chunk_fails_after_what_came_before_it(sent, expecte
     assert decoder.failure.reason == "stream"
 
 
-def test_an_event_that_never_ends_is_refused(monkeypatch):
-    monkeypatch.setattr(event_stream, "MOST_EVENT_BYTES", 100)
+def test_an_event_that_never_ends_is_refused():
+    decoder = EventDecoder(CompletionEvents(), most_bytes=100)
 
-    _, decoder = decode(b"data: ", *[b"x" * 10] * 20)
+    for piece in (b"data: ", *[b"x" * 10] * 20):
+        decoder.feed(piece)
 
     assert decoder.failure is not None
     assert "too large" in str(decoder.failure)

@@ -10,8 +10,10 @@ from typing import Any
 from apps.agent.model import Model
 from apps.workspace.anthropic.model import make_model as make_anthropic_model
 from apps.workspace.openai.model import make_model as make_openai_model
+from apps.workspace.responses.model import make_model as make_responses_model
 from tests.workspace.anthropic import wire as anthropic
 from tests.workspace.openai import service as openai
+from tests.workspace.responses import wire as responses
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,19 @@ def anthropic_whole(text: str) -> bytes:
     return json.dumps({"type": "message", "content": content, "stop_reason": "end_turn"}).encode()
 
 
+def responses_text(text: str) -> bytes:
+    return responses.encoded({"type": "response.output_text.delta", "delta": text})
+
+
+def responses_error(status: int) -> bytes:
+    codes = {400: "invalid_prompt", 429: "rate_limit_exceeded", 500: "server_error"}
+    return responses.encoded({"type": "error", "code": codes[status], "message": "key-1"})
+
+
+def responses_whole(text: str) -> bytes:
+    return json.dumps(responses.response(responses.message(text)), ensure_ascii=False).encode()
+
+
 WIRES = (
     Wire(
         "openai",
@@ -77,5 +92,21 @@ WIRES = (
             b'data: {"type":"content_block_start","index":0,"content_block":"text"}\n\n',
         ),
         ("x-api-key", "key-1"),
+    ),
+    Wire(
+        "responses",
+        "/v1/responses",
+        make_responses_model,
+        responses_text,
+        responses.encoded({"type": "response.completed", "response": responses.response()}),
+        b"",
+        responses_error,
+        responses_whole,
+        (
+            b'data: {"type":"response.output_text.delta","delta":5}\n\n',
+            b'data: {"type":"response.output_item.done","output_index":0,"item":"text"}\n\n',
+            b'data: {"type":"response.completed","response":null}\n\n',
+        ),
+        ("authorization", "Bearer key-1"),
     ),
 )

@@ -1,0 +1,166 @@
+"""The output items of one answer while they arrive, and the deltas made of them.
+
+Services stream an item piece by piece, or send it when it is complete, or with the whole response;
+each piece is told once.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from apps.agent.events import AnnotationAdded, AttachmentAdded, RefusalDelta, TextDelta, Usage
+from apps.agent.model import (
+    Delta,
+    Finish,
+    ReasoningDelta,
+    ThoughtPart,
+    ToolCallDelta,
+    UntrustedRead,
+)
+from apps.errors import ModelFailed
+from apps.workspace.openai.chunks import count_in
+from apps.workspace.responses.builtin_tools import (
+    closed_stage,
+    opened_stage,
+    picture_of,
+    untrusted_source,
+)
+from apps.workspace.responses.failures import failure_of_response
+from apps.workspace.responses.fields import mappings, text_in
+from apps.workspace.responses.kept_items import BETWEEN_TEXTS, ITEMS, kept_items
+
+Item = Mapping[str, Any]
+THINKING = "reasoning"
+"""The name of the deltas with the text or the summary of the model's reasoning."""
+INCOMPLETE = {"max_output_tokens": "length", "content_filter": "content_filter"}
+
+
+class Answer:
+    """Items have the numbers that the service gives them: their places in its output."""
+
+    def __init__(self) -> None:
+        self.items: dict[int, Item] = {}
+        """The complete ones."""
+        self.begun: set[int] = set()
+        self.streamed: set[int] = set()
+        """Items of which pieces have come."""
+        self.cited: set[int] = set()
+        self.lengths: dict[int, int] = {}
+        """Of the texts, by the number of their item."""
+
+    def begin(self, index: int, item: Item, deltas: list[Delta]) -> None:
+        """The item is announced; most of it is still to come."""
+        if index in self.begun:
+            return
+        self.begun.add(index)
+        if item.get("type") == "function_call":
+            id, name = text_in(item, "call_id"), text_in(item, "name")
+            deltas.append(ToolCallDelta(index, id, name))
+        elif (stage := opened_stage(index, item)) is not None:
+            deltas.append(stage)
+
+    def say(self, index: int, text: str, deltas: list[Delta], logprobs: Any = None) -> None:
+        if text or logprobs:
+            text = self.take_text(index, text)
+            deltas.append(TextDelta(text, {"content": logprobs} if logprobs else None))
+
+    def refuse(self, index: int, text: str, deltas: list[Delta]) -> None:
+        if text:
+            deltas.append(RefusalDelta(self.take_text(index, text)))
+
+    def take_text(self, index: int, text: str) -> str:
+        """The text, parted from that of an earlier item."""
+        known = self.lengths.get(index)
+        if known is None:
+            known = 0
+            self.streamed.add(index)
+            if self.lengths:
+                text = BETWEEN_TEXTS + text
+        self.lengths[index] = known + len(text)
+        return text
+
+    def think(self, index: int, text: str, deltas: list[Delta]) -> None:
+        self.streamed.add(index)
+        deltas.append(ReasoningDelta(text, THINKING))
+
+    def argue(self, index: int, arguments: str, deltas: list[Delta]) -> None:
+        self.streamed.add(index)
+        deltas.append(ToolCallDelta(index, arguments=arguments))
+
+    def cite(self, index: int, annotation: Any, deltas: list[Delta]) -> None:
+        """Written as in a completion: the fields of an annotation below the name of its type."""
+        if isinstance(annotation, Mapping) and (kind := text_in(annotation, "type")):
+            self.cited.add(index)
+            fields = {name: value for name, value in annotation.items() if name != "type"}
+            deltas.append(AnnotationAdded({"type": kind, kind: fields}))
+
+    def end(self, index: int, item: Item, deltas: list[Delta]) -> None:
+        """The item is complete: tell what has not come yet."""
+        if index in self.items:
+            return
+        self.begin(index, item, deltas)
+        self.items[index] = item
+        match item.get("type"):
+            case "message":
+                self.end_message(index, item, deltas)
+            case "reasoning" if index not in self.streamed:
+                parts = mappings(item.get("summary")) or mappings(item.get("content"))
+                if text := BETWEEN_TEXTS.join(text_in(part, "text") for part in parts):
+                    self.think(index, text, deltas)
+            case "function_call" if index not in self.streamed:
+                self.argue(index, text_in(item, "arguments"), deltas)
+            case _ if opened_stage(index, item) is not None:
+                self.end_tool(index, item, deltas)
+
+    def end_tool(self, index: int, item: Item, deltas: list[Delta]) -> None:
+        deltas.append(closed_stage(index, item))
+        if source := untrusted_source(item):
+            deltas.append(UntrustedRead(source))
+        if (picture := picture_of(item)) is not None:
+            deltas.append(AttachmentAdded(picture))
+
+    def end_message(self, index: int, item: Item, deltas: list[Delta]) -> None:
+        has_come, is_cited = index in self.streamed, index in self.cited
+        for part in mappings(item.get("content")):
+            if not has_come:
+                self.say(index, text_in(part, "text"), deltas, part.get("logprobs"))
+                self.refuse(index, text_in(part, "refusal"), deltas)
+            if not is_cited:
+                for annotation in mappings(part.get("annotations")):
+                    self.cite(index, annotation, deltas)
+
+    def finish(self, response: Mapping[str, Any], deltas: list[Delta]) -> None:
+        """Take the response as a whole. Raises `ModelFailed` for one that is no answer."""
+        for index, item in enumerate(mappings(response.get("output"))):
+            self.end(index, item, deltas)
+        usage = usage_of(response.get("usage"))
+        deltas += [usage] if usage is not None else []
+        reason = self.finish_reason(response)
+        ordered = [(self.items[index], self.lengths.get(index, 0)) for index in sorted(self.items)]
+        if kept := kept_items(ordered):
+            deltas.append(ThoughtPart(ITEMS, kept))
+        deltas.append(Finish(reason))
+
+    def finish_reason(self, response: Mapping[str, Any]) -> str:
+        """Raises `ModelFailed`."""
+        error, status = response.get("error"), response.get("status")
+        if isinstance(error, Mapping):
+            raise failure_of_response(error)
+        if status == "incomplete":
+            return INCOMPLETE.get(text_in(response.get("incomplete_details"), "reason"), "length")
+        if status not in (None, "completed") or not isinstance(response.get("output"), list):
+            raise ModelFailed("The model's service did not complete its answer.", reason="stream")
+        is_calling = any(item.get("type") == "function_call" for item in self.items.values())
+        return "tool_calls" if is_calling else "stop"
+
+
+def usage_of(usage: Any) -> Usage | None:
+    if not isinstance(usage, Mapping):
+        return None
+    taken, given = usage.get("input_tokens_details"), usage.get("output_tokens_details")
+    return Usage(
+        count_in(usage, "input_tokens") or 0,
+        count_in(usage, "output_tokens") or 0,
+        cached=count_in(taken, "cached_tokens"),
+        created=count_in(taken, "cache_write_tokens"),
+        reasoning=count_in(given, "reasoning_tokens"),
+    )

@@ -1,0 +1,152 @@
+"""The events of a streamed response, read as deltas; those of an unknown type are skipped."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from apps.agent.model import Delta
+from apps.agent.surrogates import decode_json
+from apps.errors import ModelFailed
+from apps.workspace.responses.answer import Answer
+from apps.workspace.responses.failures import failure_of_response
+from apps.workspace.responses.kept_items import BETWEEN_TEXTS
+
+
+class ResponseEvent(msgspec.Struct, gc=False):
+    """An event of any type; the fields of a known one are checked when they are needed."""
+
+    type: Any = ""
+    delta: Any = ""
+    output_index: Any = 0
+    summary_index: Any = 0
+    logprobs: Any = None
+    annotation: Any = None
+    item: Any = None
+    response: Any = None
+
+
+_decode = msgspec.json.Decoder(ResponseEvent).decode
+_decode_object = msgspec.json.Decoder(dict[str, Any]).decode
+Handle = Callable[[Answer, int, ResponseEvent, list[Delta]], None]
+
+
+class ResponseEvents:
+    """Reads the events of one answer; the last one brings the response as a whole."""
+
+    def __init__(self) -> None:
+        self.answer = Answer()
+        self.is_done = False
+        self.has_finished = False
+
+    def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
+        """Raises `ModelFailed` for an error event and for one that is not understood."""
+        try:
+            event = _decode(payload)
+        except (ValueError, RecursionError):
+            if payload.strip() == b"[DONE]":  # from services that end every stream with it
+                return
+            event = understood(_decode, payload)
+        kind = event.type if isinstance(event.type, str) else ""
+        kind = kind or name.decode("latin-1")
+        if (handle := HANDLERS.get(kind)) is not None:
+            if type(event.output_index) is not int:
+                raise not_understood()
+            handle(self.answer, event.output_index, event, deltas)
+        elif kind in LAST:
+            self.has_finished = self.is_done = True
+            self.answer.finish(object_in(event.response), deltas)
+        elif kind == "error":
+            raise failure_of_event(payload)
+
+
+def read_response(data: bytes) -> list[Delta]:
+    """An answer in one piece. Raises `ModelFailed`."""
+    deltas: list[Delta] = []
+    Answer().finish(understood(_decode_object, data), deltas)
+    return deltas
+
+
+def say(answer: Answer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
+    answer.say(index, text_of(event), deltas, event.logprobs)
+
+
+def refuse(answer: Answer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
+    answer.refuse(index, text_of(event), deltas)
+
+
+def think(answer: Answer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
+    answer.think(index, text_of(event), deltas)
+
+
+def begin_summary(answer: Answer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
+    if event.summary_index:
+        answer.think(index, BETWEEN_TEXTS, deltas)
+
+
+def argue(answer: Answer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
+    answer.argue(index, text_of(event), deltas)
+
+
+def cite(answer: Answer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
+    answer.cite(index, event.annotation, deltas)
+
+
+def begin(answer: Answer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
+    answer.begin(index, object_in(event.item), deltas)
+
+
+def end(answer: Answer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
+    answer.end(index, object_in(event.item), deltas)
+
+
+HANDLERS: Mapping[str, Handle] = {
+    "response.output_text.delta": say,
+    "response.refusal.delta": refuse,
+    "response.reasoning_summary_part.added": begin_summary,
+    "response.reasoning_summary_text.delta": think,
+    "response.reasoning_text.delta": think,
+    "response.function_call_arguments.delta": argue,
+    "response.output_text.annotation.added": cite,
+    "response.output_item.added": begin,
+    "response.output_item.done": end,
+}
+LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
+
+
+def text_of(event: ResponseEvent) -> str:
+    """Raises `ModelFailed`."""
+    if not isinstance(event.delta, str):
+        raise not_understood()
+    return event.delta
+
+
+def object_in(value: Any) -> Mapping[str, Any]:
+    """Raises `ModelFailed`."""
+    if not isinstance(value, Mapping):
+        raise not_understood()
+    return value
+
+
+def failure_of_event(payload: bytes) -> ModelFailed:
+    """The error is the event itself, or an object in it."""
+    found = understood(_decode_object, payload)
+    error = found.get("error")
+    return failure_of_response(error if isinstance(error, Mapping) else found)
+
+
+T = TypeVar("T")
+
+
+def understood(decode: Callable[[bytes], T], data: bytes) -> T:
+    """Raises `ModelFailed`."""
+    try:
+        return decode_json(decode, data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise not_understood() from error
+
+
+def not_understood() -> ModelFailed:
+    return ModelFailed(
+        "The model's service sent an answer that is not understood.", reason="stream"
+    )

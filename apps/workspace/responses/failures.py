@@ -1,0 +1,50 @@
+"""Errors that the service tells inside of an answer, with the status that they stand for."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from apps.errors import ModelFailed
+from apps.workspace.services.failures import TRANSIENT, status_of_code, text_of
+
+STATUSES: Mapping[str, int] = MappingProxyType(
+    {
+        "rate_limit_exceeded": 429,
+        "insufficient_quota": 429,
+        "server_error": 500,
+        "server_is_overloaded": 503,
+        "vector_store_timeout": 504,
+        "invalid_request_error": 400,
+        "invalid_prompt": 400,
+        "invalid_encrypted_content": 400,
+        "context_length_exceeded": 400,
+        "bio_policy": 400,
+        "data_residency_mismatch": 400,
+        "misalignment_policy_violation": 400,
+    }
+)
+"""The status that the service answers with when it tells the same before the answer begins."""
+PICTURES = ("image_", "invalid_image", "invalid_base64_image", "unsupported_image", "empty_image")
+"""Beginnings of codes for a picture in the request that cannot be used."""
+LASTING = frozenset({"insufficient_quota"})
+"""Codes of a transient status that asking again does not help against."""
+
+
+def failure_of_response(error: Mapping[str, Any]) -> ModelFailed:
+    """The `error` of a response that failed, or of an event that ends the stream."""
+    code, kind = text_of(error.get("code")), text_of(error.get("type"))
+    status = status_of(code) or status_of(kind)
+    return ModelFailed(
+        "The model's service broke off with an error.",
+        status=status,
+        is_transient=status in TRANSIENT and code not in LASTING,
+        reason="stream",
+        code=code,
+        kind="" if kind == "error" else kind,
+    )
+
+
+def status_of(code: str) -> int | None:
+    if code.startswith(PICTURES):
+        return 400
+    return STATUSES.get(code) or status_of_code(code)
