@@ -14,6 +14,7 @@ import msgspec
 from apps.agent.events import Event, Usage
 from apps.agent.ledger import NO_LEDGER, Ledger
 from apps.agent.messages import Attachment, Message
+from apps.agent.meter import NO_METER, Meter
 from apps.agent.taint import Taint
 from apps.agent.tools import ToolSpec
 
@@ -66,6 +67,7 @@ class ModelRequest:
     `parameters` are top-level fields of the completion request (`temperature`, `tool_choice`,
     `response_format`, …); `static_tools` are written into the tool list as they are. `ledger` and
     `taint` are for an application that plays the model: its steps, and what the asking run has read.
+    `meter` hears of the call.
     """
 
     messages: Sequence[Message]
@@ -74,6 +76,7 @@ class ModelRequest:
     static_tools: Sequence[Mapping[str, Any]] = ()
     ledger: Ledger = NO_LEDGER
     taint: Taint | None = None
+    meter: Meter = NO_METER
 
 
 class Model(Protocol):
@@ -83,3 +86,7 @@ class Model(Protocol):
         Closing the generator ends the upstream request. Raises `ModelFailed`.
         """
         ...
+
+
+class NestedRun:
+    """A base of models that are runs: the meter hears of the calls inside, not of the run."""

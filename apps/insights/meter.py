@@ -1,0 +1,43 @@
+"""The meter of a run: what it hears is handed on as it is, and made rows off the answer's path."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from apps.agent.meter import ModelCallReport, ToolCallReport
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A report and the run that it is of; `ended_at` is in seconds since 1970."""
+
+    of: "RunMeter"
+    report: ModelCallReport | ToolCallReport
+    ended_at: float
+
+
+Keep = Callable[[Entry], None]
+"""Takes what is to be stored; it must neither wait nor fail."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunMeter:
+    """`bucket` is the caller's, `run` None for a request that is no run."""
+
+    keep: Keep
+    door: str
+    bucket: str
+    run: UUID | None = None
+    conversation: UUID | None = None
+    application: str = ""
+    version: int = 0
+
+    def model_called(self, report: ModelCallReport) -> None:
+        self.keep(Entry(self, report, time.time()))
+
+    def tool_called(self, report: ToolCallReport) -> None:
+        self.keep(Entry(self, report, time.time()))
+
+    def inside(self, application: str, version: int) -> "RunMeter":
+        return replace(self, application=application, version=version)
