@@ -77,13 +77,14 @@ def model_counts(calls: QuerySet[ModelCall], *by: str) -> Iterator[dict[str, Any
     tokens = {name: Coalesce(Sum(name), 0) for name in TOKENS}
     grouped = calls.order_by().values(*by, "currency")
     yield from grouped.annotate(
-        **tokens,
         calls=Count("seconds"),
         errors=Count("pk", filter=FAILED),
-        cost=Sum("cost"),
         unpriced=Count("pk", filter=Q(cost__isnull=True, error="", seconds__isnull=False)),
         cache_shares=Sum(share),
         cache_reports=Count("pk", filter=REPORTS_CACHE),
+        # Last: from here on, these names mean the sums.
+        cost=Sum("cost"),
+        **tokens,
     ).iterator()
 
 
