@@ -364,6 +364,20 @@ UNFOLD = {
                         "link": reverse_lazy("admin:runs_runsummary_changelist"),
                         "permission": lambda request: request.user.has_perm("runs.view_runsummary"),
                     },
+                    {
+                        "title": "Usage",
+                        "icon": "bar_chart",
+                        "link": reverse_lazy("admin:insights_dailyusage_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "insights.view_dailyusage"
+                        ),
+                    },
+                    {
+                        "title": "Prices",
+                        "icon": "payments",
+                        "link": reverse_lazy("admin:insights_price_changelist"),
+                        "permission": lambda request: request.user.has_perm("insights.view_price"),
+                    },
                 ],
             },
             {
