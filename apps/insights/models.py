@@ -140,11 +140,7 @@ class SummedDay(models.Model):
         return str(self.day)
 
 
-def amount(places: int, **options: object) -> "models.DecimalField[object, object]":
-    validators = [MinValueValidator(0)]
-    return models.DecimalField(
-        max_digits=14, decimal_places=places, validators=validators, **options
-    )
+NOT_NEGATIVE = [MinValueValidator(0)]
 
 
 class Price(Versioned):
@@ -155,21 +151,43 @@ class Price(Versioned):
     currency = models.CharField(
         max_length=3, default="USD", validators=[RegexValidator("^[A-Z]{3}$", "Such as USD.")]
     )
-    input = amount(6, default=0, help_text="Of a million tokens.")
-    cached = amount(
-        6,
+    input = models.DecimalField(
+        max_digits=14,
+        decimal_places=6,
+        validators=NOT_NEGATIVE,
+        default=0,
+        help_text="Of a million tokens.",
+    )
+    cached = models.DecimalField(
+        max_digits=14,
+        decimal_places=6,
+        validators=NOT_NEGATIVE,
         null=True,
         blank=True,
         help_text="Of a million that were read from the service's cache; empty: as input.",
     )
-    created = amount(
-        6,
+    created = models.DecimalField(
+        max_digits=14,
+        decimal_places=6,
+        validators=NOT_NEGATIVE,
         null=True,
         blank=True,
         help_text="Of a million that were written to the service's cache; empty: as input.",
     )
-    output = amount(6, default=0, help_text="Of a million tokens.")
-    per_call = amount(6, default=0, help_text="Of each call that is answered.")
+    output = models.DecimalField(
+        max_digits=14,
+        decimal_places=6,
+        validators=NOT_NEGATIVE,
+        default=0,
+        help_text="Of a million tokens.",
+    )
+    per_call = models.DecimalField(
+        max_digits=14,
+        decimal_places=6,
+        validators=NOT_NEGATIVE,
+        default=0,
+        help_text="Of each call that is answered.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -78,8 +78,8 @@ def listed_rates(model: str, base_url: str | None, day: date) -> Rates | None:
         return None
     prices = found.get_prices(datetime.combine(day, time(), UTC))
     names = ("input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok")
-    listed = [tiers_of(getattr(prices, name, None)) for name in names]
-    return Rates(*listed) if listed[0] else None
+    input, output, cached, created = (tiers_of(getattr(prices, name, None)) for name in names)
+    return Rates(input, output, cached, created) if input else None
 
 
 def tiers_of(price: "Decimal | TieredPrices | None") -> Tiers:

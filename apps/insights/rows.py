@@ -40,7 +40,6 @@ TOOL_COLUMNS = (*COMMON, "tool", "location", "has_failed")
 class Spent(NamedTuple):
     """What an entry of a usage cost, and which model it is about."""
 
-    usage: ModelUsage | None
     model: str
     cost: Decimal | None
     currency: str
@@ -72,22 +71,22 @@ def model_rows(
 ) -> Iterable[tuple[Any, ...]]:
     """One row; several where several models were reported, the first of which has the times."""
     service = services[report.deployment]
-    seconds, first = report.seconds, report.first_text_seconds
-    for usage in report.usage or (None,):
+    entries: Sequence[ModelUsage | None] = report.usage or (None,)
+    for place, usage in enumerate(entries):
+        is_first = place == 0
         spent = spent_on(service, entry, report, usage)
         yield (
-            *common(entry, report.iteration, seconds, report.seconds),
+            *common(entry, report.iteration, report.seconds if is_first else None, report.seconds),
             text(report.deployment),
             service.provider,
             text(spent.model),
-            first,
+            report.first_text_seconds if is_first else None,
             text(report.finish_reason, LONGEST_WORD),
-            text(report.error if seconds is not None else "", LONGEST_WORD),
+            text(report.error if is_first else "", LONGEST_WORD),
             *counts(usage),
             money(spent.cost),
-            spent.currency if spent.cost is not None else "",
+            spent.currency,
         )
-        seconds = first = None
 
 
 def spent_on(
@@ -95,10 +94,8 @@ def spent_on(
 ) -> Spent:
     model = service.model_of(report.deployment, usage)
     rates = service.rates(model, at(entry.ended_at).date())
-    if rates is None:
-        return Spent(usage, model, None, "")
-    cost = rates.cost(usage, has_failed=bool(report.error))
-    return Spent(usage, model, cost, rates.currency)
+    cost = None if rates is None else rates.cost(usage, has_failed=bool(report.error))
+    return Spent(model, cost, rates.currency if rates is not None and cost is not None else "")
 
 
 def tool_row(entry: Entry, report: ToolCallReport) -> tuple[Any, ...]:

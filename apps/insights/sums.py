@@ -133,9 +133,9 @@ def stored_rows(days: QuerySet[DailyUsage]) -> Iterator[dict[str, Any]]:
     ).iterator()
 
 
-def by_value(rows: Iterable[Mapping[str, Any]], column: str) -> dict[str, Sums]:
+def by_value(rows: Iterable[Mapping[str, Any]], column: str) -> dict[Any, Sums]:
     """Sums of rows for each value of a column."""
-    found: dict[str, Sums] = {}
+    found: dict[Any, Sums] = {}
     for row in rows:
         found.setdefault(row[column], Sums()).add(row)
     return found

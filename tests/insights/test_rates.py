@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,9 @@ TODAY = date(2026, 3, 1)
 OPENAI = "https://api.openai.com/v1"
 
 
-def rates(**prices: str) -> Rates:
-    return Rates(**{name: flat(Decimal(price)) for name, price in prices.items()})
+def rates(input: str, **prices: str) -> Rates:
+    own: dict[str, Any] = {name: flat(Decimal(price)) for name, price in prices.items()}
+    return Rates(flat(Decimal(input)), **own)
 
 
 def test_each_token_costs_its_own_price():

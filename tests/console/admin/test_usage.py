@@ -156,6 +156,7 @@ def test_a_price_is_set_below_its_deployment_and_recorded(client, operator):
     assert (change.what, change.title, change.actor) == (
         "created", "gpt from 2026-03-01", "operator"
     )  # fmt: skip
+    assert change.after is not None
     assert change.after["valid_from"] == "2026-03-01"
     assert Decimal(change.after["input"]) == Decimal("2.5")
 
