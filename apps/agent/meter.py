@@ -1,8 +1,9 @@
 """The port of a meter: it hears of every call of a model or a tool, once, when the call is over."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+import msgspec
 
 from apps.agent.events import ModelUsage
 from apps.errors import ModelFailed, ServiceFailed
@@ -13,8 +14,8 @@ CANCELLED = "cancelled"
 Location = Literal["server", "client"]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelCallReport:
+# Structs, because a frozen dataclass takes five times as long to make.
+class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
     """A call of a deployment: `iteration` counts the calls of a run from 1, times are in seconds.
 
     `first_text_seconds` is None for an answer without text, `usage` empty if none was reported.
@@ -30,8 +31,7 @@ class ModelCallReport:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallReport:
+class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
     """A call of a tool; `seconds` is None where it was not called, or runs at the client."""
 
     tool: str

@@ -2,14 +2,14 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from uuid import UUID
+
+import msgspec
 
 from apps.agent.meter import ModelCallReport, ToolCallReport
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True, gc=False):
     """A report and the run that it is of; `ended_at` is in seconds since 1970."""
 
     of: "RunMeter"
@@ -21,8 +21,7 @@ Keep = Callable[[Entry], None]
 """Takes what is to be stored; it must neither wait nor fail."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunMeter:
+class RunMeter(msgspec.Struct, frozen=True):
     """`bucket` is the caller's, `run` None for a request that is no run."""
 
     keep: Keep
@@ -40,4 +39,4 @@ class RunMeter:
         self.keep(Entry(self, report, time.time()))
 
     def inside(self, application: str, version: int) -> "RunMeter":
-        return replace(self, application=application, version=version)
+        return msgspec.structs.replace(self, application=application, version=version)

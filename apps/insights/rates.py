@@ -47,10 +47,8 @@ class Rates:
             (self.created or self.input, created),
             (self.output, usage.output),
         )
-        return per_call + sum(
-            (rate_at(tiers, usage.input) * max(count, 0) / MILLION for tiers, count in parts),
-            start=Decimal(),
-        )
+        prices = (rate_at(tiers, usage.input) * count for tiers, count in parts if count > 0)
+        return per_call + sum(prices, start=Decimal()) / MILLION
 
 
 def flat(price: Decimal | None) -> Tiers:
@@ -59,6 +57,8 @@ def flat(price: Decimal | None) -> Tiers:
 
 def rate_at(tiers: Tiers, tokens: int) -> Decimal:
     """The price of a million where the whole input has so many tokens."""
+    if len(tiers) == 1:  # as most have it
+        return tiers[0][1]
     return next((price for start, price in reversed(tiers) if tokens >= start), Decimal())
 
 

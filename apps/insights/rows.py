@@ -6,9 +6,11 @@ These functions are synchronous: they run on a database thread.
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from django.db import connection, models, transaction
+from django.db.backends.base.operations import BaseDatabaseOperations as Ops
 
 from apps.agent.events import ModelUsage
 from apps.agent.meter import ModelCallReport, ToolCallReport
@@ -47,10 +49,13 @@ class Spent(NamedTuple):
 
 def write(entries: Sequence[Entry]) -> None:
     reports = [(one, one.report) for one in entries]
-    models = [(one, report) for one, report in reports if isinstance(report, ModelCallReport)]
-    services = find_services({report.deployment for _, report in models}) if models else {}
-    calls = [row for one, report in models for row in model_rows(one, report, services)]
-    tools = [tool_row(one, report) for one, report in reports if isinstance(report, ToolCallReport)]
+    asked = [(one, report) for one, report in reports if isinstance(report, ModelCallReport)]
+    services = find_services({report.deployment for _, report in asked}) if asked else {}
+    ops = connection.ops  # looked up once: each look costs as much as a column
+    calls = [row for one, report in asked for row in model_rows(one, report, services, ops)]
+    tools = [
+        tool_row(one, report, ops) for one, report in reports if isinstance(report, ToolCallReport)
+    ]
     with transaction.atomic(savepoint=False):
         insert(ModelCall, MODEL_COLUMNS, calls)
         insert(ToolUse, TOOL_COLUMNS, tools)
@@ -67,16 +72,17 @@ def insert(model: type[models.Model], columns: Sequence[str], rows: Sequence[Any
 
 
 def model_rows(
-    entry: Entry, report: ModelCallReport, services: Mapping[str, Service]
+    entry: Entry, report: ModelCallReport, services: Mapping[str, Service], ops: Ops
 ) -> Iterable[tuple[Any, ...]]:
     """One row; several where several models were reported, the first of which has the times."""
     service = services[report.deployment]
     entries: Sequence[ModelUsage | None] = report.usage or (None,)
     for place, usage in enumerate(entries):
         is_first = place == 0
+        seconds = report.seconds if is_first else None
         spent = spent_on(service, entry, report, usage)
         yield (
-            *common(entry, report.iteration, report.seconds if is_first else None, report.seconds),
+            *common(entry, report.iteration, seconds, report.seconds, ops),
             text(report.deployment),
             service.provider,
             text(spent.model),
@@ -84,7 +90,7 @@ def model_rows(
             text(report.finish_reason, LONGEST_WORD),
             text(report.error if is_first else "", LONGEST_WORD),
             *counts(usage),
-            money(spent.cost),
+            money(spent.cost, ops),
             spent.currency,
         )
 
@@ -98,16 +104,18 @@ def spent_on(
     return Spent(model, cost, rates.currency if rates is not None and cost is not None else "")
 
 
-def tool_row(entry: Entry, report: ToolCallReport) -> tuple[Any, ...]:
+def tool_row(entry: Entry, report: ToolCallReport, ops: Ops) -> tuple[Any, ...]:
     return (
-        *common(entry, report.iteration, report.seconds, report.seconds or 0.0),
+        *common(entry, report.iteration, report.seconds, report.seconds or 0.0, ops),
         text(report.tool),
         report.location,
         report.has_failed,
     )
 
 
-def common(entry: Entry, iteration: int, seconds: float | None, duration: float) -> tuple[Any, ...]:
+def common(
+    entry: Entry, iteration: int, seconds: float | None, duration: float, ops: Ops
+) -> tuple[Any, ...]:
     """The values of `COMMON`."""
     run = entry.of
     return (
@@ -119,11 +127,12 @@ def common(entry: Entry, iteration: int, seconds: float | None, duration: float)
         text(run.bucket, 100),
         kind_of(run.bucket, run.door),
         iteration,
-        connection.ops.adapt_datetimefield_value(at(entry.ended_at - duration)),
+        ops.adapt_datetimefield_value(at(entry.ended_at - duration)),
         seconds,
     )
 
 
+@lru_cache(maxsize=4096)
 def kind_of(bucket: str, door: str) -> str:
     """The kind of caller that a bucket is of."""
     if door == "core":
@@ -136,6 +145,7 @@ def at(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
+@lru_cache(maxsize=4096)
 def text(value: str, longest: int = LONGEST_NAME) -> str:
     """The text as a column takes it: without what PostgreSQL refuses, and cut."""
     cleaned = value.replace("\0", "\N{REPLACEMENT CHARACTER}")[:longest]
@@ -149,7 +159,7 @@ def counts(usage: ModelUsage | None) -> tuple[int | None, ...]:
     return tuple(None if count is None else min(max(count, 0), MOST) for count in found)
 
 
-def money(cost: Decimal | None) -> Any:
+def money(cost: Decimal | None, ops: Ops) -> Any:
     if cost is None:
         return None
-    return connection.ops.adapt_decimalfield_value(min(cost, DEAREST), COST_DIGITS, COST_PLACES)
+    return ops.adapt_decimalfield_value(min(cost, DEAREST), COST_DIGITS, COST_PLACES)
