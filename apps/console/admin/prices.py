@@ -3,7 +3,7 @@
 from django.contrib import admin
 
 from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
-from apps.console.admin.theme import RowsInTable
+from apps.console.admin.theme import RowsBelow
 from apps.console.admin.versioned_form import VersionedForm
 from apps.insights.models import Price
 
@@ -31,7 +31,7 @@ class PriceAdmin(RecordedAdmin[Price]):
     )
 
 
-class PriceInline(RowsInTable):
+class PriceInline(RowsBelow):
     model = Price
-    fields = ("valid_from", "currency", *AMOUNTS)
+    fields = (("valid_from", "currency"), AMOUNTS)
     extra = 0

@@ -185,7 +185,7 @@ def cells_of(by: By, figures: Figures, runs: int) -> list[Cell]:
         Cell("Tokens in", sums.input_tokens),
         Cell("Tokens out", sums.output_tokens),
         Cell("Cost", money(sums.costs.items()), "money"),
-        Cell("Calls without a price", sums.unpriced),
+        Cell("Unpriced calls", sums.unpriced),
         Cell("Cache hits", figures.cache_hit_rate, "share"),
         errors,
         *(

@@ -55,7 +55,7 @@ def test_the_page_shows_what_was_used(client, operator):
         "Tokens in": "2,000",
         "Tokens out": "40",
         "Cost": "0.0123 USD",
-        "Calls without a price": "0",
+        "Unpriced calls": "0",
         "Cache hits": "25.0%",
         "Errors": "50.0%",
         "First text p50": "0.50 s",
