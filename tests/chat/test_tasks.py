@@ -20,7 +20,7 @@ from apps.chat.models import Conversation, Message
 from apps.chat.tasks import CancelConsumer, SubmitConsumer, TaskConsumer
 from apps.live.hub import Hub
 from apps.live.models import Run
-from tests.chat.scripts import PATIENCE, Scene, StoredSession, add_application, says, scene
+from tests.chat.scripts import PATIENCE, Scene, StoredSession, add_application, says, scene, settled
 
 pytestmark = pytest.mark.django_db
 
@@ -247,6 +247,7 @@ async def test_another_process_goes_on_for_a_key():
         await on.model.was_cancelled.wait()
         on.model.put(says("one"), None)
         over = await program.until_over(begun["task_id"])
+        await settled(second)
 
     assert over["message"]["text"] == "one"
 

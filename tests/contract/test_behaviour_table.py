@@ -30,6 +30,7 @@ from tests.contract import (
     stages,
     tools,
     transfer,
+    usage,
 )
 from tests.contract.rules import Rule, Table
 
@@ -38,6 +39,7 @@ CHAPTERS = (
     *(delivery, loop, tools, deployments, rest, mcp, stages, attachments, failures),
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
     agents,
+    usage,
 )
 TABLE: Table = {section: rules for chapter in CHAPTERS for section, rules in chapter.TABLE.items()}
 SECTIONS = (
@@ -48,6 +50,7 @@ SECTIONS = (
     *("m1.8", "m1.9", "m1.10", "m1.11", "m1.12"),
     *("m4.1", "m4.2", "m4.3", "m4.4", "m4.5", "m5"),
     *(f"G-{number:02}" for number in range(1, 18)),
+    *("T-60", "T-61", "T-53", "R-28"),
 )
 
 
