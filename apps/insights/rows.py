@@ -50,7 +50,7 @@ class Spent(NamedTuple):
 def write(entries: Sequence[Entry]) -> None:
     reports = [(one, one.report) for one in entries]
     asked = [(one, report) for one, report in reports if isinstance(report, ModelCallReport)]
-    services = find_services({report.deployment for _, report in asked}) if asked else {}
+    services = find_services({text(report.deployment) for _, report in asked}) if asked else {}
     ops = connection.ops  # looked up once: each look costs as much as a column
     calls = [row for one, report in asked for row in model_rows(one, report, services, ops)]
     tools = [
@@ -75,7 +75,7 @@ def model_rows(
     entry: Entry, report: ModelCallReport, services: Mapping[str, Service], ops: Ops
 ) -> Iterable[tuple[Any, ...]]:
     """One row; several where several models were reported, the first of which has the times."""
-    service = services[report.deployment]
+    service = services[text(report.deployment)]
     entries: Sequence[ModelUsage | None] = report.usage or (None,)
     for place, usage in enumerate(entries):
         is_first = place == 0
