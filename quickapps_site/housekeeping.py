@@ -26,6 +26,7 @@ def tidy_up() -> None:
     try:
         tidy_up_files()
         tidy_up_runs()
+        tidy_up_usage()
         tidy_up_memories()
         tidy_up_servers()
     finally:
@@ -53,6 +54,18 @@ def tidy_up_runs() -> None:
         answered_calls.delete_expired()
     except Exception:
         logger.exception("Rows of runs could not be tidied up")
+
+
+def tidy_up_usage() -> None:
+    from apps.insights import upkeep
+
+    try:
+        if days := upkeep.sum_up_days():
+            logger.info("Days whose calls were summed up: %d", days)
+        if old := upkeep.delete_old():
+            logger.info("Deleted rows of calls after USAGE_DAYS: %d", old)
+    except Exception:
+        logger.exception("Rows of calls could not be tidied up")
 
 
 def tidy_up_memories() -> None:

@@ -65,10 +65,10 @@ async def end_answers(seconds: float) -> None:
 
 
 async def write_summaries() -> None:
-    """Write the rows of the gateway's runs, which have ended with their connections."""
-    from apps.live.summary_writer import WRITER
+    """Write the rows of the gateway's runs, which have ended with their connections, and of calls."""
+    from apps.live.hub import HUB
 
-    await WRITER.close()
+    await HUB.summaries.close()
 
 
 async def close_connections() -> None:

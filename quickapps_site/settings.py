@@ -85,6 +85,7 @@ INSTALLED_APPS = [
     "apps.accounts",
     "apps.workspace.local",
     "apps.catalog",
+    "apps.insights",
     "apps.live",
     "apps.chat",
     "apps.console",
@@ -365,6 +366,20 @@ UNFOLD = {
                         "link": reverse_lazy("admin:runs_runsummary_changelist"),
                         "permission": lambda request: request.user.has_perm("runs.view_runsummary"),
                     },
+                    {
+                        "title": "Usage",
+                        "icon": "bar_chart",
+                        "link": reverse_lazy("admin:insights_dailyusage_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "insights.view_dailyusage"
+                        ),
+                    },
+                    {
+                        "title": "Prices",
+                        "icon": "payments",
+                        "link": reverse_lazy("admin:insights_price_changelist"),
+                        "permission": lambda request: request.user.has_perm("insights.view_price"),
+                    },
                 ],
             },
             {
@@ -486,6 +501,8 @@ HISTORY_DAYS = env.integer("HISTORY_DAYS", 365, least=1, also=0)
 """How long `clean_history` leaves changes of definitions; zero is for ever."""
 RUN_ROWS_DAYS = env.integer("RUN_ROWS_DAYS", 90, least=1, also=0)
 """How long the rows of runs stay; zero is for ever."""
+USAGE_DAYS = env.integer("USAGE_DAYS", 400, least=1, also=0)
+"""How long the rows of calls of models and tools stay; zero is for ever."""
 MCP_PINNED_DESCRIPTIONS = env.boolean("MCP_PINNED_DESCRIPTIONS", True)
 """Whether a tool of an MCP server is withheld once its description has changed."""
 ENABLE_PREVIEW_FEATURES = env.boolean("ENABLE_PREVIEW_FEATURES", False)

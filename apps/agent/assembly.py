@@ -1,6 +1,7 @@
 """One answer of a model, put together from the pieces that it streams."""
 
 import logging
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
@@ -91,6 +92,8 @@ class Assembly:
         self.is_speaking = False
         """Whether the last delta was text, before which the model's stages were closed."""
         self.text: list[str] = []
+        self.first_text_at: float | None = None
+        """By the monotonic clock."""
         self.thoughts: list[str] = []
         self.thoughts_name = ""
         """The service's name for reasoning; "" if it sends none."""
@@ -209,6 +212,8 @@ class Assembly:
 
     def begin_text(self) -> None:
         self.is_speaking = True
+        if self.first_text_at is None:
+            self.first_text_at = time.monotonic()
         if self.stages is not None:
             self.stages.give_way()
         if self.lead and not self.text:

@@ -18,6 +18,7 @@ from apps.agent.early_stages import EarlyStages
 from apps.agent.events import AnnotationAdded, Emit, ToolCallsRequested
 from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
 from apps.agent.messages import Message, ToolCall, last_calling, unanswered
+from apps.agent.meter import ToolCallReport
 from apps.agent.model import Model, ModelRequest
 from apps.agent.model_stages import ModelStages
 from apps.agent.model_steps import (
@@ -155,7 +156,9 @@ class AgentLoop:
         assembly = self.assembly(turn)
         started = time.monotonic()
         try:
-            await self.retries.receive(self.model, request, assembly, self.name)
+            await self.retries.receive(
+                self.model, request, assembly, self.name, progress.iterations
+            )
         finally:
             seconds = time.monotonic() - started
             progress.timings.append(Timing(self.name, seconds))
@@ -175,14 +178,14 @@ class AgentLoop:
         first = self.first_parameters if is_first or self.requires_external else {}
         parameters = {**self.parameters, **first}
         specs = list(self.external.values())
-        ledger = model_ledger(self.ledger, turn.progress)
+        ledger, meter = model_ledger(self.ledger, turn.progress), turn.progress.meter
         static = self.static_tools
         if self.requires_external and not is_first:
             static = ()
         else:
             specs = [tool.spec for tool in self.tools.values()] + specs
         marks = self.marks_cache
-        return ModelRequest(messages, specs, parameters, static, ledger, self.taint, marks)
+        return ModelRequest(messages, specs, parameters, static, ledger, self.taint, marks, meter)
 
     def assembly(self, turn: Turn) -> Assembly:
         progress = turn.progress
@@ -242,6 +245,9 @@ class AgentLoop:
                 return WAITING
         if not external:
             return ""
+        for call in external:
+            report = ToolCallReport(call.name, turn.progress.iterations, None, "client")
+            turn.progress.meter.tool_called(report)
         turn.emit(ToolCallsRequested(external))
         return "tool_calls"
 

@@ -14,6 +14,7 @@ import msgspec
 from apps.agent.events import Event, Usage
 from apps.agent.ledger import NO_LEDGER, Ledger
 from apps.agent.messages import Attachment, Message
+from apps.agent.meter import NO_METER, Meter
 from apps.agent.taint import Taint
 from apps.agent.tools import ToolSpec
 
@@ -95,6 +96,7 @@ class ModelRequest:
     `response_format`, …); `static_tools` are written into the tool list as they are. `ledger` and
     `taint` are for an application that plays the model: its steps, and what the asking run has read.
     `marks_cache`: the service keeps the beginnings of requests up to marks, if it is sent any.
+    `meter` hears of the call.
     """
 
     messages: Sequence[Message]
@@ -104,6 +106,7 @@ class ModelRequest:
     ledger: Ledger = NO_LEDGER
     taint: Taint | None = None
     marks_cache: bool = False
+    meter: Meter = NO_METER
 
 
 class Model(Protocol):
@@ -113,3 +116,7 @@ class Model(Protocol):
         Closing the generator ends the upstream request. Raises `ModelFailed`.
         """
         ...
+
+
+class NestedRun:
+    """A base of models that are runs: the meter hears of the calls inside, not of the run."""

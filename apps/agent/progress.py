@@ -7,6 +7,7 @@ from apps.agent.allowance import Allowance
 from apps.agent.early_stages import EarlyStages
 from apps.agent.events import Emit, ModelUsage
 from apps.agent.messages import Message
+from apps.agent.meter import NO_METER, Meter
 from apps.agent.stages import DeferredStages
 
 BETWEEN_TEXTS = "\n\n"
@@ -44,6 +45,7 @@ class Progress:
     waiting: Message | None = None
     """The calls that the next request goes on with, the one that asks somebody first; in a run that
     nobody keeps."""
+    meter: Meter = NO_METER
 
     @property
     def conversation(self) -> tuple[Message, ...]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, replace
@@ -12,7 +13,8 @@ from apps.agent.assembly import Assembly, Reply
 from apps.agent.backoff import Backoff
 from apps.agent.events import Emit
 from apps.agent.messages import Message
-from apps.agent.model import Model, ModelRequest
+from apps.agent.meter import ModelCallReport, error_kind
+from apps.agent.model import Model, ModelRequest, NestedRun
 from apps.agent.model_stages import ModelStages
 from apps.agent.tools import Spend, ignore_usage
 from apps.errors import ModelFailed, QuickAppError
@@ -45,18 +47,43 @@ async def ask(
     stages = ModelStages(emit, stage_prefix, stage_parent) if stage_prefix is not None else None
     assembly = Assembly(emit, stages=stages, allowance=allowance, taint=request.taint)
     try:
-        await receive(model, request, assembly)
+        await receive(model, request, assembly, name)
     except BaseException:
         spend(assembly.spent(name))
         raise
     return assembly.reply(name, call_ids(request.messages))
 
 
-async def receive(model: Model, request: ModelRequest, assembly: Assembly) -> None:
-    """Feed the assembly everything that the model answers.
+async def receive(
+    model: Model, request: ModelRequest, assembly: Assembly, name: str, iteration: int = 1
+) -> None:
+    """Feed the assembly everything that the model answers, and report the call to the meter.
 
-    Raises `ModelFailed`, also for an answer that cannot be read to its end.
+    Raises as `read_answer`.
     """
+    started, error = time.monotonic(), ""
+    try:
+        await read_answer(model, request, assembly)
+    except BaseException as failure:
+        error = error_kind(failure)
+        raise
+    finally:
+        if not isinstance(model, NestedRun):
+            first = assembly.first_text_at
+            report = ModelCallReport(
+                name,
+                time.monotonic() - started,
+                assembly.spent(name),
+                iteration,
+                None if first is None else first - started,
+                assembly.finish_reason,
+                error,
+            )
+            request.meter.model_called(report)
+
+
+async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -> None:
+    """Raises `ModelFailed`, also for an answer that cannot be read to its end."""
     with assembly.stages or nullcontext():
         try:
             async with aclosing(model.stream(request)) as batches:
@@ -90,12 +117,17 @@ class RetryPolicy:
     wait: Callable[[float], Awaitable[object]] = asyncio.sleep
 
     async def receive(
-        self, model: Model, request: ModelRequest, assembly: Assembly, name: str
+        self,
+        model: Model,
+        request: ModelRequest,
+        assembly: Assembly,
+        name: str,
+        iteration: int = 1,
     ) -> None:
         """Feed the assembly everything that the model answers. Raises the last `ModelFailed`."""
         for attempt in count(1):
             try:
-                await receive(model, request, assembly)
+                await receive(model, request, assembly, name, iteration)
                 return
             except ModelFailed as failure:
                 pause = self.backoff.pause(attempt, failure.retry_after)

@@ -11,6 +11,7 @@ from apps.agent.early_stages import EarlyStage
 from apps.agent.events import ModelUsage
 from apps.agent.ledger import InteractionKind
 from apps.agent.messages import Message, ToolCall
+from apps.agent.meter import Location, ToolCallReport
 from apps.agent.progress import Timing, Turn
 from apps.agent.records import log_payload, size_of
 from apps.agent.replay import end_replay
@@ -80,6 +81,7 @@ class ToolBatch:
         # A tool that cancels itself has failed; the run was not cancelled.
         outcome = ToolOutcome(UNEXPECTED)
         if is_late and self.seconds is not None:
+            self.report(place, self.seconds, has_failed=True)
             error = ToolTimedOut(self.steps.calls[place].name, self.seconds)
             outcome = ToolOutcome(failure_result(error), "call", str(error), tool_failed=True)
         if self.is_kept:
@@ -105,6 +107,11 @@ class ToolBatch:
                     outcome = await call_tool(tool, call, invocation, self.results)
                 finally:
                     progress.usage += spent
+                if not isinstance(outcome.result, Pending):
+                    is_client = "client_tool" in invocation.answers
+                    seconds = None if is_client else outcome.seconds
+                    has_failed = outcome.failed is not None
+                    self.report(place, seconds, has_failed=has_failed, is_client=is_client)
         if outcome.seconds is not None:
             progress.timings.append(Timing(call.name, outcome.seconds, is_tool=True))
         log_payload(f"result of {call.name}", lambda: shown(outcome.result.content))
@@ -112,6 +119,14 @@ class ToolBatch:
             return answerable(outcome, self.steps.ledger.can_ask)
         self.steps.end(place, outcome, spent)
         return outcome
+
+    def report(
+        self, place: int, seconds: float | None, *, has_failed: bool, is_client: bool = False
+    ) -> None:
+        name, progress = self.steps.calls[place].name, self.turn.progress
+        where: Location = "client" if is_client else "server"
+        report = ToolCallReport(name, progress.iterations, seconds, where, has_failed)
+        progress.meter.tool_called(report)
 
     def invocation(self, place: int, early: EarlyStage | None, spend: Spend) -> Invocation:
         plain = Invocation(

@@ -23,6 +23,7 @@ from apps.agent.events import Emit
 from apps.agent.ledger import InteractionKind, Ledger
 from apps.agent.loop import ViewStep
 from apps.agent.messages import Message
+from apps.agent.meter import NO_METER, Meter
 from apps.agent.recovery import Recovery
 from apps.agent.taint import Taint
 from apps.agent.tools import ResultStep, Spend, Tool, Toolbox, ignore_usage
@@ -156,6 +157,8 @@ class Opening:
     """The predefined prompts of this installation, by name."""
     taint: Taint = field(default_factory=Taint)
     """What the conversation has read that is not to be trusted."""
+    meter: Meter = NO_METER
+    """Hears of calls of models and tools."""
 
     def has_called(self, tool: str) -> bool:
         """Whether the conversation has a call of that tool."""

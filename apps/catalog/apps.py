@@ -9,5 +9,7 @@ class CatalogConfig(AppConfig):
     def ready(self) -> None:
         from apps.catalog import checks  # noqa: F401 its functions register themselves
         from apps.catalog.history import recorder
+        from apps.catalog.history.kinds import KINDS
 
-        recorder.connect()
+        recorder.connect(*KINDS)
+        recorder.connect_accounts()

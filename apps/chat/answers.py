@@ -25,6 +25,7 @@ from apps.chat.models import QueuedMessage
 from apps.chat.questions import Begun, begin
 from apps.chat.transcript import Transcript
 from apps.errors import QuickAppError, Refused
+from apps.insights.meter import RunMeter
 from apps.live import leases
 from apps.live.hub import Hub
 from apps.live.models import Run
@@ -167,7 +168,9 @@ def start(
     if begun.log is None:
         return
     past = past or Past()
-    progress = Progress()
+    row = begun.run
+    meter = RunMeter(hub.summaries.keep, row.door, row.bucket, row.pk, row.stream)
+    progress = Progress(meter=meter)
     end = partial(conclude, begun.run, past.transcript, progress)
     before = (past.steps, past.interactions, begun.consents)
     supervisor = RunSupervisor(hub, begun.log, end, *before)

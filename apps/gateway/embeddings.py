@@ -15,8 +15,11 @@ from apps.gateway.base import GatewayConsumer, answer_of, hidden
 from apps.gateway.embeddings_requests import EmbeddingsRequest, read
 from apps.gateway.openai_dialect import ignored_header
 from apps.gateway.refusals import invalid, shortened
+from apps.insights.meter import Keep, RunMeter
 from apps.live.hub import HUB
+from apps.live.run_summary import RunSummary
 from apps.workspace.embeddings.built_in import DIMENSION, BuiltInEmbedder
+from apps.workspace.embeddings.metered import MeteredEmbedder
 from apps.workspace.embeddings.port import Embedder, Embeddings
 from apps.workspace.embeddings.service import ServiceEmbedder
 from apps.workspace.local.models import Deployment
@@ -26,11 +29,17 @@ from apps.workspace.local.workspace import LocalWorkspace
 class EmbeddingsConsumer(GatewayConsumer):
     methods = ("POST",)
 
+    def __init__(self, keep: Keep) -> None:
+        super().__init__()
+        self.keep = keep
+
     async def answer(self) -> None:
         caller = (await visit(self.scope, self.while_connected)).caller
         asked, ignored = read(await self.read_body(settings.GATEWAY_MAX_BODY_BYTES))
         name = self.slug or asked.model or ""
         embedder = await find_embedder(name, caller, asked.dimensions)
+        meter = RunMeter(self.keep, RunSummary.Door.GATEWAY, caller.bucket)
+        embedder = MeteredEmbedder(embedder, name, meter)
         with HUB.places.taken(caller.bucket, name):
             async with HUB.places.among_processes(caller.bucket, name):
                 found = await self.while_connected(embed(embedder, asked))

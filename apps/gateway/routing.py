@@ -16,22 +16,25 @@ from apps.gateway.consumers import (
 )
 from apps.gateway.embeddings import EmbeddingsConsumer
 from apps.gateway.files import BucketConsumer, FileConsumer, MetadataConsumer
-from apps.live.summary_writer import WRITER
+from apps.live.hub import HUB
 from apps.runs.workspaces import open_workspace
 
 # An application that DIAL Core keeps has slashes in its id, such as applications/{bucket}/{name}.
 DEPLOYMENT = r"^openai/deployments/(?P<slug>.+?)"
 MODELS = r"^(?:openai/(?:v1/)?(?:models|deployments)|v1/models)"
 
-complete = CompletionConsumer.as_asgi(open_workspace=open_workspace, recorded=WRITER.recorded)
+complete = CompletionConsumer.as_asgi(
+    open_workspace=open_workspace, recorded=HUB.summaries.recorded
+)
+embed = EmbeddingsConsumer.as_asgi(keep=HUB.summaries.keep)
 
 # The first match is taken, so the most frequent address comes first. OpenAI's clients use the
 # addresses under v1 and name the application in the body; DIAL's use them for files.
 urlpatterns: list[URLPattern] = [
     re_path(rf"{DEPLOYMENT}/chat/completions/?$", complete),
     re_path(r"^(?:openai/)?v1/chat/completions/?$", complete),
-    re_path(rf"{DEPLOYMENT}/embeddings/?$", EmbeddingsConsumer.as_asgi()),
-    re_path(r"^(?:openai/)?v1/embeddings/?$", EmbeddingsConsumer.as_asgi()),
+    re_path(rf"{DEPLOYMENT}/embeddings/?$", embed),
+    re_path(r"^(?:openai/)?v1/embeddings/?$", embed),
     re_path(rf"{DEPLOYMENT}/configuration/?$", ConfigurationConsumer.as_asgi()),
     re_path(rf"{MODELS}/?$", ListConsumer.as_asgi()),
     re_path(rf"{MODELS}/(?P<slug>[^/]+|applications/.+?)/?$", EntryConsumer.as_asgi()),

@@ -17,6 +17,7 @@ from apps.live.committer import Committer
 from apps.live.database import Execute, OwnThread, on_a_thread
 from apps.live.log import RunLog
 from apps.live.places import Places
+from apps.live.summary_writer import SummaryWriter
 
 T = TypeVar("T")
 
@@ -64,10 +65,12 @@ class Hub:
     """Whether runs were queued when this process last looked: the end of one makes room."""
     places: Places = field(init=False)
     committer: Committer = field(init=False)
+    summaries: SummaryWriter = field(init=False)
 
     def __post_init__(self) -> None:
         self.places = Places(self.supervisors)
         self.committer = Committer(self.name, self.execute, self.hold)
+        self.summaries = SummaryWriter(self.execute)
 
     def hold(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Run a coroutine to its end, also when nobody waits for it any more."""

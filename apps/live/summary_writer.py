@@ -1,4 +1,5 @@
-"""Writes the rows of runs that nobody keeps, once a second for all runs of the process.
+"""Writes the rows of runs that nobody keeps, and of the calls of all runs, once a second for all of
+the process.
 
 A run only appends to a list; nothing waits for the database, and what it refuses fails no run.
 """
@@ -16,9 +17,10 @@ from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from apps.agent.progress import Progress
+from apps.insights import rows as calls
+from apps.insights.meter import Entry, RunMeter
 from apps.live import summaries
 from apps.live.database import Execute
-from apps.live.hub import HUB
 from apps.live.run_summary import RunSummary
 from apps.live.summaries import AT_ONCE, RunFigures
 from apps.runs.failures import reference_of
@@ -30,7 +32,7 @@ BEAT_SECONDS = 60.0
 PAUSE_SECONDS = 5.0
 """Before the next attempt while the database is away."""
 MOST_WAITING = 10_000
-"""Rows of runs that are over and not written; some 10 MB. More are dropped."""
+"""Rows of runs that are over and not written, and of calls; some 10 MB each. More are dropped."""
 
 Status = RunSummary.Status
 
@@ -46,7 +48,10 @@ class SummaryWriter:
         self.execute = execute
         self.going: dict[UUID, RunFigures] = {}
         self.over: list[RunFigures] = []
+        self.calls: list[Entry] = []
         self.dropped = 0
+        self.has_refused = False
+        """Whether the database refused the last rows of calls."""
         self.beat_at = 0.0
         # asyncio itself holds tasks by weak references only.
         self.task: asyncio.Task[None] | None = None
@@ -55,9 +60,8 @@ class SummaryWriter:
     def recorded(self, row: RunFigures) -> Iterator[Progress]:
         """Record the run that the block is; it counts in what it is given."""
         self.going[row.id] = row
-        if self.task is None or self.task.done():
-            self.task = asyncio.create_task(self.work())
-        progress = Progress()
+        self.begin()
+        progress = Progress(meter=RunMeter(self.keep, row.door, row.bucket, row.id))
         try:
             yield progress
             row.end(Status.DONE, progress)
@@ -72,6 +76,18 @@ class SummaryWriter:
         finally:
             self.take(row)
 
+    def begin(self) -> None:
+        if self.task is None or self.task.done():
+            self.task = asyncio.create_task(self.work())
+
+    def keep(self, entry: Entry) -> None:
+        """Take the report of a call."""
+        if len(self.calls) < MOST_WAITING:
+            self.calls.append(entry)
+            self.begin()
+        else:
+            self.dropped += 1
+
     def take(self, row: RunFigures) -> None:
         """Take a row that is over."""
         del self.going[row.id]
@@ -81,7 +97,7 @@ class SummaryWriter:
             self.dropped += 1
 
     async def work(self) -> None:
-        while self.going or self.over:
+        while self.going or self.over or self.calls:
             await asyncio.sleep(TICK_SECONDS)
             try:
                 await self.flush()
@@ -98,14 +114,22 @@ class SummaryWriter:
         try:
             await self.flush()
         except (OperationalError, InterfaceError) as error:
-            logger.warning("The rows of %d runs are lost: %s", len(self.over), error)
+            logger.warning(
+                "The rows of %d runs and of %d calls are lost: %s",
+                len(self.over),
+                len(self.calls),
+                error,
+            )
 
     async def flush(self) -> None:
         """Write the rows of the runs that are over or that began. Raises `OperationalError`,
         `InterfaceError`; everything is still to be written then."""
         if self.dropped:
-            logger.warning("The rows of %d runs were dropped: too many wait", self.dropped)
+            logger.warning("%d rows of runs and calls were dropped: too many wait", self.dropped)
             self.dropped = 0
+        while reports := self.calls[:AT_ONCE]:
+            await self.write_calls(reports)
+            del self.calls[: len(reports)]
         while some := self.over[:AT_ONCE]:
             await self.write(some)
             del self.over[: len(some)]
@@ -124,6 +148,18 @@ class SummaryWriter:
         except Exception:
             logger.exception("The rows of %d runs cannot be written", len(rows))
 
+    async def write_calls(self, reports: Sequence[Entry]) -> None:
+        try:
+            await self.execute(partial(calls.write, reports))
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception:
+            if not self.has_refused:  # told once, and not each second
+                logger.exception("The rows of %d calls cannot be written", len(reports))
+            self.has_refused = True
+        else:
+            self.has_refused = False
+
     async def beat(self) -> None:
         """Say that the process is alive, with which its runs go on."""
         self.beat_at = time.monotonic()
@@ -135,7 +171,3 @@ class SummaryWriter:
 def in_portions(items: list[Any]) -> Iterator[list[Any]]:
     for start in range(0, len(items), AT_ONCE):
         yield items[start : start + AT_ONCE]
-
-
-WRITER = SummaryWriter(HUB.execute)
-"""The writer of this process."""

@@ -13,7 +13,8 @@ from apps.accounts.caller import Caller
 from apps.agent.events import Emit, Event, Finished
 from apps.agent.ledger import WAITING
 from apps.agent.messages import Message
-from apps.agent.model import ModelRequest
+from apps.agent.model import ModelRequest, NestedRun
+from apps.agent.progress import Progress
 from apps.agent.streams import stream
 from apps.catalog import access
 from apps.catalog.resolve import ResolvedApplication
@@ -76,7 +77,7 @@ def info_of(application: ResolvedApplication) -> DeploymentInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class ApplicationModel:
+class ApplicationModel(NestedRun):
     application: ResolvedApplication
     workspace: LocalWorkspace
 
@@ -95,7 +96,8 @@ class ApplicationModel:
                     caller,
                     emit,
                     request.ledger,
-                    taint=request.taint,
+                    Progress(meter=request.meter),
+                    request.taint,
                 )
             )
 

@@ -15,6 +15,7 @@ from apps.agent.allowance import Allowance
 from apps.agent.events import Emit, Finished, Spent, StateSaved
 from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
 from apps.agent.messages import Message
+from apps.agent.meter import Meter
 from apps.agent.progress import Progress
 from apps.agent.taint import Taint, recorded_taint
 from apps.capabilities.registry import Completed, Completion, Opening, Prepared, Tidy
@@ -67,9 +68,10 @@ async def run(
     started = time.monotonic()
     given = expand(request.messages)
     taint = recorded_taint(ledger, given, taint)
-    delegate = partial(delegated, application, workspace, caller, taint)
-    workspace = workspace.inside(application.slug)
     progress = progress or Progress()
+    progress.meter = progress.meter.inside(application.slug, application.version)
+    delegate = partial(delegated, application, workspace, caller, taint, progress.meter)
+    workspace = workspace.inside(application.slug)
     progress.allowance = Allowance(settings.ANSWER_MAX_CHARS)
     loading = Loading(application.loading_rules)
     saved = recorded_state(ledger)
@@ -89,6 +91,7 @@ async def run(
         search_conversations=request.search_conversations,
         prompts=application.prompts,
         taint=taint,
+        meter=progress.meter,
     )
     with recorded(application.slug, request.messages, progress) as outcome:
         try:
@@ -115,6 +118,7 @@ async def delegated(
     workspace: Workspace,
     caller: Caller,
     taint: Taint,
+    meter: Meter,
     manifest: Manifest,
     prepared: Prepared,
     question: str,
@@ -124,7 +128,8 @@ async def delegated(
     """Let the application answer under another manifest. Raises `QuickAppError`."""
     helper = replace(application, manifest=manifest, prepared=prepared)
     request = RunRequest((Message("user", question),))
-    end = await run(helper, request, workspace, caller, emit, ledger, taint=taint)
+    progress = Progress(meter=meter)
+    end = await run(helper, request, workspace, caller, emit, ledger, progress, taint)
     return None if end.reason == WAITING else end.text
 
 

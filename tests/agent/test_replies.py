@@ -24,7 +24,7 @@ from apps.agent.events import (
 )
 from apps.agent.messages import Attachment, Message, ToolCall
 from apps.agent.model import Delta, ModelRequest, StagePart
-from apps.agent.replies import ask, receive
+from apps.agent.replies import ask, read_answer
 from apps.errors import ModelFailed
 from tests.fakes import ScriptedModel, call_delta, calls, finish, saying, text, timeless
 
@@ -52,7 +52,7 @@ async def test_a_lead_separates_the_text_from_an_earlier_answer():
     events: list[Event] = []
     assembly = Assembly(events.append, lead="\n\n")
 
-    await receive(ScriptedModel(saying("Then")), REQUEST, assembly)
+    await read_answer(ScriptedModel(saying("Then")), REQUEST, assembly)
 
     assert events == [TextDelta("\n\n"), TextDelta("Then")]
     assert assembly.reply("gpt").message == Message("assistant", "Then")

@@ -29,7 +29,7 @@ from apps.agent.messages import (
     without_thoughts,
 )
 from apps.agent.model import Delta, ModelRequest, StagePart, ThoughtPart
-from apps.agent.replies import RetryPolicy, ask, receive
+from apps.agent.replies import RetryPolicy, ask, read_answer
 from apps.errors import ModelFailed
 from apps.workspace.openai.events import CompletionEvents
 from apps.workspace.services.event_stream import EventDecoder
@@ -109,7 +109,7 @@ async def test_a_lead_stands_before_the_first_text_alone():
     events: list[Event] = []
     assembly = Assembly(events.append, lead="\n\n")
 
-    await receive(ScriptedModel([text("a"), thinks("Hm."), text("b")]), REQUEST, assembly)
+    await read_answer(ScriptedModel([text("a"), thinks("Hm."), text("b")]), REQUEST, assembly)
 
     assert events == [TextDelta("\n\n"), TextDelta("a"), TextDelta("b")]
 

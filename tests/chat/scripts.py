@@ -251,3 +251,4 @@ async def settled(hub: Hub) -> None:
         while hub.tasks:
             with suppress(Exception):
                 await asyncio.wait(hub.tasks)
+        await hub.summaries.close()

@@ -15,7 +15,7 @@ from apps.chat.models import Conversation
 from apps.live.commits import OVER
 from apps.live.hub import Hub
 from apps.live.notifications import EVERYBODY, announce_growth
-from tests.chat.scripts import PATIENCE, Scene, says, scene
+from tests.chat.scripts import PATIENCE, Scene, says, scene, settled
 from tests.chat.test_event_stream import Stream
 from tests.chat.test_processes import layer
 
@@ -56,10 +56,10 @@ def of(conversation: str, frames: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 async def test_one_stream_has_the_answers_of_all_conversations_in_all_processes(layer: str):
     async with scene(checks_tasks=layer == "memory") as on:
-        feed = Feed(on, Hub())
+        feed, other = Feed(on, Hub()), Hub()
         await feed.start()
         first = await on.visitor.tab(on.hub)
-        second = await on.visitor.tab(Hub())
+        second = await on.visitor.tab(other)
         one = await first.ask("Count.")
         two = await second.ask("Count again.")
 
@@ -70,6 +70,7 @@ async def test_one_stream_has_the_answers_of_all_conversations_in_all_processes(
             if not any(frame.get("status") == "done" for frame in of(conversation, seen)):
                 seen += await feed.until_over(conversation)
         await feed.leave()
+        await settled(other)
 
     assert [whole(of(one, seen)), whole(of(two, seen))] == [whole(own_one), whole(own_two)]
 

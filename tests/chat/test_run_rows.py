@@ -15,6 +15,7 @@ from apps.agent.tools import ToolResult
 from apps.chat.endings import stop_waiting
 from apps.chat.models import Conversation
 from apps.errors import ModelFailed
+from apps.insights.models import ModelCall
 from apps.live.database import on_a_thread
 from apps.live.models import Run, RunStep
 from apps.live.run_summary import RunSummary
@@ -39,6 +40,20 @@ async def test_a_run_leaves_a_row_with_its_own_id():
     run, row = await Run.objects.aget(), await RunSummary.objects.aget()
     assert (row.pk, row.application, row.bucket) == (run.pk, run.application, run.bucket)
     assert await figures() == [("page", "done", 1, 0, 7, 2)]
+
+
+async def test_the_calls_of_a_run_are_rows_of_its_conversation():
+    async with scene() as on:
+        on.model.put(says("12 degrees"), counts(7, 2), None)
+        tab = await on.visitor.tab(on.hub)
+        await tab.ask("How warm is it?")
+        await tab.until_over()
+
+    run = await Run.objects.aget()
+    columns = ("run", "conversation", "application", "door", "bucket", "input_tokens")
+    assert [row async for row in ModelCall.objects.values_list(*columns)] == [
+        (run.pk, run.stream, run.application, "page", run.bucket, 7)
+    ]
 
 
 async def test_a_run_that_failed_is_found_by_the_reference_that_was_shown():

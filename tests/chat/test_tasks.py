@@ -30,6 +30,7 @@ from tests.chat.scripts import (
     add_application,
     says,
     scene,
+    settled,
 )
 from tests.fakes import calling, saying
 
@@ -258,6 +259,7 @@ async def test_another_process_goes_on_for_a_key():
         await on.model.was_cancelled.wait()
         on.model.put(says("one"), None)
         over = await program.until_over(begun["task_id"])
+        await settled(second)
 
     assert over["message"]["text"] == "one"
 

@@ -57,6 +57,7 @@ TABLE: Table = {
             "what is not told is no 0",
             events["counts_that_the_service_does_not_tell_are_not_made_up"],
             responses["absent_counts_are_none_and_not_zero"],
+            Tests("insights/test_rows.py")["a_run_of_three_turns_leaves_three_rows_t_60"],
         ),
     ),
     "T-54": (

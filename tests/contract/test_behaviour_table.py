@@ -36,6 +36,7 @@ from tests.contract import (
     stages,
     tools,
     transfer,
+    usage,
 )
 from tests.contract.rules import Rule, Table
 
@@ -43,7 +44,7 @@ TESTS = Path(__file__).parent.parent
 CHAPTERS = (
     *(delivery, loop, tools, deployments, rest, mcp, stages, attachments, failures),
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
-    *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers),
+    *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers, usage),
 )
 TABLE: Table = {section: rules for chapter in CHAPTERS for section, rules in chapter.TABLE.items()}
 SECTIONS = (
@@ -59,6 +60,7 @@ SECTIONS = (
     *("D-05", "D-07", "D-09", "D-11", "D-12", "D-20", "D-21", "D-22", "D-23", "D-43"),
     *("R-01", "R-02", "R-03", "R-11", "R-13"),
     *("T-50", "T-52", "T-53", "T-54", "T-57"),
+    *("T-60", "T-61", "R-28"),
 )
 
 

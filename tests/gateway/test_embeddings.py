@@ -7,9 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 from asgiref.sync import sync_to_async
+from channels.routing import URLRouter
+from django.urls import re_path
 
 from apps.accounts.models import ApiKey
 from apps.gateway import embeddings_requests
+from apps.gateway.embeddings import EmbeddingsConsumer
+from apps.insights.meter import Entry
+from apps.insights.models import ModelCall
+from apps.insights.rows import write
 from apps.workspace.local.models import Deployment
 from tests.gateway.scripts import Answer, Client, add_application, router
 from tests.workspace.openai.service import answer, service
@@ -218,3 +224,18 @@ async def test_a_service_that_fails_is_told_as_a_models_is(
         found, told = message(await post({"model": "large.1", "input": "a"}, key))
 
     assert (found, told.startswith(text)) == (status, True)
+
+
+async def test_vectors_leave_a_row_that_belongs_to_no_run(key):
+    kept: list[Entry] = []
+    consumer = EmbeddingsConsumer.as_asgi(keep=kept.append)
+    embed = URLRouter([re_path("^v1/embeddings$", consumer)])
+    client = Client(embed, "/v1/embeddings", method="POST", headers={"api-key": key})
+    await client.send(json.dumps({"model": MINILM, "input": "Hello"}).encode())
+    await client.read()
+
+    await sync_to_async(write)(kept)
+
+    row = await ModelCall.objects.aget()
+    assert (row.run, row.application, row.door, row.bucket_kind) == (None, "", "gateway", "key")
+    assert (row.deployment, row.provider, row.cost) == (MINILM, "minilm", None)

@@ -84,7 +84,7 @@ async def test_too_many_rows_are_dropped_with_one_warning(monkeypatch, caplog):
 
     assert await statuses() == [("one", "done"), ("two", "done")]
     [warning] = [entry.message for entry in caplog.records if "dropped" in entry.message]
-    assert warning == "The rows of 2 runs were dropped: too many wait"
+    assert warning == "2 rows of runs and calls were dropped: too many wait"
 
 
 async def test_rows_wait_while_the_database_is_away(monkeypatch):

@@ -78,6 +78,7 @@ async def make_request(
         static_tools=target.static_tools,
         ledger=within(invocation.ledger, invocation.key),
         taint=opening.taint,
+        meter=opening.meter,
     )
 
 

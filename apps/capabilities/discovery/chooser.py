@@ -15,9 +15,9 @@ from apps.agent.model import ModelRequest
 from apps.agent.replies import ask
 from apps.agent.stages import silent
 from apps.agent.tools import ToolSpec
+from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.texts import one_line
 from apps.errors import QuickAppError
-from apps.workspace.port import Workspace
 
 logger = logging.getLogger(__name__)
 
@@ -45,14 +45,17 @@ class ToolChoice:
 
 
 async def choose(
-    workspace: Workspace, deployment_id: str, query: str, specs: Sequence[ToolSpec]
+    opening: Opening, deployment_id: str, query: str, specs: Sequence[ToolSpec]
 ) -> ToolChoice:
     """The tools that the deployment would take for a query; only names of `specs` count."""
+    workspace = opening.workspace
     try:
         async with asyncio.timeout(settings.TOOL_DISCOVERY_SECONDS):
             info = await workspace.facts(deployment_id)
             model = await workspace.model(deployment_id)
-            asked = ModelRequest(messages_of(query, specs), parameters=info.defaults)
+            asked = ModelRequest(
+                messages_of(query, specs), parameters=info.defaults, meter=opening.meter
+            )
             reply = await ask(model, asked, silent, name=deployment_id)
     except (QuickAppError, TimeoutError) as error:
         name = type(error).__name__

@@ -62,7 +62,7 @@ class Search:
     async def find(self, opening: Opening, invocation: Invocation) -> ToolResult:
         query = str(invocation.arguments["query"])
         specs = [tool.spec for tool in self.deferred.values()]
-        choice = await choose(opening.workspace, self.deployment_id, query, specs)
+        choice = await choose(opening, self.deployment_id, query, specs)
         names = match_words(query, specs) if choice.names is None else choice.names
         names = names[:MOST_FOUND]
         self.reveal(names, opening.saved)

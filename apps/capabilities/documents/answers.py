@@ -28,6 +28,7 @@ from apps.capabilities.documents.reading import RUN_DOCUMENTS, open_document
 from apps.capabilities.documents.search_modes import listed, summary, write_modes
 from apps.capabilities.documents.vectors import NO_COST, EmbeddingCost, embedding_queue
 from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.embedders import find_embedder
 from apps.capabilities.wrappers.file_references import all_of
 from apps.capabilities.wrappers.internal import plain_result
 from apps.capabilities.wrappers.model_failures import tool_error
@@ -126,7 +127,7 @@ class DocumentAnswers:
     ) -> RequestVector | None:
         """The request's; None as long as no document has vectors. Begins to make those."""
         try:
-            embedder = await opening.workspace.embedder(self.wanted.embedding_deployment_id)
+            embedder = await find_embedder(opening, self.wanted.embedding_deployment_id)
         except QuickAppError as error:
             logger.warning(
                 "Documents are searched by words alone: deployment=%s error=%s",
@@ -182,6 +183,7 @@ class DocumentAnswers:
             parameters=info.defaults,
             ledger=within(invocation.ledger, invocation.key),
             taint=opening.taint,
+            meter=opening.meter,
         )
         output = AnswerOutput(invocation.stage)
         invocation.stage.write(HEADING)

@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from apps.agent.messages import Message
+from apps.agent.meter import ToolCallReport
 from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Pending, Tool, Toolbox, ToolResult
 from apps.capabilities.hooks.templates import (
@@ -125,14 +127,20 @@ async def call_tool(
         spend=opening.spend,
         answers=APPROVED,
     )
+    started, has_failed = time.monotonic(), True
     try:
         result = await tool.call(invocation)
         if isinstance(result, Pending):
             raise ToolError(result.content)  # nobody can be asked by a hook
+        has_failed = result.failure is not None
     except Exception:
         if held is not None:
             held.reveal()
         raise
+    finally:
+        seconds = time.monotonic() - started
+        report = ToolCallReport(tool.spec.name, 0, seconds, has_failed=has_failed)
+        opening.meter.tool_called(report)
     if held is not None and result.failure is not None:
         held.reveal()
     return result

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from apps.capabilities.registry import NOTHING, Capability, Contribution, Open, Opening
+from apps.capabilities.wrappers.embedders import find_embedder
 from apps.errors import DeploymentNotFound, InitializationIssue, ServiceFailed, Unsupported
 from apps.manifest.manifest import Manifest
 
@@ -29,7 +30,7 @@ def prepare(manifest: Manifest) -> Open | None:
             if store is None:  # of visitors nothing is remembered
                 yield NOTHING
                 return
-            embedder = await opening.workspace.embedder(wanted.embedding_deployment_id)
+            embedder = await find_embedder(opening, wanted.embedding_deployment_id)
         except (DeploymentNotFound, ServiceFailed, Unsupported) as error:
             raise InitializationIssue(f"features.memory: {error}") from error
         remembering = Remembering(store, embedder, wanted)

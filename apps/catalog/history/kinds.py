@@ -6,6 +6,8 @@ are replaced by `{"$hidden": "…"}`, which differs when the credential does.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
@@ -63,6 +65,8 @@ class RowKind:
             return None if value is None else value.get_username()
         if column == self.json_text and has_document(row.__dict__):
             return masked_text(value)
+        if isinstance(value, Decimal | date):
+            return str(value)
         # Forms send \r\n, programs and files \n.
         return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
@@ -135,7 +139,7 @@ KINDS = (
     ),
 )
 
-BY_SENDER = {sender: kind for kind in KINDS for sender in kind.senders or (kind.model,)}
+BY_SENDER: dict[type[models.Model], RowKind] = {}
 
 
 def kind_of(model: type[models.Model]) -> RowKind:

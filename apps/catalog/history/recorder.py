@@ -24,12 +24,18 @@ BEFORE = "_state_before"
 """The attribute for the earlier snapshot of a row that is being saved."""
 
 
-def connect() -> None:
-    for sender in BY_SENDER:
-        name = f"history.{sender._meta.label_lower}"
-        pre_save.connect(before_save, sender=sender, dispatch_uid=name)
-        post_save.connect(after_save, sender=sender, dispatch_uid=name)
-        pre_delete.connect(before_delete, sender=sender, dispatch_uid=name)
+def connect(*kinds: RowKind) -> None:
+    """Record the changes of rows of these kinds."""
+    for kind in kinds:
+        for sender in kind.senders or (kind.model,):
+            BY_SENDER[sender] = kind
+            name = f"history.{sender._meta.label_lower}"
+            pre_save.connect(before_save, sender=sender, dispatch_uid=name)
+            post_save.connect(after_save, sender=sender, dispatch_uid=name)
+            pre_delete.connect(before_delete, sender=sender, dispatch_uid=name)
+
+
+def connect_accounts() -> None:
     pre_delete.connect(before_account_goes, sender=get_user_model(), dispatch_uid="history.account")
 
 

@@ -7,10 +7,12 @@ from apps.console.admin import (  # noqa: F401 - each registers its rows
     keys,
     mcp_servers,
     open_runs,
+    prices,
     runs,
     secrets,
     shared_files,
     system_messages,
     tool_descriptions,
+    usage,
     users,
 )

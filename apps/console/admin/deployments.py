@@ -17,6 +17,7 @@ from apps.catalog.content.installed import installed
 from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
 from apps.catalog.uses import User, deployment_uses
 from apps.console.admin.dependents import bullets, dependent_lines
+from apps.console.admin.prices import PriceInline
 from apps.console.admin.recorded import HISTORY_FIELDS
 from apps.console.admin.service_models import ServiceModelsAdmin
 from apps.console.admin.theme import PasswordInput, Switch
@@ -87,6 +88,7 @@ class DeploymentAdmin(ServiceModelsAdmin):
     list_filter = ("is_enabled", "kind", "provider")
     search_fields = ("display_name", "deployment_id", "model_name", "base_url")
     actions = ("test_connection",)
+    inlines = (PriceInline,)
     fieldsets = (
         (None, {"fields": ("deployment_id", "display_name", "description", "is_enabled")}),
         ("Service", {"fields": ("kind", "provider", "base_url", "model_name")}),

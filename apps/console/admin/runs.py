@@ -8,6 +8,8 @@ from django.http import HttpRequest
 
 from apps.catalog.models import Application
 from apps.console.admin.theme import Admin
+from apps.console.admin.usage import NOTHING, money
+from apps.insights.costs import costs_of_runs
 from apps.live.run_summary import RunSummary
 
 
@@ -38,6 +40,7 @@ class RunAdmin(Admin[RunSummary]):
         "tool_calls",
         "prompt_tokens",
         "completion_tokens",
+        "cost",
         "error_reference",
     )
     list_filter = ("door", "status", ApplicationFilter)
@@ -45,6 +48,17 @@ class RunAdmin(Admin[RunSummary]):
     search_help_text = "An error reference, or the whole name of an application or a caller."
     ordering = ("-started_at",)
     show_full_result_count = False
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        listed = super().get_changelist_instance(request)
+        found = costs_of_runs([row.pk for row in listed.result_list])  # once for all rows
+        for row in listed.result_list:
+            row.costs = found[row.pk].costs if row.pk in found else {}
+        return listed
+
+    @admin.display(description="cost")
+    def cost(self, run: Any) -> str:
+        return money(run.costs.items()) or NOTHING
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -7,7 +7,7 @@ from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
-from unfold.admin import ModelAdmin
+from unfold.admin import ModelAdmin, StackedInline
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import (
     INPUT_CLASSES,
@@ -29,6 +29,10 @@ TEXT_INPUT = " ".join(INPUT_CLASSES)
 class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme is not typed
     def __init__(self, attrs: dict[str, Any] | None = None) -> None:
         super().__init__({"rows": 4, **(attrs or {})})
+
+
+class RowsBelow(StackedInline):  # type: ignore[misc]  # the theme is not typed
+    """Rows on the page of the one that they belong to."""
 
 
 class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed

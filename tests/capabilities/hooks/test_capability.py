@@ -23,6 +23,8 @@ from apps.agent.events import (
     Usage,
 )
 from apps.agent.messages import Message, ToolCall
+from apps.agent.meter import ToolCallReport
+from apps.agent.progress import Progress
 from apps.agent.tools import Invocation, Pending, Tool, ToolResult
 from apps.capabilities.discovery.capability import discovery
 from apps.capabilities.hooks.capability import hooks
@@ -34,6 +36,7 @@ from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import ModelFailed, ToolError
+from apps.insights.meter import Entry, RunMeter
 from apps.manifest.parameters import FunctionParameters
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
@@ -145,6 +148,29 @@ async def test_the_model_finds_what_the_hook_asked_for_as_if_it_had_asked_itself
         TextDelta("Snow"),
         Finished(),
     ]
+
+
+async def test_the_call_of_a_hook_is_reported_to_the_meter():
+    entries: list[Entry] = []
+    meter = RunMeter(entries.append, "gateway", "user-1")
+    fine, broken = Memory("recall"), Memory("note", ToolError("No"))
+    app = application(started(), started(tool_name="note"), tools=(fine.tool, broken.tool))
+    workspace = FakeWorkspace(CALLER)
+    workspace.models = {"gpt": ScriptedModel(saying("Snow"))}
+
+    await run(
+        app,
+        RunRequest((QUESTION,)),
+        workspace,
+        CALLER,
+        lambda event: None,
+        progress=Progress(meter=meter),
+    )
+
+    uses = [one.report for one in entries if isinstance(one.report, ToolCallReport)]
+    assert [(use.tool, use.iteration, use.has_failed) for use in uses] == [
+        ("recall", 0, False), ("note", 0, True)
+    ]  # fmt: skip
 
 
 async def test_hooks_run_in_the_order_of_the_manifest_and_see_each_other():

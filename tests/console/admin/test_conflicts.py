@@ -68,7 +68,9 @@ def again(answer: Any, **changes: str) -> dict[str, str]:
     form = answer.context["adminform"].form
     sent = {name: form[name].value() for name in form.fields}
     sent = {name: "on" if value is True else value for name, value in sent.items()}
-    return {name: value for name, value in sent.items() if value not in (None, False)} | changes
+    sent = {name: value for name, value in sent.items() if value not in (None, False)}
+    prices = {"prices-TOTAL_FORMS": "0", "prices-INITIAL_FORMS": "0"}  # for deployments
+    return prices | sent | changes
 
 
 def contexts(*urls: str) -> dict[str, Any]:
@@ -232,7 +234,8 @@ def deployment(**changes: str) -> dict[str, str]:
     stored = {name: getattr(row, name) for name in names}
     documents = {"features": "{}", "parameters": "{}", "input_attachment_types": "[]"}
     seen = {"is_enabled": "on", "seen_version": str(row.version)}
-    return {**stored, **documents, **seen, **changes}
+    prices = {"prices-TOTAL_FORMS": "0", "prices-INITIAL_FORMS": "0"}
+    return {**stored, **documents, **seen, **prices, **changes}
 
 
 def test_a_key_that_both_replaced_is_chosen_without_being_shown(anna, ben, a_model):

@@ -41,6 +41,8 @@ def fields(**changes: str) -> dict[str, str]:
         "input_attachment_types": "[]",
         "context_window": "",
         "parameters": "{}",
+        "prices-TOTAL_FORMS": "0",
+        "prices-INITIAL_FORMS": "0",
     }
     return {**valid, **changes}
 

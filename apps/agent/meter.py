@@ -1,0 +1,76 @@
+"""The port of a meter: it hears of every call of a model or a tool, once, when the call is over."""
+
+import asyncio
+from typing import Literal, Protocol
+
+import msgspec
+
+from apps.agent.events import ModelUsage
+from apps.errors import ModelFailed, ServiceFailed
+
+CANCELLED = "cancelled"
+"""The error of a call that nobody waited for any more."""
+
+Location = Literal["server", "client"]
+
+
+# Structs, because a frozen dataclass takes five times as long to make.
+class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
+    """A call of a deployment: `iteration` counts the calls of a run from 1, times are in seconds.
+
+    `first_text_seconds` is None for an answer without text, `usage` empty if none was reported.
+    `error` is a kind and no text, "" for a call that did not fail.
+    """
+
+    deployment: str
+    seconds: float
+    usage: tuple[ModelUsage, ...] = ()
+    iteration: int = 1
+    first_text_seconds: float | None = None
+    finish_reason: str = ""
+    error: str = ""
+
+
+class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
+    """A call of a tool; `seconds` is None where it was not called, or runs at the client."""
+
+    tool: str
+    iteration: int
+    seconds: float | None
+    location: Location = "server"
+    has_failed: bool = False
+
+
+class Meter(Protocol):
+    """Synchronous, never waits, never fails."""
+
+    def model_called(self, report: ModelCallReport) -> None: ...
+
+    def tool_called(self, report: ToolCallReport) -> None: ...
+
+    def inside(self, application: str, version: int) -> "Meter":
+        """The meter of a run of that application."""
+        ...
+
+
+class Unmetered:
+    def model_called(self, report: ModelCallReport) -> None:
+        pass
+
+    def tool_called(self, report: ToolCallReport) -> None:
+        pass
+
+    def inside(self, application: str, version: int) -> "Unmetered":
+        return self
+
+
+NO_METER = Unmetered()
+
+
+def error_kind(error: BaseException) -> str:
+    """What kind of failure it was, without a word of its text."""
+    if isinstance(error, asyncio.CancelledError | GeneratorExit):
+        return CANCELLED
+    if isinstance(error, ModelFailed | ServiceFailed):
+        return error.reason if error.status is None else f"{error.reason} {error.status}"
+    return type(error).__name__

@@ -1,0 +1,37 @@
+"""Prices of deployments: on a page of their own, and below the deployment."""
+
+from django.contrib import admin
+
+from apps.console.admin.recorded import HISTORY_FIELDS, RecordedAdmin
+from apps.console.admin.theme import RowsBelow
+from apps.console.admin.versioned_form import VersionedForm
+from apps.insights.models import Price
+
+AMOUNTS = ("input", "cached", "created", "output", "per_call")
+
+
+class PriceForm(VersionedForm[Price]):
+    class Meta:
+        model = Price
+        fields = ()  # the admin names them
+
+
+@admin.register(Price)
+class PriceAdmin(RecordedAdmin[Price]):
+    form = PriceForm
+    list_display = ("deployment", "valid_from", "currency", *AMOUNTS)
+    list_filter = ("currency",)
+    search_fields = ("deployment__display_name", "deployment__deployment_id")
+    list_select_related = ("deployment",)
+    fixed_fields = ("deployment",)
+    fieldsets = (
+        (None, {"fields": ("deployment", "valid_from", "currency")}),
+        ("Price", {"fields": AMOUNTS}),
+        HISTORY_FIELDS,
+    )
+
+
+class PriceInline(RowsBelow):
+    model = Price
+    fields = (("valid_from", "currency"), AMOUNTS)
+    extra = 0

@@ -1,0 +1,201 @@
+"""What calls of models and tools cost: a row for each call, sums for each day, prices.
+
+No row has a word of what was said, of arguments, of results or of errors.
+"""
+
+from django.core.validators import MinValueValidator, RegexValidator
+from django.db import models
+
+from apps.workspace.local.models import Deployment
+from apps.workspace.versions import Versioned
+
+LONGEST_NAME = 255
+LONGEST_WORD = 50
+COST_DIGITS, COST_PLACES = 20, 10
+"""Of a cost: a tenth of what a token costs that is sold at 0.001 for a million of them."""
+
+
+class Call(models.Model):
+    """A call of a run. Calls of runs inside of it are of the same `run`, but of their own application.
+
+    `run` is null for a request that is no run; `bucket_kind` says what kind of caller it was.
+    """
+
+    run = models.UUIDField(null=True)
+    conversation = models.UUIDField(null=True)
+    application = models.CharField(max_length=LONGEST_NAME)
+    version = models.PositiveIntegerField()
+    door = models.CharField(max_length=20)
+    bucket = models.CharField(max_length=100)
+    bucket_kind = models.CharField(max_length=10)
+    iteration = models.PositiveIntegerField(help_text="Of the run, counted from 1.")
+    started_at = models.DateTimeField()
+    seconds = models.FloatField(null=True)
+
+    class Meta:
+        abstract = True
+
+
+class ModelCall(Call):
+    """One call of a deployment.
+
+    An application outside that reports several models has a row for each, of which only the first
+    has `seconds`. Counts of tokens and `cost` are null where they are not known.
+    """
+
+    deployment = models.CharField(max_length=LONGEST_NAME)
+    provider = models.CharField(max_length=LONGEST_WORD)
+    model = models.CharField(max_length=LONGEST_NAME, help_text="Its name at the service.")
+    first_text_seconds = models.FloatField(null=True)
+    finish_reason = models.CharField(max_length=LONGEST_WORD)
+    error = models.CharField(max_length=LONGEST_WORD)
+    input_tokens = models.BigIntegerField(null=True)
+    cached_tokens = models.BigIntegerField(null=True)
+    created_tokens = models.BigIntegerField(null=True)
+    output_tokens = models.BigIntegerField(null=True)
+    reasoning_tokens = models.BigIntegerField(null=True)
+    cost = models.DecimalField(max_digits=COST_DIGITS, decimal_places=COST_PLACES, null=True)
+    currency = models.CharField(max_length=3)
+
+    class Meta:
+        verbose_name = "model call"
+        indexes = (
+            models.Index(fields=("started_at",), name="model_calls_by_age"),
+            models.Index(fields=("run",), name="model_calls_by_run"),
+            models.Index(
+                fields=("conversation",),
+                condition=models.Q(conversation__isnull=False),
+                name="model_calls_by_conversation",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.application}: {self.deployment}"
+
+
+class ToolUse(Call):
+    """One call of a tool; `location` is where it runs. `iteration` is 0 for the call of a hook."""
+
+    tool = models.CharField(max_length=LONGEST_NAME)
+    location = models.CharField(max_length=10)
+    has_failed = models.BooleanField()
+
+    class Meta:
+        verbose_name = "tool call"
+        indexes = (
+            models.Index(fields=("started_at",), name="tool_calls_by_age"),
+            models.Index(fields=("run",), name="tool_calls_by_run"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.application}: {self.tool}"
+
+
+class DailyUsage(models.Model):
+    """The sums of a day (UTC), of which either `deployment` or `tool` is "".
+
+    Histograms are as `apps.insights.histograms` makes them. `cache_shares` is the sum of the shares
+    of the input that came from the service's cache, of the `cache_reports` calls that report it.
+    """
+
+    day = models.DateField()
+    application = models.CharField(max_length=LONGEST_NAME)
+    deployment = models.CharField(max_length=LONGEST_NAME)
+    tool = models.CharField(max_length=LONGEST_NAME)
+    bucket_kind = models.CharField(max_length=10)
+    currency = models.CharField(max_length=3)
+    calls = models.BigIntegerField(default=0)
+    errors = models.BigIntegerField(default=0)
+    input_tokens = models.BigIntegerField(default=0)
+    cached_tokens = models.BigIntegerField(default=0)
+    created_tokens = models.BigIntegerField(default=0)
+    output_tokens = models.BigIntegerField(default=0)
+    reasoning_tokens = models.BigIntegerField(default=0)
+    cost = models.DecimalField(max_digits=COST_DIGITS, decimal_places=COST_PLACES, default=0)
+    unpriced = models.BigIntegerField(default=0, help_text="Calls without a price.")
+    cache_shares = models.FloatField(default=0)
+    cache_reports = models.BigIntegerField(default=0)
+    seconds = models.JSONField(default=dict)
+    first_text_seconds = models.JSONField(default=dict)
+
+    class Meta:
+        verbose_name_plural = "usage"
+        constraints = (
+            models.UniqueConstraint(
+                fields=("day", "application", "deployment", "tool", "bucket_kind", "currency"),
+                name="a_day_is_summed_up_once",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.application}"
+
+
+class SummedDay(models.Model):
+    """A day whose calls are in `DailyUsage`."""
+
+    day = models.DateField(primary_key=True)
+
+    def __str__(self) -> str:
+        return str(self.day)
+
+
+NOT_NEGATIVE = [MinValueValidator(0)]
+
+
+class Price(Versioned):
+    """What a deployment costs from a day on, instead of the service's list price."""
+
+    deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="prices")
+    valid_from = models.DateField(help_text="The first day, by UTC.")
+    currency = models.CharField(
+        max_length=3, default="USD", validators=[RegexValidator("^[A-Z]{3}$", "Such as USD.")]
+    )
+    input = models.DecimalField(
+        max_digits=14,
+        decimal_places=6,
+        validators=NOT_NEGATIVE,
+        default=0,
+        help_text="Of a million tokens.",
+    )
+    cached = models.DecimalField(
+        max_digits=14,
+        decimal_places=6,
+        validators=NOT_NEGATIVE,
+        null=True,
+        blank=True,
+        help_text="Of a million that were read from the service's cache; empty: as input.",
+    )
+    created = models.DecimalField(
+        max_digits=14,
+        decimal_places=6,
+        validators=NOT_NEGATIVE,
+        null=True,
+        blank=True,
+        help_text="Of a million that were written to the service's cache; empty: as input.",
+    )
+    output = models.DecimalField(
+        max_digits=14,
+        decimal_places=6,
+        validators=NOT_NEGATIVE,
+        default=0,
+        help_text="Of a million tokens.",
+    )
+    per_call = models.DecimalField(
+        max_digits=14,
+        decimal_places=6,
+        validators=NOT_NEGATIVE,
+        default=0,
+        help_text="Of each call that is answered.",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("deployment", "-valid_from")
+        constraints = (
+            models.UniqueConstraint(fields=("deployment", "valid_from"), name="one_price_of_a_day"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.deployment} from {self.valid_from}"

@@ -1,0 +1,165 @@
+"""Rows of calls: made of what meters hear, and written many at a time.
+
+These functions are synchronous: they run on a database thread.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from django.db import connection, models, transaction
+from django.db.backends.base.operations import BaseDatabaseOperations as Ops
+
+from apps.agent.events import ModelUsage
+from apps.agent.meter import ModelCallReport, ToolCallReport
+from apps.insights.meter import Entry
+from apps.insights.models import (
+    COST_DIGITS,
+    COST_PLACES,
+    LONGEST_NAME,
+    LONGEST_WORD,
+    ModelCall,
+    ToolUse,
+)
+from apps.insights.prices import Service, find_services
+
+MOST = models.BigIntegerField.MAX_BIGINT
+DEAREST = Decimal(10 ** (COST_DIGITS - COST_PLACES) - 1)
+COMMON = (
+    *("run", "conversation", "application", "version", "door", "bucket", "bucket_kind"),
+    *("iteration", "started_at", "seconds"),
+)
+MODEL_COLUMNS = (
+    *(*COMMON, "deployment", "provider", "model", "first_text_seconds", "finish_reason", "error"),
+    *("input_tokens", "cached_tokens", "created_tokens", "output_tokens", "reasoning_tokens"),
+    *("cost", "currency"),
+)
+TOOL_COLUMNS = (*COMMON, "tool", "location", "has_failed")
+
+
+class Spent(NamedTuple):
+    """What an entry of a usage cost, and which model it is about."""
+
+    model: str
+    cost: Decimal | None
+    currency: str
+
+
+def write(entries: Sequence[Entry]) -> None:
+    reports = [(one, one.report) for one in entries]
+    asked = [(one, report) for one, report in reports if isinstance(report, ModelCallReport)]
+    services = find_services({text(report.deployment) for _, report in asked}) if asked else {}
+    ops = connection.ops  # looked up once: each look costs as much as a column
+    calls = [row for one, report in asked for row in model_rows(one, report, services, ops)]
+    tools = [
+        tool_row(one, report, ops) for one, report in reports if isinstance(report, ToolCallReport)
+    ]
+    with transaction.atomic(savepoint=False):
+        insert(ModelCall, MODEL_COLUMNS, calls)
+        insert(ToolUse, TOOL_COLUMNS, tools)
+
+
+def insert(model: type[models.Model], columns: Sequence[str], rows: Sequence[Any]) -> None:
+    if not rows:
+        return
+    # Not `bulk_create`, which takes ten times as long: there are rows for each request.
+    names, places = ", ".join(columns), ", ".join(["%s"] * len(columns))
+    statement = f"INSERT INTO {model._meta.db_table} ({names}) VALUES ({places})"  # noqa: S608 - no values
+    with connection.cursor() as cursor:
+        cursor.executemany(statement, rows)
+
+
+def model_rows(
+    entry: Entry, report: ModelCallReport, services: Mapping[str, Service], ops: Ops
+) -> Iterable[tuple[Any, ...]]:
+    """One row; several where several models were reported, the first of which has the times."""
+    service = services[text(report.deployment)]
+    entries: Sequence[ModelUsage | None] = report.usage or (None,)
+    for place, usage in enumerate(entries):
+        is_first = place == 0
+        seconds = report.seconds if is_first else None
+        spent = spent_on(service, entry, report, usage)
+        yield (
+            *common(entry, report.iteration, seconds, report.seconds, ops),
+            text(report.deployment),
+            service.provider,
+            text(spent.model),
+            report.first_text_seconds if is_first else None,
+            text(report.finish_reason, LONGEST_WORD),
+            text(report.error if is_first else "", LONGEST_WORD),
+            *counts(usage),
+            money(spent.cost, ops),
+            spent.currency,
+        )
+
+
+def spent_on(
+    service: Service, entry: Entry, report: ModelCallReport, usage: ModelUsage | None
+) -> Spent:
+    model = service.model_of(report.deployment, usage)
+    rates = service.rates(model, at(entry.ended_at).date())
+    cost = None if rates is None else rates.cost(usage, has_failed=bool(report.error))
+    return Spent(model, cost, rates.currency if rates is not None and cost is not None else "")
+
+
+def tool_row(entry: Entry, report: ToolCallReport, ops: Ops) -> tuple[Any, ...]:
+    return (
+        *common(entry, report.iteration, report.seconds, report.seconds or 0.0, ops),
+        text(report.tool),
+        report.location,
+        report.has_failed,
+    )
+
+
+def common(
+    entry: Entry, iteration: int, seconds: float | None, duration: float, ops: Ops
+) -> tuple[Any, ...]:
+    """The values of `COMMON`."""
+    run = entry.of
+    return (
+        run.run and run.run.hex,
+        run.conversation and run.conversation.hex,
+        text(run.application),
+        run.version,
+        run.door,
+        text(run.bucket, 100),
+        kind_of(run.bucket, run.door),
+        iteration,
+        ops.adapt_datetimefield_value(at(entry.ended_at - duration)),
+        seconds,
+    )
+
+
+@lru_cache(maxsize=4096)
+def kind_of(bucket: str, door: str) -> str:
+    """The kind of caller that a bucket is of."""
+    if door == "core":
+        return "dial"
+    kind = bucket.partition("-")[0]
+    return kind if kind in ("user", "key") else "visitor"
+
+
+def at(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+@lru_cache(maxsize=4096)
+def text(value: str, longest: int = LONGEST_NAME) -> str:
+    """The text as a column takes it: without what PostgreSQL refuses, and cut."""
+    cleaned = value.replace("\0", "\N{REPLACEMENT CHARACTER}")[:longest]
+    return cleaned.encode(errors="replace").decode()
+
+
+def counts(usage: ModelUsage | None) -> tuple[int | None, ...]:
+    if usage is None:
+        return (None,) * 5
+    found = (usage.input, usage.cached, usage.created, usage.output, usage.reasoning)
+    return tuple(None if count is None else min(max(count, 0), MOST) for count in found)
+
+
+def money(cost: Decimal | None, ops: Ops) -> Any:
+    if cost is None:
+        return None
+    return ops.adapt_decimalfield_value(min(cost, DEAREST), COST_DIGITS, COST_PLACES)

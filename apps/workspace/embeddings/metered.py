@@ -1,0 +1,40 @@
+"""An embedder whose calls are reported to a meter."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apps.agent.events import ModelUsage
+from apps.agent.meter import Meter, ModelCallReport, error_kind
+from apps.workspace.embeddings.port import Embedder, Embeddings
+
+
+@dataclass(frozen=True, slots=True)
+class MeteredEmbedder:
+    """`deployment_id` is the deployment that makes the vectors."""
+
+    embedder: Embedder
+    deployment_id: str
+    meter: Meter
+
+    @property
+    def model(self) -> str:
+        return self.embedder.model
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        """Raises `ServiceFailed`."""
+        started, error = time.monotonic(), ""
+        usage: tuple[ModelUsage, ...] = ()
+        try:
+            found = await self.embedder.embed(texts)
+            if found.prompt_tokens:  # 0 where the service does not report it
+                usage = (ModelUsage(self.deployment_id, found.prompt_tokens, 0),)
+        except BaseException as failure:
+            error = error_kind(failure)
+            raise
+        finally:
+            seconds = time.monotonic() - started
+            self.meter.model_called(
+                ModelCallReport(self.deployment_id, seconds, usage, error=error)
+            )
+        return found

@@ -1,0 +1,357 @@
+"""Rows of the calls of runs: which there are, what is in them, and what is not."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.utils import timezone
+
+from apps.accounts.caller import Caller
+from apps.agent.events import Event, ModelUsage, Usage
+from apps.agent.messages import Message
+from apps.agent.meter import ModelCallReport, ToolCallReport
+from apps.agent.model import Finish, Model
+from apps.agent.progress import Progress
+from apps.catalog.resolve import resolve
+from apps.errors import ModelFailed
+from apps.insights import rows
+from apps.insights.costs import cost_of_conversation, costs_of_runs
+from apps.insights.meter import Entry, RunMeter
+from apps.insights.models import ModelCall, Price, ToolUse
+from apps.live.database import on_a_thread
+from apps.live.run_summary import RunSummary
+from apps.live.summaries import RunFigures
+from apps.live.summary_writer import SummaryWriter
+from apps.runs.requests import RunRequest
+from apps.runs.run import run
+from apps.workspace.local.models import Deployment
+from tests.capabilities.deployment.scripts import simple, team
+from tests.capabilities.manifests import PROMPT
+from tests.catalog.rows import make_application, make_deployment
+from tests.fakes import ModelsWorkspace, ScriptedModel, calling, saying, text
+
+pytestmark = pytest.mark.django_db
+
+CALLER = Caller("user-1", "user", user_id=1)
+RUN, CONVERSATION = UUID(int=1), UUID(int=2)
+SECRET = "the-secret-of-the-question"
+CLOCK = "internal_timeawareness_current_timestamp"
+MODEL_COLUMNS = (
+    *("run", "conversation", "application", "version", "door", "bucket", "bucket_kind"),
+    *("iteration", "deployment", "provider", "model", "finish_reason", "error"),
+    *("input_tokens", "cached_tokens", "created_tokens", "output_tokens", "reasoning_tokens"),
+)
+
+
+async def make(slug: str, model: str, *tools: Any, **fields: Any) -> None:
+    manifest = {
+        "orchestrator": {"deployment": {"deployment_id": model}, "system_prompt": PROMPT},
+        "contexts": [],
+        "tool_sets": [team(*tools)] if tools else [],
+        **fields,
+    }
+    await sync_to_async(make_application)(slug, manifest=manifest)
+
+
+async def metered(slug: str, **models: Model) -> list[Entry]:
+    """What the meter of a run hears."""
+    entries: list[Entry] = []
+    meter = RunMeter(entries.append, "page", CALLER.bucket, RUN, CONVERSATION)
+    workspace, request = ModelsWorkspace(CALLER, models), RunRequest((Message("user", SECRET),))
+    events: list[Event] = []
+    await run(
+        await resolve(slug),
+        request,
+        workspace,
+        CALLER,
+        events.append,
+        progress=Progress(meter=meter),
+    )
+    return entries
+
+
+async def stored(slug: str, **models: Model) -> None:
+    entries = await metered(slug, **models)
+    await sync_to_async(rows.write)(entries)
+
+
+async def model_calls(*columns: str) -> list[Any]:
+    found = ModelCall.objects.order_by("pk").values_list(*columns, flat=len(columns) == 1)
+    return [row async for row in found]
+
+
+async def test_a_run_of_three_turns_leaves_three_rows_t_60():
+    await make("clock", "big")
+    usage = Usage(100, 20, cached=60, created=10, reasoning=5)
+    big = ScriptedModel(
+        calling(("1", CLOCK, {})),
+        calling(("2", CLOCK, {"timezone": SECRET})),
+        [text("It is "), text("noon."), Finish("stop"), usage],
+    )
+
+    await stored("clock", big=big)
+
+    common = (RUN, CONVERSATION, "clock", 1, "page", "user-1", "user")
+    unknown = (None,) * 5
+    assert await model_calls(*MODEL_COLUMNS) == [
+        (*common, 1, "big", "dial", "big", "tool_calls", "", *unknown),
+        (*common, 2, "big", "dial", "big", "tool_calls", "", *unknown),
+        (*common, 3, "big", "dial", "big", "stop", "", 100, 60, 10, 20, 5),
+    ]
+    times = await model_calls("started_at", "seconds", "first_text_seconds")
+    assert [first is not None for _, _, first in times] == [False, False, True]
+    assert all(0 <= seconds < 60 for _, seconds, _ in times)
+    assert 0 <= times[2][2] <= times[2][1]
+    assert all(timezone.now() - started < timedelta(minutes=1) for started, _, _ in times)
+    uses = ToolUse.objects.order_by("pk")
+    assert [
+        row
+        async for row in uses.values_list(
+            "run", "application", "iteration", "tool", "location", "has_failed"
+        )
+    ] == [
+        (RUN, "clock", 1, CLOCK, "server", False),
+        (RUN, "clock", 2, CLOCK, "server", True),
+    ]
+
+
+async def test_no_row_has_a_word_of_what_was_said_t_60():
+    await make("clock", "big")
+    failed = ModelFailed(f"It said: {SECRET}", status=500, code=SECRET, kind=SECRET)
+    big = ScriptedModel(
+        calling(("1", CLOCK, {"timezone": SECRET})), calling(("2", SECRET, {})), [failed]
+    )
+
+    entries: list[Entry] = []
+    meter = RunMeter(entries.append, "page", "user-1")
+    request = RunRequest((Message("user", SECRET),))
+    with pytest.raises(ModelFailed):
+        await run(
+            await resolve("clock"),
+            request,
+            ModelsWorkspace(CALLER, {"big": big}),
+            CALLER,
+            lambda event: None,
+            progress=Progress(meter=meter),
+        )
+    await sync_to_async(rows.write)(entries)
+
+    calls = [row async for row in ModelCall.objects.values()]
+    uses = [row async for row in ToolUse.objects.values()]
+    assert SECRET not in repr((calls, uses))
+    assert [row["error"] for row in calls] == ["", "", "status 500"]
+    assert [row["tool"] for row in uses] == [CLOCK]
+
+
+async def test_the_calls_of_an_application_inside_are_counted_once_and_as_its_own():
+    await make("outer", "big", simple("inner"))
+    await make("inner", "small")
+    big = ScriptedModel(
+        calling(("1", "inner", {"query": "Time?"})), saying("Noon.", prompt=20, completion=2)
+    )
+    small = ScriptedModel(calling(("9", CLOCK, {})), saying("Noon", prompt=7, completion=1))
+
+    await stored("outer", big=big, small=small)
+
+    columns = ("run", "application", "deployment", "iteration", "input_tokens")
+    assert await model_calls(*columns) == [
+        (RUN, "outer", "big", 1, None),
+        (RUN, "inner", "small", 1, None),
+        (RUN, "inner", "small", 2, 7),
+        (RUN, "outer", "big", 2, 20),
+    ]
+    uses = ToolUse.objects.order_by("pk").values_list("application", "tool")
+    assert [row async for row in uses] == [("inner", CLOCK), ("outer", "inner")]
+
+
+async def test_a_deployment_that_is_a_tool_has_a_row_of_its_own():
+    await make("outer", "big", simple("small"))
+    big = ScriptedModel(calling(("1", "small", {"query": "Time?"})), saying("Noon."))
+    small = ScriptedModel(saying("Noon", prompt=7, completion=1))
+
+    await stored("outer", big=big, small=small)
+
+    assert await model_calls("application", "deployment", "input_tokens") == [
+        ("outer", "big", None), ("outer", "small", 7), ("outer", "big", None)
+    ]  # fmt: skip
+
+
+async def test_a_helper_counts_as_the_application_that_asked_it(settings):
+    settings.ENABLE_PREVIEW_FEATURES = True
+    await make("boss", "big", features={"subagents": {"enabled": True}})
+    task = {"prompt": "What is the time?", "tool_sets": []}
+    big = ScriptedModel(
+        calling(("1", "task", task)), saying("Noon", prompt=7), saying("It is noon.", prompt=9)
+    )
+
+    await stored("boss", big=big)
+
+    assert await model_calls("application", "iteration", "input_tokens") == [
+        ("boss", 1, None), ("boss", 1, 7), ("boss", 2, 9)
+    ]  # fmt: skip
+
+
+async def test_each_attempt_has_its_row():
+    await make("app", "big")
+    busy = ModelFailed("busy", status=503, is_transient=True, retry_after=0)
+    big = ScriptedModel([busy], saying("Yes"))
+
+    await stored("app", big=big)
+
+    assert await model_calls("iteration", "error", "finish_reason") == [
+        (1, "status 503", ""), (1, "", "stop")
+    ]  # fmt: skip
+
+
+async def test_an_answer_that_is_cut_short_is_counted():
+    await make("app", "big")
+    big = ScriptedModel([text("Well"), Usage(5, 1), ScriptedModel.never])
+    entries: list[Entry] = []
+    task = asyncio.create_task(
+        run(
+            await resolve("app"),
+            RunRequest((Message("user", "?"),)),
+            ModelsWorkspace(CALLER, {"big": big}),
+            CALLER,
+            lambda event: None,
+            progress=Progress(meter=RunMeter(entries.append, "page", "user-1")),
+        )
+    )
+    await big.waiting.wait()
+    task.cancel()
+    await asyncio.wait([task])
+
+    [report] = [entry.report for entry in entries]
+    assert isinstance(report, ModelCallReport)
+    assert (report.error, report.usage) == ("cancelled", (ModelUsage("big", 5, 1),))
+    assert report.first_text_seconds is not None
+
+
+def entry(report: ModelCallReport | ToolCallReport, at: float | None = None) -> Entry:
+    meter = RunMeter(lambda one: None, "core", "5Uq3", RUN, CONVERSATION, "app", 3)
+    return Entry(meter, report, timezone.now().timestamp() if at is None else at)
+
+
+def usage(model: str = "gpt", input: int = 1_000_000, output: int = 0) -> tuple[ModelUsage, ...]:
+    return (ModelUsage(model, input, output),)
+
+
+def costs() -> list[tuple[Any, ...]]:
+    return list(ModelCall.objects.order_by("pk").values_list("model", "cost", "currency"))
+
+
+def openai(deployment_id: str = "gpt", **fields: Any) -> Deployment:
+    service = {
+        "provider": "openai",
+        "base_url": "https://api.openai.com/v1",
+        "model_name": "gpt-4o",
+    }
+    return make_deployment(deployment_id, **{**service, **fields})
+
+
+def test_a_call_costs_the_list_price_of_its_model():
+    openai()
+    make_deployment("demo")
+    openai("mine", base_url="http://10.0.0.7/v1")
+
+    rows.write([entry(ModelCallReport(name, 1.0, usage(name))) for name in ("gpt", "demo", "mine")])
+
+    assert costs() == [("gpt-4o", Decimal("2.5"), "USD"), ("demo", None, ""), ("gpt-4o", None, "")]
+
+
+def test_an_own_price_is_valid_from_its_day():
+    deployment = openai()
+    for day, price in ((date(2026, 3, 1), "1"), (date(2026, 3, 5), "7")):
+        Price.objects.create(
+            deployment=deployment, valid_from=day, input=price, currency="EUR", per_call="0.5"
+        )
+    days = [date(2026, 2, 28), date(2026, 3, 1), date(2026, 3, 4), date(2026, 3, 5)]
+
+    rows.write(
+        [entry(ModelCallReport("gpt", 1.0, usage()), noon(day)) for day in days],
+    )
+
+    assert costs() == [
+        ("gpt-4o", Decimal("2.5"), "USD"),
+        ("gpt-4o", Decimal("1.5"), "EUR"),
+        ("gpt-4o", Decimal("1.5"), "EUR"),
+        ("gpt-4o", Decimal("7.5"), "EUR"),
+    ]
+
+
+def noon(day: date) -> float:
+    return datetime.combine(day, time(12), UTC).timestamp()
+
+
+def test_an_application_outside_that_reports_several_models_has_a_row_for_each():
+    spent = (*usage("gpt-4o", 1_000_000), *usage("no-such-model", 5))
+
+    rows.write([entry(ModelCallReport("remote-app", 2.0, spent, first_text_seconds=0.5))])
+
+    found = ModelCall.objects.order_by("pk")
+    assert costs() == [("gpt-4o", Decimal("2.5"), "USD"), ("no-such-model", None, "")]
+    assert list(found.values_list("deployment", "seconds", "first_text_seconds")) == [
+        ("remote-app", 2.0, 0.5), ("remote-app", None, None)
+    ]  # fmt: skip
+    assert set(found.values_list("bucket_kind", flat=True)) == {"dial"}
+
+
+def test_what_does_not_fit_is_cut():
+    report = ModelCallReport("x\0" + "é" * 300, 1.0, usage("gpt", 10**30), error="e" * 300)
+
+    rows.write([entry(report)])
+
+    row = ModelCall.objects.get()
+    assert row.deployment == "x\N{REPLACEMENT CHARACTER}" + "é" * 253
+    assert (row.input_tokens, row.error) == (2**63 - 1, "e" * 50)
+
+
+def test_the_cost_of_runs_and_of_a_conversation_is_one_query_each(django_assert_num_queries):
+    openai()
+    rows.write([entry(ModelCallReport("gpt", 1.0, usage())) for _ in range(2)])
+
+    with django_assert_num_queries(1):
+        of_runs = costs_of_runs([RUN])
+    with django_assert_num_queries(1):
+        of_conversation = cost_of_conversation(CONVERSATION)
+
+    assert of_runs == {RUN: of_conversation}
+    assert of_conversation.costs == {"USD": Decimal(5)}
+    assert cost_of_conversation(RUN).costs == {}
+
+
+async def test_rows_that_the_database_refuses_fail_no_run_and_are_told_once(monkeypatch, caplog):
+    writer = SummaryWriter(on_a_thread)
+    monkeypatch.setattr(rows, "find_services", lambda names: 1 / 0)
+
+    for _ in range(2):
+        with writer.recorded(RunFigures("gateway", "app", "user-1")) as progress:
+            progress.meter.inside("app", 1).model_called(ModelCallReport("gpt", 1.0))
+        await writer.flush()
+    await writer.close()
+
+    assert [row.status async for row in RunSummary.objects.all()] == ["done", "done"]
+    [told] = [one for one in caplog.records if one.levelno >= logging.WARNING]
+    assert told.getMessage() == "The rows of 1 calls cannot be written"
+
+
+async def test_the_calls_of_a_run_are_written_with_its_row():
+    writer = SummaryWriter(on_a_thread)
+    figures = RunFigures("gateway", "app", "key-ab12cd34")
+
+    with writer.recorded(figures) as progress:
+        progress.meter.inside("app", 4).model_called(ModelCallReport("gpt", 1.0))
+        progress.meter.inside("app", 4).tool_called(ToolCallReport("look", 1, None, "client"))
+    await writer.close()
+
+    columns = ("run", "application", "version", "door", "bucket", "bucket_kind")
+    expected = (figures.id, "app", 4, "gateway", "key-ab12cd34", "key")
+    assert await model_calls(*columns) == [expected]
+    assert await ToolUse.objects.values_list(*columns).aget() == expected
