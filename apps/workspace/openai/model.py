@@ -5,6 +5,7 @@ from functools import partial
 
 from django.conf import settings
 
+from apps.workspace.openai.clients import OpenAIService
 from apps.workspace.openai.completions import read_completion
 from apps.workspace.openai.events import CompletionEvents
 from apps.workspace.openai.requests import encode_request
@@ -27,14 +28,12 @@ def make_service(
     *,
     dial: bool = False,
     headers: Mapping[str, str] | None = None,
-) -> Service:
+) -> OpenAIService:
     """DIAL reads the key in a header of its own, and refuses a request that has a bearer token too."""
     sent = dict(headers or {})
     if dial and api_key:
-        sent["Api-Key"] = api_key
-    elif api_key:
-        sent["Authorization"] = f"Bearer {api_key}"
-    return Service(base_url, path, tuple(sorted(sent.items())))
+        sent["Api-Key"], api_key = api_key, ""
+    return OpenAIService(base_url, path, tuple(sorted(sent.items())), api_key)
 
 
 def make_model(

@@ -15,6 +15,8 @@ CONNECT_SECONDS = 5.0
 WRITE_SECONDS = 30.0
 MOST_ERROR_BYTES = 1024 * 1024
 
+AGENT = "QuickApps"
+
 Headers = tuple[tuple[str, str], ...]
 
 
@@ -46,7 +48,7 @@ class Service:
             "Accept-Encoding": "identity",
             "Connection": "keep-alive",
             "Content-Type": "application/json",
-            "User-Agent": "QuickApps",
+            "User-Agent": AGENT,
             **dict(self.headers),
         }
         encoded = [(name.encode("latin-1"), value.encode()) for name, value in headers.items()]

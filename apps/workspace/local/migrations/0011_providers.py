@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workspace', '0009_memories'),
+        ('workspace', '0010_corpus'),
     ]
 
     operations = [
