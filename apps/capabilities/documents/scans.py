@@ -108,7 +108,7 @@ class PageReader:
 
         self.unread = dict.fromkeys(numbers, "")
         await asyncio.gather(*map(read_page, numbers))
-        tell("\n")
+        tell(f"\nOf {len(numbers)} such pages, {len(self.texts)} were read.\n\n")
 
     async def try_page(self, content: bytes, number: int) -> str:
         """Why the page could not be read, "" if it was."""
