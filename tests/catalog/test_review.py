@@ -61,7 +61,10 @@ def test_a_deployment_of_another_kind_cannot_be_saved_where_answers_are_wanted()
         text = f"the deployment {name!r} is of kind {kind!r}; name one of kind 'chat'."
         return Problem(f"{path}deployment.deployment_id", text)
 
-    wanted = {"memory": {"embedding_deployment_id": "pictures"}}
+    wanted = {
+        "memory": {"embedding_deployment_id": "pictures"},
+        "documents": {"vision_deployment_id": "vectors"},
+    }
     right = {"memory": {"embedding_deployment_id": "vectors"}}
     document = {**names("vectors"), "tool_sets": [{"tools": tools}]}
     assert set(wrong_kinds({**document, "features": right})) == set(wrong_kinds(document))
@@ -69,6 +72,10 @@ def test_a_deployment_of_another_kind_cannot_be_saved_where_answers_are_wanted()
         Problem(
             "features.memory.embedding_deployment_id",
             "the deployment 'pictures' is of kind 'image'; name one of kind 'embedding'.",
+        ),
+        Problem(
+            "features.documents.vision_deployment_id",
+            "the deployment 'vectors' is of kind 'embedding'; name one of kind 'chat'.",
         ),
         problem("orchestrator.", "vectors", "embedding"),
         problem("tool_sets[0].tools[0].", "vectors", "embedding"),

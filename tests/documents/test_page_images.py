@@ -65,7 +65,9 @@ async def test_pages_of_any_size_have_pictures_of_few_pixels(
 
 
 @pytest.mark.parametrize(
-    "content", [protected_pdf("letmein"), b"%PDF-1.4", pdf("Cut off")[:150]], ids=str
+    "content",
+    [protected_pdf("letmein"), b"%PDF-1.4", pdf("Cut off")[:150]],
+    ids=["locked", "no document", "cut off"],
 )
 async def test_what_is_locked_or_broken_is_no_picture(content: bytes):
     with pytest.raises(Unreadable, match="damaged"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 
 import pytest
 
@@ -22,7 +23,10 @@ from apps.catalog.resolve import forget, resolve
 from apps.catalog.row_import import import_directories
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
+from apps.workspace.local import mcp_servers
 from apps.workspace.local.workspace import LocalWorkspace
+from tests.capabilities.mcp.servers import nothing_left_over
+from tests.capabilities.mcp.test_failure_texts import SEARCHING
 from tests.fakes import ModelsWorkspace, ScriptedModel, saying
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,6 +38,9 @@ ANN = Caller("user-7", "user", user_id=7)
 def content(settings):
     settings.DEMO_MODEL_DELAY_SECONDS = 0
     import_directories(settings.PREDEFINED_DIR)
+    mcp_servers.forget()
+    yield
+    mcp_servers.forget()
 
 
 async def ask(*messages: Message | str) -> list[Event]:
@@ -111,6 +118,16 @@ async def test_another_model_is_asked_the_same_under_its_own_name_g_02():
         assert (roles[0], roles.count("system")) == ("system", 1)
 
     assert asked[0] == asked[1]
+
+
+async def test_the_web_is_searched_once_a_setting_names_a_program_for_it(settings):
+    settings.WEB_SEARCH_COMMAND = [sys.executable, SEARCHING, "stdio"]
+
+    async with nothing_left_over():
+        events = await ask("Search the web for harbours.")
+
+    assert [event.failed for event in events if isinstance(event, StageClosed)] == [False]
+    assert "Found 10 results" in said(events)
 
 
 async def test_what_a_person_tells_is_remembered_in_the_next_conversation():

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.conf import settings
 
@@ -107,8 +107,10 @@ class PageReader:
             tell(f"- page {number} of {total}{f': {problem}' if problem else ''}\n")
 
         self.unread = dict.fromkeys(numbers, "")
-        await asyncio.gather(*map(read_page, numbers))
-        tell("\n")
+        async with asyncio.TaskGroup() as group:
+            for number in numbers:
+                group.create_task(read_page(number))
+        tell(f"\nOf {len(numbers)} such pages, {len(self.texts)} were read.\n\n")
 
     async def try_page(self, content: bytes, number: int) -> str:
         """Why the page could not be read, "" if it was."""
@@ -170,9 +172,8 @@ def limited(text: PagedText) -> PagedText:
         f"[{len(left)} pages, from page {left[0]} on, are images that were not read: "
         f"at most {most} of a document are]"
     )
-    return PagedText(
-        text.pages,
-        text.noun,
-        "\n".join(filter(None, (notice, text.notice))),
-        {number: text.images[number] for number in numbers[:most]},
+    return replace(
+        text,
+        notice="\n".join(filter(None, (notice, text.notice))),
+        images={number: text.images[number] for number in numbers[:most]},
     )

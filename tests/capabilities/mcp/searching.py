@@ -10,7 +10,7 @@ from well_behaved import serve  # type: ignore[import-not-found]  # it is beside
 server = MCPServer("search", log_level="CRITICAL")
 
 
-@server.tool(description="Searches.")
+@server.tool(description="Searches the web.")
 def search(query: str, max_results: int = 10, region: str = "") -> str:
     if query != "harbours":
         return f"No results were found for your search query. Try another than {query}."
