@@ -4,6 +4,7 @@ They are kept in `Message.thoughts` as JSON: the blocks of an answer in their or
 is but its length and a call of a tool but its place, because the message has both.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ PART = "message_blocks"
 
 THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 
+_unusable = re.compile(r"[^A-Za-z0-9_-]")
 _read = msgspec.json.Decoder(list[dict[str, Any]]).decode
 
 
@@ -91,10 +93,15 @@ def restored(message: Message, kept: Sequence[Block]) -> Iterator[Block]:
 def call_block(call: ToolCall) -> Block:
     return {
         "type": "tool_use",
-        "id": call.id,
+        "id": usable_id(call.id),
         "name": call.name,
         "input": read_input(call.arguments),
     }
+
+
+def usable_id(call_id: str | None) -> str:
+    """The API takes letters, digits, `_` and `-` alone; other models may have called tools before."""
+    return _unusable.sub("_", call_id or "")
 
 
 def read_input(arguments: str) -> msgspec.Raw | dict[str, Any]:

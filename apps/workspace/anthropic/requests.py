@@ -6,7 +6,7 @@ from apps.agent.messages import Message
 from apps.agent.model import ModelRequest
 from apps.agent.tools import ToolSpec
 from apps.workspace.anthropic.contents import Block, message_blocks, text_block, without_blanks
-from apps.workspace.anthropic.kept_blocks import THOUGHTS, answer_blocks
+from apps.workspace.anthropic.kept_blocks import THOUGHTS, answer_blocks, usable_id
 from apps.workspace.anthropic.parameters import Fields, ModelTraits, write_parameters
 from apps.workspace.services.request_bodies import encode_body
 from apps.workspace.services.static_tools import service_tool
@@ -68,7 +68,7 @@ def blocks_of(message: Message) -> Iterator[Block]:
         case "assistant":
             yield from answer_blocks(message)
         case "tool":
-            result: Block = {"type": "tool_result", "tool_use_id": message.tool_call_id}
+            result: Block = {"type": "tool_result", "tool_use_id": usable_id(message.tool_call_id)}
             content = message_blocks(message)
             if content:
                 result["content"] = content

@@ -111,6 +111,16 @@ def test_a_conversation_with_tools_is_written_in_blocks():
     }
 
 
+def test_ids_of_calls_that_another_model_made_are_taken():
+    call = ToolCall("functions.look:0", "look", "{}")
+    result = Message("tool", "", tool_call_id="functions.look:0")
+
+    _, asked, answered = body_of(*MESSAGES, Message("assistant", "", (call,)), result)["messages"]
+
+    assert asked["content"][0]["id"] == "functions_look_0"
+    assert answered["content"][0]["tool_use_id"] == "functions_look_0"
+
+
 def test_messages_of_one_role_are_one_and_blank_ones_are_left_out():
     written = body_of(
         Message("user", "a"), Message("assistant", " "), Message("user", "b"), Message("user", "")
