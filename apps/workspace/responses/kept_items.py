@@ -47,7 +47,7 @@ def kept_items(items: Iterable[tuple[Mapping[str, Any], int]]) -> str:
     """The JSON of the output items, given with the lengths of their texts; "" where the message
     itself tells everything."""
     kept = [kept_item(item, length) for item, length in items]
-    if not any(one["type"] in WHOLE or "phase" in one for one in kept):
+    if not any(is_sent_back(one) or "phase" in one for one in kept):
         return ""
     return msgspec.json.encode(kept).decode()
 
@@ -61,7 +61,14 @@ def kept_item(item: Mapping[str, Any], length: int) -> Mapping[str, Any]:
         case "function_call":
             return {"type": kind, **texts_of(item, ("id", "call_id", "namespace"))}
         case _:
-            return item if kind in WHOLE else {"type": kind}
+            return item if is_sent_back(item) else {"type": kind}
+
+
+def is_sent_back(item: Mapping[str, Any]) -> bool:
+    """Whether the item is the service's own and complete: it has not stored what it thought."""
+    kind = text_in(item, "type")
+    has_thoughts = bool(item.get("encrypted_content") or item.get("content"))
+    return kind in WHOLE and (kind != "reasoning" or has_thoughts)
 
 
 def texts_of(item: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
@@ -113,26 +120,26 @@ def still_there(kept: Mapping[str, Any], texts: Iterator[str], calls: dict[str, 
             return next(texts, "") or None
         case "function_call":
             return calls.pop(text_in(kept, "call_id"), None)
-        case kind:
-            return kept if kind in WHOLE else None
+        case _:
+            return kept if is_sent_back(kept) else None
 
 
 def linked(items: Iterable[tuple[Mapping[str, Any], Found]]) -> Iterator[Mapping[str, Any]]:
     """The items that are still there.
 
     The service refuses reasoning without the item that followed it, and items that it knows by
-    their ids without the reasoning before them. So where the first item after it is gone,
-    reasoning is left out, and what else it led to is written without ids.
+    their ids without the reasoning before them. So where reasoning or the first item after it is
+    gone, both are left out, and what else it led to is written without ids.
     """
-    thoughts: list[Mapping[str, Any]] = []
+    thoughts: list[tuple[Mapping[str, Any], Found]] = []
     for is_reasoning, group in groupby(items, lambda pair: pair[0]["type"] == "reasoning"):
         found = list(group)
         if is_reasoning:
-            thoughts = [kept for kept, _ in found]
+            thoughts = found
             continue
-        is_whole = not thoughts or found[0][1] is not None
-        yield from thoughts if is_whole else ()
-        for kept, value in found:
+        needed = (*thoughts, found[0])
+        is_whole = not thoughts or all(value is not None for _, value in needed)
+        for kept, value in (*thoughts, *found):
             yield from written(kept if is_whole else {}, value)
         thoughts = []
 

@@ -164,6 +164,12 @@ def test_items_are_told_alike_however_they_come(items, expected):
     assert [joined(way) for way in ways] == [expected] * 4
 
 
+def test_a_thought_that_the_service_keeps_to_itself_is_not_kept():
+    hidden = reasoning("Hm.", encrypted="")
+
+    assert not any(isinstance(delta, ThoughtPart) for delta in told(hidden, message("a")))
+
+
 MIXED = stream(reasoning("Höre."), SEARCH, message("Řiga 🎉 z"), call("c1")) + b"data: [DONE]\n\n"
 
 

@@ -284,6 +284,13 @@ def test_what_was_kept_goes_back_unchanged_in_its_order():
             (RIGA,),
             [{n: v for n, v in CALL_ITEM.items() if n != "id"}],
         ),
+        # The service has not stored the thought, and did not send it.
+        (
+            [{"type": "reasoning", "id": "rs_1", "summary": []}, KEPT_TEXT],
+            "I look.",
+            (),
+            [{"role": "assistant", "content": "I look."}],
+        ),
         # What is not sent back stands between a thought and a text.
         (
             [THOUGHT, {"type": "image_generation_call"}, KEPT_TEXT],
