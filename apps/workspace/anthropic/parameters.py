@@ -23,6 +23,7 @@ EFFORTS: Mapping[str, tuple[str, int]] = {
 }
 """`reasoning_effort` → the API's effort, and the tokens for thinking. Above 32,768 tokens the vendor
 advises against streaming."""
+OFF = {"type": "disabled"}
 CHOICES = {"auto": "auto", "required": "any", "none": "none"}
 SAMPLING = ("temperature", "top_p", "top_k")
 OWN = frozenset({"container", "inference_geo", "speed", "stop_sequences"})
@@ -88,7 +89,8 @@ def write_parameters(
     is_forced = choice is not None and choice["type"] in ("any", "tool")
     thinking = {} if is_forced else write_thinking(given, traits, written["max_tokens"], model)
     written |= thinking
-    written |= write_sampling(given, traits, model, thinks="thinking" in thinking)
+    thinks = thinking.get("thinking", OFF)["type"] != OFF["type"]
+    written |= write_sampling(given, traits, model, thinks=thinks)
     if config := write_output(given, model, thinking.get("output_config", {})):
         written["output_config"] = config
     return written | write_account(given)
@@ -105,11 +107,12 @@ def most_tokens(given: Mapping[str, Any], traits: ModelTraits) -> int:
 
 def write_thinking(given: Mapping[str, Any], traits: ModelTraits, most: int, model: str) -> Fields:
     """`most` is the limit of the whole answer; a budget leaves `USUAL_OUTPUT` of it, or a half."""
-    if isinstance(given.get("thinking"), Mapping):
-        return {"thinking": given["thinking"]}
+    own = given.get("thinking")
+    if isinstance(own, Mapping) and "type" in own:
+        return {"thinking": own}
     effort = given.get("reasoning_effort")
     if effort == "none":
-        return {"thinking": {"type": "disabled"}}
+        return {"thinking": OFF}
     if effort is None:
         return {}
     if not isinstance(effort, str) or effort not in EFFORTS:

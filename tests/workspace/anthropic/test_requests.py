@@ -263,9 +263,9 @@ def test_attachments_with_data_or_an_address_are_sent_and_files_here_are_not():
             {"max_tokens": 100},
         ),
         (
-            {"reasoning_effort": "none"},
+            {"reasoning_effort": "none", "temperature": 0.5},
             {},
-            {"max_tokens": 4096, "thinking": {"type": "disabled"}},
+            {"max_tokens": 4096, "thinking": {"type": "disabled"}, "temperature": 0.5},
         ),
         (
             {"reasoning_effort": "high", "tool_choice": "required", "max_tokens": 9},
