@@ -5,6 +5,7 @@ them. Texts and calls of functions stand in the message, which may be rewritten 
 again; of them only the place and the ids are kept.
 """
 
+import hashlib
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -26,15 +27,17 @@ WHOLE = frozenset(
         "web_search_call",
         "file_search_call",
         "code_interpreter_call",
-        "image_generation_call",
         "mcp_call",
         "mcp_list_tools",
     }
 )
-"""Types that are sent back. A call that waits for a result of ours is none of them: nobody here
-runs it, and the service refuses a conversation in which its result is missing."""
+"""Types that are sent back. Pictures are not: the service has not stored them, their megabytes would
+travel with each request, and they are attachments of the answer. Neither is a call that waits for a
+result of ours: nobody here runs it, and the service refuses a conversation without its result."""
 MESSAGE_KEYS = ("id", "phase")
-CALL_KEYS = ("id", "call_id", "namespace")
+CALL_KEYS = ("id", "namespace")
+LONGEST_ID = 64
+"""Characters of a call's id that the API takes; its own models, and others, write longer ones."""
 TEXT_LENGTH = "text_length"
 """In a kept message: how many characters of the answer's text are its own."""
 BETWEEN_TEXTS = "\n\n"
@@ -43,24 +46,29 @@ BETWEEN_TEXTS = "\n\n"
 def kept_items(items: Iterable[tuple[Mapping[str, Any], int]]) -> str:
     """The JSON of the output items, given with the lengths of their texts; "" where the message
     itself tells everything."""
-    kept = [one for item, length in items if (one := kept_item(item, length)) is not None]
-    if not any(one["type"] in WHOLE or "phase" in one for one in kept):
+    kept = [kept_item(item, length) for item, length in items]
+    if not any(is_sent_back(one) or "phase" in one for one in kept):
         return ""
     return msgspec.json.encode(kept).decode()
 
 
-def kept_item(item: Mapping[str, Any], length: int) -> Mapping[str, Any] | None:
-    match kind := item.get("type"):
+def kept_item(item: Mapping[str, Any], length: int) -> Mapping[str, Any]:
+    """Of an item that is not sent back only the place."""
+    kind = text_in(item, "type")
+    match kind:
         case "message":
             return {"type": kind, TEXT_LENGTH: length, **texts_of(item, MESSAGE_KEYS)}
         case "function_call":
-            return {"type": kind, **texts_of(item, CALL_KEYS)}
-        case "image_generation_call":
-            # The picture is an attachment of the answer; its megabytes would be sent in each round.
-            return {**item, "result": None}
-        case str() if kind in WHOLE:
-            return item
-    return None
+            return {"type": kind, **texts_of(item, ("id", "call_id", "namespace"))}
+        case _:
+            return item if is_sent_back(item) else {"type": kind}
+
+
+def is_sent_back(item: Mapping[str, Any]) -> bool:
+    """Whether the item is the service's own and complete: it has not stored what it thought."""
+    kind = text_in(item, "type")
+    has_thoughts = bool(item.get("encrypted_content") or item.get("content"))
+    return kind in WHOLE and (kind != "reasoning" or has_thoughts)
 
 
 def texts_of(item: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
@@ -78,8 +86,7 @@ def read_kept(message: Message) -> list[Mapping[str, Any]]:
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         logger.warning("Kept items of an answer cannot be read and are left out")
         return []
-    known = {*WHOLE, "message", "function_call"}
-    return [item for item in items if text_in(item, "type") in known]
+    return [item for item in items if text_in(item, "type")]
 
 
 def assistant_items(message: Message) -> Iterator[Mapping[str, Any]]:
@@ -99,36 +106,57 @@ def restored(message: Message, kept: Sequence[Mapping[str, Any]]) -> Iterator[Ma
         yield {"role": "assistant", "content": text}
     texts = texts_in(text, lengths)
     calls = {call.id: call for call in message.tool_calls}
-    yield from with_followers([(one["type"], filled(one, texts, calls)) for one in kept])
+    yield from linked([(one, still_there(one, texts, calls)) for one in kept])
     yield from map(call_item, calls.values())
 
 
-def filled(
-    kept: Mapping[str, Any], texts: Iterator[str], calls: dict[str, ToolCall]
-) -> Mapping[str, Any] | None:
-    """The item with its text, or with its call, which is taken; None if that is gone."""
+Found = str | ToolCall | Mapping[str, Any] | None
+
+
+def still_there(kept: Mapping[str, Any], texts: Iterator[str], calls: dict[str, ToolCall]) -> Found:
+    """The text, the call, which is taken, or the item itself; None for what is gone."""
     match kept["type"]:
         case "message":
-            return text_item(kept, next(texts, ""))
+            return next(texts, "") or None
         case "function_call":
-            call = calls.pop(text_in(kept, "call_id"), None)
-            return None if call is None else {**call_item(call), **texts_of(kept, CALL_KEYS)}
+            return calls.pop(text_in(kept, "call_id"), None)
         case _:
-            return kept
+            return kept if is_sent_back(kept) else None
 
 
-def with_followers(
-    items: Iterable[tuple[str, Mapping[str, Any] | None]],
-) -> Iterator[Mapping[str, Any]]:
-    """The items, each with its type, that are still there, without reasoning that led to none of
-    them: the service refuses reasoning without the item that followed it."""
-    thoughts: list[Mapping[str, Any]] = []
-    for is_reasoning, group in groupby(items, lambda pair: pair[0] == "reasoning"):
-        there = [item for _, item in group if item is not None]
+def linked(items: Iterable[tuple[Mapping[str, Any], Found]]) -> Iterator[Mapping[str, Any]]:
+    """The items that are still there.
+
+    The service refuses reasoning without the item that followed it, and items that it knows by
+    their ids without the reasoning before them. So where reasoning or the first item after it is
+    gone, both are left out, and what else it led to is written without ids.
+    """
+    thoughts: list[tuple[Mapping[str, Any], Found]] = []
+    for is_reasoning, group in groupby(items, lambda pair: pair[0]["type"] == "reasoning"):
+        found = list(group)
         if is_reasoning:
-            thoughts = there
-        elif there:
-            yield from (*thoughts, *there)
+            thoughts = found
+            continue
+        needed = (*thoughts, found[0])
+        is_whole = not thoughts or all(value is not None for _, value in needed)
+        for kept, value in (*thoughts, *found):
+            yield from written(kept if is_whole else {}, value)
+        thoughts = []
+
+
+def written(kept: Mapping[str, Any], found: Found) -> Iterator[Mapping[str, Any]]:
+    """`kept` is empty for an item without its ids, which those of the service cannot be."""
+    match found:
+        case None:
+            return
+        case str():
+            yield text_item(kept, found)
+        case ToolCall():
+            yield {**call_item(found), **texts_of(kept, CALL_KEYS)}
+        case _ if kept:
+            yield kept
+        case _:
+            return
 
 
 def texts_in(text: str, lengths: list[int]) -> Iterator[str]:
@@ -151,9 +179,7 @@ def spoken(message: Message) -> str:
     return message.text if message.text.strip() else ""
 
 
-def text_item(kept: Mapping[str, Any], text: str) -> Mapping[str, Any] | None:
-    if not text:
-        return None
+def text_item(kept: Mapping[str, Any], text: str) -> Mapping[str, Any]:
     if not text_in(kept, "id"):
         return {"role": "assistant", "content": text, **texts_of(kept, MESSAGE_KEYS)}
     content = [{"type": "output_text", "text": text, "annotations": []}]
@@ -164,7 +190,14 @@ def text_item(kept: Mapping[str, Any], text: str) -> Mapping[str, Any] | None:
 def call_item(call: ToolCall) -> dict[str, Any]:
     return {
         "type": "function_call",
-        "call_id": call.id,
+        "call_id": short_id(call.id),
         "name": call.name,
         "arguments": call.arguments,
     }
+
+
+def short_id(call_id: str) -> str:
+    """The id, or a shorter one that is always the same, so that calls find their results."""
+    if len(call_id) <= LONGEST_ID:
+        return call_id
+    return f"call_{hashlib.sha256(call_id.encode()).hexdigest()[:48]}"

@@ -6,7 +6,7 @@ from typing import Any
 from apps.agent.messages import Content, Message
 from apps.agent.model import ModelRequest
 from apps.agent.tools import ToolSpec
-from apps.workspace.responses.kept_items import assistant_items
+from apps.workspace.responses.kept_items import assistant_items, short_id
 from apps.workspace.responses.parameters import body_fields
 from apps.workspace.services.request_bodies import encode_body
 from apps.workspace.services.static_tools import service_tool
@@ -42,7 +42,7 @@ def input_items(message: Message) -> Iterable[Mapping[str, Any]]:
             return assistant_items(message)
         case "tool":
             output = content_of(message.content)
-            call_id = message.tool_call_id or ""
+            call_id = short_id(message.tool_call_id or "")
             return ({"type": "function_call_output", "call_id": call_id, "output": output},)
         case role:
             return ({"role": role, "content": content_of(message.content)},)

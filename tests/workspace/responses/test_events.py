@@ -164,6 +164,12 @@ def test_items_are_told_alike_however_they_come(items, expected):
     assert [joined(way) for way in ways] == [expected] * 4
 
 
+def test_a_thought_that_the_service_keeps_to_itself_is_not_kept():
+    hidden = reasoning("Hm.", encrypted="")
+
+    assert not any(isinstance(delta, ThoughtPart) for delta in told(hidden, message("a")))
+
+
 MIXED = stream(reasoning("Höre."), SEARCH, message("Řiga 🎉 z"), call("c1")) + b"data: [DONE]\n\n"
 
 
@@ -369,7 +375,7 @@ def test_a_tool_that_waits_for_an_approval_fails_with_what_to_change_and_is_not_
     assert rest == [SPENT, Finish("stop")]
 
 
-def test_a_picture_is_an_attachment_and_only_its_call_is_kept():
+def test_a_picture_is_an_attachment_and_is_not_sent_again():
     picture = {
         "type": "image_generation_call",
         "id": "ig_1",
@@ -384,7 +390,6 @@ def test_a_picture_is_an_attachment_and_only_its_call_is_kept():
         StagePart(0, content="A  small cat", failed=False),
         AttachmentAdded(Attachment("image/webp", "A small cat", data="iVBORw0KGgo=")),
         SPENT,
-        kept({**picture, "result": None}),
         Finish("stop"),
     ]
 

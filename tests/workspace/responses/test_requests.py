@@ -10,6 +10,7 @@ from apps.agent.messages import Message, Thoughts, ToolCall
 from apps.agent.model import ModelRequest
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
+from apps.workspace.responses.kept_items import short_id
 from apps.workspace.responses.requests import encode_request
 from apps.workspace.services.request_bodies import log_left_out
 from apps.workspace.services.static_tools import service_tool, with_neutral_tools
@@ -276,6 +277,27 @@ def test_what_was_kept_goes_back_unchanged_in_its_order():
         # A call that went elsewhere: reasoning without what followed it is refused.
         ([THOUGHT, KEPT_TEXT, MORE, KEPT_CALL], "I look.", (), [THOUGHT, TEXT_ITEM]),
         ([THOUGHT, KEPT_CALL], " ", (), []),
+        # Of two calls after one thought the first one, so the ids are unknown without it.
+        (
+            [THOUGHT, {**KEPT_CALL, "call_id": "c0"}, KEPT_CALL, SEARCH],
+            " ",
+            (RIGA,),
+            [{n: v for n, v in CALL_ITEM.items() if n != "id"}],
+        ),
+        # The service has not stored the thought, and did not send it.
+        (
+            [{"type": "reasoning", "id": "rs_1", "summary": []}, KEPT_TEXT],
+            "I look.",
+            (),
+            [{"role": "assistant", "content": "I look."}],
+        ),
+        # What is not sent back stands between a thought and a text.
+        (
+            [THOUGHT, {"type": "image_generation_call"}, KEPT_TEXT],
+            "I look.",
+            (),
+            [{"role": "assistant", "content": "I look."}],
+        ),
         # One more call than was kept.
         (
             [THOUGHT, KEPT_TEXT],
@@ -321,6 +343,20 @@ def test_a_message_that_was_changed_since_is_sent_as_it_is_now(kept, text, calls
 )
 def test_what_a_client_wrote_into_the_state_that_is_no_item_is_not_sent(written):
     assert items(answered(written)) == [{"role": "assistant", "content": "I look."}]
+
+
+def test_ids_of_calls_are_as_short_as_the_service_takes_them():
+    id = "c" * 65
+    call = ToolCall(id, "weather", "{}")
+
+    asked, result = items(
+        answered([THOUGHT, {**KEPT_CALL, "call_id": id}], " ", call),
+        Message("tool", "12", tool_call_id=id),
+    )[1:]
+
+    assert asked["call_id"] == result["call_id"] == short_id(id)
+    assert len(short_id(id)) < 64 < len(id)
+    assert short_id("c" * 64) == "c" * 64
 
 
 def test_thoughts_in_words_are_those_of_another_service():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any
 
 import pytest
@@ -149,7 +150,7 @@ async def test_a_service_that_refuses_the_thoughts_is_asked_without_them():
     state = {
         "model_reasoning": {
             "deployment": "gpt",
-            "response_items": '[{"type":"reasoning","id":"rs_9"},{"type":"message","text_length":1}]',
+            "response_items": json.dumps([reasoning(), {"type": "message", "text_length": 1}]),
         }
     }
     refused = answer("400 Bad Request", b'{"error":{"code":"invalid_encrypted_content"}}')
@@ -159,7 +160,7 @@ async def test_a_service_that_refuses_the_thoughts_is_asked_without_them():
         events = await events_of(application(), running, QUESTION, answered, QUESTION)
 
     first, second = (body["input"][1:-1] for _, body in running.requests)
-    assert first == [{"type": "reasoning", "id": "rs_9"}, {"role": "assistant", "content": "a"}]
+    assert first == [reasoning(), {"role": "assistant", "content": "a"}]
     assert second == first[1:]
     assert TextDelta("Bye") in events
 
