@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 
@@ -81,7 +82,6 @@ class ToolBatch:
         # A tool that cancels itself has failed; the run was not cancelled.
         outcome = ToolOutcome(UNEXPECTED)
         if is_late and self.seconds is not None:
-            self.report(place, self.seconds, has_failed=True)
             error = ToolTimedOut(self.steps.calls[place].name, self.seconds)
             outcome = ToolOutcome(failure_result(error), "call", str(error), tool_failed=True)
         if self.is_kept:
@@ -103,8 +103,12 @@ class ToolBatch:
                 if self.is_kept:
                     await self.steps.begin(place, is_repeatable=tool.is_repeatable)
                 invocation = self.invocation(place, early, spent.extend)
+                started = time.monotonic()
                 try:
                     outcome = await call_tool(tool, call, invocation, self.results)
+                except BaseException:  # nobody waits for it any more
+                    self.report(place, time.monotonic() - started, has_failed=True)
+                    raise
                 finally:
                     progress.usage += spent
                 if not isinstance(outcome.result, Pending):

@@ -54,10 +54,13 @@ class Service:
         base_url = None if speaks_dial(row.features) else row.base_url
         return cls(row.provider, row.model_name or row.deployment_id, base_url)
 
-    def rates(self, model: str, day: date) -> Rates | None:
-        """Of one of its models on a day; None for no price."""
+    def rates(self, model: str, day: date, *, is_only: bool = True) -> Rates | None:
+        """Of one of its models on a day; None for no price.
+
+        `is_only`: the call was reported under no other name, so the operator's price is for it.
+        """
         own = next((rates for start, rates in self.prices if start <= day), None)
-        if own is not None and model == self.model:
+        if own is not None and (is_only or model == self.model):
             return own
         if self.base_url == "":  # the model comes with the server
             return None

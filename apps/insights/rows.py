@@ -99,7 +99,8 @@ def spent_on(
     service: Service, entry: Entry, report: ModelCallReport, usage: ModelUsage | None
 ) -> Spent:
     model = service.model_of(report.deployment, usage)
-    rates = service.rates(model, at(entry.ended_at).date())
+    is_only = len(report.usage) <= 1
+    rates = service.rates(model, at(entry.ended_at).date(), is_only=is_only)
     cost = None if rates is None else rates.cost(usage, has_failed=bool(report.error))
     return Spent(model, cost, rates.currency if rates is not None and cost is not None else "")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -114,6 +115,23 @@ async def test_a_tool_of_the_page_is_reported_once_when_the_page_has_answered():
     assert before == []
     assert after == [ToolCallReport("locate", 1, None, "client")]
     assert [type(one.report) for one in entries].count(ModelCallReport) == 2
+
+
+async def test_a_tool_that_takes_too_long_has_failed():
+    async def sleep(invocation: Invocation) -> ToolResult:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    own, entries = meter()
+    model = ScriptedModel(calling(("1", "sleep", {})), saying("Late."))
+    loop = AgentLoop(model, "gpt", {"sleep": async_tool("sleep", sleep)}, batch_seconds=0.01)
+
+    await loop.run([QUESTION], lambda event: None, Progress(meter=own))
+
+    [use] = [one.report for one in entries if isinstance(one.report, ToolCallReport)]
+    assert (use.tool, use.has_failed) == ("sleep", True)
+    assert use.seconds is not None
+    assert 0.01 <= use.seconds < 60
 
 
 async def test_what_is_recorded_is_not_reported_again():

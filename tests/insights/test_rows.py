@@ -286,6 +286,22 @@ def test_an_own_price_is_valid_from_its_day():
     ]
 
 
+def test_an_own_price_is_for_the_deployment_whatever_its_service_calls_the_model():
+    deployment = openai("proxied", base_url="http://10.0.0.7/v1")
+    Price.objects.create(deployment=deployment, valid_from=date(2026, 1, 1), input=3)
+
+    rows.write(
+        [
+            entry(ModelCallReport("proxied", 1.0, usage("gpt-4o-2024"))),
+            entry(ModelCallReport("proxied", 1.0, (*usage("other"), *usage("gpt-4o")))),
+        ]
+    )
+
+    assert costs() == [
+        ("gpt-4o-2024", Decimal(3), "USD"), ("other", None, ""), ("gpt-4o", Decimal(3), "USD")
+    ]  # fmt: skip
+
+
 def noon(day: date) -> float:
     return datetime.combine(day, time(12), UTC).timestamp()
 

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from apps.catalog.models import Application
 from apps.console.admin.theme import Admin
-from apps.console.admin.usage import NOTHING, money
+from apps.console.admin.usage import money
 from apps.insights.costs import costs_of_runs
 from apps.live.run_summary import RunSummary
 
@@ -58,7 +58,7 @@ class RunAdmin(Admin[RunSummary]):
 
     @admin.display(description="cost")
     def cost(self, run: Any) -> str:
-        return money(run.costs.items()) or NOTHING
+        return money(run.costs)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -1,7 +1,7 @@
 """The page "Usage" of the admin: what calls of models and tools cost, and how long they took."""
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -36,8 +36,9 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 NOTHING = "\N{EN DASH}"
 
-Unit = Literal["count", "share", "seconds", "money"]
-Value = int | float | str | None
+Unit = Literal["count", "share", "seconds"]
+Value = int | float | Mapping[str, Decimal] | None
+"""A mapping is of costs by their currencies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +49,20 @@ class Cell:
 
     @property
     def text(self) -> str:
-        if self.value is None or self.value == "":
+        if self.value is None:
             return NOTHING
-        if isinstance(self.value, str):
-            return self.value
+        if isinstance(self.value, Mapping):
+            return money(self.value)
         if self.unit == "share":
             return f"{self.value:.1%}"
         return f"{self.value:,.2f} s" if self.unit == "seconds" else f"{self.value:,}"
+
+    @property
+    def plain(self) -> object:
+        """For programs: a number, or costs to their last place."""
+        if not isinstance(self.value, Mapping):
+            return self.value
+        return " + ".join(f"{cost:f} {currency}" for currency, cost in sorted(self.value.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +138,7 @@ class UsageAdmin(Admin[DailyUsage]):
         writer = csv.writer(answer)
         writer.writerow([HEADINGS[chosen.by], *(cell.title for cell in total.cells)])
         for line in lines:
-            writer.writerow([harmless(line.name), *(cell.value for cell in line.cells)])
+            writer.writerow([harmless(line.name), *(cell.plain for cell in line.cells)])
         return answer
 
 
@@ -184,7 +192,7 @@ def cells_of(by: By, figures: Figures, runs: int) -> list[Cell]:
         Cell("Model calls", sums.calls),
         Cell("Tokens in", sums.input_tokens),
         Cell("Tokens out", sums.output_tokens),
-        Cell("Cost", money(sums.costs.items()), "money"),
+        Cell("Cost", sums.costs),
         Cell("Unpriced calls", sums.unpriced),
         Cell("Cache hits", figures.cache_hit_rate, "share"),
         errors,
@@ -196,12 +204,13 @@ def cells_of(by: By, figures: Figures, runs: int) -> list[Cell]:
     ]
 
 
-def money(costs: Iterable[tuple[str, Decimal]]) -> str:
+def money(costs: Mapping[str, Decimal]) -> str:
     """Sums of money in all their currencies; small ones with more places."""
-    return " + ".join(
+    shown = (
         f"{cost:,.2f} {currency}" if cost >= 1 else f"{cost:,.4f} {currency}"
-        for currency, cost in sorted(costs)
+        for currency, cost in sorted(costs.items())
     )
+    return " + ".join(shown) or NOTHING
 
 
 def harmless(text: str) -> str:

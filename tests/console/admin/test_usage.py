@@ -88,6 +88,17 @@ def test_names_are_escaped_and_no_formulas(client, operator):
     ]
 
 
+def test_the_file_has_costs_to_their_last_place(client, operator):
+    calls(operator)
+
+    file = client.get(f"{PAGE}usage.csv?by=deployment").content.decode()
+
+    [line] = csv.DictReader(io.StringIO(file))
+    assert (line["Deployment"], line["Tokens in"], line["Cost"]) == (
+        "gpt", "2000", "0.0123000000 USD"
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("query", ["", "?by=tool&days=7", "?by=nothing&days=-1", "?days=90"])
 def test_without_calls_the_page_says_so(client, operator, query):
     answer = client.get(PAGE + query)
