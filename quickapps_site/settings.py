@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import django_stubs_ext
@@ -66,8 +65,8 @@ SITE_URL = env.url("SITE_URL", f"http://127.0.0.1:{PORT}", ("http", "https")).rs
 # --- Django -----------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    # Only `manage.py runserver` serves with it; its import takes longer than that of Django.
-    *(["daphne"] if "runserver" in sys.argv[1:2] else []),
+    # Daphne, before the static files: `manage.py runserver` serves with it.
+    "quickapps_site.development_server.DevelopmentServerConfig",
     "unfold",
     "django.contrib.admin",
     "django.contrib.auth",

@@ -208,7 +208,7 @@ TABLE: Table = {
         rule(
             "what processes remember at once is all kept",
             Tests("workspace/local/test_memories.py")[
-                "processes_that_store_at_the_same_time_lose_nothing"
+                "two_processes_that_store_at_the_same_time_lose_nothing"
             ],
             Tests("workspace/dial/test_memories.py")["writers_of_two_processes_lose_nothing"],
         ),

@@ -15,6 +15,7 @@ from apps.runs.requests import static_tools
 from apps.workspace.local.deployments import find_deployment
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.workspace import LocalWorkspace
+from apps.workspace.openai.clients import OpenAIService
 from apps.workspace.port import DeploymentInfo
 from apps.workspace.services.model import ServiceModel
 
@@ -122,11 +123,10 @@ async def test_a_stored_key_wins_over_that_of_the_environment(monkeypatch):
     model = await WORKSPACE.model("gpt")
 
     assert isinstance(model, ServiceModel)
+    assert isinstance(model.service, OpenAIService)
     assert (model.name, is_sent_attachments(model)) == ("gpt-9", False)
-    assert (model.service.base_url, model.service.headers) == (
-        "https://models.example.com/v1",
-        (("Authorization", "Bearer stored"),),
-    )
+    address = "https://models.example.com/v1"
+    assert (model.service.base_url, model.service.api_key) == (address, "stored")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,8 @@ async def test_a_key_of_the_environment_has_to_be_named_as_one(monkeypatch, capl
     model = await WORKSPACE.model("gpt")
 
     assert isinstance(model, ServiceModel)
-    assert model.service.headers == ((("Authorization", f"Bearer {key}"),) if key else ())
+    assert isinstance(model.service, OpenAIService)
+    assert model.service.api_key == key
     assert (f"Deployment gpt: {variable} holds no key." in caplog.text) == (not key)
 
 
