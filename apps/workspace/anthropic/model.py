@@ -10,13 +10,12 @@ from django.conf import settings
 
 from apps.agent.model import Delta, ModelRequest
 from apps.workspace.anthropic.events import MessageEvents
-from apps.workspace.anthropic.parameters import ModelTraits
+from apps.workspace.anthropic.parameters import FORMER_VERSION, ModelTraits
 from apps.workspace.anthropic.requests import encode_request
 from apps.workspace.services.client import Headers, Service
 from apps.workspace.services.model import Api, ServiceModel
 
 MESSAGES = "messages"
-VERSION = "2023-06-01"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +46,14 @@ class AnthropicModel:
         return Api(encode, lambda: events, events.read_whole)
 
 
-def key_headers(api_key: str) -> Headers:
-    key = (("x-api-key", api_key),) if api_key else ()
-    return (("anthropic-version", VERSION), *key)
+def key_headers(api_key: str, features: Mapping[str, Any]) -> Headers:
+    version = ModelTraits.of(features).version
+    headers: Headers = (("anthropic-version", version),)
+    if not api_key:
+        return headers
+    if version == FORMER_VERSION:
+        return (*headers, ("x-api-key", api_key))
+    return (*headers, ("Authorization", f"Bearer {api_key}"))
 
 
 def make_model(
@@ -65,7 +69,7 @@ def make_model(
     `idle_seconds` defaults to a tool's time-out.
     """
     return AnthropicModel(
-        Service(base_url, MESSAGES, key_headers(api_key)),
+        Service(base_url, MESSAGES, key_headers(api_key, features or {})),
         model,
         ModelTraits.of(features or {}),
         idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,

@@ -24,12 +24,8 @@ def features_of(facts: Mapping[str, Any]) -> dict[str, Any]:
     most = facts.get("max_tokens")
     features: dict[str, Any] = {"max_output_tokens": most} if is_count(most) else {}
     has_budget = can(facts, "thinking", "types", "enabled")
-    is_adaptive = can(facts, "thinking", "types", "adaptive")
-    if has_budget and not is_adaptive:
+    if has_budget and not can(facts, "thinking", "types", "adaptive"):
         features["thinking"] = "budget"
-    if is_adaptive and not has_budget:
-        # The models that no longer take a budget are those that refuse to be sampled too.
-        features["temperature"] = False
     return features
 
 

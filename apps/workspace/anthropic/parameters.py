@@ -9,6 +9,10 @@ from apps.workspace.services.request_bodies import log_left_out
 Fields = dict[str, Any]
 Thinking = Literal["adaptive", "budget"]
 
+VERSION = "2026-10-21"
+"""Of the API, as the vendor's SDK asks for it."""
+FORMER_VERSION = "2023-06-01"
+"""What other services speak that have this API; it takes `SAMPLING` too."""
 USUAL_OUTPUT = 4096
 """Tokens of an answer where neither the request nor the deployment sets a limit: one is required."""
 LEAST_BUDGET = 1024
@@ -51,15 +55,14 @@ READ = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ModelTraits:
-    """What differs between the vendor's models.
+    """What differs between models, and between the services that speak the API.
 
-    `most_output` is the most tokens of an answer, `thinking` how a model is told to think, and
-    newer models refuse a request that `samples` (`temperature`, `top_p`, `top_k`).
+    `most_output` is the most tokens of an answer, `thinking` how a model is told to think.
     """
 
     most_output: int | None = None
     thinking: Thinking = "adaptive"
-    samples: bool = True
+    version: str = VERSION
 
     @classmethod
     def of(cls, features: Mapping[str, Any]) -> Self:
@@ -67,7 +70,7 @@ class ModelTraits:
         return cls(
             most if type(most) is int and most > 0 else None,
             "budget" if features.get("thinking") == "budget" else "adaptive",
-            features.get("temperature") is not False,
+            FORMER_VERSION if features.get("api_version") == FORMER_VERSION else VERSION,
         )
 
 
@@ -132,7 +135,7 @@ def write_sampling(
     given: Mapping[str, Any], traits: ModelTraits, model: str, *, thinks: bool
 ) -> Fields:
     found = {name: given[name] for name in SAMPLING if given.get(name) is not None}
-    if traits.samples and not thinks:
+    if traits.version == FORMER_VERSION and not thinks:
         return found
     for name in found:
         log_left_out(model, name)

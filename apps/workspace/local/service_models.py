@@ -33,7 +33,7 @@ def list_service(found: FoundDeployment) -> Service:
     key = key_of(found)
     if found.provider == Provider.ANTHROPIC:
         page = f"{MODELS}?limit={MOST_LISTED}"
-        return Service(found.base_url, page, (*key_headers(key), JSON))
+        return Service(found.base_url, page, (*key_headers(key, found.info.features), JSON))
     return make_service(found.base_url, key, MODELS, headers=dict([JSON]))
 
 

@@ -260,7 +260,7 @@ LISTED = [
 
 class Listing(Refusing):
     def do_GET(self) -> None:
-        seen = (self.path, self.headers["x-api-key"] or self.headers["Authorization"])
+        seen = (self.path, self.headers["Authorization"])
         self.server.seen.append(seen)  # type: ignore[attr-defined]
         body = json.dumps({"data": LISTED}).encode()
         self.send_response(200)
@@ -294,7 +294,7 @@ def test_models_of_a_service_are_added_with_what_it_says_of_them(admin_client, l
     assert 'value="claude-opus-5"' in shown
     assert 'value="claude-old"' not in shown
     assert SECRET not in shown
-    assert listing.seen == [("/v1/models?limit=1000", SECRET)] * 2
+    assert listing.seen == [("/v1/models?limit=1000", f"Bearer {SECRET}")] * 2
     columns = ("deployment_id", "display_name", "model_name", "api_key", "features")
     added = Deployment.objects.exclude(pk=source.pk).filter(provider="anthropic")
     assert list(added.order_by("deployment_id").values_list(*columns)) == [
@@ -303,7 +303,7 @@ def test_models_of_a_service_are_added_with_what_it_says_of_them(admin_client, l
             "Claude Opus 5",
             "claude-opus-5",
             SECRET,
-            {"max_output_tokens": 64_000, "temperature": False},
+            {"max_output_tokens": 64_000},
         ),
         ("org-model-1", "org/model:1", "org/model:1", SECRET, {}),
     ]

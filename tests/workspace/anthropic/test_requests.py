@@ -222,7 +222,7 @@ def test_attachments_with_data_or_an_address_are_sent_and_files_here_are_not():
         ({"max_tokens": 100, "max_completion_tokens": 200}, {}, {"max_tokens": 200}),
         (
             {"temperature": 0.5, "top_p": 0.9, "top_k": 3, "stop": "x", "user": "u"},
-            {},
+            {"api_version": "2023-06-01"},
             {
                 "max_tokens": 4096,
                 "temperature": 0.5,
@@ -232,10 +232,10 @@ def test_attachments_with_data_or_an_address_are_sent_and_files_here_are_not():
                 "metadata": {"user_id": "u"},
             },
         ),
-        ({"temperature": 0.5}, {"temperature": False}, {"max_tokens": 4096}),
+        ({"temperature": 0.5}, {}, {"max_tokens": 4096}),
         (
             {"reasoning_effort": "high", "temperature": 0.5},
-            {},
+            {"api_version": "2023-06-01"},
             {
                 "max_tokens": 20_480,
                 "thinking": {"type": "adaptive", "display": "summarized"},
@@ -264,7 +264,7 @@ def test_attachments_with_data_or_an_address_are_sent_and_files_here_are_not():
         ),
         (
             {"reasoning_effort": "none", "temperature": 0.5},
-            {},
+            {"api_version": "2023-06-01"},
             {"max_tokens": 4096, "thinking": {"type": "disabled"}, "temperature": 0.5},
         ),
         (

@@ -91,7 +91,7 @@ WIRES = (
             b'event: content_block_delta\ndata: {"type":"content_block_delta","delta":5}\n\n',
             b'data: {"type":"content_block_start","index":0,"content_block":"text"}\n\n',
         ),
-        ("x-api-key", "key-1"),
+        ("authorization", "Bearer key-1"),
     ),
     Wire(
         "responses",
