@@ -1,6 +1,7 @@
 """Pictures of models, kept among the caller's files."""
 
 import base64
+import logging
 import mimetypes
 import secrets
 from collections.abc import AsyncGenerator, Sequence
@@ -15,12 +16,17 @@ from apps.agent.model import Delta, Model, ModelRequest
 from apps.errors import FileRefused, ModelFailed
 from apps.workspace.stored_files import Files
 
+logger = logging.getLogger(__name__)
+
 PICTURE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 
 
 @dataclass(frozen=True, slots=True)
 class PictureKeeper:
-    """A chat model that may draw: its pictures, which it sends as data, become files."""
+    """A chat model that may draw: its pictures, which it sends as data, become files.
+
+    A picture of a kind that is not taken, such as SVG, is left out: the text stands without it.
+    """
 
     model: Model
     files: Files
@@ -30,19 +36,21 @@ class PictureKeeper:
         async with aclosing(self.model.stream(request)) as batches:
             async for batch in batches:
                 if any(map(is_picture, batch)):
-                    batch = [await self.kept(delta) for delta in batch]
+                    batch = [kept for delta in batch if (kept := await self.kept(delta))]
                 yield batch
 
-    async def kept(self, delta: Delta) -> Delta:
-        """Raises `ModelFailed`."""
+    async def kept(self, delta: Delta) -> Delta | None:
+        """None for a picture that is left out. Raises `ModelFailed`."""
         if not isinstance(delta, AttachmentAdded) or not is_picture(delta):
             return delta
         try:
             content = base64.b64decode(delta.attachment.data or "", validate=True)
-        except ValueError as error:
-            raise unusable("a picture that is no base64") from error
-        kind, title = picture_type(content), delta.attachment.title
-        return AttachmentAdded(await keep_picture(self.files, content, kind, title))
+            kind = picture_type(content)
+        except (ValueError, ModelFailed) as error:
+            logger.warning("A picture of a model is left out: %s", error)
+            return None
+        kept = await keep_picture(self.files, content, kind, delta.attachment.title)
+        return AttachmentAdded(kept)
 
 
 def is_picture(delta: Delta) -> bool:

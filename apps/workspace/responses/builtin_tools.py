@@ -88,7 +88,7 @@ def picture_of(item: Mapping[str, Any]) -> Attachment | None:
 
 
 def untrusted_source(item: Mapping[str, Any]) -> str:
-    """What the call has read of strangers, as a `Taint` tells it; "" for nothing."""
+    """The source of strangers that the call has read, as a `Taint` tells it; "" for none."""
     match item.get("type"):
         case "web_search_call":
             return "a web search"

@@ -86,7 +86,7 @@ def reasoning(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def included(given: Mapping[str, Any]) -> list[str]:
-    """What the service is to add to its answer; a model that does not think refuses `THOUGHTS`."""
+    """Names of data that the service is to add to its answer; a model that does not think refuses `THOUGHTS`."""
     own = given.get("include")
     wanted = [name for name in own if isinstance(name, str)] if isinstance(own, list) else []
     if reasoning(given).get("effort", "none") != "none":

@@ -1,4 +1,4 @@
-"""What only this API has; tests/workspace/services has what holds for all."""
+"""The Responses API alone; tests/workspace/services has what holds for every API."""
 
 from __future__ import annotations
 

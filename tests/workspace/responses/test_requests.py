@@ -34,7 +34,7 @@ def body(*messages: Message, **fields: Any) -> dict[str, Any]:
 
 
 def fields(**parameters: Any) -> dict[str, Any]:
-    """What the parameters add to a body."""
+    """The fields of a body that the parameters add."""
     return {name: value for name, value in body(parameters=parameters).items() if name not in BARE}
 
 

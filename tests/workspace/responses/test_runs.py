@@ -174,10 +174,12 @@ async def test_a_picture_is_kept_among_the_callers_files():
         "result": base64.b64encode(PNG).decode(),
         "output_format": "png",
     }
+    line_art = {**drawn, "id": "ig_2", "result": base64.b64encode(b"<svg/>").decode()}
 
-    async with service(streamed(drawn, message("Here."))) as running:
+    async with service(streamed(drawn, line_art, message("Here."))) as running:
         events = await events_of(application(), running, QUESTION)
 
+    assert TextDelta("Here.") in events
     (picture,) = (event.attachment for event in events if isinstance(event, AttachmentAdded))
     assert (picture.type, picture.title, picture.data) == ("image/png", "Picture", None)
     assert (await LocalWorkspace(CALLER).files.read(picture.url or "")).content == PNG

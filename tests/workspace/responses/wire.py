@@ -1,4 +1,4 @@
-"""What a service that speaks the Responses API sends: output items, and the events that stream them."""
+"""Answers of a service that speaks the Responses API: output items, and the events of their stream."""
 
 from __future__ import annotations
 
