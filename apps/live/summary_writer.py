@@ -55,6 +55,7 @@ class SummaryWriter:
         self.beat_at = 0.0
         # asyncio itself holds tasks by weak references only.
         self.task: asyncio.Task[None] | None = None
+        self.flushing: asyncio.Task[None] | None = None
 
     @contextmanager
     def recorded(self, row: RunFigures) -> Iterator[Progress]:
@@ -99,8 +100,10 @@ class SummaryWriter:
     async def work(self) -> None:
         while self.going or self.over or self.calls:
             await asyncio.sleep(TICK_SECONDS)
+            self.flushing = asyncio.create_task(self.flush())
             try:
-                await self.flush()
+                # Cut off, it would not know what is written, and rows of calls would come twice.
+                await asyncio.shield(self.flushing)
             except (OperationalError, InterfaceError) as error:
                 logger.warning("The rows of runs wait: %s", error)
                 await asyncio.sleep(PAUSE_SECONDS)
@@ -111,6 +114,9 @@ class SummaryWriter:
             self.task.cancel()
             with suppress(asyncio.CancelledError):
                 await self.task
+        if self.flushing is not None:
+            with suppress(OperationalError, InterfaceError):
+                await self.flushing
         try:
             await self.flush()
         except (OperationalError, InterfaceError) as error:

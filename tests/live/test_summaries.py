@@ -12,7 +12,9 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from apps.agent.events import ModelUsage
+from apps.agent.meter import ModelCallReport
 from apps.errors import BadRequest
+from apps.insights.models import ModelCall
 from apps.live import summaries, summary_writer
 from apps.live.database import on_a_thread
 from apps.live.run_summary import RunSummary
@@ -106,6 +108,29 @@ async def test_rows_wait_while_the_database_is_away(monkeypatch):
     async with asyncio.timeout(PATIENCE):
         await writer.task
 
+    assert await statuses() == [("demo", "done")]
+
+
+async def test_what_is_being_written_when_the_process_ends_is_written_once(monkeypatch):
+    monkeypatch.setattr(summary_writer, "TICK_SECONDS", 0.01)
+    is_written, may_return = asyncio.Event(), asyncio.Event()
+
+    async def execute(work: Callable[[], Any]) -> Any:
+        await on_a_thread(work)
+        is_written.set()
+        await may_return.wait()
+
+    writer = SummaryWriter(execute)
+    with writer.recorded(figures()) as progress:
+        progress.meter.model_called(ModelCallReport("gpt", 1.0))
+    await is_written.wait()
+    closing = asyncio.create_task(writer.close())
+    await asyncio.sleep(0)
+    may_return.set()
+    async with asyncio.timeout(PATIENCE):
+        await closing
+
+    assert await ModelCall.objects.acount() == 1
     assert await statuses() == [("demo", "done")]
 
 
