@@ -28,14 +28,15 @@ BATCH = 500
 
 # Storage: vectors of up to about 2,000 dimensions stay in their rows, and it is the bytes that are
 # stored apart, so a search reads no other pages than those of the rows.
-# Trigger: a process that does not know of the column yet changes the bytes alone.
+# Trigger: a process that does not know of the column yet changes the bytes alone. Its condition names
+# the column, so it goes when that goes, with the extension.
 PREPARATION = """
 ALTER TABLE {table} ADD COLUMN embedding vector;
 ALTER TABLE {table} ALTER COLUMN embedding SET STORAGE MAIN;
 CREATE OR REPLACE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN NEW.embedding := NULL; RETURN NEW; END $$;
 CREATE OR REPLACE TRIGGER outdated_embedding BEFORE UPDATE OF vector ON {table} FOR EACH ROW
-    WHEN (OLD.vector IS DISTINCT FROM NEW.vector) EXECUTE FUNCTION {function}();
+    WHEN (OLD.vector IS DISTINCT FROM NEW.vector AND NEW.embedding IS NOT NULL) EXECUTE FUNCTION {function}();
 """
 
 
