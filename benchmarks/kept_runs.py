@@ -25,11 +25,11 @@ from uuid import uuid4
 import psycopg
 
 from benchmarks.killed_fleet import SITE, Fleet, prepared_fleet
-from benchmarks.kills import postgres
 from benchmarks.processes import Process, free_port, start
 from benchmarks.run import LOAD_CORE
 from tests.browser.serving import DATABASE
 from tests.browser.shell import Shell
+from tests.postgresql import shared_services
 from tests.services import absence
 from tests.websocket import PageSocket, visitor_cookie
 
@@ -231,7 +231,7 @@ def main() -> int:
     given = parser.parse_args()
     found = {"SQLite": measure({}, given.runs)}
     if not (absence("postgres") or absence("redis")):
-        with postgres() as settings:
+        with shared_services() as settings:
             found["PostgreSQL"] = measure(settings, given.runs)
     print(table(found))
     return 0

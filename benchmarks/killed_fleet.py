@@ -17,23 +17,29 @@ from tests.browser.serving import (
     free_port,
     migrated_database,
     site_environment,
+    start,
     wait_until_it_answers,
 )
-from tests.fork_server import ROOT
+from tests.fork_server import ROOT, Fork
 
 PATIENCE = 240.0
 SITE = ("-m", "quickapps_site.serve")
+Program = subprocess.Popen[bytes] | Fork
 
 
 class Fleet:
-    """`is_up` tells of each place whether its process can be asked; `program` is what Python runs."""
+    """`is_up` tells of each place whether its process can be asked.
+
+    `program` is what Python runs, in an interpreter of its own; None is the site as a fork, which
+    starts sooner.
+    """
 
     def __init__(
         self,
         folder: Path,
         processes: int,
         settings: Mapping[str, str],
-        program: Sequence[str] = SITE,
+        program: Sequence[str] | None = None,
     ) -> None:
         self.program = program
         self.sites: list[Site] = []
@@ -44,24 +50,27 @@ class Fleet:
             self.sites.append(Site(f"http://127.0.0.1:{port}", environment, log))
         self.urls = [site.url for site in self.sites]
         self.environment = self.sites[0].environment
-        self.processes: dict[int, subprocess.Popen[bytes]] = {}
+        self.processes: dict[int, Program] = {}
         self.is_up = [threading.Event() for _ in self.sites]
         self.started: list[float] = []
         self.starting: list[threading.Thread] = []
 
     def start(self, place: int) -> None:
         site = self.sites[place]
+        process = self.processes[place] = start(site) if self.program is None else self.run(site)
+        wait_until_it_answers(site, process)
+        self.started.append(time.monotonic())
+        self.is_up[place].set()
+
+    def run(self, site: Site) -> subprocess.Popen[bytes]:
         with site.log.open("ab") as output:
-            process = self.processes[place] = subprocess.Popen(
-                [sys.executable, *self.program],
+            return subprocess.Popen(
+                [sys.executable, *(self.program or SITE)],
                 cwd=ROOT,
                 env=site.environment,
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
-        wait_until_it_answers(site, lambda: process.poll() is not None)
-        self.started.append(time.monotonic())
-        self.is_up[place].set()
 
     def next_start(self, after: float) -> float:
         """When the first process was up that was started after that time."""
@@ -87,7 +96,7 @@ class Fleet:
         process = self.processes[place]
         self.is_up[place].clear()
         process.kill()
-        process.wait()
+        process.wait(PATIENCE)
         return process.pid
 
     def end(self) -> None:
@@ -95,18 +104,16 @@ class Fleet:
             thread.join()
         for process in self.processes.values():
             process.kill()
-            process.wait()
+            process.wait(PATIENCE)
 
 
 @contextmanager
 def prepared_fleet(
-    folder: Path, processes: int, settings: Mapping[str, str], program: Sequence[str] = SITE
+    folder: Path, processes: int, settings: Mapping[str, str], program: Sequence[str] | None = None
 ) -> Iterator[Fleet]:
     """The processes on a database that has all tables."""
     fleet = Fleet(folder, processes, settings, program)
-    if "DATABASE_URL" in settings:
-        fleet.sites[0].manage("migrate", "--verbosity", "0")
-    else:
+    if "DATABASE_URL" not in settings:
         shutil.copy(migrated_database(), folder / DATABASE)
     try:
         for place in range(processes):

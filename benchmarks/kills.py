@@ -10,7 +10,6 @@ started again; PostgreSQL with Redis (TEST_DATABASE_URL, TEST_REDIS_URL) has thr
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import shutil
 import sys
@@ -23,15 +22,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
-
-import psycopg
 
 from benchmarks.killed_counts import Counts, table
 from benchmarks.killed_fleet import Fleet, prepared_fleet
 from benchmarks.killed_services import ANSWER, TURNS, Services, manifest, serve_services
 from benchmarks.killed_viewer import Viewer
 from tests.browser.shell import Shell
+from tests.postgresql import shared_services
 from tests.services import absence
 from tests.websocket import PageSocket, visitor_cookie
 
@@ -253,23 +250,6 @@ def only_logs(folder: str, names: Sequence[str]) -> list[str]:
     return [name for name in names if not name.endswith(".log")]
 
 
-@contextmanager
-def postgres() -> Iterator[dict[str, str]]:
-    """Settings with a database that is dropped afterwards."""
-    address = os.environ["TEST_DATABASE_URL"]
-    name = f"kills_{uuid4().hex[:12]}"
-    with psycopg.connect(address, autocommit=True) as server:
-        server.execute(f"CREATE DATABASE {name}")
-    try:
-        yield {
-            "DATABASE_URL": f"{address.rpartition('/')[0]}/{name}",
-            "REDIS_URL": os.environ["TEST_REDIS_URL"],
-        }
-    finally:
-        with psycopg.connect(address, autocommit=True) as server:
-            server.execute(f"DROP DATABASE {name} WITH (FORCE)")
-
-
 def measure(kills: int, seed: int, *, seconds: float = 3600, **settings: str) -> dict[str, Counts]:
     """Kill on both databases at the same time, on SQLite alone without a PostgreSQL.
 
@@ -280,7 +260,7 @@ def measure(kills: int, seed: int, *, seconds: float = 3600, **settings: str) ->
         threads = stack.enter_context(ThreadPoolExecutor(2))
         found = {}
         if has_postgres:
-            given = stack.enter_context(postgres()) | settings
+            given = stack.enter_context(shared_services()) | settings
             found["PostgreSQL"] = threads.submit(
                 run_kills, given, 3, kills - kills // 3, seed + 1, seconds
             )

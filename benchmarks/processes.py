@@ -12,12 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.fork_server import Fork
+
 START_SECONDS = 60.0
 
 
 @dataclass
 class Process:
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Fork
     port: int
 
     def cpu(self) -> float:
@@ -34,7 +36,7 @@ class Process:
 
     def stop(self) -> None:
         self.process.kill()
-        self.process.wait()
+        self.process.wait(START_SECONDS)
 
 
 def start(

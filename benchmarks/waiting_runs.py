@@ -19,9 +19,10 @@ from typing import Any
 
 from benchmarks.kept_runs import Commits, served
 from benchmarks.killed_fleet import Fleet
-from benchmarks.kills import APPROVE, postgres
+from benchmarks.kills import APPROVE
 from benchmarks.processes import Process
 from tests.browser.shell import Shell
+from tests.postgresql import shared_services
 from tests.services import absence
 from tests.websocket import PageSocket, visitor_cookie
 
@@ -161,7 +162,7 @@ def main() -> int:
     runs: int = parser.parse_args().runs
     found = {"SQLite": measure({}, runs)}
     if not (absence("postgres") or absence("redis")):
-        with postgres() as settings:
+        with shared_services() as settings:
             found["PostgreSQL"] = measure(settings, runs)
     print(table(found))
     wanted = {"waiting": 0, "done": runs, "doubled": 0, "answered": runs}

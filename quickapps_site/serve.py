@@ -19,6 +19,7 @@ PREPARE = "--prepare"
 
 def main(arguments: Sequence[str] = ()) -> int:
     """Serve; `--prepare` brings the database up to date first."""
+    gc.disable()  # until all is loaded: hardly anything of it is garbage
     set_django_up()
     from django.conf import settings
     from django.core.management import CommandError
@@ -92,6 +93,7 @@ def freeze_loaded_objects() -> None:
     # Code and models never go away: a garbage collection need not look through them.
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 async def no_ending(seconds: float) -> None:

@@ -5,7 +5,6 @@ imported after the fork, with the environment of the program, and it ends as any
 """
 
 import atexit
-import contextlib
 import functools
 import gc
 import importlib
@@ -18,7 +17,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,6 +34,7 @@ LIBRARIES = (
     "httpx2",
     "jsonschema",
     "mcp.client.client",
+    "mcp.server.mcpserver",
     "msgspec",
     "openai.types.chat",
     "openai.types.responses",
@@ -43,33 +42,50 @@ LIBRARIES = (
     "requests",
     "rest_framework",
     "sqlparse",
+    "twisted.web.http",
     "uvicorn",
     "yaml",
 )
 """Nothing that reads Django's settings, starts a thread or opens a file when it is imported."""
 
 
-@dataclass(frozen=True, slots=True)
 class Fork:
-    """A running program. `end` can be read once it is gone."""
+    """A running program, with what tests use of `subprocess.Popen`."""
 
-    pid: int
-    end: int
+    def __init__(self, pid: int, end: int) -> None:
+        self.pid = pid
+        self.end = end
+        self.status: int | None = None
 
-    def has_ended(self, seconds: float = 0.0) -> bool:
-        """Waits for at most that long."""
-        poll = select.poll()
-        poll.register(self.end)
-        return bool(poll.poll(seconds * 1000))
+    def poll(self, seconds: float = 0.0) -> int | None:
+        """Its exit status, that of the signal that ended it below 0; None while it runs."""
+        if self.status is None:
+            poll = select.poll()
+            poll.register(self.end)
+            if poll.poll(seconds * 1000):
+                # Nothing is told when the fork server is gone.
+                self.status = int(os.read(self.end, 100) or -signal.SIGKILL)
+                os.close(self.end)
+        return self.status
+
+    def wait(self, seconds: float) -> int:
+        """Raises `TimeoutError`."""
+        if (status := self.poll(seconds)) is None:
+            raise TimeoutError(f"The program has not ended after {seconds} seconds.")
+        return status
+
+    def send_signal(self, sent: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, sent)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
 
     def stop(self, seconds: float) -> None:
         """Ask it to end, and kill it when it has not after that long."""
         for sent in (signal.SIGTERM, signal.SIGKILL):
-            if not self.has_ended():
-                os.kill(self.pid, sent)
-            if self.has_ended(seconds):
-                break
-        os.close(self.end)
+            self.send_signal(sent)
+            self.poll(seconds)
 
 
 class ForkServer:
@@ -86,16 +102,19 @@ class ForkServer:
 
     def start(
         self,
-        module: str,
+        program: str,
         arguments: Sequence[str],
         environment: Mapping[str, str],
         files: tuple[int, int, int],
     ) -> Fork:
-        """`python -m module arguments`; `files` are its standard input, output and errors."""
-        asked = {"argv": [module, *arguments], "environment": dict(environment)}
-        end, held = os.pipe()
-        socket.send_fds(self.control, [json.dumps(asked).encode()], [*files, held])
-        os.close(held)
+        """`python -m program arguments`, without `-m` for the path of a script.
+
+        `files` are its standard input, output and errors.
+        """
+        asked = {"argv": [program, *arguments], "environment": dict(environment)}
+        end, told = os.pipe()
+        socket.send_fds(self.control, [json.dumps(asked).encode()], [*files, told])
+        os.close(told)
         return Fork(int(self.control.recv(100)), end)
 
     def close(self) -> None:
@@ -118,33 +137,48 @@ def serve() -> list[str]:
         importlib.import_module(library)
     gc.collect()
     gc.freeze()  # or each program would look through all of it, and copy it
-    signal.signal(signal.SIGCHLD, reap)
+    ends: dict[int, int] = {}
+    signal.signal(signal.SIGCHLD, lambda *_: tell(ends))
     while True:
         asked, files, _, _ = socket.recv_fds(control, LONGEST_REQUEST, 4)
         if not asked:
             control.detach()
             return []
-        pid = os.fork()
-        if not pid:
+        *standard, end = files
+        if not (pid := fork(ends, end)):
             control.detach()
-            return become(json.loads(asked)["argv"], json.loads(asked)["environment"], files)
-        for file in files:
+            return become(json.loads(asked)["argv"], json.loads(asked)["environment"], standard)
+        for file in standard:
             os.close(file)
         control.send(str(pid).encode())
 
 
-def reap(*_: object) -> None:
-    """Nobody asks how a program ended."""
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+def fork(ends: dict[int, int], end: int) -> int:
+    """0 in the new process, which has no end of any program."""
+    # Its end must be known before it can be over.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+    if pid := os.fork():
+        ends[pid] = end
+    else:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for other in (end, *ends.values()):
+            os.close(other)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+    return pid
+
+
+def tell(ends: dict[int, int]) -> None:
+    """Write how each program ended that is gone."""
+    for pid, end in [*ends.items()]:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            os.write(end, str(os.waitstatus_to_exitcode(status)).encode())
+            os.close(end)
+            del ends[pid]
 
 
 def become(arguments: list[str], environment: dict[str, str], files: list[int]) -> list[str]:
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    *standard, end = files
-    os.set_inheritable(end, False)
-    for number, file in enumerate(standard):
+    for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
     os.environ.clear()
@@ -154,5 +188,8 @@ def become(arguments: list[str], environment: dict[str, str], files: list[int]) 
 
 if __name__ == "__main__":
     sys.argv = serve()
-    if sys.argv:
+    if sys.argv and sys.argv[0].endswith(".py"):
+        sys.path.insert(0, str(Path(sys.argv[0]).parent))
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    elif sys.argv:
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

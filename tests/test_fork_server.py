@@ -1,5 +1,6 @@
 """A program that is a fork is what a new process would be."""
 
+import signal
 import tempfile
 
 from tests.fork_server import fork_server
@@ -11,8 +12,7 @@ def run(module: str, *arguments: str, said: str = "", **environment: str) -> str
         read.seek(0)
         files = (read.fileno(), written.fileno(), written.fileno())
         fork = fork_server().start(module, arguments, environment, files)
-        assert fork.has_ended(60)
-        fork.stop(0)
+        fork.wait(60)
         written.seek(0)
         return written.read()
 
@@ -32,11 +32,18 @@ def test_what_breaks_it_is_written_down() -> None:
     assert "FileNotFoundError" in run("zipfile", "--list", "/nothing/there")
 
 
-def test_it_ends_when_it_is_told_to() -> None:
+def test_it_ends_when_it_is_told_to_and_says_how() -> None:
     with tempfile.TemporaryFile() as file:
         files = (file.fileno(), file.fileno(), file.fileno())
-        fork = fork_server().start("http.server", ("--bind", "127.0.0.1", "0"), {}, files)
-        had_ended = fork.has_ended()
-        fork.stop(60)
+        kept, killed = (
+            fork_server().start("http.server", ("--bind", "127.0.0.1", "0"), {}, files)
+            for _ in range(2)
+        )
+        failed = fork_server().start("zipfile", ("--list", "/nothing/there"), {}, files)
+        before = kept.poll()
+        kept.stop(60)
+        killed.kill()
 
-    assert not had_ended
+    assert before is None
+    statuses = (kept.poll(), killed.wait(60), failed.wait(60))
+    assert statuses == (-signal.SIGTERM, -signal.SIGKILL, 1)

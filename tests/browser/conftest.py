@@ -41,10 +41,11 @@ expect.set_options(timeout=60_000)  # for machines that are busy with other thin
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One process runs all browser tests: they share a site, and a browser takes a whole core."""
+    """Two processes run all browser tests: those of one share a site, and half of it is waiting."""
+    modules = sorted(Path(__file__).parent.glob("test_*.py"))
     for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("browser"))
+        if item.path in modules:
+            item.add_marker(pytest.mark.xdist_group(f"browser-{modules.index(item.path) % 2}"))
 
 
 @pytest.fixture(scope="session")

@@ -12,11 +12,10 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,81 +115,57 @@ def empty_site(folder: Path, **settings: str) -> Site:
 
 
 def new_site(folder: Path, **settings: str) -> Site:
-    """Not yet served, with a new database in `folder`."""
-    site = empty_site(folder, **settings)
-    if "DATABASE_URL" in settings:
-        site.manage("migrate", "--verbosity", "0")
-    elif not (folder / DATABASE).exists():
+    """Not yet served, with a new database in `folder` unless the settings name one with tables."""
+    if "DATABASE_URL" not in settings and not (folder / DATABASE).exists():
         shutil.copy(migrated_database(), folder / DATABASE)
-    return site
+    return empty_site(folder, **settings)
 
 
 @contextmanager
 def serve(folder: Path, **settings: str) -> Iterator[Site]:
     """Serve the site with a new database in `folder` for the length of the block."""
-    with serve_fork(folder, **settings) as (site, _):
+    with serve_process(folder, **settings) as (site, _):
         yield site
-
-
-@contextmanager
-def serve_fork(folder: Path, **settings: str) -> Iterator[tuple[Site, Fork]]:
-    """The same with its process, which shares its memory with others."""
-    site = new_site(folder, **settings)
-    with running(site) as fork:
-        yield site, fork
-
-
-@contextmanager
-def running(site: Site, *arguments: str) -> Iterator[Fork]:
-    """Serve what is in the folder of the site; `arguments` are those of the program."""
-    with site.log.open("wb") as output, Path(os.devnull).open("rb") as nothing:
-        files = (nothing.fileno(), output.fileno(), output.fileno())
-        fork = fork_server().start(PROGRAM, arguments, site.environment, files)
-    try:
-        wait_until_it_answers(site, fork.has_ended)
-        yield fork
-    finally:
-        close_shell(site)
-        fork.stop(60)
 
 
 @contextmanager
 def serve_process(
     folder: Path, module: str = PROGRAM, arguments: Sequence[str] = (), **settings: str
-) -> Iterator[tuple[Site, subprocess.Popen[bytes]]]:
-    """The same with a process of its own, for tests that measure it or look at how it ends.
+) -> Iterator[tuple[Site, Fork]]:
+    """The same with its process, which shares its memory with others.
 
     `module` serves; another one than the site's own may tell more of it. `{port}` in its
     `arguments` is where to listen.
     """
     site = new_site(folder, **settings)
     port = site.environment["PORT"]
-    command = [sys.executable, "-m", module, *(one.format(port=port) for one in arguments)]
-    with (
-        site.log.open("wb") as output,
-        subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=site.environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        ) as process,
-    ):
-        try:
-            wait_until_it_answers(site, lambda: process.poll() is not None)
-            yield site, process
-        finally:
-            close_shell(site)
-            process.terminate()
-            try:
-                process.wait(60)
-            except subprocess.TimeoutExpired:
-                process.kill()
+    with running(site, module, [one.format(port=port) for one in arguments]) as fork:
+        yield site, fork
 
 
-def wait_until_it_answers(site: Site, has_ended: Callable[[], bool]) -> None:
+@contextmanager
+def running(site: Site, module: str = PROGRAM, arguments: Sequence[str] = ()) -> Iterator[Fork]:
+    """Serve what is in the folder of the site."""
+    site.log.unlink(missing_ok=True)
+    fork = start(site, module, arguments)
+    try:
+        wait_until_it_answers(site, fork)
+        yield fork
+    finally:
+        close_shell(site)
+        fork.stop(60)
+
+
+def start(site: Site, module: str = PROGRAM, arguments: Sequence[str] = ()) -> Fork:
+    """Its output goes to the log of the site, behind what is there."""
+    with site.log.open("ab") as output, Path(os.devnull).open("rb") as nothing:
+        files = (nothing.fileno(), output.fileno(), output.fileno())
+        return fork_server().start(module, arguments, site.environment, files)
+
+
+def wait_until_it_answers(site: Site, process: Fork | subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline and not has_ended():
+    while time.monotonic() < deadline and process.poll() is None:
         try:
             urlopen(f"{site.url}/healthz", timeout=PATIENCE).close()
         except HTTPError as error:

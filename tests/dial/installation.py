@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from tests.browser.serving import Site, serve_fork
+from tests.browser.serving import Site, serve_process
 from tests.dial_core import Core, Hop, serve_core
 from tests.dial_core.core import KEY, Reply
 from tests.dial_core.models import is_synthetic
@@ -71,7 +71,7 @@ def helpers(*deployments: str, **fields: Any) -> dict[str, Any]:
 def serve_installation(folder: Path) -> Iterator[Installation]:
     with (
         serve_core() as core,
-        serve_fork(
+        serve_process(
             folder,
             DIAL_URL=core.url,
             DIAL_INTERACTIVE_LOGIN_TIMEOUT_SECONDS=str(SIGN_IN_SECONDS),

@@ -15,8 +15,9 @@ from tests.browser.serving import serve_process
 from tests.live.slow_service import SlowService, serve_slow_service
 from tests.live.test_survival import FINISHED, STORED, ask, watching
 from tests.load.processes import until
+from tests.postgresql import database
 from tests.services import absence
-from tests.site.test_postgresql import Proxy, Scene, database
+from tests.site.test_postgresql import Proxy, Scene
 from tests.websocket import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("site")
@@ -50,8 +51,8 @@ def proxy() -> Iterator[Proxy]:
 
 @pytest.fixture
 def settings(proxy: Proxy) -> Iterator[dict[str, str]]:
-    with database() as (name, address):
-        parts = urlsplit(address)
+    with database() as name:
+        parts = urlsplit(os.environ["TEST_DATABASE_URL"])
         who = f"{parts.username or 'postgres'}:{parts.password or ''}"
         yield {
             "DATABASE_URL": f"postgres://{who}@127.0.0.1:{proxy.port}/{name}",

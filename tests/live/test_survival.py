@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
-import psycopg
 import pytest
 
 from tests.browser.serving import Site, serve_process
 from tests.live.slow_service import SlowService, serve_slow_service
+from tests.postgresql import shared_services
 from tests.services import absence
 from tests.websocket import PATIENCE, PageSocket, visitor_cookie
 
@@ -81,32 +79,21 @@ def service() -> Iterator[SlowService]:
         yield service
 
 
+def need_services() -> None:
+    for needed in ("postgres", "redis"):
+        if reason := absence(needed):
+            pytest.skip(reason)
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def shared(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
     """What the processes share beside their folder."""
     if request.param == "sqlite":
         yield {}
         return
+    need_services()
     with shared_services() as settings:
         yield settings
-
-
-@contextmanager
-def shared_services() -> Iterator[dict[str, str]]:
-    """A new database of PostgreSQL, and Redis, as settings; skips the test without them."""
-    for needed in ("postgres", "redis"):
-        if reason := absence(needed):
-            pytest.skip(reason)
-    name = f"survival_{uuid4().hex[:12]}"
-    address = os.environ["TEST_DATABASE_URL"]
-    with psycopg.connect(address, autocommit=True) as server:
-        server.execute(f"CREATE DATABASE {name}")
-    yield {
-        "DATABASE_URL": f"{address.rpartition('/')[0]}/{name}",
-        "REDIS_URL": os.environ["TEST_REDIS_URL"],
-    }
-    with psycopg.connect(address, autocommit=True) as server:
-        server.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def ask(site: Site, service: SlowService) -> tuple[PageSocket, str, str]:

@@ -12,8 +12,9 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.browser.serving import serve_process
-from tests.live.test_survival import shared_services
+from tests.live.test_survival import need_services
 from tests.peers.upstream import serve_upstream
+from tests.postgresql import shared_services
 from tests.serving import PREPARE, SLUG
 from tests.websocket import PATIENCE, visitor_cookie
 
@@ -44,6 +45,7 @@ def events(stream: HTTPResponse) -> Iterator[tuple[str, dict[str, Any]]]:
 
 @pytest.mark.xdist_group("site")
 def test_what_is_sent_to_one_process_is_answered_in_the_stream_of_another(tmp_path: Path):
+    need_services()
     with (
         shared_services() as shared,
         serve_upstream() as upstream,

@@ -9,14 +9,12 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
-from uuid import uuid4
 
-import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolTimeout
@@ -24,6 +22,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from quickapps_site.postgresql.base import working_connection
 from quickapps_site.postgresql.reachability import Reachability
 from tests.browser.serving import Site, serve
+from tests.postgresql import database
 from tests.services import absence
 
 PATIENCE = 60.0
@@ -89,19 +88,6 @@ class Proxy:
         self.listen()
 
 
-@contextmanager
-def database() -> Iterator[tuple[str, str]]:
-    """The address of a new database, and of the server's own."""
-    address = os.environ["TEST_DATABASE_URL"]
-    name = f"away_{uuid4().hex[:12]}"
-    with psycopg.connect(address, autocommit=True) as server:
-        server.execute(f"CREATE DATABASE {name}")
-        try:
-            yield name, address
-        finally:
-            server.execute(f"DROP DATABASE {name} WITH (FORCE)")
-
-
 @dataclass(frozen=True)
 class Scene:
     site: Site
@@ -127,8 +113,8 @@ class Scene:
 
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
-    with database() as (name, address):
-        parts = urlsplit(address)
+    with database() as name:
+        parts = urlsplit(os.environ["TEST_DATABASE_URL"])
         proxy = Proxy((parts.hostname or "127.0.0.1", parts.port or 5432))
         who = f"{parts.username or 'postgres'}:{parts.password or ''}"
         url = f"postgres://{who}@127.0.0.1:{proxy.port}/{name}"

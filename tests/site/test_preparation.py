@@ -18,7 +18,7 @@ from tests.fork_server import ROOT
 @contextmanager
 def prepared(folder: Path) -> Iterator[Site]:
     site = empty_site(folder)
-    with running(site, "--prepare"):
+    with running(site, arguments=["--prepare"]):
         yield site
 
 

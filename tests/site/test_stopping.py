@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import pytest
 
 from tests.browser.serving import Site, serve_process
 from tests.capabilities.mcp.servers import MISBEHAVING
+from tests.fork_server import Fork
 from tests.peers.upstream import Upstream, serve_upstream
 from tests.websocket import PATIENCE, PageSocket, visitor_cookie
 
@@ -55,7 +55,7 @@ result = {"runs": sorted(Run.objects.values_list("status", "holder")), "answers"
 @contextmanager
 def serving(
     folder: Path, module: str = "quickapps_site.serve"
-) -> Iterator[tuple[Site, subprocess.Popen[bytes], Upstream]]:
+) -> Iterator[tuple[Site, Fork, Upstream]]:
     with serve_upstream() as upstream, serve_process(folder, module) as (site, process):
         site.shell(
             PREPARE,

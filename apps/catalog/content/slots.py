@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
+from pydantic import ConfigDict
+
 from apps.catalog.content.items import ItemKind
 from apps.manifest.nodes import Node
 from apps.manifest.tools import AnyDeploymentTool, AnyInternalTool, AnyRestTool
@@ -13,6 +15,9 @@ Template = TypeVar("Template")
 
 class Slot(Node, Generic[Template]):
     """A model around an item, so that its failures are worded like those of a manifest."""
+
+    # There are none to be read, and looking for them takes a third of a second in each process.
+    model_config = ConfigDict(use_attribute_docstrings=False)
 
     items: tuple[Template, ...]
 

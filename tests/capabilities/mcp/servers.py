@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import subprocess
+import os
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -18,6 +18,7 @@ from apps.capabilities.mcp.pool import Pool, current_pool
 from apps.workspace.egress.per_loop import forget
 from apps.workspace.local import mcp_servers
 from apps.workspace.local.models import McpServer
+from tests.fork_server import fork_server
 
 HERE = Path(__file__).parent
 WELL_BEHAVED = str(HERE / "well_behaved.py")
@@ -29,7 +30,8 @@ class Apart:
     """A server in a process of its own, which can be killed and started anew at its address."""
 
     def __init__(self, protocol: str, script: str = WELL_BEHAVED) -> None:
-        self.command = [sys.executable, script, protocol]
+        self.script = script
+        self.protocol = protocol
         self.path = "sse" if protocol == "sse" else "mcp"
         self.port = "0"
         self.start()
@@ -39,14 +41,17 @@ class Apart:
         return f"http://127.0.0.1:{self.port}/{self.path}"
 
     def start(self) -> None:
-        command = [*self.command, self.port]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        self.port = self.process.stdout.readline().strip()
+        ours, theirs = os.pipe()
+        arguments = (self.protocol, self.port)
+        with os.fdopen(ours) as said, os.fdopen(theirs, "wb") as output:
+            files = (output.fileno(), output.fileno(), 2)  # it reads nothing
+            self.process = fork_server().start(self.script, arguments, os.environ, files)
+            output.close()
+            self.port = said.readline().strip()
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.communicate()
+        self.process.wait(60)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from apps.capabilities.mcp import input_schemas
 from apps.capabilities.mcp.input_schemas import SchemaInvalid, SchemaReader
 from apps.capabilities.wrappers.arguments import Arguments
 from apps.errors import InvalidParameter
@@ -127,8 +128,9 @@ def test_a_strangers_regular_expression_is_shown_and_not_tried():
         arguments.check({"pattern": "no"})
 
 
-def test_many_large_schemas_are_refused_altogether():
-    large = properties(**{f"p{number}": {"type": "string"} for number in range(1_900)})
+def test_many_large_schemas_are_refused_altogether(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(input_schemas, "MOST_ALTOGETHER", 2_000)
+    large = properties(**{f"p{number}": {"type": "string"} for number in range(190)})
     reader, refused = SchemaReader(), 0
 
     for _ in range(15):

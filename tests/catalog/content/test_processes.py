@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.browser.serving import Site, serve
+from tests.browser.serving import Site, migrated_database, serve
 from tests.catalog.content.files import write
 
 PREPARE = """
@@ -86,6 +87,7 @@ def test_an_override_is_answered_with_by_another_process_within_a_second(tmp_pat
         "DEMO_MODEL_DELAY_SECONDS": "0.0001",
         "PREDEFINED_EXTRA_PATHS": json.dumps([str(extra)]),
     }
+    shutil.copy(migrated_database(), tmp_path / "both.sqlite3")
     folders = [tmp_path / "1", tmp_path / "2"]
     for folder in folders:
         folder.mkdir()
