@@ -28,6 +28,6 @@ def served() -> Iterator[dict[str, Any]]:
         try:
             address = urlsplit(server.get_uri())
             (host,) = parse_qs(address.query)["host"]
-            yield {"USER": "postgres", "HOST": host, "OPTIONS": {}}
+            yield {"USER": "postgres", "PASSWORD": "", "HOST": host, "PORT": "", "OPTIONS": {}}
         finally:
             server.cleanup()
