@@ -67,7 +67,7 @@ def write_rows(row: MemoryCollection, before: Collection, after: Collection) -> 
     if pgvector.is_prepared(StoredMemory):
         pgvector.write(StoredMemory, [(one.pk, one.vector) for one in new], DEFAULT_DB_ALIAS)
     row.version = uuid.uuid4()
-    # A save of the row would take a fifth of the time of a store.
+    # Every store comes by here, and a save of the row does more than this statement.
     MemoryCollection.objects.filter(pk=row.pk).update(
         model=after.model,
         deduplicated_at=after.deduplicated_at,
