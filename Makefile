@@ -91,8 +91,11 @@ fix: .venv/dev.stamp ## Repair what can be repaired
 	$(BIN)/ruff format .
 	$(if $(TEMPLATES),$(BIN)/djade --target-version 5.2 $(TEMPLATES))
 
-bench: .venv/dev.stamp ## Measure against the peer; prints ratios
-	@$(BIN)/python -m benchmarks.run $(BENCH); status=$$?; $(BIN)/python -m benchmarks.kept_runs && exit $$status
+bench: .venv/dev.stamp ## Measure against the peer; prints ratios, then memories, embeddings, documents
+	@status=0; \
+	  for module in "run $(BENCH)" kept_runs embeddings memories "documents --vectors"; do \
+	    $(BIN)/python -m benchmarks.$$module || status=1; \
+	  done; exit $$status
 
 coverage: .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp ## Which lines no test runs
 	$(BIN)/coverage run -m pytest

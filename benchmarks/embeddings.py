@@ -35,6 +35,10 @@ def main() -> None:
     size = sum(file.stat().st_size for file in package.rglob("*") if file.is_file())
     print(f"{size / 1e6:.0f} MB on disk are the weights.")
     before = memory()
+    own, mapped = before
+    print(
+        f"Before the first text the process has {own / 1e6:.0f} MB own, {mapped / 1e6:.0f} of files."
+    )
     embedder = BuiltInEmbedder()
     with asyncio.Runner() as runner:
         seconds = cpu_seconds(runner.run, lambda: embedder.embed([FACT]))
@@ -46,6 +50,8 @@ def main() -> None:
                 for _ in range(ROUNDS)
             )
             report(name, best, before)
+            if count > 1:
+                print(f"{'':<40} {best * 1000 / count:8.1f} ms CPU for each")
 
 
 def cpu_seconds(

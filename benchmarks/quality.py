@@ -67,7 +67,7 @@ def indexes() -> list[DocumentIndex]:
 
 async def fact_recall() -> dict[str, float]:
     """Memories are searched by meaning; the two other figures are what that is compared with."""
-    from apps.capabilities.documents.retrieval import ChunkPlace, merged
+    from apps.capabilities.documents.retrieval import ChunkPlace
     from apps.documents.bm25 import WordIndex
     from apps.workspace.embeddings.built_in import BuiltInEmbedder
     from apps.workspace.memories.port import Collection, Memory
@@ -86,8 +86,14 @@ async def fact_recall() -> dict[str, float]:
         by_meaning = scores_of({hit.memory.id: hit.score for hit in hits})
         rankings = {"words": [by_words], "meaning": [by_meaning], "both": [by_words, by_meaning]}
         for way, ranking in rankings.items():
-            found[way] += ChunkPlace(0, right) in merged(ranking)[:FIRST]
+            found[way] += ChunkPlace(0, right) in first_places(ranking)
     return {way: count / len(asked) for way, count in found.items()}
+
+
+def first_places(rankings: Sequence[Scores]) -> list[ChunkPlace]:
+    from apps.capabilities.documents.retrieval import merged
+
+    return merged(rankings)[:FIRST]
 
 
 def scores_of(scores: dict[int, float]) -> Scores:
@@ -98,7 +104,7 @@ def scores_of(scores: dict[int, float]) -> Scores:
 
 async def document_recall() -> dict[str, float]:
     """All documents are searched at once, as files of one conversation are."""
-    from apps.capabilities.documents.retrieval import by_meaning, by_words, merged
+    from apps.capabilities.documents.retrieval import by_meaning, by_words
     from apps.capabilities.documents.vectors import NO_COST, embed
     from apps.workspace.embeddings.built_in import BuiltInEmbedder
 
@@ -112,7 +118,7 @@ async def document_recall() -> dict[str, float]:
         words, meaning = by_words(searched, one.question), by_meaning(searched, vector)
         rankings = {"words": [words], "meaning": [meaning], "both": [words, meaning]}
         for way, ranking in rankings.items():
-            found[way] += has_source(searched, merged(ranking)[:FIRST], one)
+            found[way] += has_source(searched, first_places(ranking), one)
     return {way: count / len(asked) for way, count in found.items()}
 
 

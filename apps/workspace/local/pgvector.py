@@ -24,18 +24,19 @@ Bytes = bytes | memoryview
 MOST_DIMENSIONS = 16_000
 """Of the extension's type. Longer vectors are compared by NumPy."""
 BATCH = 500
-"""Rows that are filled in one transaction."""
+"""Rows of one statement; missing copies are made in as many transactions."""
 
 # Storage: vectors of up to about 2,000 dimensions stay in their rows, and it is the bytes that are
 # stored apart, so a search reads no other pages than those of the rows.
-# Trigger: a process that does not know of the column yet changes the bytes alone.
+# Trigger: a process that does not know of the column yet changes the bytes alone. Its condition names
+# the column, so it goes when that goes, with the extension.
 PREPARATION = """
 ALTER TABLE {table} ADD COLUMN embedding vector;
 ALTER TABLE {table} ALTER COLUMN embedding SET STORAGE MAIN;
 CREATE OR REPLACE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN NEW.embedding := NULL; RETURN NEW; END $$;
 CREATE OR REPLACE TRIGGER outdated_embedding BEFORE UPDATE OF vector ON {table} FOR EACH ROW
-    WHEN (OLD.vector IS DISTINCT FROM NEW.vector) EXECUTE FUNCTION {function}();
+    WHEN (OLD.vector IS DISTINCT FROM NEW.vector AND NEW.embedding IS NOT NULL) EXECUTE FUNCTION {function}();
 """
 
 
@@ -95,14 +96,16 @@ def fill(rows: QuerySet[Any]) -> None:
 
 def write(model: type[Model], vectors: Iterable[tuple[int, Bytes]], using: str) -> None:
     """Copy the vectors of rows, given by their primary keys, in the transaction of the caller."""
-    texts = {pk: text for pk, vector in vectors if (text := vector_text(vector))}
+    texts = [(pk, text) for pk, vector in vectors if (text := vector_text(vector))]
     table = connections[using].ops.quote_name(model._meta.db_table)
     with connections[using].cursor() as cursor:
-        cursor.execute(
-            f"UPDATE {table} AS row SET embedding = new.text::vector"  # noqa: S608 - a quoted name
-            " FROM unnest(%s::bigint[], %s::text[]) AS new (pk, text) WHERE row.id = new.pk",
-            [list(texts), list(texts.values())],
-        )
+        for start in range(0, len(texts), BATCH):
+            batch = texts[start : start + BATCH]
+            cursor.execute(
+                f"UPDATE {table} AS row SET embedding = new.text::vector"  # noqa: S608 - a quoted name
+                " FROM unnest(%s::bigint[], %s::text[]) AS new (pk, text) WHERE row.id = new.pk",
+                [[pk for pk, _ in batch], [text for _, text in batch]],
+            )
 
 
 def nearest(rows: QuerySet[Any], vector: bytes, most: int) -> list[tuple[Any, float]] | None:

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from apps.agent.surrogates import well_formed
 from apps.errors import MemoryMissing, MemoryRefused
 from apps.workspace.embeddings.port import Embeddings
+from apps.workspace.memories.growth import appended
 from apps.workspace.memories.limits import (
     CONTENT_CHARACTERS,
     MERGED_CHARACTERS,
@@ -100,7 +99,7 @@ def with_added(
     grown = replace(
         collection,
         memories=(*collection.memories, *added),
-        vectors=np.concatenate((kept, embeddings.vectors)),
+        vectors=appended(kept, embeddings.vectors),
         model=embeddings.model,
     )
     return Changed(grown, tuple(added))

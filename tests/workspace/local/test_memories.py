@@ -168,9 +168,11 @@ def test_two_processes_that_store_at_the_same_time_lose_nothing(tmp_path: Path):
     environment = {**os.environ, "DATABASE_URL": address}
     processes = [begin_storing(name, environment) for name in ("One", "Other")]
     for process in processes:
+        assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
 
     for process in processes:
+        assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
     ends = [process.communicate(timeout=PATIENCE) for process in processes]
@@ -208,7 +210,7 @@ def address_for_others(file: Path) -> str:
 
 def stored(address: str) -> tuple[list[int], list[str]]:
     if connection.vendor == "postgresql":
-        rows = StoredMemory.objects.values_list("number", "content")
+        rows = list(StoredMemory.objects.values_list("number", "content"))
     else:
         with closing(sqlite3.connect(address.removeprefix("sqlite:///"))) as database:
             rows = database.execute("SELECT number, content FROM workspace_storedmemory").fetchall()

@@ -45,7 +45,7 @@ def default_database(settings: dict[str, Any]) -> Iterator[DatabaseWrapper]:
     usual = connections["default"]
     database = DatabaseWrapper({**usual.settings_dict, **settings}, "default")
     # As of the usual one: Channels would close it in the middle of the test's transaction.
-    database.close_if_unusable_or_obsolete = lambda: None
+    setattr(database, "close_if_unusable_or_obsolete", lambda: None)  # noqa: B010 - mypy: a method
     connections["default"] = database
     try:
         yield database
@@ -78,7 +78,7 @@ def plain_database(server, settings) -> Iterator[DatabaseWrapper]:
 
 
 @pytest.fixture
-def database(plain_database) -> DatabaseWrapper:
+def database(plain_database: DatabaseWrapper) -> DatabaseWrapper:
     create_extension(plain_database)
     return plain_database
 
@@ -100,7 +100,7 @@ def open_store(database) -> OpenStore:
     return of_rows
 
 
-def copies(database: DatabaseWrapper) -> dict[int, np.ndarray | None]:
+def copies(database: DatabaseWrapper) -> dict[int, Any]:
     with database.cursor() as cursor:
         cursor.execute("SELECT number, embedding::real[] FROM workspace_storedmemory")
         return {
@@ -109,7 +109,7 @@ def copies(database: DatabaseWrapper) -> dict[int, np.ndarray | None]:
         }
 
 
-def embedding(text: str) -> np.ndarray:
+def embedding(text: str) -> Any:
     return async_to_sync(HashedEmbedder().embed)([text]).vectors[0]
 
 
@@ -121,6 +121,19 @@ def test_an_extension_that_comes_later_is_noticed_by_migrate_and_filled(plain_da
 
     assert isinstance(async_to_sync(OWN.index)(), RowIndex)
     assert np.array_equal(copies(plain_database)[TEA.id], embedding(TEA.content))
+
+
+def test_without_the_extension_again_everything_goes_on(database):
+    async_to_sync(operations.add)(OWN, HashedEmbedder(), TEA)
+
+    database.check_constraints()
+    database.cursor().execute("DROP EXTENSION vector CASCADE")
+    pgvector.was_prepared.cache_clear()
+
+    changed = {"content": "I like water"}
+    async_to_sync(operations.update)(OWN, HashedEmbedder(), TEA.id, changed)
+    (hit,) = async_to_sync(operations.search)(OWN, HashedEmbedder(), "I like water", 5)
+    assert hit.memory.content == "I like water"
 
 
 def test_a_collection_in_the_cache_is_searched_there(database, settings):
@@ -151,7 +164,8 @@ def test_a_process_that_does_not_know_of_copies_leaves_no_old_one_behind(databas
 
     (hit,) = async_to_sync(operations.search)(OWN, HashedEmbedder(), "They moved to Oslo", 5)
 
-    assert (hit.memory.content, hit.score) == ("They moved to Oslo", pytest.approx(1.0, abs=1e-5))
+    assert hit.memory.content == "They moved to Oslo"
+    assert hit.score == pytest.approx(1.0, abs=1e-5)
     assert np.array_equal(copies(database)[TEA.id], changed)
 
 
@@ -165,7 +179,8 @@ def test_vectors_that_the_extension_has_no_place_for_are_compared_here(database,
     async_to_sync(operations.add)(OWN, Wide(), TEA)
     (hit,) = async_to_sync(operations.search)(OWN, Wide(), "tea", 5)
 
-    assert (hit.memory, hit.score) == (TEA, pytest.approx(1.0 if width else 0.0, abs=1e-5))
+    assert hit.memory == TEA
+    assert hit.score == pytest.approx(1.0 if width else 0.0, abs=1e-5)
     assert copies(database) == {TEA.id: None}
 
 
@@ -174,23 +189,24 @@ def test_an_owner_of_one_percent_of_all_rows_finds_all_that_is_nearest(database)
     # Clustered, as facts about one person are; the other owners have the very same vectors.
     centres = random.normal(size=(20, WIDTH))
     rows = centres[random.integers(20, size=EACH)] + random.normal(size=(EACH, WIDTH))
-    made = Embeddings("random", unit_rows(rows), (0.0,) * EACH)
+    made = Embeddings("random", unit_rows(rows.astype(np.float32)), (0.0,) * EACH)
     memories = [Memory(number, f"Fact {number}") for number in range(EACH)]
     async_to_sync(operations.added_with)(OWN, HashedEmbedder(), memories, made)
     copy_to_other_owners(database)
     assert StoredMemory.objects.count() == OWNERS * EACH
 
     index = async_to_sync(OWN.index)()
-    questions = unit_rows(centres + random.normal(size=centres.shape))
+    assert isinstance(index, RowIndex)
+    questions = unit_rows((centres + random.normal(size=centres.shape)).astype(np.float32))
     for question in questions:
         asked = Embeddings("random", question[None], (0.0,))
-        hits = async_to_sync(index.nearest)("", asked, 5)
+        hits = async_to_sync(index.nearest)("", asked, 5) or []
         scores = made.vectors @ question
         assert [hit.memory.id for hit in hits] == np.argsort(-scores)[:5].tolist()
         assert [hit.score for hit in hits] == pytest.approx(np.sort(-scores)[:5] * -1, abs=1e-5)
 
     with CaptureQueriesContext(database) as queries:
-        async_to_sync(index.nearest)("", asked, 5)
+        async_to_sync(index.nearest)("", Embeddings("random", questions[:1], (0.0,)), 5)
     plan = plan_of(database, queries[0]["sql"])
     assert re.search(r"Index (Scan|Cond).*\bcollection_id", plan, re.DOTALL), plan
     assert "Seq Scan on workspace_storedmemory" not in plan
