@@ -68,7 +68,7 @@ def indexes() -> list[DocumentIndex]:
 async def fact_recall() -> dict[str, float]:
     """Memories are searched by meaning; the two other figures are what that is compared with."""
     from apps.capabilities.documents.retrieval import ChunkPlace
-    from apps.documents.bm25 import WordIndex
+    from apps.documents.bm25 import WordIndex, word_scores
     from apps.workspace.embeddings.built_in import BuiltInEmbedder
     from apps.workspace.memories.port import Collection, Memory
     from apps.workspace.memories.search import nearest
@@ -82,7 +82,10 @@ async def fact_recall() -> dict[str, float]:
     for right, one in enumerate(asked):
         question = await embedder.embed([one.question])
         hits = nearest(collection, one.question, question, len(memories))
-        by_words = scores_of(words.scores(one.question))
+        by_words: Scores = {}
+        for _, number, score in word_scores([words], one.question):
+            place = ChunkPlace(0, number)
+            by_words[place] = by_words.get(place, 0.0) + score
         by_meaning = scores_of({hit.memory.id: hit.score for hit in hits})
         rankings = {"words": [by_words], "meaning": [by_meaning], "both": [by_words, by_meaning]}
         for way, ranking in rankings.items():
@@ -93,7 +96,8 @@ async def fact_recall() -> dict[str, float]:
 def first_places(rankings: Sequence[Scores]) -> list[ChunkPlace]:
     from apps.capabilities.documents.retrieval import merged
 
-    return merged(rankings)[:FIRST]
+    points = merged(rankings)
+    return sorted(points, key=lambda place: (-points[place], place))[:FIRST]
 
 
 def scores_of(scores: dict[int, float]) -> Scores:

@@ -1,4 +1,4 @@
-"""What runs and conversations cost, in one query each."""
+"""What runs cost, in one query."""
 
 from collections.abc import Collection
 from uuid import UUID
@@ -12,11 +12,4 @@ def costs_of_runs(runs: Collection[UUID]) -> dict[UUID, Sums]:
     found: dict[UUID, Sums] = by_value(
         model_counts(ModelCall.objects.filter(run__in=runs), "run"), "run"
     )
-    return found
-
-
-def cost_of_conversation(conversation: UUID) -> Sums:
-    found = Sums()
-    for row in model_counts(ModelCall.objects.filter(conversation=conversation)):
-        found.add(row)
     return found

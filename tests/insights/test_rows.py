@@ -22,7 +22,7 @@ from apps.agent.progress import Progress
 from apps.catalog.resolve import resolve
 from apps.errors import ModelFailed
 from apps.insights import rows
-from apps.insights.costs import cost_of_conversation, costs_of_runs
+from apps.insights.costs import costs_of_runs
 from apps.insights.meter import Entry, RunMeter
 from apps.insights.models import ModelCall, Price, ToolUse
 from apps.live.database import on_a_thread
@@ -329,18 +329,14 @@ def test_what_does_not_fit_is_cut():
     assert (row.input_tokens, row.error) == (2**63 - 1, "e" * 50)
 
 
-def test_the_cost_of_runs_and_of_a_conversation_is_one_query_each(django_assert_num_queries):
+def test_the_cost_of_runs_is_one_query(django_assert_num_queries):
     openai()
     rows.write([entry(ModelCallReport("gpt", 1.0, usage())) for _ in range(2)])
 
     with django_assert_num_queries(1):
-        of_runs = costs_of_runs([RUN])
-    with django_assert_num_queries(1):
-        of_conversation = cost_of_conversation(CONVERSATION)
+        found = costs_of_runs([RUN, CONVERSATION])
 
-    assert of_runs == {RUN: of_conversation}
-    assert of_conversation.costs == {"USD": Decimal(5)}
-    assert cost_of_conversation(RUN).costs == {}
+    assert {run: sums.costs for run, sums in found.items()} == {RUN: {"USD": Decimal(5)}}
 
 
 async def test_rows_that_the_database_refuses_fail_no_run_and_are_told_once(monkeypatch, caplog):
