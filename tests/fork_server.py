@@ -16,6 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -92,6 +93,7 @@ class ForkServer:
     """The process that has the libraries; it ends with the one that started it."""
 
     def __init__(self) -> None:
+        self.lock = threading.Lock()
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         environment = {"PATH": os.environ["PATH"], "PYTHONUNBUFFERED": "1"}
         command = [sys.executable, "-m", __name__]
@@ -113,9 +115,11 @@ class ForkServer:
         """
         asked = {"argv": [program, *arguments], "environment": dict(environment)}
         end, told = os.pipe()
-        socket.send_fds(self.control, [json.dumps(asked).encode()], [*files, told])
+        with self.lock:  # or another thread might take the answer
+            socket.send_fds(self.control, [json.dumps(asked).encode()], [*files, told])
+            pid = int(self.control.recv(100))
         os.close(told)
-        return Fork(int(self.control.recv(100)), end)
+        return Fork(pid, end)
 
     def close(self) -> None:
         self.control.close()

@@ -115,7 +115,6 @@ def only_new_objects() -> Iterator[None]:
     gc.collect()
     gc.freeze()
     yield
-    gc.unfreeze()
 
 
 def objects() -> dict[str, str]:
@@ -274,7 +273,7 @@ def logged(form: str) -> Iterator[StringIO]:
     [
         "apps.capabilities.rest.calls.exchange",
         "apps.capabilities.mcp.endpoints.refusals",
-        "apps.workspace.services.client.URL",
+        "apps.workspace.openai.clients.URL",
     ],
 )
 async def test_no_traceback_shows_what_was_held_where_it_was_raised(monkeypatch, place, form):

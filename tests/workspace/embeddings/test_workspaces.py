@@ -15,6 +15,7 @@ from apps.workspace.embeddings.service import ServiceEmbedder
 from apps.workspace.installed_first import InstalledFirst
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.workspace import LocalWorkspace
+from apps.workspace.openai.clients import OpenAIService
 from apps.workspace.openai.embeddings import OpenAIEmbeddings
 from tests.capabilities.service import json_reply
 from tests.workspace.dial.callers import scripted
@@ -39,9 +40,12 @@ async def test_a_deployment_of_this_installation_is_asked_with_its_own_key(works
 
     assert (found.model, found.window, found.parameters) == ("large", 512, {"dimensions": 256})
     assert isinstance(found.service, OpenAIEmbeddings)
-    assert (found.service.service.base_url, dict(found.service.service.headers)) == (
+    service = found.service.service
+    assert isinstance(service, OpenAIService)
+    assert (service.base_url, service.headers, service.api_key) == (
         "https://a.example.com/v1",
-        {"Accept": "application/json", "Authorization": "Bearer k"},
+        (("Accept", "application/json"),),
+        "k",
     )
 
 
