@@ -4,8 +4,8 @@ PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 8000
 DEBUG ?= false
-# One more than there are cores: tests wait about a third of their time.
-WORKERS ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
+# Two more than there are cores: tests wait about half of their time.
+WORKERS ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
 BIN := .venv/bin
 PYTEST = $(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 TEMPLATES = $(shell git ls-files 'templates/*.html' 'apps/*.html')

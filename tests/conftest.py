@@ -31,23 +31,29 @@ def pytest_configure() -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
-LONG = ("browser", "dial", "load", "peers", "tests/site/")
-"""Groups of tests that take longest: begun first, or one process would end alone with them."""
+TESTS = Path(__file__).parent
+SHARED = ("dial", "peers")
+"""Folders whose modules share a site, so one process runs them all."""
+LONG = ("browser", "dial", "load", "peers", "site")
+"""Folders and groups that take longest: begun first, or one process would end alone with them."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One process runs all tests of a module: what they share is made once."""
-    for item in items:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """One process runs all tests of a group: what they share is made once."""
+    for item in items:  # before xdist reads the groups
         if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+            item.add_marker(pytest.mark.xdist_group(group_of(item.path)))
+    yield
     items.sort(key=place_of)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish() -> None:
-    """No collection of garbage looks again through all that is imported by now."""
-    gc.collect()
-    gc.freeze()
+def group_of(path: Path) -> str:
+    """The folder, for browsers one of two, because half of their time is waiting; else the module."""
+    folder, *_ = path.relative_to(TESTS).parts
+    if folder == "browser":
+        return f"browser-{sorted(path.parent.glob('test_*.py')).index(path) % 2}"
+    return folder if folder in SHARED else path.relative_to(TESTS).as_posix()
 
 
 def place_of(item: pytest.Item) -> int:
@@ -55,6 +61,13 @@ def place_of(item: pytest.Item) -> int:
     marker = item.get_closest_marker("xdist_group")
     group = marker.args[0] if marker else ""
     return next((n for n, name in enumerate(LONG) if group.startswith(name)), len(LONG))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """No collection of garbage looks again through all that is imported by now."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -7,7 +7,6 @@ the asynchronous tests of the same process.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -38,14 +37,6 @@ SWITCHES = (
 
 
 expect.set_options(timeout=60_000)  # for machines that are busy with other things
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Two processes run all browser tests: those of one share a site, and half of it is waiting."""
-    modules = sorted(Path(__file__).parent.glob("test_*.py"))
-    for item in items:
-        if item.path in modules:
-            item.add_marker(pytest.mark.xdist_group(f"browser-{modules.index(item.path) % 2}"))
 
 
 @pytest.fixture(scope="session")

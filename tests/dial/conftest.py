@@ -10,10 +10,9 @@ from tests.dial_core import Core
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One process runs all of these: they share a site and its Core."""
+    """They share a site and its Core, which takes a while to start."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("dial"))
             item.add_marker(pytest.mark.timeout(240))
 
 
