@@ -7,7 +7,7 @@ DEBUG ?= false
 # Two more than there are cores: tests wait about half of their time.
 WORKERS ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
 BIN := .venv/bin
-PYTEST = $(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+PYTEST = $(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 TEMPLATES = $(shell git ls-files 'templates/*.html' 'apps/*.html')
 
 export HOST PORT

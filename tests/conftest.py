@@ -13,6 +13,8 @@ import hypothesis
 import pytest
 from asgiref.sync import async_to_sync
 
+from tests.groups import GroupScheduling, place_of
+
 # How fast a machine is, or how busy, is not what a test is about.
 hypothesis.settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
@@ -31,36 +33,14 @@ def pytest_configure() -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
-TESTS = Path(__file__).parent
-SHARED = ("dial", "peers")
-"""Folders whose modules share a site, so one process runs them all."""
-LONG = ("browser", "dial", "load", "peers", "site")
-"""Folders and groups that take longest: begun first, or one process would end alone with them."""
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: place_of(item.nodeid.partition("::")[0]))
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """One process runs all tests of a group: what they share is made once."""
-    for item in items:  # before xdist reads the groups
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(group_of(item.path)))
-    yield
-    items.sort(key=place_of)
-
-
-def group_of(path: Path) -> str:
-    """The folder, for browsers one of two, because half of their time is waiting; else the module."""
-    folder, *_ = path.relative_to(TESTS).parts
-    if folder == "browser":
-        return f"browser-{sorted(path.parent.glob('test_*.py')).index(path) % 2}"
-    return folder if folder in SHARED else path.relative_to(TESTS).as_posix()
-
-
-def place_of(item: pytest.Item) -> int:
-    """In `LONG`; all others come after these, in the order that they had."""
-    marker = item.get_closest_marker("xdist_group")
-    group = marker.args[0] if marker else ""
-    return next((n for n, name in enumerate(LONG) if group.startswith(name)), len(LONG))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupScheduling:
+    return GroupScheduling(config, log)
 
 
 @pytest.hookimpl(trylast=True)

@@ -18,7 +18,7 @@ from tests.dial_core import Core, serve_core
 from tests.gateway.dialects import APPLICATIONS, HELLO, ROWS, Outcome, Row, system
 from tests.peers.upstream import Upstream, serve_upstream
 
-pytestmark = [pytest.mark.xdist_group("dialects"), pytest.mark.timeout(240)]
+pytestmark = pytest.mark.timeout(240)
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "gateway.md"
 HEADING = "| sent | asked directly | through DIAL Core |"
 HEADER = "x-ignored-parameters"

@@ -13,7 +13,7 @@ from tests.browser.serving import Site, serve
 from tests.dial_core import Core, serve_core
 from tests.peers.upstream import PATIENCE, Upstream, serve_upstream
 
-pytestmark = [pytest.mark.xdist_group("limits"), pytest.mark.timeout(240)]
+pytestmark = pytest.mark.timeout(240)
 
 SLUG = "echo"
 MANIFEST = {

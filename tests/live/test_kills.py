@@ -6,8 +6,6 @@ import pytest
 
 from benchmarks.kills import measure
 
-pytestmark = pytest.mark.xdist_group("site")
-
 
 @pytest.mark.timeout(600)
 def test_runs_whose_processes_are_killed_lose_repeat_and_double_nothing():

@@ -17,8 +17,6 @@ from tests.postgresql import shared_services
 from tests.services import absence
 from tests.websocket import PATIENCE, PageSocket, visitor_cookie
 
-pytestmark = pytest.mark.xdist_group("site")
-
 SLUG = "steady"
 TAKE_OVER_SECONDS = 15.0
 BUSY = 3.0

@@ -35,7 +35,7 @@ from tests.load.applications import (
 from tests.load.processes import children, cpu_seconds, is_running, until
 from tests.load.world import World, serve_world
 
-pytestmark = [pytest.mark.xdist_group("load"), pytest.mark.timeout(180)]
+pytestmark = pytest.mark.timeout(180)
 
 PATIENCE = 45.0
 """Also for what takes a second where the machine is idle: a server that does not notice that its

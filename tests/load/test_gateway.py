@@ -26,7 +26,7 @@ PATIENCE = 60.0
 MCP_SESSIONS = 2
 """Of the one caller who asks: with the server that answers and, until it died, the other one."""
 
-pytestmark = [pytest.mark.xdist_group("load"), pytest.mark.timeout(180)]
+pytestmark = pytest.mark.timeout(180)
 
 
 async def answer(site: Site, key: str, text: str) -> bytes:

@@ -41,7 +41,7 @@ from tests.load.applications import (
 from tests.load.processes import children, memory_in_use
 from tests.load.world import RESULT, World, serve_world
 
-pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("load")]
+pytestmark = pytest.mark.django_db
 
 RUNS = 80
 TOOL_SECONDS = 10.0

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-import pytest
-
 from tests.browser.serving import serve_process
 from tests.live.test_survival import need_services
 from tests.peers.upstream import serve_upstream
@@ -43,7 +41,6 @@ def events(stream: HTTPResponse) -> Iterator[tuple[str, dict[str, Any]]]:
             yield name, json.loads(value)
 
 
-@pytest.mark.xdist_group("site")
 def test_what_is_sent_to_one_process_is_answered_in_the_stream_of_another(tmp_path: Path):
     need_services()
     with (

@@ -12,8 +12,6 @@ from threading import Event
 from typing import Any
 from urllib.request import Request, urlopen
 
-import pytest
-
 from tests.browser.serving import Site, serve_process
 from tests.capabilities.mcp.servers import MISBEHAVING
 from tests.fork_server import Fork
@@ -88,7 +86,6 @@ def wait_for(event: Event) -> None:
     assert event.wait(PATIENCE)
 
 
-@pytest.mark.xdist_group("site")
 def test_answers_that_are_being_given_are_handed_over(tmp_path: Path):
     with serving(tmp_path) as (site, process, upstream):
         cookie = visitor_cookie(site.url, SLUG)
@@ -131,7 +128,6 @@ def test_answers_that_are_being_given_are_handed_over(tmp_path: Path):
     assert stored == {"runs": [["queued", ""], ["queued", ""]], "answers": 0}
 
 
-@pytest.mark.xdist_group("site")
 def test_a_server_with_nothing_to_do_stops_at_once_although_it_is_watched(tmp_path: Path):
     # Where there is nothing to wait for, ten minutes of grace are as good as none.
     with serving(tmp_path, "tests.site.patient_site") as (site, process, _):
