@@ -19,7 +19,7 @@ def test_modules_that_share_something_are_one_group() -> None:
     }
     assert {groups[module] for module in modules if module.startswith("tests/dial/")} == {"dial"}
     assert groups["tests/test_groups.py"] == "test_groups.py"
-    assert sorted(modules, key=place_of)[0].startswith("tests/browser/")
+    assert min(modules, key=place_of).startswith("tests/browser/")
 
 
 @pytest.mark.parametrize("number", range(4))
