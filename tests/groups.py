@@ -49,6 +49,6 @@ def place_of(path: str) -> int:
     return next((n for n, name in enumerate(LONG) if group.startswith(name)), len(LONG))
 
 
-class GroupScheduling(LoadScopeScheduling):
+class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     def _split_scope(self, nodeid: str) -> str:
         return group_of(nodeid.partition("::")[0])
