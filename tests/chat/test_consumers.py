@@ -577,7 +577,8 @@ async def test_an_answer_is_unread_until_somebody_looks_at_it():
         here, there = [await on.visitor.tab(on.hub) for _ in range(2)]
         watched = await here.ask("Count.")
         left = await there.ask("Count.")
-        await there.open(watched)
+        await there.send_json_to({"type": "open", "conversation": watched, "after": 0})
+        await there.until("conversation.opened")  # frames of the other run may come before
         on.model.put(None, None)
         await here.until_over()
         await settled(on.hub)
