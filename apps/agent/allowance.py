@@ -17,7 +17,7 @@ class Allowance:
     """How much the models of one run may still say: an endless answer must not fill the memory.
 
     Text, reasoning and tool calls share the `most` characters, of which `left` are left; below
-    zero, the answer had more. AttachedFiles and state have `data` characters of JSON.
+    zero, the answer had more. Attachments and state have `data` characters of JSON.
     """
 
     most: int = MOST_CHARACTERS

@@ -1,4 +1,4 @@
-"""AttachedFiles for the model that drives an application.
+"""Attachments for the model that drives an application.
 
 Two capabilities, since their steps have different places in `settings.CAPABILITIES`: the
 attachments that every model sees, and contents on demand where an application wants them.
@@ -96,7 +96,7 @@ async def content_offer(
             "types of attachments it takes (input_attachment_types), so none can be shown to it on "
             "demand."
         )
-        issue = InitializationIssue(problem, section="AttachedFiles", is_hard=False)
+        issue = InitializationIssue(problem, section="Attachments", is_hard=False)
         return Contribution(issues=(issue,))
     found = await available(manifest, opening)
     return ContentOffer(strategy, info, found.entries)

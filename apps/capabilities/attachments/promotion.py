@@ -1,4 +1,4 @@
-"""AttachedFiles with an external address or data become files of the user."""
+"""Attachments with an external address or data become files of the user."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from apps.workspace.stored_files import FileInfo
 STATE = "promoted_attachments"
 """Key of an address → path of its file, so that the next request does not fetch it again."""
 MOST = 50
-"""AttachedFiles of one conversation that are fetched."""
+"""Attachments of one conversation that are fetched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,4 +133,4 @@ def issues(
 ) -> Iterator[InitializationIssue]:
     for url, problem in problems.items():
         name = one_line(given[url].title) or shown(url)
-        yield InitializationIssue(f"{name!r}: {problem}", section="AttachedFiles", is_hard=False)
+        yield InitializationIssue(f"{name!r}: {problem}", section="Attachments", is_hard=False)

@@ -98,7 +98,7 @@ def notes(
 
 
 def in_parts(messages: Sequence[Message], kept: Kept, problems: Mapping[str, str]) -> list[Message]:
-    """AttachedFiles of tools follow after the results of all calls of the same answer."""
+    """Attachments of tools follow after the results of all calls of the same answer."""
     seen: list[Message] = []
     brought: list[Part] = []
     for place, message in enumerate(messages):

@@ -1,4 +1,4 @@
-"""AttachedFiles that the model adds to its answer by their addresses."""
+"""Attachments that the model adds to its answer by their addresses."""
 
 import mimetypes
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ TITLE = "title"
 ANY_TYPE = "*/*"
 """DIAL's type for a link that was not fetched."""
 MOST_ADDED = 50
-"""AttachedFiles of one answer."""
+"""Attachments of one answer."""
 ADDED = Key[set[str]]("added_attachments")
 POSSIBLE = "Possible are paths of files (files/…), http(s) URLs and data: URIs."
 TOOL_NAME = "internal_representation_add_attachment"

@@ -225,7 +225,7 @@ async def test_a_deployment_that_does_not_say_what_it_takes_offers_nothing():
 
     assert (names(model), len(seen(model))) == ([], 1)
     assert stage_text(events) == (
-        "#### AttachedFiles\n\n- orchestrator.attachment_strategy: the deployment 'gpt' does not say "
+        "#### Attachments\n\n- orchestrator.attachment_strategy: the deployment 'gpt' does not say "
         "which types of attachments it takes (input_attachment_types), so none can be shown to it "
         "on demand.\n"
     )

@@ -128,7 +128,7 @@ async def test_what_cannot_be_fetched_is_told_to_all_and_the_turn_goes_on(page, 
     assert message == Message(
         "user", f"Look{told(GIVEN)}\n[The attachment 'My cat' cannot be shown: {problem}]"
     )
-    assert stage_text(events) == f"#### AttachedFiles\n\n- 'My cat': {problem}\n"
+    assert stage_text(events) == f"#### Attachments\n\n- 'My cat': {problem}\n"
     closed = [event.failed for event in events if isinstance(event, StageClosed)]
     assert closed == [False]
     assert isinstance(events[-1], Finished)
@@ -141,7 +141,7 @@ async def test_the_policy_of_the_installation_is_told(settings: Any):
 
     assert net.asked == []
     assert stage_text(events) == (
-        "#### AttachedFiles\n\n- 'My cat': External URL fetching is disabled by operator policy "
+        "#### Attachments\n\n- 'My cat': External URL fetching is disabled by operator policy "
         "(EXTERNAL_URL_FETCH_ENABLED).\n"
     )
 

@@ -22,7 +22,7 @@ from apps.capabilities.wrappers.texts import one_line
 from apps.errors import FileRefused
 
 MOST_PRODUCED = 10
-"""AttachedFiles of one call; more would bury the answer."""
+"""Attachments of one call; more would bury the answer."""
 
 
 def sandbox_engine() -> Engine:
