@@ -31,8 +31,9 @@ from apps.agent.events import (
     Usage,
 )
 from apps.agent.growing_calls import GrowingCalls
+from apps.agent.growing_thoughts import GrowingThoughts
 from apps.agent.ledger import WAITING
-from apps.agent.messages import Attachment, Message, Thoughts, ToolCall
+from apps.agent.messages import Attachment, Message
 from apps.agent.model import (
     Delta,
     Finish,
@@ -94,10 +95,7 @@ class Assembly:
         self.text: list[str] = []
         self.first_text_at: float | None = None
         """By the monotonic clock."""
-        self.thoughts: list[str] = []
-        self.thoughts_name = ""
-        """The service's name for reasoning; "" if it sends none."""
-        self.thought_parts: dict[str, str] = {}
+        self.thoughts = GrowingThoughts()
         self.calls = GrowingCalls()
         self.attachments: list[Attachment] = []
         self.annotations: list[Mapping[str, Any]] = []
@@ -110,7 +108,7 @@ class Assembly:
     @property
     def has_begun(self) -> bool:
         return bool(self.text or self.calls or self.has_shown or self.finish_reason) or (
-            bool(self.thoughts or self.thought_parts) or self.usage is not None
+            bool(self.thoughts) or self.usage is not None
         )
 
     def feed(self, delta: Delta) -> None:
@@ -141,9 +139,9 @@ class Assembly:
                 self.say(RefusalDelta(self.allowance.fitting(text)))
             case ReasoningDelta():
                 self.feed_reasoning(delta)
-            case ThoughtPart(name, text):
-                self.allowance.take_data(text)
-                self.thought_parts[name] = text
+            case ThoughtPart():
+                self.allowance.take_data(delta.text)
+                self.thoughts.take(delta)
             case UntrustedRead(source):
                 self.taint.add(source)
             case ToolCallDelta():
@@ -220,13 +218,10 @@ class Assembly:
             self.emit(TextDelta(self.lead))
 
     def feed_reasoning(self, delta: ReasoningDelta) -> None:
-        text = delta.text
-        if text or not self.thoughts_name:
-            self.thoughts_name = delta.name
-        if not text:
+        self.thoughts.feed(delta)
+        if not (text := delta.text):
             return
         self.allowance.left -= len(text)
-        self.thoughts.append(text)
         if self.stages is not None:
             self.is_speaking = False
             self.stages.think(self.allowance.fitting(text))
@@ -272,18 +267,11 @@ class Assembly:
             "".join(self.text),
             tool_calls=calls,
             attachments=tuple(self.attachments),
-            thoughts=self.kept_thoughts(model, calls),
+            thoughts=self.thoughts.complete(model, has_calls=bool(calls)),
             model_state=self.state,
         )
         reason = self.finish_reason or "stop"
         return Reply(message, reason, self.spent(model), tuple(self.annotations))
-
-    def kept_thoughts(self, model: str, calls: Sequence[ToolCall]) -> Thoughts | None:
-        """Text alone is wanted back of answers with calls, parts are of any."""
-        parts = self.thought_parts
-        if not parts and calls and self.thoughts_name:
-            parts = {self.thoughts_name: "".join(self.thoughts)}
-        return Thoughts(parts, model) if parts else None
 
     def spent(self, model: str) -> tuple[ModelUsage, ...]:
         """The usage by model, entries without a name under `model`; () if none was reported."""

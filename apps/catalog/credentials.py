@@ -12,7 +12,8 @@ from apps.catalog.plain_credentials import PlainCredential, plain_credentials
 from apps.manifest.credentials import Place, credential_places
 from apps.manifest.problems import Problem
 from apps.manifest.servers import servers_of
-from apps.workspace.local.models import Deployment, Secret, service_address
+from apps.workspace.local.deployment import service_address
+from apps.workspace.local.models import Deployment, Secret
 from apps.workspace.local.stored_secrets import find_all, server_problem, unknown_secret
 
 TYPE_AGAIN = "The key was stored for another server. Type it again, or remove it."

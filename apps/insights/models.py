@@ -3,6 +3,8 @@
 No row has a word of what was said, of arguments, of results or of errors.
 """
 
+from typing import Any
+
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 
@@ -140,7 +142,11 @@ class SummedDay(models.Model):
         return str(self.day)
 
 
-NOT_NEGATIVE = [MinValueValidator(0)]
+AMOUNT: dict[str, Any] = {
+    "max_digits": 14,
+    "decimal_places": 6,
+    "validators": [MinValueValidator(0)],
+}
 
 
 class Price(Versioned):
@@ -152,39 +158,29 @@ class Price(Versioned):
         max_length=3, default="USD", validators=[RegexValidator("^[A-Z]{3}$", "Such as USD.")]
     )
     input = models.DecimalField(
-        max_digits=14,
-        decimal_places=6,
-        validators=NOT_NEGATIVE,
+        **AMOUNT,
         default=0,
         help_text="Of a million tokens.",
     )
     cached = models.DecimalField(
-        max_digits=14,
-        decimal_places=6,
-        validators=NOT_NEGATIVE,
+        **AMOUNT,
         null=True,
         blank=True,
         help_text="Of a million that were read from the service's cache; empty: as input.",
     )
     created = models.DecimalField(
-        max_digits=14,
-        decimal_places=6,
-        validators=NOT_NEGATIVE,
+        **AMOUNT,
         null=True,
         blank=True,
         help_text="Of a million that were written to the service's cache; empty: as input.",
     )
     output = models.DecimalField(
-        max_digits=14,
-        decimal_places=6,
-        validators=NOT_NEGATIVE,
+        **AMOUNT,
         default=0,
         help_text="Of a million tokens.",
     )
     per_call = models.DecimalField(
-        max_digits=14,
-        decimal_places=6,
-        validators=NOT_NEGATIVE,
+        **AMOUNT,
         default=0,
         help_text="Of each call that is answered.",
     )

@@ -24,8 +24,8 @@ from apps.console.admin.theme import PasswordInput, Switch
 from apps.console.admin.versioned_form import VersionedForm
 from apps.errors import ModelFailed
 from apps.workspace.embeddings.probe import probe as probe_embedder
+from apps.workspace.local.deployment import BUILT_IN_PROVIDERS, Deployment
 from apps.workspace.local.deployments import read_row
-from apps.workspace.local.models import BUILT_IN_PROVIDERS, Deployment
 from apps.workspace.local.providers import make_chat_model, make_embedder
 from apps.workspace.local.secrets import UnreadableSecret
 from apps.workspace.local.service_models import can_list, models_of_service

@@ -13,7 +13,7 @@ from apps.aged_cache import AgedCache
 from apps.demo.model import SUPPORTED_PARAMETERS as DEMO_PARAMETERS
 from apps.errors import DeploymentNotFound, Unsupported
 from apps.workspace.anthropic.parameters import READ as ANTHROPIC_PARAMETERS
-from apps.workspace.local.models import KEY_VARIABLE, Deployment
+from apps.workspace.local.deployment import KEY_VARIABLE, Deployment
 from apps.workspace.port import DeploymentInfo, DeploymentKind, McpEndpoint
 from apps.workspace.responses.parameters import SUPPORTED as RESPONSES_PARAMETERS
 from apps.workspace.services.static_tools import with_neutral_tools

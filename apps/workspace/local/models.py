@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from django.conf import settings
@@ -15,6 +14,7 @@ from apps.workspace.egress.headers import header_value_problem
 from apps.workspace.local.corpus import Corpus as Corpus
 from apps.workspace.local.corpus import CorpusChunk as CorpusChunk
 from apps.workspace.local.corpus import CorpusDocument as CorpusDocument
+from apps.workspace.local.deployment import Deployment as Deployment
 from apps.workspace.local.remembered import MemoryCollection as MemoryCollection
 from apps.workspace.local.remembered import MemoryMerge as MemoryMerge
 from apps.workspace.local.remembered import MemorySettings as MemorySettings
@@ -25,125 +25,6 @@ from apps.workspace.local.tool_accounts import RegisteredClient as RegisteredCli
 from apps.workspace.local.tool_accounts import ToolAccount as ToolAccount
 from apps.workspace.local.tool_description import ToolDescription as ToolDescription
 from apps.workspace.versions import Versioned
-
-KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_(API_KEY|TOKEN)")
-
-
-def validate_key_variable(name: str) -> None:
-    # Only variables that are named as keys may be sent out: never, say, the SECRET_KEY.
-    if not KEY_VARIABLE.fullmatch(name):
-        raise ValidationError(
-            "%(name)s is not the name of an environment variable with a key; "
-            "write one in capitals that ends in _API_KEY or _TOKEN.",
-            params={"name": repr(name)},
-        )
-
-
-class Deployment(Versioned):
-    """A model: its service, its name there, its features."""
-
-    class Kind(models.TextChoices):
-        CHAT = "chat", "Chat: writes answers"
-        EMBEDDING = "embedding", "Embedding: makes vectors of texts"
-        IMAGE = "image", "Image: makes pictures"
-
-    class Provider(models.TextChoices):
-        OPENAI = "openai", "OpenAI-compatible service"
-        ANTHROPIC = "anthropic", "Anthropic"
-        RESPONSES = "openai_responses", "OpenAI Responses"
-        DEMO = "demo", "Built-in demo model (needs no key)"
-        MINILM = "minilm", "Built-in embedding model (needs no key)"
-
-    deployment_id = models.CharField(
-        max_length=100,
-        unique=True,
-        validators=[RegexValidator(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")],
-        help_text="What manifests write in orchestrator.deployment.deployment_id.",
-    )
-    display_name = models.CharField(max_length=200)
-    description = models.TextField(blank=True)
-    kind = models.CharField(
-        max_length=20,
-        choices=Kind.choices,
-        default=Kind.CHAT,
-        help_text="Only chat models drive applications; image models are for tools.",
-    )
-    provider = models.CharField(max_length=20, choices=Provider.choices, default=Provider.OPENAI)
-    base_url = models.URLField(
-        blank=True,
-        max_length=500,
-        help_text="Up to and with the version, such as https://api.example.com/v1. Empty for the "
-        "public address of Anthropic and of OpenAI Responses.",
-    )
-    model_name = models.CharField(
-        max_length=200, blank=True, help_text="The model's name at the service."
-    )
-    api_key = SecretField(blank=True, default="")
-    api_key_env = models.CharField(
-        "API key variable",
-        max_length=100,
-        blank=True,
-        validators=[validate_key_variable],
-        help_text="Name of an environment variable with the key; used when no key is stored.",
-    )
-    features = models.JSONField(default=dict, blank=True)
-    input_attachment_types = models.JSONField(default=list, blank=True)
-    context_window = models.PositiveIntegerField(null=True, blank=True, help_text="In tokens.")
-    parameters = models.JSONField(
-        default=dict, blank=True, help_text="Request parameters that apply by default."
-    )
-    is_enabled = models.BooleanField("enabled", default=True)
-    imported_hash = models.CharField(max_length=64, blank=True, editable=False)
-    created_at = models.DateTimeField(auto_now_add=True)
-    updated_at = models.DateTimeField(auto_now=True)
-
-    class Meta:
-        ordering = ("display_name",)
-
-    def __str__(self) -> str:
-        return self.display_name or self.deployment_id
-
-    @property
-    def address(self) -> str:
-        return service_address(self.provider, self.base_url)
-
-    def clean(self) -> None:
-        problems = {}
-        if self.provider == self.Provider.OPENAI and not self.base_url:
-            problems["base_url"] = "An OpenAI-compatible service needs its address."
-        kinds = PROVIDER_KINDS.get(self.provider, (self.kind,))
-        if self.kind not in kinds:
-            name = self.Provider(self.provider).label
-            possible = " or ".join(repr(self.Kind(kind).label) for kind in kinds)
-            problems["kind"] = f"{name}: choose the kind {possible}."
-        for name in ("features", "parameters"):
-            if not isinstance(getattr(self, name), dict):
-                problems[name] = 'Write a JSON object, such as {} or {"temperature": 0}.'
-        kinds = self.input_attachment_types
-        if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
-            problems["input_attachment_types"] = 'Write a JSON list, such as [] or ["image/*"].'
-        if problems:
-            raise ValidationError(problems)
-
-
-PROVIDER_KINDS: Mapping[str, Sequence[str]] = {
-    Deployment.Provider.ANTHROPIC: (Deployment.Kind.CHAT,),
-    Deployment.Provider.RESPONSES: (Deployment.Kind.CHAT,),
-    Deployment.Provider.DEMO: (Deployment.Kind.CHAT, Deployment.Kind.IMAGE),
-    Deployment.Provider.MINILM: (Deployment.Kind.EMBEDDING,),
-}
-"""Of the providers that do not have all kinds."""
-BUILT_IN_PROVIDERS = frozenset({Deployment.Provider.DEMO, Deployment.Provider.MINILM})
-"""They are part of this server and need no key."""
-ADDRESSES: Mapping[str, str] = {
-    Deployment.Provider.ANTHROPIC: "https://api.anthropic.com/v1",
-    Deployment.Provider.RESPONSES: "https://api.openai.com/v1",
-}
-"""Of the vendors, for deployments without a base URL."""
-
-
-def service_address(provider: str, base_url: str) -> str:
-    return base_url or ADDRESSES.get(provider, "")
 
 
 class Secret(Versioned):
