@@ -139,6 +139,7 @@ class PageReader:
             [Message("system", TASK), self.question(number, picture)],
             parameters=self.info.defaults,
             taint=self.opening.taint,
+            meter=self.opening.meter,
         )
         assembly = Assembly(silent, allowance=Allowance(PAGE_CHARACTERS))
         retries = RetryPolicy(ONCE if self.info.is_application else BACKOFF)

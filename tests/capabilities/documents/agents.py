@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Emit
+from apps.agent.meter import NO_METER, Meter
 from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Spend, Tool, ToolResult, ignore_usage
 from apps.capabilities.documents.capability import documents
@@ -134,6 +135,7 @@ class Desk:
         caller: Caller = CALLER,
         spend: Spend = ignore_usage,
         state: Mapping[str, Any] = {},
+        meter: Meter = NO_METER,
         **wanted: Any,
     ) -> AsyncIterator[Run]:
         features = {"documents": {"enabled": True, **wanted}, "timestamp": None}
@@ -142,7 +144,7 @@ class Desk:
         assert opener is not None
         loading = Loading(rules_of(given))
         opening = Opening(
-            self.workspace(caller), caller, silent, state, loading=loading, spend=spend
+            self.workspace(caller), caller, silent, state, loading=loading, spend=spend, meter=meter
         )
         async with opener(opening) as found:
             yield Run(opening, found.tools, found.instructions)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from apps.agent.events import Event, ModelUsage
+from apps.agent.meter import ModelCallReport, Unmetered
 from apps.agent.model import Delta, ModelRequest
 from apps.capabilities.documents import scans
 from apps.capabilities.documents.cache import cache
@@ -72,6 +73,25 @@ async def test_the_pages_of_a_scan_are_read_one_by_one_and_cited(desk: Desk):
     assert (task.role, task.text, desk.eyes.asked[0].tools) == ("system", TASK, ())
     (picture,) = page.attachments
     assert (picture.type, b64decode(picture.data or "")[:8]) == ("image/png", SIGNATURE)
+
+
+async def test_each_page_is_a_call_that_is_counted(desk: Desk):
+    desk.eyes = Eyes({1: "Dogs stay free.", 2: refusing()})
+    path = await desk.keep("scan.pdf", pdf("", ""), "application/pdf")
+    meter = Heard()
+
+    async with desk.run(meter=meter, **SEEN) as run:
+        await run.read(path)
+
+    assert sorted(meter.calls) == [("eyes", ""), ("eyes", "status 400")]
+
+
+class Heard(Unmetered):
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str]] = []
+
+    def model_called(self, report: ModelCallReport) -> None:
+        self.calls.append((report.deployment, report.error))
 
 
 async def test_a_service_without_attachments_is_sent_parts(desk: Desk):
