@@ -22,6 +22,7 @@ def test_modules_that_share_something_are_one_group() -> None:
     assert min(modules, key=place_of).startswith("tests/browser/")
 
 
+@pytest.mark.skipif("PYTEST_XDIST_WORKER" not in os.environ, reason="There is one process.")
 @pytest.mark.parametrize("number", range(4))
 def test_a_module_stays_in_its_process(number: int, tmp_path_factory: pytest.TempPathFactory):
     shared = tmp_path_factory.getbasetemp().parent
