@@ -15,6 +15,7 @@ from apps.agent.events import (
     Finished,
     InteractionRequested,
     ModelUsage,
+    Noticed,
     Reasoning,
     RefusalDelta,
     Spent,
@@ -180,6 +181,9 @@ class Assembly:
                 self.take_usage(usage)
             case TurnRestarted():
                 self.restart(delta)
+            case Noticed(notice_id, text):
+                prefix = self.stages.prefix if self.stages is not None else ""
+                self.emit(Noticed(f"{prefix}{notice_id}", text))
             case InteractionRequested():
                 self.emit(delta)
             case Finish(reason):

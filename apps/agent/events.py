@@ -137,6 +137,17 @@ class AnnotationAdded:
 
 
 @dataclass(frozen=True, slots=True)
+class Noticed:
+    """What the person should know of how the answer came about, in one plain sentence.
+
+    `notice_id` is unique in the run; a run that goes on elsewhere may say it again.
+    """
+
+    notice_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCallsRequested:
     """The model called tools of the client: the run ends, and the client has to run them."""
 
@@ -200,6 +211,7 @@ Event = (
     | StageClosed
     | AttachmentAdded
     | AnnotationAdded
+    | Noticed
     | ToolCallsRequested
     | TurnRestarted
     | InteractionRequested

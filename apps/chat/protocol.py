@@ -11,6 +11,7 @@ from apps.agent.events import (
     AttachmentAdded,
     Finished,
     InteractionRequested,
+    Noticed,
     Reasoning,
     RefusalDelta,
     Spent,
@@ -50,6 +51,7 @@ SSE_NAMES = {
     "stage.closed": "AIToolCallCompleted",
     "attachment.added": "AIAttachmentAdded",
     "annotation.added": "AIAnnotationAdded",
+    "notice.added": "AINoticeAdded",
     "run.status": "AITaskStatusChanged",
     "message.added": "AIMessageComplete",
     "message.complete": "AIMessageComplete",
@@ -83,6 +85,8 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
             return {"type": "attachment.added", "attachment": attachment_to_dict(attachment)}
         case AnnotationAdded(annotation):
             return {"type": "annotation.added", "annotation": dict(annotation)}
+        case Noticed(notice, text):
+            return {"type": "notice.added", "notice": notice, "text": text}
         case TurnRestarted(text, attachments, annotations):
             return {
                 "type": "answer.restarted",

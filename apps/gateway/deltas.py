@@ -10,6 +10,7 @@ from apps.agent.events import (
     Event,
     Finished,
     InteractionRequested,
+    Noticed,
     Reasoning,
     RefusalDelta,
     Spent,
@@ -77,6 +78,8 @@ class DeltaWriter:
                 return {"custom_content": {"attachments": [item]}}
             case AnnotationAdded(annotation):
                 return {"custom_fields": {"annotations": [annotation]}}
+            case Noticed(_, text):
+                return self.notice(text)
             case ToolCallsRequested(calls):
                 written = [{"index": next(self.calls), **call_to_dict(call)} for call in calls]
                 return {"content": None, "tool_calls": written}
@@ -103,6 +106,13 @@ class DeltaWriter:
         self.stages[stage_id] = next(self.stage_indexes)
         self.stage_attachments.pop(stage_id, None)
         return self.stage(stage_id, name=title, **nested)
+
+    def notice(self, text: str) -> Delta:
+        """A stage without content, whose name is the notice."""
+        index = next(self.stage_indexes)
+        return {
+            "custom_content": {"stages": [{"index": index, "name": text, "status": "completed"}]}
+        }
 
     def stage(self, stage_id: str, status: str | None = None, /, **fields: Any) -> Delta | None:
         index = self.stages.get(stage_id)

@@ -77,6 +77,7 @@ NAMES: Mapping[str, type[Any]] = {
     "stage_closed": said.StageClosed,
     "attachment": said.AttachmentAdded,
     "annotation": said.AnnotationAdded,
+    "notice": said.Noticed,
     "restarted": said.TurnRestarted,
     "interaction": said.InteractionRequested,
     "spent": said.Spent,

@@ -331,6 +331,23 @@ def test_a_lost_connection_is_told_and_what_was_missed_arrives_once(
     assert socket.asked() == ["Count"]
 
 
+def test_a_notice_stands_where_it_was_said_and_only_once(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    question(chat).fill("Go")
+    question(chat).press("Enter")
+    told = "B answered, because A was overloaded."
+    socket.say(type="notice.added", notice="fallback", text=told)
+    socket.write("Here it is.")
+    socket.say(type="notice.added", notice="fallback", text=told)
+
+    expect(chat.locator("chat-answer .notice")).to_have_text([told])
+    expect(chat.locator("#said")).to_have_text(told)
+    socket.end()
+    expect(chat.locator("chat-answer .notice")).to_have_text([told])
+    expect(chat.get_by_text("Here it is.")).to_be_visible()
+
+
 def test_a_question_that_nobody_confirmed_is_sent_again_with_its_id(
     chat: Page, socket: ScriptedSocket
 ) -> None:

@@ -11,6 +11,7 @@ from apps.agent.events import (
     AttachmentAdded,
     Finished,
     InteractionRequested,
+    Noticed,
     Reasoning,
     RefusalDelta,
     Spent,
@@ -52,6 +53,7 @@ FRAMES: list[tuple[StreamEvent, dict[str, Any] | None]] = [
         AnnotationAdded({"id": "a", "n": [1]}),
         {"type": "annotation.added", "annotation": {"id": "a", "n": [1]}},
     ),
+    (Noticed("n", "B answered."), {"type": "notice.added", "notice": "n", "text": "B answered."}),
     (Spent(Usage(1, 2)), None),
     (RefusalDelta("No."), {"type": "message.delta", "text": "No."}),
     (

@@ -11,6 +11,7 @@ from apps.agent.events import (
     Event,
     Finished,
     ModelUsage,
+    Noticed,
     Reasoning,
     RefusalDelta,
     Spent,
@@ -47,11 +48,13 @@ RUN: list[Event] = [
     TextDelta('C "now"\n'),
     AttachmentAdded(NOTE),
     AnnotationAdded({"id": "a", "pages": [1]}),
+    Noticed("fallback", "B answered."),
     StateSaved({"tool_execution_history": [{"role": "tool", "content": "12"}], "k": {"n": [1]}}),
     Finished("stop", USAGE),
 ]
 
 
+ANSWERED_BY = Noticed("fallback", "B answered.")
 THINKING: list[Event] = [
     StageOpened("t1", "Thinking", is_reasoning=True),
     Reasoning("t1", "First "),
@@ -182,6 +185,14 @@ def test_an_annotation_leaves_as_it_came():
     (delta,) = deltas([AnnotationAdded({"id": "a", "pages": [1]})])
 
     assert delta == {"custom_fields": {"annotations": [{"id": "a", "pages": [1]}]}}
+
+
+def test_a_notice_leaves_as_a_stage_of_its_own():
+    opened, notice, closed = deltas([StageOpened("a", "Search"), ANSWERED_BY, StageClosed("a", 1)])
+
+    told = {"index": 1, "name": "B answered.", "status": "completed"}
+    assert notice == {"custom_content": {"stages": [told]}}
+    assert [delta["custom_content"]["stages"][0]["index"] for delta in (opened, closed)] == [0, 0]
 
 
 def test_what_a_failed_run_cost_leaves_with_its_state_before_the_error(settings):

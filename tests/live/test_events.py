@@ -34,6 +34,7 @@ KEPT: list[StreamEvent] = [
     said.StageClosed("a", 1.5, failed=True, excused=True),
     said.AttachmentAdded(CHART),
     said.AnnotationAdded({"id": "a", "n": [1]}),
+    said.Noticed("fallback", "B answered, because A was overloaded."),
     said.TurnRestarted("So far", (CHART,), ({"id": "a"},)),
     said.InteractionRequested(Interaction("t:1:0:c", "approval", {"tool": "rm"}), 12.5),
     said.Spent(Usage(1, 2, (ModelUsage("m", 1, 2),))),

@@ -11,6 +11,7 @@ from apps.agent.events import (
     Finished,
     InteractionRequested,
     ModelUsage,
+    Noticed,
     Reasoning,
     RefusalDelta,
     Spent,
@@ -51,6 +52,8 @@ class Relay:
                 self.invocation.stage.write(text)
                 self.attachments += attachments
                 self.annotations += annotations
+            case Noticed(notice_id, text):
+                self.invocation.emit(Noticed(f"{self.invocation.id}-{notice_id}", text))
             case InteractionRequested():
                 self.invocation.emit(event)
             case AttachmentAdded(attachment):

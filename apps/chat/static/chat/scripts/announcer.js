@@ -41,6 +41,7 @@ export class Announcer {
     else if (isCall(event)) return; // its step tells what came of it
     else if (event.type === "interaction.requested") this.#asked(event.asked);
     else if (event.type === "interaction.resolved") this.say(outcomeText({ ...event, resolved: event }));
+    else if (event.type === "notice.added") this.say(event.text);
     else if (event.type === "stage.opened") this.#titles.set(key(event), event.title);
     else if (event.type === "stage.closed") this.#closed(event);
   }

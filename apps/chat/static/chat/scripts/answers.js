@@ -17,8 +17,10 @@ import { askPerson, resolve } from "./interactions.js";
  * @property {Step[]} children
  * @property {boolean} unfolded
  *
+ * @typedef {{kind: "notice", id: string, text: string}} Notice
+ *
  * @typedef {{kind: "text", text: string} | {kind: "steps", steps: Step[]}
- *   | {kind: "interaction", interaction: Interaction}} Part
+ *   | {kind: "interaction", interaction: Interaction} | Notice} Part
  *
  * @typedef {object} Answer
  * @property {"assistant"} role
@@ -66,6 +68,8 @@ export function change(answer, event) {
     case "annotation.added":
       answer.annotations.push(event.annotation);
       return;
+    case "notice.added":
+      return notice(answer, event.notice, event.text);
     case "run.continued":
       answer.continued = true;
       return;
@@ -117,6 +121,13 @@ function restart(answer, { text, attachments, annotations }) {
     }
     answer.parts = answer.parts.filter((part) => part.kind !== "text" || part.text);
   }
+}
+
+/** @param {Answer} answer @param {string} id @param {string} text */
+function notice(answer, id, text) {
+  const known = answer.parts.find((part) => part.kind === "notice" && part.id === id);
+  if (known?.kind === "notice") known.text = text;
+  else answer.parts.push({ kind: "notice", id, text });
 }
 
 /** @param {Answer} answer @param {string} text */

@@ -49,6 +49,7 @@
  * @typedef {Sequenced & {type: "stage.closed", stage: string, failed: boolean, seconds: number}} StageClosed
  * @typedef {Sequenced & {type: "attachment.added", attachment: Attachment}} AttachmentAdded
  * @typedef {Sequenced & {type: "annotation.added", annotation: Annotation}} AnnotationAdded
+ * @typedef {Sequenced & {type: "notice.added", notice: string, text: string}} NoticeAdded
  * @typedef {Sequenced & {type: "run.continued"}} RunContinued
  * @typedef {Sequenced & {type: "answer.restarted", text: string, attachments: Attachment[],
  *   annotations: Annotation[]}} AnswerRestarted
@@ -62,7 +63,7 @@
  * @typedef {Sequenced & {type: "message.complete", message: StoredMessage}} MessageComplete
  *
  * @typedef {MessageAdded | StatusChanged | MessageDelta | StageOpened | StageDelta | StageClosed
- *   | AttachmentAdded | AnnotationAdded | RunContinued | AnswerRestarted | InteractionRequested
+ *   | AttachmentAdded | AnnotationAdded | NoticeAdded | RunContinued | AnswerRestarted | InteractionRequested
  *   | InteractionResolved | RunError | MessageComplete} Event
  * @typedef {Opened | Refusal | QueueChanged | ListChanged | Event} Frame
  */
