@@ -21,6 +21,7 @@
   - CallsItself               an application stands below itself, or too many below each other
   - StepLimitReached          the model kept calling tools
   - Stopped                   a tool failed, and a fallback strategy or the lack of one ended the run
+  - RateLimitReached          so many requests or tokens were used in the last minute
   - TooManyRuns               as many requests are being answered as may be at once
   - Refused                   the page asked for something that cannot be done; `code` says why
   - RunAbandoned              the process that worked on a run is gone
@@ -35,6 +36,7 @@
 * EgressRefused               an address that may not be contacted
 """
 
+from math import ceil
 from typing import Literal
 
 GENERIC = (
@@ -259,6 +261,18 @@ class TooManyRuns(QuickAppError):
 
     def __init__(self, text: str) -> None:
         super().__init__(f"{text} Please try again in a moment.")
+
+
+class RateLimitReached(QuickAppError):
+    """So many as `most` of a `kind`, requests or tokens, are in a minute; seconds until there is room."""
+
+    code = "rate_limit_exceeded"
+
+    def __init__(self, text: str, kind: str, most: int, seconds: float) -> None:
+        self.kind = kind
+        self.most = most
+        self.retry_after = max(1, ceil(seconds))
+        super().__init__(f"{text} Please try again in {self.retry_after} s.")
 
 
 class Refused(QuickAppError):

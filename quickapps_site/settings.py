@@ -682,6 +682,16 @@ RUNS_PER_APPLICATION = env.integer("RUNS_PER_APPLICATION", 2_000, least=1, also=
 """Of the page over all processes; and as many over the gateway, counted as above."""
 RUNS_PER_PROCESS = env.integer("RUNS_PER_PROCESS", 2_000, least=1, also=0)
 """Of all doors. The page's are queued then, the gateway's are refused; zero is no limit, as above."""
+PERSON_REQUESTS_PER_MINUTE = env.integer("PERSON_REQUESTS_PER_MINUTE", 0, least=0)
+"""Questions of one person, over all processes where there is Redis, else in each. Zero is no limit."""
+PERSON_TOKENS_PER_MINUTE = env.integer("PERSON_TOKENS_PER_MINUTE", 0, least=0)
+"""Of questions and answers; further questions are refused."""
+KEY_REQUESTS_PER_MINUTE = env.integer("KEY_REQUESTS_PER_MINUTE", 0, least=0)
+"""The same for an API key that has no limit of its own, and for a caller of DIAL Core's."""
+KEY_TOKENS_PER_MINUTE = env.integer("KEY_TOKENS_PER_MINUTE", 0, least=0)
+APPLICATION_REQUESTS_PER_MINUTE = env.integer("APPLICATION_REQUESTS_PER_MINUTE", 0, least=0)
+"""Of all callers of an application whose manifest has no limit of its own."""
+APPLICATION_TOKENS_PER_MINUTE = env.integer("APPLICATION_TOKENS_PER_MINUTE", 0, least=0)
 CHAT_UPLOAD_TYPES = env.words("CHAT_UPLOAD_TYPES")
 """Types of files, such as `image/*`, that the page takes; empty means all."""
 CHAT_SCRIPTS = env.words("CHAT_SCRIPTS")

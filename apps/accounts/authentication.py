@@ -32,7 +32,7 @@ async def authenticate(scope: Mapping[str, Any]) -> Caller:
         raise NotAuthenticated
     # One of our keys is useless elsewhere, so it is not passed on.
     bearer = sent.bearer if sent.api_key and sent.bearer != sent.api_key else ""
-    who = Caller(f"key-{holder.prefix}", "key", scope=holder.scope)
+    who = Caller(f"key-{holder.prefix}", "key", **holder.limits)
     return with_headers(sent, who, bearer=bearer)
 
 
@@ -49,10 +49,8 @@ def claimed(scope: Mapping[str, Any]) -> Caller | None:
 
 
 def with_headers(sent: SenderHeaders, who: Caller, *, bearer: str) -> Caller:
-    return Caller(
-        who.bucket,
-        who.kind,
-        scope=who.scope,
+    return replace(
+        who,
         locale=sent.locale,
         client_channel=sent.client_channel,
         bearer=bearer,

@@ -33,6 +33,9 @@ class Caller:
     locale: str = "en"
     timezone: str = ""
     """The IANA name of the user's time zone, "" if it is not known."""
+    requests_per_minute: int | None = None
+    """The caller's own limits; None: as the installation says, 0: none."""
+    tokens_per_minute: int | None = None
     surface: Surface = ""
     client_channel: str = ""
     appdata: str = ""

@@ -9,9 +9,10 @@ import hashlib
 import logging
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import cast
+from typing import Any, cast
 
 from channels.db import database_sync_to_async
 from django.utils import timezone
@@ -34,6 +35,14 @@ class KeyHolder:
     prefix: str
     scope: frozenset[int] | None
     expires_at: datetime | None
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+
+    @property
+    def limits(self) -> Mapping[str, Any]:
+        """The fields of a `Caller` that say what the key may do."""
+        names = ("scope", "requests_per_minute", "tokens_per_minute")
+        return {name: getattr(self, name) for name in names}
 
 
 _kept = AgedCache[bytes, KeyHolder](MOST_KEPT_KEYS)
@@ -72,7 +81,8 @@ def find_holder_of(prefix: str) -> KeyHolder | None:
 def holder_of(row: ApiKey) -> KeyHolder:
     applications = frozenset(row.applications.values_list("pk", flat=True))
     scope = applications if applications or row.is_limited else None
-    return KeyHolder(row.prefix, scope, row.expiry_date)
+    rates = row.requests_per_minute, row.tokens_per_minute
+    return KeyHolder(row.prefix, scope, row.expiry_date, *rates)
 
 
 def note_use(prefix: str, now: float) -> None:

@@ -22,6 +22,14 @@ class ApiKey(AbstractAPIKey):
         default=False,
         help_text="May use the chosen applications only, also when none of them is left.",
     )
+    requests_per_minute = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Empty: as for all keys; 0: without a limit."
+    )
+    tokens_per_minute = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="Of the questions and the answers. Empty: as for all keys; 0: without a limit.",
+    )
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta(AbstractAPIKey.Meta):

@@ -71,7 +71,7 @@ def caller_of_run(run: Run) -> Caller:
         holder = find_holder_of(run.bucket.removeprefix("key-"))
         if holder is None:
             raise Refused("no_key", "The key that asked is not valid any more.")
-        return Caller(run.bucket, folder=folder, scope=holder.scope, **run.caller)
+        return Caller(run.bucket, folder=folder, **holder.limits, **run.caller)
     user = run.caller["user_id"]
     if user is not None and not get_user_model().objects.filter(pk=user, is_active=True).exists():
         raise Refused("no_account", "The account that asked is closed.")

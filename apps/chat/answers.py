@@ -30,6 +30,7 @@ from apps.live import leases
 from apps.live.hub import Hub
 from apps.live.models import Run
 from apps.live.notifications import announce_waiting, wake_viewers
+from apps.live.rates import admit, rates_of, spend
 from apps.live.run_record import RunRecord
 from apps.live.supervisor import RunSupervisor
 from apps.runs.requests import RunRequest
@@ -97,7 +98,10 @@ async def ask_or_queue(
     open_workspace: OpenWorkspace,
     sent: Ask,
 ) -> Begun | QueuedMessage:
-    """Ask, or let the message wait where it says so. Raises `Refused`."""
+    """Ask, or let the message wait where it says so. Raises `Refused`, `RateLimitReached`."""
+    rates = rates_of(caller, application)
+    if rates and not await database_sync_to_async(queue.was_taken)(caller, sent.id):
+        await admit(rates)
     conversation = sent.conversation
     if sent.while_running == "refuse" or conversation is None:
         return await ask(hub, caller, application, open_workspace, sent)
@@ -183,7 +187,10 @@ def start(
 
     async def work() -> str | None:
         asked = (application, request, workspace, caller)
-        return (await run(*asked, recorder.emit, supervisor.ledger, progress)).reason
+        try:
+            return (await run(*asked, recorder.emit, supervisor.ledger, progress)).reason
+        finally:
+            spend(rates_of(caller, application), progress.usage)
 
     kept = supervisor.start(work())
     person = person_stream(begun.run.bucket)

@@ -27,6 +27,7 @@ STATUS = {
     "run_going": 409,
     "queue_full": 409,
     "application_deleted": 410,
+    "rate_limit_exceeded": 429,
     "too_many_runs": 429,
     "too_many_streams": 429,
     "application_broken": 500,
@@ -64,7 +65,14 @@ class JsonConsumer(HttpConsumer):
             return caller_of_scope(self.scope)
         holder = await authenticate(self.scope)
         # Nothing else of the request: a process that goes on with the answer has not got it.
-        return Caller(holder.bucket, "key", scope=holder.scope, locale=holder.locale)
+        return Caller(
+            holder.bucket,
+            "key",
+            scope=holder.scope,
+            locale=holder.locale,
+            requests_per_minute=holder.requests_per_minute,
+            tokens_per_minute=holder.tokens_per_minute,
+        )
 
     async def send_json(self, status: int, body: dict[str, Any]) -> None:
         await self.respond(status, to_json(body).encode(), JSON)

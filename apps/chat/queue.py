@@ -24,6 +24,12 @@ AT_ONCE = 50
 """Conversations that one sweep goes on with."""
 
 
+def was_taken(caller: Caller, request: UUID) -> bool:
+    """Whether the same message was sent before, and is answered or queued."""
+    is_asked = Run.objects.filter(bucket=caller.bucket, request=request).exists()
+    return is_asked or mine(caller).filter(request=request).exists()
+
+
 def has_to_wait(conversation: UUID, request: UUID) -> bool:
     """Whether a message has to wait, or waits already because it was sent before."""
     waiting = QueuedMessage.objects.filter(conversation=conversation)

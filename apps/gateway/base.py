@@ -10,7 +10,14 @@ from django.core.validators import slug_re
 from apps.accounts.caller import Caller
 from apps.catalog import access
 from apps.catalog.resolve import ResolvedApplication
-from apps.errors import ApplicationNotFound, BadRequest, NotAuthenticated, QuickAppError
+from apps.errors import (
+    ApplicationNotFound,
+    BadRequest,
+    NotAuthenticated,
+    QuickAppError,
+    RateLimitReached,
+)
+from apps.gateway.rate_headers import headers_of_refusal
 from apps.gateway.refusals import shortened
 from apps.runs.failures import PASSED_ON, WITH_LIMITS, Failure, failure
 from apps.streaming.bodies import BodyTooLarge, BodyTooSlow
@@ -78,6 +85,8 @@ def answer_of(
     if found.retry_after is not None:
         seconds = ceil(min(found.retry_after, MOST_RETRY_SECONDS))
         headers = ((b"retry-after", str(seconds).encode()),)
+    if isinstance(error, RateLimitReached) and not for_core:
+        headers = (*headers, *headers_of_refusal(error))
     return status, error_body(found, status), headers
 
 

@@ -1,6 +1,6 @@
 """The consumer of `POST …/chat/completions`: read, resolve, run, encode."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractContextManager, aclosing, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -19,10 +19,12 @@ from apps.gateway.admission import visit
 from apps.gateway.base import GatewayConsumer, ManyChoices, answer_of
 from apps.gateway.body import Completion
 from apps.gateway.openai_dialect import ignored_header, with_unsupported
+from apps.gateway.rate_headers import headers_of
 from apps.gateway.wire import DONE, ChunkEncoder, error_frame
 from apps.live.answered_calls import claim
 from apps.live.hub import HUB
 from apps.live.places import Places
+from apps.live.rates import Rate, admit, rates_of, spend
 from apps.live.run_summary import RunSummary
 from apps.live.summaries import RunFigures
 from apps.runs.next_message import take_answer
@@ -61,6 +63,7 @@ class CompletionConsumer(GatewayConsumer):
         self.encoder: ChunkEncoder | None = None
         self.is_for_core = False
         self.headers: tuple[Header, ...] = ()
+        self.rates: Sequence[Rate] = ()
 
     async def answer(self) -> None:
         parent = tracing.received(self.scope["headers"])
@@ -86,11 +89,14 @@ class CompletionConsumer(GatewayConsumer):
         application = await visitor.find(self.slug or asked.model or "")
         if asked.n is not None and asked.n > 1:
             raise ManyChoices(application.slug)
+        self.rates = rates_of(visitor.caller, application)
+        rests = await admit(self.rates)
+        self.headers = () if self.is_for_core else headers_of(rests)
         prepared = prepare(application)
         caller = replace(visitor.caller, end_user=asked.end_user)
         workspace = self.open_workspace(caller, application)
         prepared = await with_unsupported(prepared, application, workspace)
-        self.headers = ignored_header(prepared.ignored)
+        self.headers += ignored_header(prepared.ignored)
         events = stream(partial(self.run, application, prepared.request, workspace, caller))
         return events, application.slug, bool(asked.stream)
 
@@ -109,7 +115,10 @@ class CompletionConsumer(GatewayConsumer):
             async with self.places.among_processes(*who):
                 with self.recorded(figures) as progress:
                     asked, ledger = await take_answer(request, application, caller, claim)
-                    await run(application, asked, workspace, caller, emit, ledger, progress)
+                    try:
+                        await run(application, asked, workspace, caller, emit, ledger, progress)
+                    finally:
+                        spend(self.rates, progress.usage)
 
     async def send_completion(self, events: Events, slug: str) -> None:
         completion = Completion(for_core=self.is_for_core)
@@ -153,7 +162,7 @@ class CompletionConsumer(GatewayConsumer):
         if not self.is_for_core:  # OpenAI's clients show the message and nothing else
             body["error"]["message"] = body["error"]["display_message"]
         if not self.is_started or self.encoder is None:
-            await self.send_json(status, body, headers)
+            await self.send_json(status, body, (*headers, *self.headers))
             return
         await self.write(self.encoder.rest() + error_frame(body))
         await self.end(DONE)

@@ -9,14 +9,17 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from apps.accounts.caller import Caller
+from apps.agent.events import ModelUsage
 from apps.errors import DeploymentNotFound, EmbedderNotFound, ModelFailed, ServiceFailed
 from apps.gateway.admission import visit
 from apps.gateway.base import GatewayConsumer, answer_of, hidden
 from apps.gateway.embeddings_requests import EmbeddingsRequest, read
 from apps.gateway.openai_dialect import ignored_header
+from apps.gateway.rate_headers import headers_of
 from apps.gateway.refusals import invalid, shortened
 from apps.insights.meter import Keep, RunMeter
 from apps.live.hub import HUB
+from apps.live.rates import admit, rates_of, spend
 from apps.live.run_summary import RunSummary
 from apps.workspace.embeddings.built_in import DIMENSION, BuiltInEmbedder
 from apps.workspace.embeddings.metered import MeteredEmbedder
@@ -37,18 +40,23 @@ class EmbeddingsConsumer(GatewayConsumer):
         caller = (await visit(self.scope, self.while_connected)).caller
         asked, ignored = read(await self.read_body(settings.GATEWAY_MAX_BODY_BYTES))
         name = self.slug or asked.model or ""
+        rates = rates_of(caller, None)
+        headers = headers_of(await admit(rates))
         embedder = await find_embedder(name, caller, asked.dimensions)
         meter = RunMeter(self.keep, RunSummary.Door.GATEWAY, caller.bucket)
         embedder = MeteredEmbedder(embedder, name, meter)
         with HUB.places.taken(caller.bucket, name):
             async with HUB.places.among_processes(caller.bucket, name):
                 found = await self.while_connected(embed(embedder, asked))
+        spend(rates, [ModelUsage(name, found.prompt_tokens, 0)])
         if asked.dimensions not in (None, found.vectors.shape[1]):
             raise invalid("dimensions", f"The model's vectors have {found.vectors.shape[1]}.")
         body = await asyncio.to_thread(answer_body, found, name, asked.encoding_format)
         is_other = self.slug and asked.model not in (None, name)
         await self.send_json(
-            200, body, ignored_header(ignored | ({"model"} if is_other else set()))
+            200,
+            body,
+            (*headers, *ignored_header(ignored | ({"model"} if is_other else set()))),
         )
 
     async def send_error(self, error: Exception) -> None:

@@ -155,6 +155,16 @@ class RepresentationTooling(Node):
     beside its answer."""
 
 
+class RateLimits(Node):
+    """Limits of the application, of all its callers together."""
+
+    requests_per_minute: int | None = Field(default=None, ge=0)
+    """Further questions are refused. Null: as `APPLICATION_REQUESTS_PER_MINUTE` says; 0: no limit."""
+    tokens_per_minute: int | None = Field(default=None, ge=0)
+    """Tokens of questions and answers, after which questions are refused. Null: as
+    `APPLICATION_TOKENS_PER_MINUTE` says; 0: no limit."""
+
+
 class Questions(Node):
     """A tool with which the model asks the user."""
 
@@ -207,6 +217,8 @@ class Features(Node):
     """A tool with which the model asks the user. `{}`: the model has it; null: it does not."""
     search_conversations: SearchConversations | None = None
     """A tool that finds earlier conversations of the same person. Null: the model has none."""
+    rate_limits: RateLimits | None = None
+    """How often the application may be asked. Null: as the installation says."""
     approval: Approval | None = None
     """Which calls of tools wait for a person, and which are never made. Null: as the installation
     says."""

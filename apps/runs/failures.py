@@ -19,6 +19,7 @@ from apps.errors import (
     ModelFailed,
     NotAuthenticated,
     QuickAppError,
+    RateLimitReached,
     ServiceFailed,
     TooManyRuns,
 )
@@ -79,6 +80,10 @@ def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> Fail
         case TooManyRuns():
             if TOO_MANY not in passed_on:
                 return own_failure(500, cause)
+            return replace(own_failure(TOO_MANY, cause), retry_after=cause.retry_after)
+        case RateLimitReached():
+            if TOO_MANY not in passed_on:
+                return own_failure(403, cause)  # Core takes 429 for a fault of the service
             return replace(own_failure(TOO_MANY, cause), retry_after=cause.retry_after)
         case _:
             found = referenced(resolve(cause, passed_on), reference_of(cause))
@@ -151,7 +156,9 @@ def explained(
 def reference_of(error: BaseException) -> str:
     """The reference that the error has or gets; "" for an error of the request itself."""
     cause = sole_error(error)
-    if isinstance(cause, BadRequest | NotAuthenticated | ApplicationNotFound | TooManyRuns):
+    if isinstance(
+        cause, BadRequest | NotAuthenticated | ApplicationNotFound | TooManyRuns | RateLimitReached
+    ):
         return ""
     return str(cause.__dict__.setdefault("reference", secrets.token_hex(4)))
 

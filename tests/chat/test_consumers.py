@@ -279,6 +279,39 @@ async def test_a_second_question_is_refused_while_the_first_is_answered():
     ]
 
 
+async def test_questions_beyond_the_rate_are_refused_but_not_one_that_is_sent_again(settings):
+    settings.PERSON_REQUESTS_PER_MINUTE, request = 1, uuid4()
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await tab.ask("Count.", request=request)
+        on.model.put(says("one"), None)
+        first = await tab.until_over()
+        await tab.ask("Count more.", conversation)
+        refusal = await tab.frame()
+        late = await on.visitor.tab(on.hub)
+        await late.ask("Count.", request=request)
+        again = await late.until_over()
+
+    assert (refusal["type"], refusal["code"]) == ("error", "rate_limit_exceeded")
+    assert refusal["text"].startswith("Rate limit reached for you: 1 request a minute.")
+    assert first == again
+
+
+async def test_an_answers_tokens_count_for_the_next_question(settings):
+    settings.PERSON_TOKENS_PER_MINUTE = 9
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        on.model.put(says("12"), counts(7, 2), None)
+        conversation = await tab.ask("How warm is it?")
+        await tab.until_over()
+        await settled(on.hub)
+        await tab.ask("And now?", conversation)
+        refusal = await tab.frame()
+
+    assert (refusal["type"], refusal["code"]) == ("error", "rate_limit_exceeded")
+    assert refusal["text"].startswith("Rate limit reached for you: 9 tokens a minute.")
+
+
 @pytest.mark.usefixtures("nothing_predefined")
 async def test_the_next_question_brings_the_conversation_with_it():
     async with scene() as on:

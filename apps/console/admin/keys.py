@@ -122,7 +122,8 @@ class ApiKeyAdmin(KeyAdmin):
     form = ApiKeyForm
     list_display = ("name", "prefix", "state", "expiry_date", "last_used_at", "created")
     autocomplete_fields = ("applications",)
-    new_fields = ("name", "applications", "is_limited", "expiry_date")
+    rates = ("requests_per_minute", "tokens_per_minute")
+    new_fields = ("name", "applications", "is_limited", "expiry_date", *rates)
     readonly_fields = ("prefix", "created", "last_used_at")
     fields = (*new_fields, "revoked", *readonly_fields)
 

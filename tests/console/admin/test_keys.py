@@ -55,6 +55,18 @@ def test_a_key_is_shown_once_and_stored_as_a_hash(admin_client):
         assert secret not in admin_client.get(url, follow=True).content.decode()
 
 
+def test_a_key_may_have_limits_of_its_own_and_none_are_those_of_all_keys(admin_client):
+    create(admin_client, KEYS, {"name": "all", "requests_per_minute": "", "tokens_per_minute": ""})
+    create(
+        admin_client, KEYS, {"name": "own", "requests_per_minute": "5", "tokens_per_minute": "0"}
+    )
+    refused = admin_client.post(f"{KEYS}add/", {"name": "bad", "requests_per_minute": "-1"})
+
+    rows = ApiKey.objects.values_list("name", "requests_per_minute", "tokens_per_minute")
+    assert sorted(rows) == [("all", None, None), ("own", 5, 0)]
+    assert "greater than or equal to 0" in refused.content.decode()
+
+
 def test_reloading_the_page_with_the_key_makes_no_second_one(admin_client):
     place = create(admin_client, KEYS, {"name": "robot"})
     admin_client.get(place)
