@@ -17,6 +17,7 @@
   - MemoryRefused             what should be remembered is not fit for that, or there is no room
     + MemoryMissing           the caller has no such memory
   - ModelFailed               the model's service refused, broke off or timed out
+  - PersonalKeyRefused        the service did not take the key of the person who asked
   - ServiceFailed             DIAL Core refused, broke off or timed out; no model's answer was asked
   - CallsItself               an application stands below itself, or too many below each other
   - StepLimitReached          the model kept calling tools
@@ -261,6 +262,13 @@ class TooManyRuns(QuickAppError):
 
     def __init__(self, text: str) -> None:
         super().__init__(f"{text} Please try again in a moment.")
+
+
+class PersonalKeyRefused(QuickAppError):
+    code = "personal_key_refused"
+
+    def __init__(self, host: str) -> None:
+        super().__init__(f"{host} did not accept your key. Check it under “Connections”.")
 
 
 class RateLimitReached(QuickAppError):

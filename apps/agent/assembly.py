@@ -38,6 +38,7 @@ from apps.agent.messages import Attachment, Message
 from apps.agent.model import (
     Delta,
     Finish,
+    Payer,
     ReasoningDelta,
     StagePart,
     ThoughtPart,
@@ -105,6 +106,7 @@ class Assembly:
         self.has_shown = False
         """Whether there are stages, attachments, annotations or a state."""
         self.usage: Usage | None = None
+        self.is_paid_by_person = False
 
     @property
     def has_begun(self) -> bool:
@@ -145,6 +147,8 @@ class Assembly:
                 self.thoughts.take(delta)
             case UntrustedRead(source):
                 self.taint.add(source)
+            case Payer(is_person):
+                self.is_paid_by_person = is_person
             case ToolCallDelta():
                 self.feed_call(delta)
             case ToolCallsRequested(calls):

@@ -19,7 +19,8 @@ class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
     """A call of a deployment: `iteration` counts the calls of a run from 1, times are in seconds.
 
     `first_text_seconds` is None for an answer without text, `usage` empty if none was reported.
-    `error` is a kind and no text, "" for a call that did not fail.
+    `error` is a kind and no text, "" for a call that did not fail. `is_paid_by_person`: the service was
+    asked with the key of the person who asked.
     """
 
     deployment: str
@@ -29,6 +30,7 @@ class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
     first_text_seconds: float | None = None
     finish_reason: str = ""
     error: str = ""
+    is_paid_by_person: bool = False
 
 
 class ToolCallReport(msgspec.Struct, frozen=True, gc=False):

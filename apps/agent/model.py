@@ -45,6 +45,12 @@ class UntrustedRead(msgspec.Struct, frozen=True, gc=False):
     source: str
 
 
+class Payer(msgspec.Struct, frozen=True, gc=False):
+    """Says before the answer whose key its service was asked with."""
+
+    is_person: bool
+
+
 class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
     """A piece of a call; `index` tells the calls of an answer apart, where their ids do not."""
 
@@ -79,6 +85,7 @@ Delta = (
     | ReasoningDelta
     | ThoughtPart
     | UntrustedRead
+    | Payer
     | ToolCallDelta
     | StagePart
     | Usage

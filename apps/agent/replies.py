@@ -78,6 +78,7 @@ async def receive(
                 None if first is None else first - started,
                 assembly.finish_reason,
                 error,
+                assembly.is_paid_by_person,
             )
             request.meter.model_called(report)
 

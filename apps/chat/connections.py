@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
+from apps.chat.key_page import key_entries
 from apps.chat.views import visitor
 from apps.errors import Refused, ToolError
 from apps.live.elicitations import YOU
@@ -123,7 +124,8 @@ def connections(request: HttpRequest) -> HttpResponse:
         {"account": account, "host": urlsplit(account.server).netloc}
         for account in mine.order_by("title", "server", "pk")[:LISTED]
     ]
-    return render(request, "chat/connections.html", {"entries": entries})
+    shown = {"entries": entries, "keys": key_entries(request.user)}
+    return render(request, "chat/connections.html", shown)
 
 
 def read_id(text: str) -> UUID | None:

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from apps.chat import connections, consents, file_views, memory_page, views
+from apps.chat import connections, consents, file_views, key_page, memory_page, views
 
 urlpatterns: list[URLPattern] = [
     path("", views.index, name="index"),
@@ -20,6 +20,9 @@ urlpatterns: list[URLPattern] = [
         memory_page.switch,
         name="conversation-memory",
     ),
+    path("connections/keys/store/", key_page.store, name="keys-store"),
+    path("connections/keys/test/", key_page.test, name="keys-test"),
+    path("connections/keys/delete/", key_page.delete, name="keys-delete"),
     path("memory/", memory_page.memories, name="memory"),
     path("memory/settings/", memory_page.settings, name="memory-settings"),
     path("memory/import/", memory_page.import_file, name="memory-import"),

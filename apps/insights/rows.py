@@ -101,6 +101,8 @@ def spent_on(
     model = service.model_of(report.deployment, usage)
     is_only = len(report.usage) <= 1
     rates = service.rates(model, at(entry.ended_at).date(), is_only=is_only)
+    if report.is_paid_by_person:
+        return Spent(model, Decimal(0), "")
     cost = None if rates is None else rates.cost(usage, has_failed=bool(report.error))
     return Spent(model, cost, rates.currency if rates is not None and cost is not None else "")
 

@@ -155,6 +155,17 @@ class RepresentationTooling(Node):
     beside its answer."""
 
 
+class ModelKeys(Node):
+    """With whose keys the services of models are asked."""
+
+    mode: Literal["platform_only", "user_keys"] = "platform_only"
+    """`user_keys`: with the key of the person who asks, where they have one for the service and its
+    deployment takes such keys; else with the installation's."""
+    platform_pays: bool = False
+    """Ask with the installation's key where the service refuses the person's, and say so. Otherwise the
+    answer fails."""
+
+
 class RateLimits(Node):
     """Limits of the application, of all its callers together."""
 
@@ -217,6 +228,8 @@ class Features(Node):
     """A tool with which the model asks the user. `{}`: the model has it; null: it does not."""
     search_conversations: SearchConversations | None = None
     """A tool that finds earlier conversations of the same person. Null: the model has none."""
+    model_keys: ModelKeys | None = None
+    """With whose keys the services of models are asked. Null: the installation's."""
     rate_limits: RateLimits | None = None
     """How often the application may be asked. Null: as the installation says."""
     approval: Approval | None = None

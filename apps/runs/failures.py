@@ -18,6 +18,7 @@ from apps.errors import (
     FileRefused,
     ModelFailed,
     NotAuthenticated,
+    PersonalKeyRefused,
     QuickAppError,
     RateLimitReached,
     ServiceFailed,
@@ -77,13 +78,11 @@ def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> Fail
             return own_failure(401, cause)
         case ApplicationNotFound():
             return own_failure(404, cause)
-        case TooManyRuns():
-            if TOO_MANY not in passed_on:
-                return own_failure(500, cause)
-            return replace(own_failure(TOO_MANY, cause), retry_after=cause.retry_after)
-        case RateLimitReached():
-            if TOO_MANY not in passed_on:
-                return own_failure(403, cause)  # Core takes 429 for a fault of the service
+        case PersonalKeyRefused():
+            return own_failure(403, cause)
+        case TooManyRuns() | RateLimitReached():
+            if TOO_MANY not in passed_on:  # Core takes 429 for a fault of the service
+                return own_failure(500 if isinstance(cause, TooManyRuns) else 403, cause)
             return replace(own_failure(TOO_MANY, cause), retry_after=cause.retry_after)
         case _:
             found = referenced(resolve(cause, passed_on), reference_of(cause))

@@ -29,7 +29,7 @@ from apps.runs.records import recorded, show_timings, total
 from apps.runs.requests import RunRequest, chosen_tool
 from apps.runs.saved_state import recorded_state, state_of
 from apps.workspace.loading.shared_loads import Loading
-from apps.workspace.port import Workspace
+from apps.workspace.port import KeyUse, Workspace
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ async def run(
     progress = progress or Progress()
     progress.meter = progress.meter.inside(application.slug, application.version)
     delegate = partial(delegated, application, workspace, caller, taint, progress.meter)
-    workspace = workspace.inside(application.slug)
+    workspace = workspace.inside(application.slug, key_use(application.manifest))
     progress.allowance = Allowance(settings.ANSWER_MAX_CHARS)
     loading = Loading(application.loading_rules)
     saved = recorded_state(ledger)
@@ -131,6 +131,13 @@ async def delegated(
     progress = Progress(meter=meter)
     end = await run(helper, request, workspace, caller, emit, ledger, progress, taint)
     return None if end.reason == WAITING else end.text
+
+
+def key_use(manifest: Manifest) -> KeyUse:
+    keys = manifest.features.model_keys if manifest.features is not None else None
+    if keys is None or keys.mode == "platform_only":
+        return "platform"
+    return "person_first" if keys.platform_pays else "person"
 
 
 def final_text(progress: Progress) -> str:

@@ -17,6 +17,9 @@ from apps.workspace.stored_files import Files
 if TYPE_CHECKING:  # it imports NumPy, which costs every process memory and which few need
     from apps.workspace.memories.port import MemoryStore
 
+KeyUse = Literal["platform", "person", "person_first"]
+"""Whose keys services are asked with: the installation's; the caller's, if they have one; or, where
+the service refuses that one, the installation's."""
 DeploymentKind = Literal["chat", "embedding", "image"]
 
 
@@ -82,7 +85,7 @@ SignIn = Literal["success", "denied", "error", "timeout", "unavailable"]
 class Workspace(Protocol):
     """A deployment is a model, or an application that the caller may use."""
 
-    def inside(self, application: str) -> "Workspace":
+    def inside(self, application: str, keys: KeyUse = "platform") -> "Workspace":
         """The workspace for a run of that application, which may not be called again inside it."""
         ...
 

@@ -88,7 +88,7 @@ class ScriptedWorkspace:
     def __init__(self, model: PacedModel) -> None:
         self.paced = model
 
-    def inside(self, application: str) -> ScriptedWorkspace:
+    def inside(self, application: str, keys: str = "platform") -> ScriptedWorkspace:
         return self
 
     async def deployment(self, deployment_id: str) -> DeploymentInfo:

@@ -77,7 +77,7 @@ class ScriptedWorkspace:
         self.scripted = model
         self.callers: list[Caller] = []
 
-    def inside(self, application: str) -> ScriptedWorkspace:
+    def inside(self, application: str, keys: str = "platform") -> ScriptedWorkspace:
         return self
 
     async def deployment(self, deployment_id: str) -> DeploymentInfo:

@@ -76,6 +76,8 @@ DIFFERENCES = {
     "Features.properties.tool_access_filter": "ours only",
     # An addition: tools that answer from documents.
     "Features.properties.documents": "ours only",
+    # An addition: on the page people may have keys of their own.
+    "Features.properties.model_keys": "ours only",
     # An addition: how often an application may be asked.
     "Features.properties.rate_limits": "ours only",
     # An addition: on the page there is somebody whom the model can ask.

@@ -92,7 +92,7 @@ class DeploymentAdmin(ServiceModelsAdmin):
     fieldsets = (
         (None, {"fields": ("deployment_id", "display_name", "description", "is_enabled")}),
         ("Service", {"fields": ("kind", "provider", "base_url", "model_name")}),
-        ("Key", {"fields": ("new_api_key", "clear_api_key", "api_key_env")}),
+        ("Key", {"fields": ("new_api_key", "clear_api_key", "api_key_env", "takes_personal_keys")}),
         (
             "What it can do",
             {"fields": ("features", "input_attachment_types", "context_window", "parameters")},

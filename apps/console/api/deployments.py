@@ -35,6 +35,7 @@ class DeploymentSerializer(RowSerializer[Deployment]):
             "api_key",
             "has_api_key",
             "api_key_env",
+            "takes_personal_keys",
             "features",
             "input_attachment_types",
             "context_window",

@@ -25,7 +25,7 @@ from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.embeddings.service import ServiceEmbedder
 from apps.workspace.openai.model import completions_api
-from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
+from apps.workspace.port import DeploymentInfo, KeyUse, McpEndpoint, SignIn, StoredSkill
 from apps.workspace.services.model import ServiceModel
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ class DialWorkspace:
         self.skills = Skills(self.calls)
         self.chain = read_chain(caller.headers)
 
-    def inside(self, application: str) -> Self:
+    def inside(self, application: str, keys: KeyUse = "platform") -> Self:
+        # A caller of Core's pays with the key of the request alone.
         inner = copy.copy(self)
         inner.chain = (*self.chain, application)
         return inner

@@ -70,6 +70,12 @@ class Deployment(Versioned):
         validators=[validate_key_variable],
         help_text="Name of an environment variable with the key; used when no key is stored.",
     )
+    takes_personal_keys = models.BooleanField(
+        "takes keys of people",
+        default=False,
+        help_text="People may add keys of their own for this service, which applications with "
+        "features.model_keys ask it with.",
+    )
     features = models.JSONField(default=dict, blank=True)
     input_attachment_types = models.JSONField(default=list, blank=True)
     context_window = models.PositiveIntegerField(null=True, blank=True, help_text="In tokens.")

@@ -42,6 +42,7 @@ class FoundDeployment:
     model_name: str
     api_key: str = field(default="", repr=False)
     api_key_env: str = ""
+    takes_personal_keys: bool = False
 
 
 _deployments = AgedCache[str, FoundDeployment]()
@@ -106,6 +107,7 @@ def read_row(row: Deployment) -> FoundDeployment:
         model_name=row.model_name or row.deployment_id,
         api_key=str(row.api_key),
         api_key_env=row.api_key_env,
+        takes_personal_keys=row.takes_personal_keys,
     )
 
 

@@ -15,6 +15,7 @@ from apps.workspace.local.corpus import Corpus as Corpus
 from apps.workspace.local.corpus import CorpusChunk as CorpusChunk
 from apps.workspace.local.corpus import CorpusDocument as CorpusDocument
 from apps.workspace.local.deployment import Deployment as Deployment
+from apps.workspace.local.personal_keys import PersonalKey as PersonalKey
 from apps.workspace.local.remembered import MemoryCollection as MemoryCollection
 from apps.workspace.local.remembered import MemoryMerge as MemoryMerge
 from apps.workspace.local.remembered import MemorySettings as MemorySettings

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from channels.db import database_sync_to_async
@@ -19,8 +20,9 @@ from apps.workspace.local.deployments import (
     find_deployment,
     make_mcp_endpoint,
 )
+from apps.workspace.local.personal_models import personal_model
 from apps.workspace.local.providers import find_embedder, make_model
-from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
+from apps.workspace.port import DeploymentInfo, KeyUse, McpEndpoint, SignIn, StoredSkill
 
 if TYPE_CHECKING:
     from apps.workspace.memories.port import MemoryStore
@@ -64,10 +66,12 @@ class LocalWorkspace:
         self.find_application = find_application
         self.list_applications = list_applications
         self.chain: tuple[str, ...] = ()
+        self.keys: KeyUse = "platform"
 
-    def inside(self, application: str) -> Self:
+    def inside(self, application: str, keys: KeyUse = "platform") -> Self:
         inner = copy.copy(self)
         inner.chain = (*self.chain, application)
+        inner.keys = keys
         return inner
 
     def with_headers(self, names: Collection[str]) -> Self:
@@ -104,7 +108,9 @@ class LocalWorkspace:
         except DeploymentNotFound:
             narrowed = self if headers is None else self.with_headers(headers)
             return (await self.find_application(deployment_id, narrowed)).model
-        return make_model(found, self.files, idle_seconds)
+        user = self.caller.user_id if self.keys != "platform" else None
+        make = partial(make_model, files=self.files, idle_seconds=idle_seconds)
+        return make(found) if user is None else await personal_model(found, user, self.keys, make)
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
         return await find_embedder(deployment_id)

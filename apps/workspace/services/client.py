@@ -16,6 +16,7 @@ WRITE_SECONDS = 30.0
 MOST_ERROR_BYTES = 1024 * 1024
 
 AGENT = "QuickApps"
+MOST_CLIENTS = 1_000
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -89,7 +90,26 @@ class ServiceClient:
 
 def find_client(service: Service) -> ServiceClient:
     """Raises as `Service.endpoint`."""
-    return shared(service, lambda: ServiceClient(service))
+    return shared(KeptClients, KeptClients).find(service)
+
+
+class KeptClients:
+    """The clients of this event loop that were used last: each person may have a key of their own."""
+
+    def __init__(self) -> None:
+        self.clients: dict[Service, ServiceClient] = {}
+
+    def find(self, service: Service) -> ServiceClient:
+        """Raises as `Service.endpoint`."""
+        client = self.clients.pop(service, None) or ServiceClient(service)
+        self.clients[service] = client
+        if len(self.clients) > MOST_CLIENTS:  # its connections close by themselves when they idle
+            del self.clients[next(iter(self.clients))]
+        return client
+
+    async def aclose(self) -> None:
+        while self.clients:
+            await self.clients.popitem()[1].aclose()
 
 
 def call_limits(idle_seconds: float) -> Limits:

@@ -31,7 +31,7 @@ class Scripted:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.workspace, name)
 
-    def inside(self, application: str) -> Scripted:
+    def inside(self, application: str, keys: str = "platform") -> Scripted:
         return self
 
     async def deployment(self, deployment_id: str) -> DeploymentInfo:

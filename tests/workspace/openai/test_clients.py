@@ -8,6 +8,7 @@ from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.sdk_clients import make_sdk_client
 from apps.workspace.egress.transport import StreamTransport
 from apps.workspace.openai.model import make_service
+from apps.workspace.services import client
 from apps.workspace.services.client import Service, find_client
 from tests.workspace.openai.service import answer, service
 
@@ -92,3 +93,14 @@ def test_a_service_does_not_show_its_key():
     service = make_service("https://api.example.com/v1", "secret", headers={"Api-Key": "secret"})
 
     assert "secret" not in repr(service)
+
+
+async def test_of_clients_of_many_keys_those_used_last_are_kept(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(client, "MOST_CLIENTS", 2)
+    services = [make_service("https://api.example.com/v1", key) for key in "abc"]
+    first, second = find_client(services[0]), find_client(services[1])
+    assert find_client(services[0]) is first
+    find_client(services[2])
+
+    assert find_client(services[0]) is first
+    assert find_client(services[1]) is not second
