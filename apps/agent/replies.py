@@ -21,8 +21,9 @@ from apps.errors import ModelFailed, QuickAppError
 
 logger = logging.getLogger(__name__)
 
-BACKOFF = Backoff(attempts=3, initial_delay=0.5, max_delay=8.0)
-"""Three: what most SDKs do. Half a second passes a hiccup of a proxy; beyond eight nobody waits."""
+BACKOFF = Backoff(attempts=4, initial_delay=1.0, max_delay=30.0)
+"""Three attempts after the first one, as in TidGi's retries: 7 seconds of pauses at the most, or as
+many as the service wants."""
 ONCE = replace(BACKOFF, attempts=1)
 """For what may have side effects."""
 
