@@ -12,7 +12,8 @@ from apps.errors import DeploymentNotFound
 from apps.workspace.dial.workspace import DialWorkspace, FindInfo
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.local.deployments import find_deployment
-from apps.workspace.local.providers import make_embedder, make_model
+from apps.workspace.local.fallbacks import make_chain
+from apps.workspace.local.providers import make_embedder
 from apps.workspace.port import DeploymentInfo
 
 
@@ -37,7 +38,7 @@ class InstalledFirst(DialWorkspace):
             found = await find_deployment(deployment_id)
         except DeploymentNotFound:
             return await super().model(deployment_id, headers=headers, idle_seconds=idle_seconds)
-        return make_model(found, self.files, idle_seconds)
+        return await make_chain(found, self.files, idle_seconds)
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
         wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT

@@ -19,7 +19,8 @@ from apps.workspace.local.deployments import (
     find_deployment,
     make_mcp_endpoint,
 )
-from apps.workspace.local.providers import find_embedder, make_model
+from apps.workspace.local.fallbacks import make_chain
+from apps.workspace.local.providers import find_embedder
 from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn, StoredSkill
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class LocalWorkspace:
         except DeploymentNotFound:
             narrowed = self if headers is None else self.with_headers(headers)
             return (await self.find_application(deployment_id, narrowed)).model
-        return make_model(found, self.files, idle_seconds)
+        return await make_chain(found, self.files, idle_seconds)
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
         return await find_embedder(deployment_id)
