@@ -23,8 +23,10 @@ from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.runs.workspaces import open_workspace
+from apps.workspace.local import breakers
 from apps.workspace.local.models import Deployment
 from tests.catalog.rows import make_deployment
+from tests.fakes import MemoryLedger
 from tests.workspace.openai.service import (
     CHUNKED,
     CLOSE,
@@ -33,6 +35,7 @@ from tests.workspace.openai.service import (
     Service,
     answer,
     chunked,
+    event,
     finish,
     frame,
     service,
@@ -235,3 +238,121 @@ async def test_a_fallback_is_asked_with_its_own_model_parameters_and_without_for
     assert [second.get(name) for name in names] == ["bee", 1, 1, 9]
     assert "reasoning_content" in first["messages"][2]
     assert "reasoning_content" not in second["messages"][2]
+
+
+def calling(name: str) -> list[Any]:
+    call = {
+        "index": 0,
+        "id": "1",
+        "type": "function",
+        "function": {"name": name, "arguments": "{}"},
+    }
+    asked = event(choices=[{"index": 0, "delta": {"tool_calls": [call]}}])
+    return chunked(asked, finish("tool_calls"), DONE)
+
+
+async def test_a_run_stays_with_the_deployment_that_answered():
+    async with deployed(a=[BUSY] * 4, b=[calling("look"), GOOD]) as services:
+        heard = await ask()
+
+    assert (heard.text, heard.notices) == ("Hello", [OVERLOADED])
+    assert [len(one.requests) for one in services.values()] == [4, 2]
+
+
+async def test_a_run_goes_back_when_its_fallback_fails(settings: Any):
+    settings.BREAKER_FAILURES = 0
+    async with deployed(a=[*[BUSY] * 4, GOOD], b=[calling("look"), *[BUSY] * 4]):
+        heard = await ask()
+
+    back = "Answered by A because B was overloaded."
+    assert (heard.text, heard.notices) == ("Hello", [OVERLOADED, back])
+
+
+async def test_a_run_that_another_process_takes_up_stays_with_it_too():
+    ledger = MemoryLedger()
+    async with deployed(a=[BUSY] * 4, b=[calling("look"), GOOD, GOOD]) as services:
+        await ask(ledger=ledger)
+        del ledger.steps["m:2"]
+        breakers.forget()
+        await ask(ledger=ledger)
+
+    assert ledger.steps["m:1"].result["reply"]["deployment"] == "b"
+    assert [len(one.requests) for one in services.values()] == [4, 3]
+
+
+async def test_fallbacks_of_fallbacks_come_after_all_that_a_deployment_names_itself():
+    async with deployed(a=[BUSY] * 4, b=[BUSY] * 4, c=[BUSY] * 4, d=[GOOD]):
+        rows = Deployment.objects
+        await rows.filter(deployment_id="a").aupdate(fallbacks=["b", "c"])
+        await rows.filter(deployment_id="b").aupdate(fallbacks=["d", "a"])
+        heard = await ask()
+
+    asked = list(dict.fromkeys(name for name, _ in heard.calls))
+    assert (asked, heard.text) == (["a", "b", "c", "d"], "Hello")
+
+
+async def test_a_fallback_that_is_gone_or_disabled_is_skipped_and_the_log_says_so(caplog: Any):
+    async with deployed(a=[BUSY] * 4, off=[GOOD], picture=[GOOD], b=[GOOD]):
+        rows = Deployment.objects
+        await rows.filter(deployment_id="off").aupdate(is_enabled=False)
+        await rows.filter(deployment_id="picture").aupdate(kind="image")
+        names = ["gone", "off", "picture", "b"]
+        await rows.filter(deployment_id="a").aupdate(fallbacks=names)
+        heard = await ask()
+
+    said = [record.getMessage() for record in caplog.records if "skipped" in record.msg]
+    assert heard.notices == [OVERLOADED]
+    assert said == [
+        "Fallback gone of a is skipped: it is missing or disabled",
+        "Fallback off of a is skipped: it is missing or disabled",
+        "Fallback picture of a is skipped: it is no chat model",
+    ]
+
+
+async def test_a_deployment_with_an_open_breaker_is_passed_over_until_one_call_tries_it(
+    settings: Any,
+):
+    settings.BREAKER_FAILURES, settings.BREAKER_OPEN_SECONDS = 5, 600.0
+    async with deployed(a=[*[BUSY] * 5, GOOD, GOOD], b=[GOOD] * 3) as services:
+        first, second, third = [await ask() for _ in range(3)]
+        asked = len(services["a"].requests)
+        (trouble,) = breakers.of_process.troubles.values()
+        trouble.until = 1.0  # its time is over
+        tried, closed = [await ask() for _ in range(2)]
+
+    assert first.notices == second.notices == [OVERLOADED]
+    assert third.notices == ["Answered by B because A is out of order at the moment."]
+    assert asked == 5
+    assert tried.calls == closed.calls == [("a", "")]
+    assert breakers.of_process.troubles == {}
+
+
+async def test_a_deployment_without_a_fallback_is_asked_however_often_it_failed(settings: Any):
+    settings.BREAKER_FAILURES = 2
+    async with deployed(a=[*[BUSY] * 4, GOOD]):
+        with pytest.raises(ModelFailed):
+            await ask()
+        heard = await ask()
+
+    assert heard.text == "Hello"
+
+
+async def test_when_all_are_in_trouble_they_are_asked_all_the_same(settings: Any):
+    settings.BREAKER_FAILURES = 1
+    async with deployed(a=[BUSY, GOOD], b=[BUSY] * 4) as services:
+        with pytest.raises(ModelFailed):
+            await ask()
+        heard = await ask()
+
+    assert heard.text == "Hello"
+    assert len(services["b"].requests) == 4
+
+
+async def test_a_bad_request_is_no_failure_of_the_deployment(settings: Any):
+    settings.BREAKER_FAILURES = 1
+    async with deployed(a=[answer("400 Bad", b"")] * 3, b=[GOOD]):
+        for _ in range(3):
+            with pytest.raises(ModelFailed):
+                await ask()
+
+    assert breakers.of_process.troubles == {}

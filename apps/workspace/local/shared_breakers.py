@@ -111,6 +111,8 @@ class SharedBreakers:
     async def close(self, key: str) -> None:
         await self.alone.close(key)
         self.known.pop(key, None)
+        if time.monotonic() < self.asked_again_at:
+            return
         try:
             async with self.redis.pipeline() as pipeline:
                 pipeline.hdel(KEY, key)
