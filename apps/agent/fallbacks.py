@@ -122,6 +122,9 @@ class FallbackChain:
         else the first failure that may pass.
         """
         current, left = self.current, len(self.candidates)
+        if left == 1:
+            await ask(self.call(current, request, assembly, has_next=False))
+            return
         failures: dict[str, QuickAppError] = {}
         async with aclosing(self.in_order()) as candidates:
             async for candidate in candidates:
@@ -146,7 +149,7 @@ class FallbackChain:
         others = [one for one in self.candidates if one is not self.current]
         left_alone = []
         for candidate in (self.current, *others):
-            if not others or await candidate.breaker.admits():
+            if await candidate.breaker.admits():
                 yield candidate
             else:
                 left_alone.append(candidate)

@@ -16,15 +16,21 @@ from apps.agent.events import Event, Noticed, TextDelta
 from apps.agent.messages import Message, Thoughts
 from apps.agent.meter import ModelCallReport, Unmetered
 from apps.agent.progress import Progress
-from apps.capabilities.registry import Prepared
+from apps.agent.stages import silent
+from apps.capabilities.deployment.capability import deployment
+from apps.capabilities.registry import Opening, Prepared
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import ModelFailed
 from apps.manifest.validation import read
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.runs.workspaces import open_workspace
+from apps.workspace.dial.core import Core
+from apps.workspace.installed_first import InstalledFirst
 from apps.workspace.local import breakers
 from apps.workspace.local.models import Deployment
+from tests.capabilities.deployment.scripts import simple, team
+from tests.capabilities.manifests import manifest, use
 from tests.catalog.rows import make_deployment
 from tests.fakes import MemoryLedger
 from tests.workspace.openai.service import (
@@ -111,23 +117,25 @@ async def deployed(**answers: Sequence[Any]) -> AsyncIterator[Mapping[str, Servi
 
 def application(name: str = "a", **fields: Any) -> ResolvedApplication:
     prompt = {"type": "custom", "content": "Help.", "variables": {}}
-    deployment = {"deployment_id": name, **fields}
-    manifest = read(
+    model = {"deployment_id": name, **fields}
+    written = read(
         {
-            "orchestrator": {"deployment": deployment, "system_prompt": prompt},
+            "orchestrator": {"deployment": model, "system_prompt": prompt},
             "contexts": [],
             "tool_sets": [],
         }
     )
-    return ResolvedApplication(1, "app", "App", "", True, 1, manifest, Prepared((), ()))
+    return ResolvedApplication(1, "app", "App", "", True, 1, written, Prepared((), ()))
 
 
-async def ask(*messages: Message, app: ResolvedApplication | None = None, **given: Any) -> Heard:
+async def ask(
+    *messages: Message, app: ResolvedApplication | None = None, workspace: Any = None, **given: Any
+) -> Heard:
     heard = Heard()
     await run(
         app or application(),
         RunRequest(messages or (Message("user", "Hi"),)),
-        open_workspace(CALLER),
+        workspace or open_workspace(CALLER),
         CALLER,
         heard.events.append,
         progress=Progress(meter=heard),
@@ -356,3 +364,27 @@ async def test_a_bad_request_is_no_failure_of_the_deployment(settings: Any):
                 await ask()
 
     assert breakers.of_process.troubles == {}
+
+
+async def test_an_application_that_core_calls_has_the_fallbacks_of_its_own_deployments():
+    core_caller = Caller("", api_key="core-key", kind="dial")
+    async with deployed(a=[BUSY] * 4, b=[GOOD]):
+        own = InstalledFirst(core_caller, Core("http://127.0.0.1:1"))
+        heard = await ask(workspace=own)
+
+    assert (heard.text, heard.notices) == ("Hello", [OVERLOADED])
+
+
+async def test_a_deployment_that_is_a_tool_has_its_fallbacks_and_each_is_asked_once():
+    own = open_workspace(CALLER)
+    opener = deployment.prepare(manifest(team(simple("a"))))
+    assert opener is not None
+
+    async with (
+        deployed(a=[BUSY] * 2, b=[GOOD]) as services,
+        opener(Opening(own, CALLER, silent)) as contribution,
+    ):
+        result = await use(contribution.tools[0], query="Hi")
+
+    assert result.content == "Hello"
+    assert [len(one.requests) for one in services.values()] == [1, 1]

@@ -26,6 +26,11 @@ if (place) {
     event.preventDefault(); // or the whole form is sent
     add();
   });
+  // What is typed and not added yet is meant, too.
+  place.closest("form").addEventListener("submit", (event) => {
+    if (search.value.trim()) add();
+    if (search.value) event.preventDefault();
+  });
   list.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (button) change(button, [...list.children].indexOf(button.closest("li")));
