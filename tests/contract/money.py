@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.contract.rules import Table, Tests, otherwise, rule
 
 attempts = Tests("runs/test_attempts.py")
+fallbacks = Tests("runs/test_fallbacks.py")
 backoff = Tests("agent/test_backoff.py")
 retries = Tests("agent/test_retries.py")
 
@@ -39,6 +40,12 @@ TABLE: Table = {
             attempts["an_orchestrator_asks_a_model_four_times_and_an_application_once_r_12"],
             attempts["core_is_asked_for_a_model_four_times_and_for_an_application_once_r_12"],
             attempts["an_application_of_our_own_works_once_however_often_its_model_is_asked"],
+        ),
+        rule(
+            "plain models alone have fallbacks, and before the first delta alone",
+            Tests("workspace/local/test_fallback_rules.py")["only_chat_models_have_fallbacks"],
+            fallbacks["nobody_else_is_asked_after_the_first_word_r_12"],
+            fallbacks["what_is_wrong_with_the_request_is_asked_of_nobody_else_r_12"],
         ),
         rule(
             "the transport repeats nothing that a service may have read",
