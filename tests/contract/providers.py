@@ -94,7 +94,7 @@ TABLE: Table = {
             ],
         ),
         otherwise(
-            "500 ms × 2^n, and one more try after 2 s when they are used up",
+            "the waits begin with 500 ms, and one more try follows 2 s after the last",
             "TidGi's numbers (R-12), and in the place of another try a deployment that can answer.",
             retries["three_pauses_are_drawn_from_ranges_that_double_d_33"],
             Tests("runs/test_fallbacks.py")[
