@@ -25,7 +25,9 @@ class BreakerStore(Protocol):
 
     async def failed(self, key: str) -> bool: ...
 
-    async def succeeded(self, key: str, began: float) -> None: ...
+    async def succeeded(self, key: str, began: float) -> bool:
+        """Whether this has closed a breaker that was open."""
+        ...
 
     async def open_seconds(self) -> dict[str, float]:
         """For how long each open breaker stays so; 0 for one that lets the next call try."""
@@ -71,11 +73,13 @@ class ProcessBreakers:
         trouble.until, trouble.opened_at = now + settings.BREAKER_OPEN_SECONDS, now
         return True
 
-    async def succeeded(self, key: str, began: float) -> None:
+    async def succeeded(self, key: str, began: float) -> bool:
         trouble = self.troubles.get(key)
         # A long answer that began before the trouble says nothing of the service now.
-        if trouble is not None and began >= trouble.opened_at:
-            await self.close(key)
+        if trouble is None or began < trouble.opened_at:
+            return False
+        await self.close(key)
+        return trouble.until > 0
 
     async def open_seconds(self) -> dict[str, float]:
         now = time.monotonic()
@@ -127,5 +131,5 @@ class RowBreaker:
         return is_open
 
     async def succeeded(self, began: float) -> None:
-        if settings.BREAKER_FAILURES:
-            await breaker_store().succeeded(self.key, began)
+        if settings.BREAKER_FAILURES and await breaker_store().succeeded(self.key, began):
+            logger.info("The breaker of %s is closed again", self.name)

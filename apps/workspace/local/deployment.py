@@ -98,7 +98,7 @@ class Deployment(Versioned):
         return service_address(self.provider, self.base_url)
 
     def clean(self) -> None:
-        from apps.workspace.local.fallback_rules import fallback_problem  # it asks for other rows
+        from apps.workspace.local.fallback_rules import fallback_problem  # imports this
 
         problems = {}
         if self.provider == self.Provider.OPENAI and not self.base_url:

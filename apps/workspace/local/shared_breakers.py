@@ -94,12 +94,13 @@ class SharedBreakers:
         self.note(key, wait / 1000)
         return bool(wait)
 
-    async def succeeded(self, key: str, began: float) -> None:
-        if self.alone.troubles:
-            await self.alone.succeeded(key, began)
+    async def succeeded(self, key: str, began: float) -> bool:
+        has_closed = bool(self.alone.troubles) and await self.alone.succeeded(key, began)
         trouble = self.known.get(key)
-        if trouble is not None and began >= trouble.opened_at:
-            await self.close(key)
+        if trouble is None or began < trouble.opened_at:
+            return has_closed
+        await self.close(key)
+        return has_closed or trouble.until > 0
 
     async def open_seconds(self) -> dict[str, float]:
         self.read_at = 0.0

@@ -143,18 +143,22 @@ async def test_while_redis_is_away_each_process_counts_alone(settings: Any, key:
     assert len([one for one in caplog.records if "Redis is away" in one.msg]) == 2
 
 
-async def test_the_opening_is_logged_and_the_store_is_that_of_the_setting(
+async def test_what_becomes_of_it_is_logged_and_the_store_is_that_of_the_setting(
     kind: str, key: str, caplog: Any
 ):
-    caplog.set_level(logging.WARNING)
+    caplog.set_level(logging.INFO, logger="apps.workspace.local.breakers")
     breaker = RowBreaker(key, "gpt")
     said = [await breaker.failed() for _ in range(3)]
     is_shared = isinstance(breakers.breaker_store(), SharedBreakers)
-    await breakers.breaker_store().close(key)
+    await breaker.succeeded(time.monotonic())
+    await breaker.succeeded(time.monotonic())
     await per_loop.close()
 
     assert (said, is_shared) == ([False, False, True], kind == "redis")
-    assert caplog.messages == ["The breaker of gpt is open, for 600 s or more"]
+    assert caplog.messages == [
+        "The breaker of gpt is open, for 600 s or more",
+        "The breaker of gpt is closed again",
+    ]
 
 
 async def test_it_can_be_turned_off(settings: Any, key: str):
