@@ -14,8 +14,8 @@ import pytest
 
 from tests.browser.serving import serve_process
 from tests.live.slow_service import SlowService, serve_slow_service
-from tests.live.test_survival import FINISHED, PATIENCE, SLUG, STORED, manifest, watching
-from tests.websocket import PageSocket, visitor_cookie
+from tests.live.test_survival import FINISHED, SLUG, STORED, manifest, watching
+from tests.websocket import PATIENCE, PageSocket, visitor_cookie
 
 PREPARE = """
 from apps.catalog.models import Application
