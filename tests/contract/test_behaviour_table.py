@@ -23,13 +23,13 @@ from tests.contract import (
     durable,
     engine,
     failures,
+    fallbacks,
     file_tools,
     injection,
     internal_tools,
     loop,
     manifest_tools,
     mcp,
-    money,
     page_tools,
     providers,
     rest,
@@ -45,7 +45,17 @@ TESTS = Path(__file__).parent.parent
 CHAPTERS = (
     *(delivery, loop, tools, deployments, rest, mcp, stages, attachments, failures),
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
-    *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers, usage, money),
+    *(
+        agents,
+        agent_memory,
+        agent_sources,
+        engine,
+        page_tools,
+        durable,
+        providers,
+        usage,
+        fallbacks,
+    ),
 )
 TABLE: Table = {section: rules for chapter in CHAPTERS for section, rules in chapter.TABLE.items()}
 SECTIONS = (
