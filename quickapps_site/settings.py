@@ -516,6 +516,14 @@ TOOL_DISCOVERY_SECONDS = env.seconds("TOOL_DISCOVERY_SECONDS", 30.0, most=3600)
 MODEL_CALL_SECONDS = env.seconds("MODEL_CALL_SECONDS", 3600.0, most=86_400)
 """Of one request, whatever arrives meanwhile: an hour, as a deployment that is a tool has."""
 DEFAULT_TOOL_TIMEOUT_SECONDS = env.seconds("DEFAULT_TOOL_TIMEOUT_SECONDS", 300.0, most=3600)
+FALLBACK_SILENCE_SECONDS = env.seconds("FALLBACK_SILENCE_SECONDS", 60.0, most=3600, zero=True)
+"""Before the first word of a model that has a fallback; people do not wait the five minutes that a
+model without one has. Zero is as long as those."""
+BREAKER_FAILURES = env.integer("BREAKER_FAILURES", 5, least=1, also=0)
+"""In a row: one question to a dead service is four of them. Zero is off."""
+BREAKER_WINDOW_SECONDS = env.seconds("BREAKER_WINDOW_SECONDS", 60.0, most=3600)
+BREAKER_OPEN_SECONDS = env.seconds("BREAKER_OPEN_SECONDS", 30.0, most=3600)
+"""What most limits of services need to have room again."""
 TOOL_RESULT_CHARACTERS = env.integer("TOOL_RESULT_CHARACTERS", 400_000, least=1000)
 """About 100,000 tokens, most models' whole window: more cannot be of use."""
 APPROVAL_MODE = env.choice("APPROVAL_MODE", "auto", ("auto", "confirm"))

@@ -67,12 +67,14 @@ def nothing_is_kept_between_tests() -> Iterator[None]:
     from apps.capabilities.mcp import pins
     from apps.catalog import resolve
     from apps.workspace.dial import kept_applications, metadata
-    from apps.workspace.local import deployments, mcp_servers
+    from apps.workspace.local import breakers, deployments, fallbacks, mcp_servers
 
     resolve.forget()
     kept_applications.forget()
     metadata.forget()
     deployments.forget()
+    fallbacks.forget()
+    breakers.forget()
     mcp_servers.forget()
     pins.forget()
     forget_memories()

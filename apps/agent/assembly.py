@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
 from apps.agent.allowance import Allowance
@@ -56,12 +56,13 @@ CUT = "length"
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A complete answer; `usage` is empty when the model did not report any."""
+    """A complete answer; `usage` is empty when the `deployment` that gave it did not report any."""
 
     message: Message
     finish_reason: str
     usage: tuple[ModelUsage, ...]
     annotations: tuple[Mapping[str, Any], ...] = ()
+    deployment: str = field(default="", compare=False)
 
 
 class Assembly:
@@ -89,6 +90,7 @@ class Assembly:
         self.shows_logprobs = shows_logprobs
         self.allowance = Allowance() if allowance is None else allowance
         self.early = early
+        self.deployment = ""  # the one that is asked in fact
         self.lead = lead
         self.stages = stages
         self.shown = set() if shown is None else shown
@@ -269,6 +271,7 @@ class Assembly:
 
     def reply(self, model: str, taken: Collection[str] = ()) -> Reply:
         """The whole answer; calls get ids that are not `taken`."""
+        model = self.deployment or model
         calls = self.calls.complete(taken) if self.calls else ()
         message = Message(
             "assistant",
@@ -279,10 +282,11 @@ class Assembly:
             model_state=self.state,
         )
         reason = self.finish_reason or "stop"
-        return Reply(message, reason, self.spent(model), tuple(self.annotations))
+        return Reply(message, reason, self.spent(model), tuple(self.annotations), model)
 
     def spent(self, model: str) -> tuple[ModelUsage, ...]:
-        """The usage by model, entries without a name under `model`; () if none was reported."""
+        """The usage by model, entries without a name under the deployment; () for none."""
+        model = self.deployment or model
         if (usage := self.usage) is None:
             return ()
         if usage.per_model:

@@ -4,8 +4,8 @@ import random
 from dataclasses import dataclass
 from math import inf
 
-LONGEST_ASKED_SECONDS = 20.0
-"""The most that a service can ask for: people give up on an answer after about that."""
+LONGEST_ASKED_SECONDS = 30.0
+"""A service that wants to be left alone for longer is not asked again: nobody waits for an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +19,13 @@ class Backoff:
     def pause(self, attempt: int, asked: float | None = None, left: float = inf) -> float | None:
         """Seconds to wait after that attempt (1 for the first); None if it was the last.
 
-        `asked` is the least that the service wants. None also if the next attempt would begin after
-        the `left` seconds.
+        `asked` is the least that the service wants, and never cut short. None also if that is too
+        long, or the next attempt would begin after the `left` seconds.
         """
-        if attempt >= self.attempts:
+        if attempt >= self.attempts or (asked or 0.0) > LONGEST_ASKED_SECONDS:
             return None
         most = min(self.max_delay, self.initial_delay * 2 ** (attempt - 1))
         # From the whole range ("full jitter"): callers that failed together do not return together.
         drawn = random.uniform(0.0, most)  # noqa: S311 - nothing is kept secret by it
-        pause = max(drawn, min(asked or 0.0, LONGEST_ASKED_SECONDS))
+        pause = max(drawn, asked or 0.0)
         return pause if pause < left else None

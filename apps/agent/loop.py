@@ -16,6 +16,7 @@ from apps.agent.calls import ToolOutcome, refusal, result_message, static_names
 from apps.agent.dead_ends import NO_DEAD_ENDS, DeadEnds, keep_uncalled
 from apps.agent.early_stages import EarlyStages
 from apps.agent.events import AnnotationAdded, Emit, ToolCallsRequested
+from apps.agent.fallbacks import stay_with
 from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
 from apps.agent.messages import Message, ToolCall, last_calling, unanswered
 from apps.agent.meter import ToolCallReport
@@ -62,7 +63,7 @@ class AgentLoop:
     calls all failed the run ends, 0 for never. Calls beside a text of the `dead_ends` are not made,
     and end it as well. What the `ledger` has is not done again; `is_resumed` if another process has
     begun the run. An application that plays the model shares the `taint`. What the `private` tools
-    say is not logged. The model is asked with `marks_cache`.
+    say is not logged. The model is asked with `marks_cache` and `chosen`.
     """
 
     model: Model
@@ -90,6 +91,7 @@ class AgentLoop:
     taint: Taint | None = None
     private: Set[str] = frozenset()
     marks_cache: bool = False
+    chosen: Set[str] = frozenset()
 
     async def run(self, messages: Sequence[Message], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, adding every new message to `progress`; return the finish reason.
@@ -143,6 +145,7 @@ class AgentLoop:
         if not self.ledger.is_kept:
             return await self.ask(turn)
         if (recorded := repeat_reply(self.ledger, turn)) is not None:
+            stay_with(self.model, recorded.deployment)
             return recorded
         end_replay(turn.emit)
         reply = await self.ask(turn)
@@ -161,12 +164,12 @@ class AgentLoop:
             )
         finally:
             seconds = time.monotonic() - started
-            progress.timings.append(Timing(self.name, seconds))
+            progress.timings.append(Timing(assembly.deployment or self.name, seconds))
             progress.usage += assembly.spent(self.name)
             progress.say("".join(assembly.text))
         turn.deferred.close()
         reply = assembly.reply(self.name, call_ids(request.messages))
-        log_reply(reply, self.name, progress.iterations, seconds, self.private)
+        log_reply(reply, reply.deployment, progress.iterations, seconds, self.private)
         return reply
 
     async def request(self, turn: Turn) -> ModelRequest:
@@ -176,16 +179,20 @@ class AgentLoop:
         log_messages(messages, self.private)
         is_first = turn.progress.iterations == 1
         first = self.first_parameters if is_first or self.requires_external else {}
-        parameters = {**self.parameters, **first}
-        specs = list(self.external.values())
-        ledger, meter = model_ledger(self.ledger, turn.progress), turn.progress.meter
-        static = self.static_tools
-        if self.requires_external and not is_first:
-            static = ()
-        else:
-            specs = [tool.spec for tool in self.tools.values()] + specs
-        marks = self.marks_cache
-        return ModelRequest(messages, specs, parameters, static, ledger, self.taint, marks, meter)
+        is_open = is_first or not self.requires_external
+        own = [tool.spec for tool in self.tools.values()] if is_open else []
+        return ModelRequest(
+            messages,
+            [*own, *self.external.values()],
+            {**self.parameters, **first},
+            self.static_tools if is_open else (),
+            model_ledger(self.ledger, turn.progress),
+            self.taint,
+            self.marks_cache,
+            turn.progress.meter,
+            chosen=self.chosen | first.keys(),
+            lists_static=is_open,
+        )
 
     def assembly(self, turn: Turn) -> Assembly:
         progress = turn.progress

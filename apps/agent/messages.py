@@ -233,14 +233,16 @@ def last_calling(messages: Sequence[Message]) -> Message:
     return next(message for message in reversed(messages) if message.tool_calls)
 
 
-async def own_thoughts(deployment: str, messages: Sequence[Message]) -> Sequence[Message]:
-    """A view step: the conversation without the thoughts of other deployments."""
-    return [
-        message
-        if message.thoughts is None or message.thoughts.deployment in ("", deployment)
-        else replace(message, thoughts=None)
-        for message in messages
-    ]
+def own_thoughts(deployment: str, messages: Sequence[Message]) -> Sequence[Message]:
+    """The conversation without the thoughts of other deployments; itself if it has none."""
+
+    def is_foreign(message: Message) -> bool:
+        thoughts = message.thoughts
+        return thoughts is not None and thoughts.deployment not in ("", deployment)
+
+    if not any(map(is_foreign, messages)):
+        return messages
+    return [replace(one, thoughts=None) if is_foreign(one) else one for one in messages]
 
 
 async def without_thoughts(

@@ -5,7 +5,7 @@ They are msgspec structs where there may be one for each token: a frozen datacla
 as long to make.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -103,7 +103,9 @@ class ModelRequest:
     `response_format`, …); `static_tools` are written into the tool list as they are. `ledger` and
     `taint` are for an application that plays the model: its steps, and what the asking run has read.
     `marks_cache`: the service keeps the beginnings of requests up to marks, if it is sent any.
-    `meter` hears of the call.
+    `meter` hears of the call. `chosen` are the names of parameters that somebody wrote and that hold
+    for every deployment; others may be its defaults. `lists_static`: the `static_tools` are all those
+    of the deployment.
     """
 
     messages: Sequence[Message]
@@ -114,6 +116,8 @@ class ModelRequest:
     taint: Taint | None = None
     marks_cache: bool = False
     meter: Meter = NO_METER
+    chosen: Set[str] = frozenset()
+    lists_static: bool = False
 
 
 class Model(Protocol):

@@ -6,13 +6,16 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
+from math import inf
 
 from apps.agent.allowance import Allowance
 from apps.agent.assembly import Assembly, Reply
 from apps.agent.backoff import Backoff
 from apps.agent.events import Emit
-from apps.agent.messages import Message
+from apps.agent.fallbacks import CandidateCall, FallbackChain
+from apps.agent.messages import Message, own_thoughts
 from apps.agent.meter import ModelCallReport, error_kind
 from apps.agent.model import Model, ModelRequest, NestedRun
 from apps.agent.model_stages import ModelStages
@@ -21,8 +24,9 @@ from apps.errors import ModelFailed, QuickAppError
 
 logger = logging.getLogger(__name__)
 
-BACKOFF = Backoff(attempts=3, initial_delay=0.5, max_delay=8.0)
-"""Three: what most SDKs do. Half a second passes a hiccup of a proxy; beyond eight nobody waits."""
+BACKOFF = Backoff(attempts=4, initial_delay=1.0, max_delay=30.0)
+"""Three attempts after the first one, as in TidGi's retries: 7 seconds of pauses at the most, or as
+many as the service wants."""
 ONCE = replace(BACKOFF, attempts=1)
 """For what may have side effects."""
 
@@ -47,7 +51,7 @@ async def ask(
     stages = ModelStages(emit, stage_prefix, stage_parent) if stage_prefix is not None else None
     assembly = Assembly(emit, stages=stages, allowance=allowance, taint=request.taint)
     try:
-        await receive(model, request, assembly, name)
+        await RetryPolicy(ONCE).receive(model, request, assembly, name)
     except BaseException:
         spend(assembly.spent(name))
         raise
@@ -59,9 +63,11 @@ async def receive(
 ) -> None:
     """Feed the assembly everything that the model answers, and report the call to the meter.
 
-    Raises as `read_answer`.
+    The model does not see the thoughts of others. Raises as `read_answer`.
     """
     started, error = time.monotonic(), ""
+    assembly.deployment = name
+    request = with_own_thoughts(request, name)
     try:
         await read_answer(model, request, assembly)
     except BaseException as failure:
@@ -109,7 +115,8 @@ async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Asks again after a transient failure, as long as nothing of an answer has come.
+    """Asks again after a transient failure, as long as nothing of an answer has come, and then the
+    deployments that answer in the place of the one that failed.
 
     Not for an application that plays a model: it may have side effects.
     """
@@ -125,13 +132,37 @@ class RetryPolicy:
         name: str,
         iteration: int = 1,
     ) -> None:
-        """Feed the assembly everything that the model answers. Raises the last `ModelFailed`."""
+        """Feed the assembly everything that the model answers. Raises `ModelFailed`."""
+        if not isinstance(model, FallbackChain):
+            call = partial(receive, model, request, assembly, name, iteration)
+            await self.repeat(call, assembly, name)
+            return
+
+        async def ask_candidate(call: CandidateCall) -> None:
+            one = call.candidate.name
+            ask = partial(receive, assembly=assembly, name=one, iteration=iteration)
+            await self.repeat(partial(call.made, ask), assembly, one, lambda: call.patience)
+
+        await model.receive(request, assembly, ask_candidate)
+
+    async def repeat(
+        self,
+        call: Callable[[], Awaitable[None]],
+        assembly: Assembly,
+        name: str,
+        patience: Callable[[], float] = lambda: inf,
+    ) -> None:
+        """Make a call of the model, if need be again; `patience` is for all pauses.
+
+        Raises the last `ModelFailed`.
+        """
+        waited = 0.0
         for attempt in count(1):
             try:
-                await receive(model, request, assembly, name, iteration)
+                await call()
                 return
             except ModelFailed as failure:
-                pause = self.backoff.pause(attempt, failure.retry_after)
+                pause = self.backoff.pause(attempt, failure.retry_after, patience() - waited)
                 if pause is None or assembly.has_begun or not failure.is_transient:
                     raise
                 logger.warning(
@@ -145,6 +176,12 @@ class RetryPolicy:
                     pause,
                 )
             await self.wait(pause)
+            waited += pause
+
+
+def with_own_thoughts(request: ModelRequest, name: str) -> ModelRequest:
+    messages = own_thoughts(name, request.messages)
+    return request if messages is request.messages else replace(request, messages=messages)
 
 
 def call_ids(messages: Iterable[Message]) -> set[str]:

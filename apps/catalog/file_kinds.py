@@ -29,6 +29,7 @@ class DeploymentFile(FileShape):
     parameters: dict[str, Any] = {}
     input_attachment_types: list[str] = []
     context_window: int | None = None
+    fallbacks: list[str] = []
 
 
 class ApplicationFile(FileShape):

@@ -45,7 +45,7 @@ def import_directories(*directories: Path, overwrite: bool = False) -> ImportRep
     outcomes: list[ImportedFile] = []
     warnings: list[str] = []
     with transaction.atomic():
-        for item in read_directories(directories):
+        for item in fallbacks_first(read_directories(directories)):
             try:
                 with acting(Actor(None, Change.Via.IMPORT, item.file)):
                     row, action = import_item(item, overwrite=overwrite)
@@ -58,6 +58,23 @@ def import_directories(*directories: Path, overwrite: bool = False) -> ImportRep
         if problems:
             raise ContentInvalid(tuple(problems))
     return ImportReport(tuple(outcomes), tuple(warnings))
+
+
+def fallbacks_first(items: Sequence[ContentFile]) -> list[ContentFile]:
+    """In their order, but deployments behind their fallbacks, which have to be there by then."""
+    by_name = {(item.kind.name, item.key): item for item in items}
+    placed: dict[tuple[str, str], ContentFile] = {}
+
+    def place(name: tuple[str, str], above: frozenset[tuple[str, str]]) -> None:
+        if name not in by_name or name in placed or name in above:
+            return
+        for fallback in by_name[name].fields.get("fallbacks") or ():
+            place((name[0], fallback), above | {name})
+        placed[name] = by_name[name]
+
+    for name in by_name:
+        place(name, frozenset())
+    return list(placed.values())
 
 
 def import_item(item: ContentFile, *, overwrite: bool) -> tuple[models.Model, Action]:

@@ -12,7 +12,7 @@ from django.conf import settings
 from apps.agent.dead_ends import NO_DEAD_ENDS, DeadEnds
 from apps.agent.ledger import Ledger, Step
 from apps.agent.loop import AgentLoop
-from apps.agent.messages import Message, own_thoughts, without_thoughts
+from apps.agent.messages import Message, without_thoughts
 from apps.agent.model import Model
 from apps.agent.replies import ONCE, RetryPolicy
 from apps.agent.step_results import RecordedOpening, read_opening, write
@@ -31,14 +31,15 @@ from apps.runs.records import log_initialized
 from apps.runs.requests import (
     RunRequest,
     check_client_tools,
+    chosen_parameters,
     limit_issues,
     limit_of,
     model_parameters,
-    static_tools,
     without_own_tools,
 )
 from apps.runs.saved_state import OPEN, record_state
 from apps.workspace.port import DeploymentInfo
+from apps.workspace.services.static_tools import listed_tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +148,8 @@ class Preparation:
             external=request.external,
             parameters=parameters,
             first_parameters=first,
-            static_tools=static_tools(self.info),
-            view=(partial(own_thoughts, self.deployment_id), *contribution.view),
+            static_tools=listed_tools(self.info.defaults, self.info.id),
+            view=contribution.view,
             results=contribution.results,
             recoveries=(*contribution.recoveries, without_thoughts),
             max_iterations=limit_of(orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS),
@@ -164,6 +165,7 @@ class Preparation:
             ledger=ledger,
             taint=self.opening.taint,
             marks_cache=self.info.features.get("cache") is True,
+            chosen=chosen_parameters(self.application.parameters, request),
             private=toolbox.private,
         )
         if not ledger.is_kept:

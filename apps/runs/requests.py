@@ -19,7 +19,6 @@ OF_THE_PLATFORM = "internal_"
 """Begins the names of tools that no manifest makes."""
 EFFORT = "reasoning_effort"
 TOOLS = "tools"
-STATIC = "static_function"
 SECTION = "Orchestrator"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 LIMITS = ("max_tokens", "max_completion_tokens")
@@ -114,7 +113,7 @@ def model_parameters(
     `own`, and by the format of this one answer.
 
     A reasoning effort that the deployment does not list is left out, with an issue; a deployment
-    that lists none gets any. Default tools are not parameters; see `static_tools`.
+    that lists none gets any. Default tools are not parameters; see `listed_tools`.
     Raises `BadRequest` for an unknown effort that the client asked for.
     """
     replaced = LIMITS if any(name in asked for name in LIMITS) else ()
@@ -163,21 +162,7 @@ def limit_issues(orchestrator: Orchestrator, default: int) -> tuple[Initializati
     return (InitializationIssue(text, section=SECTION, is_hard=False),)
 
 
-def static_tools(info: DeploymentInfo) -> tuple[Mapping[str, Any], ...]:
-    """The tools that the deployment runs itself, as it lists them."""
-    listed = info.defaults.get(TOOLS)
-    found = []
-    for number, tool in enumerate(listed if isinstance(listed, (list, tuple)) else ()):
-        if is_static(tool):
-            found.append(tool)
-        else:
-            logger.debug("defaults.tools.%d of %s is no static function", number, info.id)
-    return tuple(found)
-
-
-def is_static(tool: Any) -> bool:
-    if not isinstance(tool, Mapping) or tool.get("type") != STATIC:
-        return False
-    function = tool.get(STATIC)
-    name = function.get("name") if isinstance(function, Mapping) else None
-    return isinstance(name, str) and bool(name)
+def chosen_parameters(own: Mapping[str, Any], request: RunRequest) -> frozenset[str]:
+    """The names of the parameters that the manifest or the client has written."""
+    form = ("response_format",) if request.response_format is not None else ()
+    return frozenset((*own, *request.parameters, *form))

@@ -4,6 +4,7 @@ Deployments of this installation come before Core's; everything else of the call
 """
 
 from collections.abc import Collection
+from functools import partial
 
 from django.conf import settings
 
@@ -12,7 +13,9 @@ from apps.errors import DeploymentNotFound
 from apps.workspace.dial.workspace import DialWorkspace, FindInfo
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.local.deployments import find_deployment
-from apps.workspace.local.providers import make_embedder, make_model
+from apps.workspace.local.fallbacks import make_chain
+from apps.workspace.local.personal_models import paid_model
+from apps.workspace.local.providers import make_embedder
 from apps.workspace.port import DeploymentInfo
 
 
@@ -37,7 +40,8 @@ class InstalledFirst(DialWorkspace):
             found = await find_deployment(deployment_id)
         except DeploymentNotFound:
             return await super().model(deployment_id, headers=headers, idle_seconds=idle_seconds)
-        return make_model(found, self.files, idle_seconds)
+        make = partial(paid_model, files=self.files, idle_seconds=idle_seconds)
+        return await make_chain(found, make)
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
         wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT

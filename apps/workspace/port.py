@@ -36,6 +36,7 @@ class DeploymentInfo:
     - `is_application`: never asked twice, because its tools might do their work twice.
     - `is_recorded`: an application here, whose steps are recorded with those of the run that asks it.
     - `supported_parameters`: request parameters that change its answer, None when unknown.
+    - `fallbacks`: ids of the deployments that answer, in this order, while it cannot.
     """
 
     id: str
@@ -52,6 +53,7 @@ class DeploymentInfo:
     is_application: bool = False
     is_recorded: bool = False
     supported_parameters: frozenset[str] | None = field(default=None, compare=False)
+    fallbacks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

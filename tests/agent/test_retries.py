@@ -10,7 +10,7 @@ from apps.agent.backoff import Backoff
 from apps.agent.events import StateSaved, Usage
 from apps.agent.messages import Message
 from apps.agent.model import ModelRequest
-from apps.agent.replies import RetryPolicy
+from apps.agent.replies import BACKOFF, RetryPolicy
 from apps.errors import ModelFailed
 from tests.fakes import ScriptedModel, call_delta, calls, saying, text
 
@@ -19,15 +19,18 @@ EMPTY = text("")
 BUSY = ModelFailed("busy", status=429, is_transient=True, retry_after=7.0)
 CUT = ModelFailed("cut", reason="connection", is_transient=True)
 REFUSED = ModelFailed("no", status=400)
+SHORT = Backoff(3, 0.001, 0.001)
 
 
-async def answer_of(model: ScriptedModel, pauses: list[float] | None = None) -> str:
+async def answer_of(
+    model: ScriptedModel, pauses: list[float] | None = None, backoff: Backoff = SHORT
+) -> str:
     async def wait(seconds: float) -> None:
         if pauses is not None:
             pauses.append(seconds)
 
     assembly = Assembly(lambda event: None)
-    policy = RetryPolicy(Backoff(3, 0.001, 0.001), wait)
+    policy = RetryPolicy(backoff, wait)
     await policy.receive(model, QUESTION, assembly, "gpt")
     return assembly.reply("gpt").message.text
 
@@ -66,6 +69,27 @@ async def test_after_three_attempts_the_last_failure_is_raised():
 
     assert caught.value is last
     assert len(model.asked) == 3
+
+
+@pytest.mark.parametrize("turn", range(20))
+async def test_three_pauses_are_drawn_from_ranges_that_double_d_33(turn: int):
+    pauses: list[float] = []
+    model = ScriptedModel([CUT], [CUT], [CUT], saying("Hello"))
+
+    assert await answer_of(model, pauses, BACKOFF) == "Hello"
+
+    assert len(pauses) == 3
+    assert all(0 <= pause <= 2**number for number, pause in enumerate(pauses))
+    assert (BACKOFF.max_delay, BACKOFF.initial_delay) == (30.0, 1.0)
+
+
+async def test_the_service_says_how_long_a_pause_is_at_least_t_57():
+    pauses: list[float] = []
+    model = ScriptedModel([BUSY], [BUSY], [BUSY], saying("Hello"))
+
+    await answer_of(model, pauses, BACKOFF)
+
+    assert pauses == [7.0, 7.0, 7.0]
 
 
 @pytest.mark.parametrize(

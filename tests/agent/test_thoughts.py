@@ -191,13 +191,14 @@ async def test_nothing_is_kept_of_a_service_that_tells_no_thoughts():
     assert reply.message.thoughts is None
 
 
-async def test_thoughts_go_back_to_no_other_deployment():
+def test_thoughts_go_back_to_no_other_deployment():
     """Services refuse keys that are not theirs."""
     own = Message("assistant", "a", thoughts=Thoughts({"reasoning": "Hm."}, "gpt"))
     brought = Message("assistant", "b", thoughts=Thoughts({"reasoning": "Hm."}))
 
-    assert await own_thoughts("gpt", [own, brought]) == [own, brought]
-    assert await own_thoughts("another", [own, brought]) == [Message("assistant", "a"), brought]
+    both = [own, brought]
+    assert own_thoughts("gpt", both) is both
+    assert own_thoughts("another", [own, brought]) == [Message("assistant", "a"), brought]
 
 
 @pytest.mark.parametrize(

@@ -216,7 +216,7 @@ def test_every_problem_of_every_file_is_told_at_once(directory):
         "deployment/gpt.json: 'displayname': there is no such key; did you mean 'display_name'?",
         "deployment/gpt.json: 'a b': there is no such key; possible are deployment_id, "
         "display_name, description, kind, provider, base_url, model, api_key_env, features, "
-        "parameters, input_attachment_types, context_window.",
+        "parameters, input_attachment_types, context_window, fallbacks.",
         "deployment/gpt.json: display_name: is missing; write a string.",
         'deployment/gpt.json: provider: expected "openai", "anthropic", "openai_responses", "demo" or "minilm", found the string '
         '"opnai".',
@@ -448,3 +448,23 @@ def test_a_row_of_an_earlier_version_is_recognized_after_its_credential_was_move
 
     assert (unchanged, updated) == (("app", "unchanged"), ("app", "updated"))
     assert secrets() == [("tracking-key", "first", SERVERS)]
+
+
+def test_fallbacks_are_imported_before_the_deployments_that_name_them(tmp_path):
+    write(tmp_path, "deployment/a.json", {**MODEL, "deployment_id": "a", "fallbacks": ["c", "b"]})
+    write(tmp_path, "deployment/b.json", {**MODEL, "deployment_id": "b"})
+    write(tmp_path, "deployment/c.json", {**MODEL, "deployment_id": "c", "fallbacks": ["b"]})
+
+    import_directories(tmp_path)
+
+    assert Deployment.objects.get(deployment_id="a").fallbacks == ["c", "b"]
+
+
+def test_deployments_of_files_that_lead_back_to_each_other_are_refused(tmp_path):
+    write(tmp_path, "deployment/a.json", {**MODEL, "deployment_id": "a", "fallbacks": ["b"]})
+    write(tmp_path, "deployment/b.json", {**MODEL, "deployment_id": "b", "fallbacks": ["a"]})
+
+    with pytest.raises(ContentInvalid):
+        import_directories(tmp_path)
+
+    assert not Deployment.objects.exists()

@@ -93,5 +93,13 @@ TABLE: Table = {
                 "it_is_not_asked_again_after_its_first_word"
             ],
         ),
+        otherwise(
+            "the waits begin with 500 ms, and one more try follows 2 s after the last",
+            "TidGi's numbers (R-12), and in the place of another try a deployment that can answer.",
+            retries["three_pauses_are_drawn_from_ranges_that_double_d_33"],
+            Tests("runs/test_fallbacks.py")[
+                "another_deployment_answers_and_the_person_is_told_t_57"
+            ],
+        ),
     ),
 }

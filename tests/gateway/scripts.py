@@ -15,7 +15,7 @@ from django.urls import re_path
 
 from apps.accounts.caller import Caller
 from apps.agent.events import TextDelta, Usage
-from apps.agent.model import Delta, Finish, ModelRequest, ToolCallDelta
+from apps.agent.model import Delta, Finish, Model, ModelRequest, ToolCallDelta
 from apps.catalog.models import Application
 from apps.gateway import routing
 from apps.gateway.completions import CompletionConsumer, Recorded, unrecorded
@@ -73,7 +73,7 @@ class ScriptedWorkspace:
 
     files = LocalFiles("")
 
-    def __init__(self, model: ScriptedModel) -> None:
+    def __init__(self, model: Model) -> None:
         self.scripted = model
         self.callers: list[Caller] = []
 
@@ -85,7 +85,7 @@ class ScriptedWorkspace:
 
     facts = deployment
 
-    async def model(self, deployment_id: str, **wishes: object) -> ScriptedModel:
+    async def model(self, deployment_id: str, **wishes: object) -> Model:
         return self.scripted
 
     def __call__(self, caller: Caller, application: object = None) -> Any:
@@ -211,7 +211,7 @@ def question(text: str = "Hello", **fields: Any) -> dict[str, Any]:
 
 def asking(
     application: Application | str,
-    model: ScriptedModel | ScriptedWorkspace,
+    model: Model | ScriptedWorkspace,
     recorded: Recorded = unrecorded,
     **options: Any,
 ) -> Client:
@@ -224,7 +224,7 @@ def asking(
 
 async def ask(
     application: Application | str,
-    model: ScriptedModel | ScriptedWorkspace,
+    model: Model | ScriptedWorkspace,
     body: dict[str, Any] | bytes,
     **options: Any,
 ) -> Answer:

@@ -14,7 +14,7 @@ from apps.agent.assembly import Assembly
 from apps.agent.backoff import Backoff
 from apps.agent.messages import Message
 from apps.agent.model import ModelRequest
-from apps.agent.replies import ONCE, RetryPolicy
+from apps.agent.replies import BACKOFF, ONCE, RetryPolicy
 from apps.agent.stages import silent
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.mcp.capability import mcp
@@ -57,8 +57,9 @@ TROUBLES = [[CLOSE], [RESET], BUSY, BROKEN, answer("503 No", b"")]
 
 
 @pytest.fixture(autouse=True)
-def _loopback(settings: Any) -> None:
+def _loopback(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+    monkeypatch.setattr("random.uniform", lambda least, most: least)  # no pauses
 
 
 async def ask(running: Service, backoff: Backoff) -> str:
@@ -86,6 +87,14 @@ async def test_a_service_in_trouble_is_asked_as_often_as_the_policy_says(
         assert await ask(running, backoff) == ""
 
     assert len(running.requests) == len(before) + times
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 400, 401, 404, 422])
+async def test_a_status_of_trouble_is_asked_again_and_no_other_d_33(status: int):
+    async with service(*[answer(f"{status} No", b"")] * 8) as running:
+        await ask(running, BACKOFF)
+
+    assert len(running.requests) == (4 if status in {429, 500, 502, 503, 504} else 1)
 
 
 async def test_a_connection_that_was_closed_in_a_pause_costs_no_attempt():
@@ -131,8 +140,10 @@ async def failure_of(outer: ResolvedApplication) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("features", "times"), [({}, 3), ({"dial": True}, 1)])
-async def test_an_orchestrator_asks_a_model_three_times_and_an_application_once(features, times):
+@pytest.mark.parametrize(("features", "times"), [({}, 4), ({"dial": True}, 1)])
+async def test_an_orchestrator_asks_a_model_four_times_and_an_application_once_r_12(
+    features, times
+):
     async with deployed(BROKEN, **features) as running:
         await failure_of(application("far"))
 
@@ -146,12 +157,12 @@ async def test_an_application_of_our_own_works_once_however_often_its_model_is_a
     async with deployed(BROKEN) as running:
         await failure_of(application("inner"))
 
-    assert len(running.requests) == 3
+    assert len(running.requests) == 4
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("kind", "times"), [("model", 3), ("application", 1)])
-async def test_core_is_asked_for_a_model_three_times_and_for_an_application_once(
+@pytest.mark.parametrize(("kind", "times"), [("model", 4), ("application", 1)])
+async def test_core_is_asked_for_a_model_four_times_and_for_an_application_once_r_12(
     kind: str, times: int, settings: Any
 ):
     with serve_core() as core:

@@ -5,8 +5,9 @@ import logging
 import pytest
 
 from apps.errors import BadRequest
-from apps.runs.requests import model_parameters, static_tools
+from apps.runs.requests import model_parameters
 from apps.workspace.port import DeploymentInfo
+from apps.workspace.services.static_tools import listed_tools
 
 
 def info(**fields) -> DeploymentInfo:
@@ -77,7 +78,7 @@ def test_an_effort_that_the_deployment_does_not_know_is_left_out_and_told(place)
 
 def test_the_tools_that_a_deployment_runs_itself_stand_beside_ours_as_they_are_listed(caplog):
     """§3.5."""
-    caplog.set_level(logging.DEBUG, logger="apps.runs.requests")
+    caplog.set_level(logging.DEBUG, logger="apps.workspace.services.static_tools")
     search = {"type": "static_function", "static_function": {"name": "search", "own": [1]}}
     nonsense = [
         {"type": "function"},
@@ -87,7 +88,7 @@ def test_the_tools_that_a_deployment_runs_itself_stand_beside_ours_as_they_are_l
     ]
     deployment = info(defaults={"seed": 1, "tools": [search, *nonsense]})
 
-    assert static_tools(deployment) == (search,)
+    assert listed_tools(deployment.defaults, deployment.id) == (search,)
     assert model_parameters({}, deployment) == ({"seed": 1}, ())
     assert [record.getMessage() for record in caplog.records] == [
         f"defaults.tools.{number} of gpt is no static function" for number in range(1, 5)
@@ -96,4 +97,4 @@ def test_the_tools_that_a_deployment_runs_itself_stand_beside_ours_as_they_are_l
 
 @pytest.mark.parametrize("listed", [None, {}, "search"])
 def test_what_is_no_list_of_tools_is_as_if_nothing_was_said(listed):
-    assert static_tools(info(defaults={"tools": listed})) == ()
+    assert listed_tools({"tools": listed}, "gpt") == ()

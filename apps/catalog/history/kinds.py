@@ -117,6 +117,7 @@ KINDS = (
             "input_attachment_types",
             "context_window",
             "parameters",
+            "fallbacks",
             "is_enabled",
         ),
         documents=("features", "parameters"),

@@ -16,10 +16,11 @@ from django.utils.safestring import SafeString
 from apps.catalog.content.installed import installed
 from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
 from apps.catalog.uses import User, deployment_uses
+from apps.console.admin.breakers import BreakersAdmin
 from apps.console.admin.dependents import bullets, dependent_lines
+from apps.console.admin.fallbacks import FallbacksField, named_by
 from apps.console.admin.prices import PriceInline
 from apps.console.admin.recorded import HISTORY_FIELDS
-from apps.console.admin.service_models import ServiceModelsAdmin
 from apps.console.admin.theme import PasswordInput, Switch
 from apps.console.admin.versioned_form import VersionedForm
 from apps.errors import ModelFailed
@@ -53,11 +54,17 @@ class DeploymentForm(VersionedForm[Deployment]):
         widget=PasswordInput(attrs={"autocomplete": "new-password"}),
     )
     clear_api_key = forms.BooleanField(label="Remove the stored key", required=False, widget=Switch)
+    fallbacks = FallbacksField(help_text=Deployment._meta.get_field("fallbacks").help_text)
 
     class Meta:
         model = Deployment
         fields = ()  # the admin names them
         labels = {"deployment_id": "Deployment ID", "base_url": "Base URL"}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if isinstance(field := self.fields.get("fallbacks"), FallbacksField):
+            field.offer(self.instance)
 
     def secret_state(self, stored: str) -> str:
         if isinstance(stored, UnreadableSecret):
@@ -74,7 +81,7 @@ class DeploymentForm(VersionedForm[Deployment]):
 
 
 @admin.register(Deployment)
-class DeploymentAdmin(ServiceModelsAdmin):
+class DeploymentAdmin(BreakersAdmin):
     form = DeploymentForm
     list_display = (
         "display_name",
@@ -83,11 +90,12 @@ class DeploymentAdmin(ServiceModelsAdmin):
         "provider",
         "model_name",
         "key",
+        "breaker",
         "is_enabled",
     )
     list_filter = ("is_enabled", "kind", "provider")
     search_fields = ("display_name", "deployment_id", "model_name", "base_url")
-    actions = ("test_connection",)
+    actions = ("test_connection", *BreakersAdmin.actions)
     inlines = (PriceInline,)
     fieldsets = (
         (None, {"fields": ("deployment_id", "display_name", "description", "is_enabled")}),
@@ -97,6 +105,7 @@ class DeploymentAdmin(ServiceModelsAdmin):
             "What it can do",
             {"fields": ("features", "input_attachment_types", "context_window", "parameters")},
         ),
+        ("When it cannot answer", {"fields": ("fallbacks",)}),
         HISTORY_FIELDS,
     )
 
@@ -104,8 +113,11 @@ class DeploymentAdmin(ServiceModelsAdmin):
         js = (forms.Script("console/test-connection.js", type="module"),)
 
     def consequences(self, request: HttpRequest, rows: Iterable[Deployment]) -> list[SafeString]:
-        found = deployment_uses(installed())
-        return [used_by(request, row, found.get(row.deployment_id, [])) for row in rows]
+        rows, found = list(rows), deployment_uses(installed())
+        relying = named_by(rows)
+        used = [used_by(request, row, found.get(row.deployment_id, [])) for row in rows]
+        left = [(row, users) for row in rows if (users := relying[row.deployment_id])]
+        return used + [left_by(row, users) for row, users in left]
 
     @admin.display(description="key")
     def key(self, deployment: Deployment) -> str:
@@ -172,3 +184,9 @@ def used_by(request: HttpRequest, deployment: Deployment, users: Sequence[User])
         return format_html("<p>No application and no predefined item uses {}.</p>", deployment)
     words = "<p>{} is used by these, which cannot call it any more:</p>{}"
     return format_html(words, deployment, bullets(dependent_lines(request, users)))
+
+
+def left_by(deployment: Deployment, users: Sequence[Deployment]) -> SafeString:
+    """`users` have the deployment as a fallback."""
+    words = "<p>{} is a fallback of these, which go on without it:</p>{}"
+    return format_html(words, deployment, bullets(map(str, users)))

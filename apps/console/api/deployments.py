@@ -19,6 +19,11 @@ class DeploymentSerializer(RowSerializer[Deployment]):
     has_api_key = serializers.SerializerMethodField(help_text="Whether a key is stored.")
     features = serializers.DictField(required=False)
     parameters = serializers.DictField(required=False)
+    fallbacks = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Ids of the deployments that answer, in this order, while this one cannot.",
+    )
     input_attachment_types = serializers.ListField(child=serializers.CharField(), required=False)
     version = serializers.IntegerField(read_only=True)
 
@@ -40,6 +45,7 @@ class DeploymentSerializer(RowSerializer[Deployment]):
             "input_attachment_types",
             "context_window",
             "parameters",
+            "fallbacks",
             "is_enabled",
             "version",
             "created_at",

@@ -82,6 +82,12 @@ class Deployment(Versioned):
     parameters = models.JSONField(
         default=dict, blank=True, help_text="Request parameters that apply by default."
     )
+    fallbacks = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Deployments that answer in this order, each followed by its own fallbacks, while "
+        "this one is overloaded, silent, out of reach, or has a dead key.",
+    )
     is_enabled = models.BooleanField("enabled", default=True)
     imported_hash = models.CharField(max_length=64, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -98,6 +104,8 @@ class Deployment(Versioned):
         return service_address(self.provider, self.base_url)
 
     def clean(self) -> None:
+        from apps.workspace.local.fallback_rules import fallback_problem  # imports this
+
         problems = {}
         if self.provider == self.Provider.OPENAI and not self.base_url:
             problems["base_url"] = "An OpenAI-compatible service needs its address."
@@ -112,6 +120,8 @@ class Deployment(Versioned):
         kinds = self.input_attachment_types
         if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
             problems["input_attachment_types"] = 'Write a JSON list, such as [] or ["image/*"].'
+        if (text := fallback_problem(self)) is not None:
+            problems["fallbacks"] = text
         if problems:
             raise ValidationError(problems)
 

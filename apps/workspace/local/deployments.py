@@ -98,6 +98,7 @@ def read_row(row: Deployment) -> FoundDeployment:
         kind=cast(DeploymentKind, row.kind),
         is_application=speaks_dial(row.features),
         supported_parameters=supported_parameters(row),
+        fallbacks=tuple(row.fallbacks),
     )
     return FoundDeployment(
         version=(row.pk, row.version),

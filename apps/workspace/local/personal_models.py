@@ -1,8 +1,9 @@
 """Models that are asked with a person's own key."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 
 from channels.db import database_sync_to_async
 
@@ -12,7 +13,9 @@ from apps.errors import ModelFailed, PersonalKeyRefused
 from apps.manifest.servers import origin_of
 from apps.workspace.local.deployments import FoundDeployment
 from apps.workspace.local.personal_keys import find_key, host_of
+from apps.workspace.local.providers import make_model
 from apps.workspace.port import KeyUse
+from apps.workspace.stored_files import Files
 
 REFUSED = frozenset({401, 402, 403})
 NO_MONEY = "insufficient_quota"
@@ -49,6 +52,15 @@ class PersonalModel:
                 yield batch
 
 
+def may_follow(other: Model, first: Model) -> bool:
+    """Whether another deployment may answer in the place of the `first`: who pays alone for that
+    one, with no key of the installation behind it, does not let the installation pay for others.
+    """
+    if not isinstance(first, PersonalModel) or first.installed is not None:
+        return True
+    return isinstance(other, PersonalModel)
+
+
 def is_refusal(failure: ModelFailed) -> bool:
     return failure.status in REFUSED or failure.code == NO_MONEY
 
@@ -57,14 +69,21 @@ def with_key(found: FoundDeployment, key: str) -> FoundDeployment:
     return replace(found, api_key=key, api_key_env="")
 
 
-async def personal_model(
-    found: FoundDeployment, user_id: int, use: KeyUse, make: Callable[[FoundDeployment], Model]
+async def paid_model(
+    found: FoundDeployment,
+    *,
+    files: Files,
+    idle_seconds: float | None,
+    user_id: int | None = None,
+    use: KeyUse = "platform",
 ) -> Model:
-    """The model with the person's key, if they have one for its service.
+    """The model with the key of that person, if they have one for its service.
 
-    It is read for each run, so a key that was removed is not sent again.
+    It is read for each run, so a key that was removed is not sent again. Raises `DeploymentNotFound`
+    for a deployment that answers nothing.
     """
-    if not found.takes_personal_keys:
+    make = partial(make_model, files=files, idle_seconds=idle_seconds)
+    if user_id is None or not found.takes_personal_keys:
         return make(found)
     find = database_sync_to_async(find_key)
     key: str = await find(user_id, found.provider, found.base_url)

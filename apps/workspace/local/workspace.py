@@ -20,8 +20,9 @@ from apps.workspace.local.deployments import (
     find_deployment,
     make_mcp_endpoint,
 )
-from apps.workspace.local.personal_models import personal_model
-from apps.workspace.local.providers import find_embedder, make_model
+from apps.workspace.local.fallbacks import make_chain
+from apps.workspace.local.personal_models import paid_model
+from apps.workspace.local.providers import find_embedder
 from apps.workspace.port import DeploymentInfo, KeyUse, McpEndpoint, SignIn, StoredSkill
 
 if TYPE_CHECKING:
@@ -109,8 +110,10 @@ class LocalWorkspace:
             narrowed = self if headers is None else self.with_headers(headers)
             return (await self.find_application(deployment_id, narrowed)).model
         user = self.caller.user_id if self.keys != "platform" else None
-        make = partial(make_model, files=self.files, idle_seconds=idle_seconds)
-        return make(found) if user is None else await personal_model(found, user, self.keys, make)
+        make = partial(
+            paid_model, files=self.files, idle_seconds=idle_seconds, user_id=user, use=self.keys
+        )
+        return await make_chain(found, make)
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
         return await find_embedder(deployment_id)

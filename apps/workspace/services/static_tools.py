@@ -1,8 +1,12 @@
 """Tools that the service runs itself: its own way to write them, and the neutral one."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
+logger = logging.getLogger(__name__)
+
+TOOLS = "tools"
 STATIC = "static_function"
 
 
@@ -25,7 +29,27 @@ def service_tool(tool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_neutral_tools(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    tools = parameters.get("tools")
+    tools = parameters.get(TOOLS)
     if not isinstance(tools, list):
         return parameters
-    return {**parameters, "tools": [neutral_tool(tool) for tool in tools]}
+    return {**parameters, TOOLS: [neutral_tool(tool) for tool in tools]}
+
+
+def listed_tools(defaults: Mapping[str, Any], deployment: str) -> tuple[Mapping[str, Any], ...]:
+    """The tools among a deployment's default parameters, which it runs itself."""
+    listed = defaults.get(TOOLS)
+    found = []
+    for number, tool in enumerate(listed if isinstance(listed, (list, tuple)) else ()):
+        if is_static(tool):
+            found.append(tool)
+        else:
+            logger.debug("defaults.tools.%d of %s is no static function", number, deployment)
+    return tuple(found)
+
+
+def is_static(tool: Any) -> bool:
+    if not isinstance(tool, Mapping) or tool.get("type") != STATIC:
+        return False
+    function = tool.get(STATIC)
+    name = function.get("name") if isinstance(function, Mapping) else None
+    return isinstance(name, str) and bool(name)

@@ -53,6 +53,8 @@ def test_an_empty_secret_removes_it(api):
         ({"base_url": ""}, "base_url"),
         ({"features": []}, "features"),
         ({"input_attachment_types": {}}, "input_attachment_types"),
+        ({"fallbacks": "gpt"}, "fallbacks"),
+        ({"fallbacks": ["gone"]}, "fallbacks"),
         ({"deployment_id": "a b"}, "deployment_id"),
         ({"context_window": -1}, "context_window"),
     ],
@@ -80,3 +82,15 @@ def test_a_stored_secret_does_not_move_to_another_server(api):
 
     assert [moved.status_code, within.status_code, typed.status_code] == [400, 200, 200]
     assert [found["path"] for found in moved.data["errors"]] == ["api_key"]
+
+
+def test_fallbacks_are_read_and_written_in_their_order(api):
+    for name in ("a", "b", "c"):
+        make_deployment(name)
+
+    api.patch(f"{URL}a/", {"fallbacks": ["c", "b"]}, format="json")
+    refused = api.patch(f"{URL}c/", {"fallbacks": ["a"]}, format="json")
+
+    assert api.get(f"{URL}a/").data["fallbacks"] == ["c", "b"]
+    assert refused.status_code == 400
+    assert "'a' leads back here: c → a → c. Take it out, here or there." in str(refused.data)

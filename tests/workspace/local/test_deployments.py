@@ -7,19 +7,27 @@ from asgiref.sync import async_to_sync
 from django.core.exceptions import ValidationError
 
 from apps.accounts.caller import Caller
+from apps.agent.fallbacks import FallbackChain
 from apps.agent.messages import Attachment, Message
-from apps.agent.model import ModelRequest
+from apps.agent.model import Model, ModelRequest
 from apps.demo.model import DemoModel
 from apps.errors import DeploymentNotFound, Unsupported
-from apps.runs.requests import static_tools
 from apps.workspace.local.deployments import find_deployment
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.openai.clients import OpenAIService
 from apps.workspace.port import DeploymentInfo
 from apps.workspace.services.model import ServiceModel
+from apps.workspace.services.static_tools import listed_tools
 
 pytestmark = pytest.mark.django_db
+
+
+async def asked_model(name: str, idle_seconds: float | None = None) -> Model:
+    """The model that is asked first."""
+    chain = await WORKSPACE.model(name, idle_seconds=idle_seconds)
+    return chain.candidates[0].model if isinstance(chain, FallbackChain) else chain
+
 
 WORKSPACE = LocalWorkspace(Caller("user-1"))
 
@@ -70,7 +78,7 @@ async def test_a_deployment_that_speaks_dial_is_sent_what_is_its_own_and_the_key
     await make_deployment(features={"dial": True, "configuration_schema": schema}, api_key="secret")
 
     info = await WORKSPACE.deployment("gpt")
-    model = await WORKSPACE.model("gpt")
+    model = await asked_model("gpt")
 
     assert (info.files, info.configuration_schema) == ("data", schema)
     assert isinstance(model, ServiceModel)
@@ -85,7 +93,7 @@ async def test_a_deployment_of_the_responses_api_tells_its_parameters_and_its_ow
     info = await WORKSPACE.deployment("gpt")
     found = await find_deployment("gpt")
 
-    (tool,) = static_tools(info)
+    (tool,) = listed_tools(info.defaults, info.id)
     assert tool["static_function"]["name"] == "web_search"
     assert info.supported_parameters is not None
     assert {"temperature", "stop"} & info.supported_parameters == {"temperature"}
@@ -95,7 +103,7 @@ async def test_a_deployment_of_the_responses_api_tells_its_parameters_and_its_ow
 async def test_a_service_may_be_silent_as_long_as_whoever_asks_it_says():
     await make_deployment()
 
-    waits = [await WORKSPACE.model("gpt"), await WORKSPACE.model("gpt", idle_seconds=900)]
+    waits = [await asked_model("gpt"), await asked_model("gpt", 900)]
 
     assert [isinstance(m, ServiceModel) and m.idle_seconds for m in waits] == [300, 900]
 
@@ -113,14 +121,14 @@ async def test_headers_of_the_caller_are_sent_to_no_service():
 async def test_a_deployment_of_the_demo_is_the_demo_model():
     await make_deployment(provider="demo", base_url="")
 
-    assert isinstance(await WORKSPACE.model("gpt"), DemoModel)
+    assert isinstance(await asked_model("gpt"), DemoModel)
 
 
 async def test_a_stored_key_wins_over_that_of_the_environment(monkeypatch):
     monkeypatch.setenv("SPARE_API_KEY", "from the environment")
     await make_deployment(model_name="gpt-9", api_key="stored", api_key_env="SPARE_API_KEY")
 
-    model = await WORKSPACE.model("gpt")
+    model = await asked_model("gpt")
 
     assert isinstance(model, ServiceModel)
     assert isinstance(model.service, OpenAIService)
@@ -138,7 +146,7 @@ async def test_a_key_of_the_environment_has_to_be_named_as_one(monkeypatch, capl
     monkeypatch.setenv("SECRET_KEY", "a secret of the server")
     await make_deployment(api_key_env=variable)
 
-    model = await WORKSPACE.model("gpt")
+    model = await asked_model("gpt")
 
     assert isinstance(model, ServiceModel)
     assert isinstance(model.service, OpenAIService)
@@ -149,7 +157,7 @@ async def test_a_key_of_the_environment_has_to_be_named_as_one(monkeypatch, capl
 async def test_a_deployment_without_a_model_name_goes_by_its_id():
     await make_deployment()
 
-    model = await WORKSPACE.model("gpt")
+    model = await asked_model("gpt")
 
     assert isinstance(model, ServiceModel)
     assert (model.name, model.service.headers) == ("gpt", ())
@@ -160,7 +168,7 @@ async def test_an_unknown_deployment_is_not_found(name):
     await make_deployment()
 
     with pytest.raises(DeploymentNotFound) as caught:
-        await WORKSPACE.model(name)
+        await asked_model(name)
 
     assert caught.value.deployment_id == name
 
@@ -202,7 +210,7 @@ def test_the_database_is_asked_once_in_a_while(django_assert_num_queries):
     async def ask_often() -> None:
         for _ in range(5):
             await WORKSPACE.deployment("gpt")
-            await WORKSPACE.model("gpt")
+            await asked_model("gpt")
 
     with django_assert_num_queries(1):
         async_to_sync(ask_often)()
@@ -220,7 +228,7 @@ async def test_keys_are_never_part_of_what_is_logged():
 
     found = await find_deployment("gpt")
 
-    assert "a secret" not in repr(found) + repr(await WORKSPACE.model("gpt"))
+    assert "a secret" not in repr(found) + repr(await asked_model("gpt"))
 
 
 async def test_prompts_of_dial_are_told_to_be_missing_here():

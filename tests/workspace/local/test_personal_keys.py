@@ -188,6 +188,40 @@ async def test_a_fault_of_the_service_is_no_reason_to_let_the_installation_pay(
         await ask(caller_of(user), FIRST)
 
 
+@pytest.mark.parametrize(
+    ("keys", "of_other", "paid"), [(PERSON, "", []), (FIRST, "", [PLATFORM]), (PERSON, OWN, [OWN])]
+)
+async def test_no_other_deployment_is_paid_by_the_installation_for_a_person_who_pays_alone(
+    user: User, settings: Any, keys: dict[str, Any], of_other: str, paid: list[str]
+):
+    with serve_keyed(OWN, PLATFORM) as elsewhere:
+        await Deployment.objects.acreate(
+            deployment_id="other",
+            display_name="Other",
+            base_url=elsewhere.url,
+            model_name="o",
+            api_key=PLATFORM,
+            takes_personal_keys=True,
+        )
+        # Nothing listens at the first one, whose key the person has.
+        await Deployment.objects.filter(deployment_id="m").aupdate(
+            base_url="http://127.0.0.1:9/v1", fallbacks=["other"], version=2
+        )
+        await PersonalKey.objects.aupdate(origin="http://127.0.0.1:9")
+        if of_other:
+            services = {service.host: service for service in await sync_to_async(key_services)()}
+            host = elsewhere.url.removeprefix("http://").removesuffix("/v1")
+            await sync_to_async(store_key)(user.pk, services[host], of_other)
+        if paid:
+            notice = "Answered by Other because M could not be reached."
+            assert told(await ask(caller_of(user), keys)) == ["Yes.", notice]
+        else:
+            with pytest.raises(ModelFailed):
+                await ask(caller_of(user), keys)
+
+    assert elsewhere.sent == paid
+
+
 async def test_only_what_the_installation_pays_has_a_price(user: User, service: KeyedService):
     deployment = await Deployment.objects.aget()
     await Price.objects.acreate(

@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workspace', '0012_last_uses'),
+        ('workspace', '0016_fallbacks'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -1,0 +1,143 @@
+"""The fallbacks that a deployment's row names, as a chain that can be asked.
+
+Rows alone have fallbacks, and rows alone are fallbacks: applications and DIAL Core's deployments do
+their work once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+
+from apps.aged_cache import AgedCache
+from apps.agent.fallbacks import Candidate, FallbackChain, NoBreaker
+from apps.agent.model import Model, ModelRequest
+from apps.errors import DeploymentNotFound
+from apps.workspace.local.breakers import RowBreaker, key_of_row
+from apps.workspace.local.deployments import FoundDeployment, RowVersion, find_deployment
+from apps.workspace.local.fallback_rules import MOST_FALLBACKS
+from apps.workspace.local.personal_models import PersonalModel, may_follow
+from apps.workspace.port import DeploymentInfo
+from apps.workspace.services.static_tools import TOOLS, listed_tools
+
+logger = logging.getLogger(__name__)
+
+EFFORT = "reasoning_effort"
+LIMITS = frozenset({"max_tokens", "max_completion_tokens"})
+"""Two names of one limit, which services refuse to be given together."""
+MISSING = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Fallbacks:
+    """`skipped` says of ids why they cannot answer."""
+
+    usable: tuple[FoundDeployment, ...]
+    skipped: Mapping[str, str]
+
+
+_fallbacks = AgedCache[RowVersion, Fallbacks]()
+
+
+def forget() -> None:
+    _fallbacks.clear()
+
+
+MakeModel = Callable[[FoundDeployment], Awaitable[Model]]
+
+
+async def make_chain(found: FoundDeployment, make: MakeModel) -> Model:
+    """The deployment, ready to be asked, with its fallbacks behind it and with its breaker.
+
+    Each one is asked with the key of its own row, or that of a person for its service, so no key
+    reaches another provider. Raises as `make`.
+    """
+    model = await make(found)
+    if found.info.kind != "chat" or found.info.is_application:
+        return model
+    candidates = [candidate(found, model)]
+    for other in await find_fallbacks(found):
+        another = await make(other)
+        if may_follow(another, model):
+            adapt = partial(adapted, first=found.info, info=other.info)
+            candidates.append(replace(candidate(other, another), adapt=adapt))
+    return FallbackChain(candidates, settings.FALLBACK_SILENCE_SECONDS)
+
+
+def candidate(found: FoundDeployment, model: Model) -> Candidate:
+    info = found.info
+    # Whether a person's key is refused or has reached its limit says nothing of others.
+    is_personal = isinstance(model, PersonalModel)
+    breaker = NoBreaker() if is_personal else RowBreaker(key_of_row(*found.version), info.id)
+    return Candidate(info.id, info.display_name, model, breaker)
+
+
+async def find_fallbacks(found: FoundDeployment) -> tuple[FoundDeployment, ...]:
+    """In their order; those that were renamed, disabled or changed meanwhile are left out."""
+    if not found.info.fallbacks:
+        return ()
+    known = await _fallbacks.renewed(
+        found.version, settings.CATALOG_MAX_AGE_SECONDS, partial(look_up_fallbacks, found)
+    )
+    return () if known is None else known.usable
+
+
+async def look_up_fallbacks(found: FoundDeployment, known: Fallbacks | None) -> Fallbacks:
+    """Each deployment's own come first, then those that these name."""
+    waiting, chosen = deque(found.info.fallbacks), {found.info.id: found}
+    skipped: dict[str, str] = {}
+    while waiting and len(chosen) <= MOST_FALLBACKS:
+        name = waiting.popleft()
+        if name in chosen or name in skipped:
+            continue
+        try:
+            other = await find_deployment(name)
+        except DeploymentNotFound:
+            skipped[name] = "is missing or disabled"
+            continue
+        if other.info.kind != "chat" or other.info.is_application:
+            skipped[name] = "is no chat model"
+            continue
+        chosen[name] = other
+        waiting.extend(other.info.fallbacks)
+    if known is None or known.skipped != skipped:
+        for name, why in skipped.items():
+            logger.warning("Fallback %s of %s is skipped: it %s", name, found.info.id, why)
+    return Fallbacks(tuple(chosen.values())[1:], skipped)
+
+
+def adapted(request: ModelRequest, first: DeploymentInfo, info: DeploymentInfo) -> ModelRequest:
+    """A request that was written for the `first` deployment, in the form of another one."""
+    defaults = {name: value for name, value in first.defaults.items() if name != TOOLS}
+    own = {
+        name: value
+        for name, value in request.parameters.items()
+        if name in request.chosen or defaults.get(name, MISSING) != value
+    }
+    static = listed_tools(info.defaults, info.id)
+    return replace(
+        request,
+        parameters=with_defaults(own, info),
+        static_tools=static if request.lists_static else request.static_tools,
+        marks_cache=info.features.get("cache") is True,
+    )
+
+
+def with_defaults(own: Mapping[str, Any], info: DeploymentInfo) -> dict[str, Any]:
+    """The parameters over the deployment's defaults, without an effort that it does not know."""
+    has_limit = not LIMITS.isdisjoint(own)
+    defaults = {
+        name: value
+        for name, value in info.defaults.items()
+        if name != TOOLS and not (has_limit and name in LIMITS)
+    }
+    parameters = {**defaults, **own}
+    if info.reasoning_efforts and parameters.get(EFFORT) not in info.reasoning_efforts:
+        parameters.pop(EFFORT, None)
+    return parameters
