@@ -41,8 +41,9 @@ FIRST: dict[str, Any] = {"mode": "user_keys", "platform_pays": True}
 
 
 @pytest.fixture
-def service(settings: Any) -> Iterator[KeyedService]:
+def service(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[KeyedService]:
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+    monkeypatch.setattr("random.uniform", lambda least, most: least)  # no pauses
     with serve_keyed(OWN, PLATFORM) as running:
         yield running
 
