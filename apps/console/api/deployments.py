@@ -7,6 +7,7 @@ from rest_framework import serializers
 from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
 from apps.console.api.rows import RowSerializer, RowViewSet
 from apps.workspace.local.models import Deployment
+from apps.workspace.model_capabilities import CAPABILITIES
 
 
 class DeploymentSerializer(RowSerializer[Deployment]):
@@ -37,7 +38,8 @@ class DeploymentSerializer(RowSerializer[Deployment]):
             "api_key_env",
             "features",
             "input_attachment_types",
-            "context_window",
+            "text_tools",
+            *CAPABILITIES,
             "parameters",
             "is_enabled",
             "version",
