@@ -80,7 +80,7 @@ def read_features(features: Mapping[str, Any]) -> ModelCapabilities:
 
 def tokens(value: Any) -> int | None:
     """A limit; None for anything but a count."""
-    return value if type(value) is int and value > 0 else None
+    return value if type(value) is int and 0 < value < 2**31 else None
 
 
 def read_types(types: Sequence[str]) -> ModelCapabilities:

@@ -94,15 +94,13 @@ class Deployment(Versioned):
     structured_output = known_flag("keeps to a JSON schema", "Of response_format.")
     reasoning = known_flag("thinks before it answers")
     caching = known_flag("caches prompts", "Its service keeps the beginnings of requests.")
-    context_window = models.PositiveIntegerField(
-        null=True, blank=True, help_text="In tokens. Empty: as known."
-    )
+    context_window = models.PositiveIntegerField(null=True, blank=True, help_text="In tokens.")
     max_output_tokens = models.PositiveIntegerField(
         "longest answer",
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text="In tokens; requests for more are refused. Empty: as known.",
+        help_text="In tokens; requests for more are refused.",
     )
     parameters = models.JSONField(
         default=dict, blank=True, help_text="Request parameters that apply by default."

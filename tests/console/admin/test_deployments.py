@@ -181,10 +181,11 @@ def test_a_refused_key_is_named_and_nothing_is_saved(admin_client, service, prov
         {**fields(base_url=url, provider=provider), "test_pk": str(deployment.pk)},
     )
 
-    assert answer.json() == {
-        "ok": False,
-        "message": "The service does not accept the API key. Check the key.",
-    }
+    found = answer.json()
+    assert (found["ok"], found["message"]) == (
+        False,
+        "The service does not accept the API key. Check the key.",
+    )
     assert service.seen == [f"Bearer {SECRET}"]
     assert Deployment.objects.get().provider == Deployment.Provider.DEMO
 
@@ -303,15 +304,17 @@ def test_models_of_a_service_are_added_with_what_it_says_of_them(admin_client, l
             "Claude Opus 5",
             "claude-opus-5",
             SECRET,
-            {"max_output_tokens": 64_000},
+            {},
         ),
         ("org-model-1", "org/model:1", "org/model:1", SECRET, {}),
     ]
     opus = added.get(model_name="claude-opus-5")
-    assert (opus.context_window, opus.input_attachment_types) == (
+    assert (opus.context_window, opus.max_output_tokens, opus.input_attachment_types) == (
         200_000,
+        64_000,
         ["image/*", "application/pdf"],
     )
+    assert (opus.vision, opus.documents, opus.reasoning, opus.tools) == (True, True, None, None)
 
 
 def test_older_models_are_told_to_think_with_a_budget(admin_client, listing):

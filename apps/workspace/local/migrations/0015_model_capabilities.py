@@ -34,7 +34,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='deployment',
             name='max_output_tokens',
-            field=models.PositiveIntegerField(blank=True, help_text='In tokens; requests for more are refused. Empty: as known.', null=True, validators=[django.core.validators.MinValueValidator(1)], verbose_name='longest answer'),
+            field=models.PositiveIntegerField(blank=True, help_text='In tokens; requests for more are refused.', null=True, validators=[django.core.validators.MinValueValidator(1)], verbose_name='longest answer'),
         ),
         migrations.AddField(
             model_name='deployment',
@@ -65,10 +65,5 @@ class Migration(migrations.Migration):
             model_name='deployment',
             name='vision',
             field=models.BooleanField(blank=True, default=None, help_text='With No, a question with a picture is refused.', null=True, verbose_name='sees pictures'),
-        ),
-        migrations.AlterField(
-            model_name='deployment',
-            name='context_window',
-            field=models.PositiveIntegerField(blank=True, help_text='In tokens. Empty: as known.', null=True),
         ),
     ]
