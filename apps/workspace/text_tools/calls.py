@@ -11,6 +11,8 @@ from apps.workspace.text_tools.tags import CALLS, RESULTS, SEVERAL
 
 LONGEST_TAG = 200
 """Characters; what is longer is text."""
+MOST_BLANKS = 200
+"""That are held back; more are text, which counts towards the length of an answer."""
 
 _opening = re.compile(r"""<(\w+)\s(?:[^<>]*\s)?name\s*=\s*(["'])([^"'<>]{1,128})\2[^<>]*>""")
 _bare = re.compile(r"</?(\w+)\s*>")
@@ -82,7 +84,7 @@ class CallReader:
     def say(self, text: str) -> None:
         if self.calls:
             return
-        if text.isspace():
+        if text.isspace() and len(self.blanks) < MOST_BLANKS:
             self.blanks += text
         else:
             self.pieces.append(self.blanks + text)
@@ -150,7 +152,7 @@ class CallReader:
             self.is_quoted = not self.is_quoted
 
     def argue(self, text: str) -> None:
-        if text.isspace() and not self.is_quoted:
+        if text.isspace() and not self.is_quoted and len(self.blanks) < MOST_BLANKS:
             self.blanks += text if self.has_arguments else ""
         else:
             self.pieces.append(self.blanks + text)
