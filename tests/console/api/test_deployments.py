@@ -55,6 +55,8 @@ def test_an_empty_secret_removes_it(api):
         ({"input_attachment_types": {}}, "input_attachment_types"),
         ({"deployment_id": "a b"}, "deployment_id"),
         ({"context_window": -1}, "context_window"),
+        ({"max_output_tokens": 0}, "max_output_tokens"),
+        ({"vision": "perhaps"}, "vision"),
     ],
 )
 def test_mistakes_have_their_paths(api, fields, path):
@@ -80,3 +82,18 @@ def test_a_stored_secret_does_not_move_to_another_server(api):
 
     assert [moved.status_code, within.status_code, typed.status_code] == [400, 200, 200]
     assert [found["path"] for found in moved.data["errors"]] == ["api_key"]
+
+
+def test_what_a_model_can_do_is_said_or_left_open(api):
+    row = make_deployment("gpt", vision=True)
+
+    answer = api.patch(f"{URL}gpt/", {"vision": None, "tools": False}, format="json")
+
+    row.refresh_from_db()
+    assert answer.status_code == 200
+    assert (answer.data["vision"], answer.data["tools"], answer.data["text_tools"]) == (
+        None,
+        False,
+        True,
+    )
+    assert (row.vision, row.tools) == (None, False)
