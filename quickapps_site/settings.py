@@ -604,6 +604,8 @@ DIAL_METADATA_CACHE_SECONDS = env.seconds(
     "DIAL_METADATA_CACHE_SECONDS", 60.0, most=86_400, zero=True
 )
 """How old the manifest that Core keeps, and what it said of a model, may be; 0: asked each time."""
+DIAL_TOOLS_FLAG_IS_SET = env.boolean("DIAL_TOOLS_FLAG_IS_SET", False)
+"""Whether Core's entries say of every model if it has tools; without a word Core lists it as false."""
 DIAL_INTERACTIVE_LOGIN_TIMEOUT_SECONDS = env.seconds(
     "DIAL_INTERACTIVE_LOGIN_TIMEOUT_SECONDS", 120.0, most=3600
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from apps.agent.events import Event, StageDelta, StageOpened, StateSaved
+from apps.agent.events import Event, StageClosed, StageDelta, StageOpened, StateSaved, TextDelta
 from apps.agent.messages import Message, from_dict
 from apps.agent.model import Model
 from apps.agent.stages import open_stage
@@ -68,9 +68,9 @@ def with_plain_ids(events: list[Event]) -> list[Event]:
     ids = {call.id: str(n) for n, call in enumerate((c for m in history for c in m.tool_calls), 1)}
     named = []
     for event in events:
-        if isinstance(event, StageOpened | StageDelta) or hasattr(event, "stage_id"):
+        if isinstance(event, StageOpened | StageDelta | StageClosed):
             event = replace(event, stage_id=ids.get(event.stage_id, event.stage_id))
-        if isinstance(event, StateSaved):
+        elif isinstance(event, StateSaved):
             event = StateSaved({"history": [renamed(message, ids) for message in history]})
         named.append(event)
     return named
@@ -108,8 +108,8 @@ def in_pieces(step, size):
 
 
 def joined(events: list[Event]) -> tuple[str, list[Event]]:
-    said = "".join(getattr(event, "text", "") for event in events if type(event) is type(text("")))
-    return said, [event for event in events if type(event) is not type(text(""))]
+    said = "".join(event.text for event in events if isinstance(event, TextDelta))
+    return said, [event for event in events if not isinstance(event, TextDelta)]
 
 
 async def test_r_04_a_conversation_goes_on_with_either():

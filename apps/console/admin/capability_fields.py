@@ -41,7 +41,7 @@ def tell_known(form: forms.ModelForm[Any], row: Deployment) -> None:
         widget.choices = [("unknown", labels[name]), ("true", "Yes"), ("false", "No")]
     for name in LIMITS:
         field = form.fields[name]
-        words = '{} Empty: <span data-known="{}">{}</span>.'
+        words = '{} <span data-known="{}">{}</span>.'
         field.help_text = format_html(words, field.help_text, name, labels[name])
 
 

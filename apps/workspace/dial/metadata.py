@@ -151,8 +151,8 @@ def info_of(
 def capabilities_of(deployment_id: str, metadata: Metadata) -> ModelCapabilities:
     """As Core lists them, else as they are known by the model's name; unknown of an application.
 
-    Core lists every flag, and one that nobody has set as false. So a false one says nothing, but
-    for `tools`, which is believed of models that are not known to call tools.
+    Core lists a flag that nobody has set as false, so a false one says nothing. Where the operator
+    vouches for them, that of `tools` is believed of models that are not known to call tools.
     """
     limits = ModelCapabilities(
         context_window=context_window(metadata.written.get("limits")),
@@ -165,7 +165,7 @@ def capabilities_of(deployment_id: str, metadata: Metadata) -> ModelCapabilities
         read_types(texts_of(metadata.written.get("input_attachment_types")))
     )
     known = limits.over(told).over(known_model(deployment_id))
-    if metadata.features.get("tools") is False:
+    if settings.DIAL_TOOLS_FLAG_IS_SET and metadata.features.get("tools") is False:
         known = known.over(ModelCapabilities(tools=False))
     return known
 

@@ -400,8 +400,8 @@ def test_the_form_shows_what_is_known_and_what_the_operator_says(admin_client):
     assert options(page, "tools") == ["[As known: yes]", "Yes", "No"]
     assert options(page, "vision") == ["As known: no", "[Yes]", "No"]
     assert options(page, "caching") == ["[As known: not known]", "Yes", "No"]
-    assert 'Empty: <span data-known="context_window">As known: 16,385</span>.' in page
-    assert 'Empty: <span data-known="max_output_tokens">As known: 4,096</span>.' in page
+    assert 'In tokens. <span data-known="context_window">As known: 16,385</span>.' in page
+    assert '<span data-known="max_output_tokens">As known: 4,096</span>.' in page
 
 
 def test_the_operators_word_is_kept(admin_client):

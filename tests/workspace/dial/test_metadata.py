@@ -336,15 +336,23 @@ def test_what_a_model_can_do_is_told_by_cores_listing_and_else_known_by_its_name
 @pytest.mark.parametrize(
     ("name", "features", "tools"),
     [
-        ("own-model", {"tools": True}, True),
-        ("own-model", {"tools": False}, False),
-        ("own-model", {}, None),
-        ("gpt-4o", {"tools": False}, True),
-        ("o1-mini", {}, False),
+        ("own-model", {"tools": True}, (True, True)),
+        ("own-model", {"tools": False}, (None, False)),
+        ("own-model", {}, (None, None)),
+        ("gpt-4o", {"tools": False}, (True, True)),
+        ("o1-mini", {}, (False, False)),
     ],
 )
-def test_core_lists_no_tools_also_where_nobody_said_so(name, features, tools):
-    assert capabilities(name, features=features).tools is tools
+def test_that_core_lists_no_tools_counts_only_where_somebody_has_set_that(
+    settings, name, features, tools
+):
+    """Core lists so every model whose entry says nothing of tools."""
+    found = []
+    for is_set in (False, True):
+        settings.DIAL_TOOLS_FLAG_IS_SET = is_set
+        found.append(capabilities(name, features=features).tools)
+
+    assert tuple(found) == tools
 
 
 def test_of_an_application_the_limits_alone_are_known():
@@ -355,6 +363,7 @@ def test_of_an_application_the_limits_alone_are_known():
 
 
 async def test_a_model_without_tools_is_asked_in_text_once_core_has_told_of_it(settings):
+    settings.DIAL_TOOLS_FLAG_IS_SET = True
     async with scripted(settings, reply({"features": {"tools": False}})) as (_, own):
         unknown = await own.model("own-model")
         await own.facts("own-model")
