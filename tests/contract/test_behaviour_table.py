@@ -29,7 +29,7 @@ from tests.contract import (
     loop,
     manifest_tools,
     mcp,
-    money,
+    model_capabilities,
     page_tools,
     providers,
     rest,
@@ -46,7 +46,7 @@ CHAPTERS = (
     *(delivery, loop, tools, deployments, rest, mcp, stages, attachments, failures),
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
     *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers, usage),
-    money,
+    model_capabilities,
 )
 TABLE: Table = {section: rules for chapter in CHAPTERS for section, rules in chapter.TABLE.items()}
 SECTIONS = (
