@@ -507,6 +507,8 @@ MCP_PINNED_DESCRIPTIONS = env.boolean("MCP_PINNED_DESCRIPTIONS", True)
 ENABLE_PREVIEW_FEATURES = env.boolean("ENABLE_PREVIEW_FEATURES", False)
 DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID = env.text("DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID")
 DEFAULT_AGENT_MAX_ITERATIONS = env.integer("DEFAULT_AGENT_MAX_ITERATIONS", 15, least=1, also=-1)
+TEXT_TOOLS = env.boolean("TEXT_TOOLS", True)
+"""Whether models that cannot call tools are told of them in their prompt, and call them in text."""
 ANSWER_MAX_CHARS = env.integer("ANSWER_MAX_CHARS", 4_000_000, least=1000)
 """Of all that a model says in one run: text, thinking and arguments of calls. Some million tokens;
 models are known to answer with up to 128,000 at a time."""
@@ -610,6 +612,8 @@ DIAL_METADATA_CACHE_SECONDS = env.seconds(
     "DIAL_METADATA_CACHE_SECONDS", 60.0, most=86_400, zero=True
 )
 """How old the manifest that Core keeps, and what it said of a model, may be; 0: asked each time."""
+DIAL_TOOLS_FLAG_IS_SET = env.boolean("DIAL_TOOLS_FLAG_IS_SET", False)
+"""Whether Core's entries say of every model if it has tools; without a word Core lists it as false."""
 DIAL_INTERACTIVE_LOGIN_TIMEOUT_SECONDS = env.seconds(
     "DIAL_INTERACTIVE_LOGIN_TIMEOUT_SECONDS", 120.0, most=3600
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from django.db import models
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from apps.catalog.models import Application
 from apps.manifest.aliases import with_own_names
@@ -28,8 +28,19 @@ class DeploymentFile(FileShape):
     features: dict[str, Any] = {}
     parameters: dict[str, Any] = {}
     input_attachment_types: list[str] = []
+    text_tools: bool = True
+    tools: bool | None = None
+    parallel_tools: bool | None = None
+    vision: bool | None = None
+    documents: bool | None = None
+    audio_input: bool | None = None
+    audio_output: bool | None = None
+    structured_output: bool | None = None
+    reasoning: bool | None = None
+    caching: bool | None = None
     context_window: int | None = None
     fallbacks: list[str] = []
+    max_output_tokens: Annotated[int, Field(ge=1)] | None = None
 
 
 class ApplicationFile(FileShape):

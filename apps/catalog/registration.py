@@ -91,7 +91,7 @@ def application_entry(application: Application, addresses: Addresses) -> dict[st
         "displayName": application.title,
         "description": application.description,
         "endpoint": addresses.completion(application.slug),
-        "inputAttachmentTypes": input_types(application.manifest),
+        "inputAttachmentTypes": input_types(application.manifest) or ["*/*"],
         "forwardAuthToken": True,
         "features": {
             "configurationEndpoint": addresses.configuration(application.slug),
@@ -105,7 +105,7 @@ def application_entry(application: Application, addresses: Addresses) -> dict[st
 
 
 def input_types(manifest: Mapping[str, Any]) -> list[str]:
-    """As stored: a manifest that cannot be resolved has an entry too."""
+    """As stored, [] for any: a manifest that cannot be resolved has an entry too."""
     features = manifest.get("features")
     types = features.get("input_attachment_types") if isinstance(features, Mapping) else None
-    return list(types or ["*/*"])
+    return list(types or ())

@@ -19,6 +19,7 @@ from apps.catalog.history.actors import Actor, acting
 from apps.catalog.models import Application, Change
 from apps.catalog.row_files import ContentFile, ContentInvalid, read_directories
 from apps.manifest.problems import ROOT
+from apps.workspace.model_capabilities import FLAGS
 
 Action = Literal["created", "updated", "unchanged", "kept"]
 """`kept`: an operator has changed the row."""
@@ -144,14 +145,16 @@ def digest(fields: Mapping[str, Any]) -> str:
     used = {
         column: value
         for column, value in fields.items()
-        if value not in EMPTY and ADDED.get(column) != value
+        if (value not in EMPTY or (value is False and column in FLAGS))
+        and ADDED.get(column) != value
     }
     text = json.dumps(used, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 EMPTY: Sequence[object] = ("", None, False, [], {})
-ADDED: Mapping[str, object] = {"kind": "chat"}
+"""Of `FLAGS`, no means more than nothing."""
+ADDED: Mapping[str, object] = {"kind": "chat", "text_tools": True}
 """Columns of later versions, with the value that rows of earlier ones have."""
 
 

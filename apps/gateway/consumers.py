@@ -6,6 +6,7 @@ from apps.accounts.authentication import authenticate
 from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.catalog.models import Application
+from apps.catalog.registration import input_types
 from apps.gateway.admission import visit
 from apps.gateway.base import GatewayConsumer, checked, error_body, hidden
 from apps.gateway.embeddings import offered
@@ -93,18 +94,22 @@ class NotFoundConsumer(GatewayConsumer):
 
 def listed(application: Application) -> dict[str, Any]:
     """An entry of the list for OpenAI's and DIAL's clients; times in seconds since 1970."""
+    types = input_types(application.manifest)
     return {
         **entry(application, application.slug, application.title),
         "features": {"configuration": True, "tools": True},
+        **({"input_attachment_types": types} if types else {}),
     }
 
 
 def listed_embedder(deployment: Deployment) -> dict[str, Any]:
-    """As `listed`, with DIAL's capabilities of a model."""
+    """As `listed`, with DIAL's capabilities and limits of a model."""
+    window = deployment.context_window
     return {
         **entry(deployment, deployment.deployment_id, deployment.display_name),
         "features": {},
         "capabilities": {"completion": False, "chat_completion": False, "embeddings": True},
+        **({"limits": {"max_total_tokens": window}} if window else {}),
     }
 
 

@@ -18,8 +18,9 @@ from apps.agent.replies import ONCE, RetryPolicy
 from apps.agent.step_results import RecordedOpening, read_opening, write
 from apps.capabilities.registry import Opening
 from apps.catalog.resolve import CONFIGURATION, ResolvedApplication
-from apps.errors import InitializationIssue, QuickAppError
+from apps.errors import BadRequest, InitializationIssue, QuickAppError
 from apps.runs.capabilities import OpenCapabilities, show_issues
+from apps.runs.model_limits import check_question, within_limits
 from apps.runs.prompt import (
     configured_prompt,
     inline_contexts,
@@ -84,12 +85,7 @@ class Preparation:
     async def parameters_and_prompt(self) -> tuple[Mapping[str, Any], str] | None:
         """None without a prompt. Shows the issues that all parts of the application have by now."""
         orchestrator = self.application.manifest.orchestrator
-        wanted, issues = model_parameters(
-            self.application.parameters,
-            self.info,
-            self.request.response_format,
-            self.request.parameters,
-        )
+        wanted, issues = await self.parameters()
         if issues:  # they show what the deployment can do: only to somebody who may see it
             await self.opening.workspace.deployment(self.deployment_id)
         prompt = await self.prompt()
@@ -99,6 +95,22 @@ class Preparation:
         show_issues((*of_capabilities, *issues, *endless, *missing), self.opening.emit)
         log_initialized(self.application, self.opened)
         return None if isinstance(prompt, InitializationIssue) else (wanted, prompt)
+
+    async def parameters(self) -> tuple[Mapping[str, Any], tuple[InitializationIssue, ...]]:
+        """Raises `BadRequest` for a request that the model is known not to answer."""
+        request, own = self.request, self.application.parameters
+        wanted, issues = model_parameters(
+            own, self.info, request.response_format, request.parameters
+        )
+        toolbox = self.opened.toolbox
+        try:
+            check_question(self.given, self.info, has_tools=bool(toolbox.names or request.external))
+            fitting, limits = within_limits(wanted, own, request, self.info)
+        except BadRequest:
+            # It tells what the deployment can do: only somebody who may see it.
+            await self.opening.workspace.deployment(self.deployment_id)
+            raise
+        return fitting, (*issues, *limits)
 
     async def prompt(self) -> str | InitializationIssue:
         may_replace = settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE

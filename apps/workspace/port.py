@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from apps.agent.model import Model
 from apps.workspace.corpora import CorpusReader
 from apps.workspace.embeddings.port import Embedder
+from apps.workspace.media_types import matches
+from apps.workspace.model_capabilities import UNKNOWN, ModelCapabilities
 from apps.workspace.stored_files import Files
 
 if TYPE_CHECKING:  # it imports NumPy, which costs every process memory and which few need
@@ -29,6 +31,8 @@ class DeploymentInfo:
 
     - `features`: DIAL's flags (`tools`, `url_attachments`, …).
     - `reasoning_efforts`: the supported ones, () when unknown.
+    - `can`: what a model can do; unknown of an application. `context_window` is its own.
+    - `text_tools`: a model without tools calls them in its text, instead of being asked without.
     - `defaults`: request parameters that apply unless the request has its own.
     - `files`: a file of the caller is sent by its path, only as bytes, or not at all.
     - `configuration_schema`: JSON Schema of the request's `custom_fields.configuration`, {} for none.
@@ -54,6 +58,18 @@ class DeploymentInfo:
     is_recorded: bool = False
     supported_parameters: frozenset[str] | None = field(default=None, compare=False)
     fallbacks: tuple[str, ...] = ()
+    can: ModelCapabilities = field(default=UNKNOWN, compare=False)
+    text_tools: bool = True
+
+    @property
+    def max_output_tokens(self) -> int | None:
+        return self.can.max_output_tokens
+
+    def reads(self, media_type: str) -> bool | None:
+        """Whether attachments of a type are sent to it; None when unknown."""
+        if self.input_attachment_types:
+            return matches(media_type, self.input_attachment_types)
+        return self.can.reads(media_type)
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,6 +222,28 @@ def test_a_connection_is_tested_without_saving(admin_page: Page):
     expect(status).to_have_text("✗ Nothing listens at this host and port.")
 
 
+def test_a_test_shows_what_is_known_of_a_model_and_fills_in_what_its_service_says(admin_page: Page):
+    page = admin_page
+    page.goto("/admin/workspace/deployment/add/")
+    known = {"vision": "As known: no", "context_window": "As known: 16,385"}
+    told = {"tools": True, "caching": False, "max_output_tokens": 500}
+    answer = {"ok": True, "message": "The model answers.", "known": known, "told": told}
+    page.route("**/deployment/test/", lambda route: route.fulfill(json=answer))
+    page.get_by_label("Caches prompts").select_option("Yes")
+
+    page.get_by_role("button", name="Test connection").click()
+
+    status = page.locator("[data-test-connection] [role=status]")
+    expect(status).to_have_text(
+        "✓ The model answers. What the service says of the model is filled in above."
+    )
+    expect(page.locator("[name=vision] option").first).to_have_text("As known: no")
+    expect(page.locator("[data-known=context_window]")).to_have_text("As known: 16,385")
+    expect(page.get_by_label("Calls tools")).to_have_value("true")
+    expect(page.get_by_label("Caches prompts")).to_have_value("true")
+    expect(page.get_by_label("Longest answer")).to_have_value("500")
+
+
 @pytest.fixture
 def plain(browser: Browser, site: Site) -> Iterator[BrowserContext]:
     """A browser without JavaScript."""

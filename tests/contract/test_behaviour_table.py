@@ -30,6 +30,7 @@ from tests.contract import (
     loop,
     manifest_tools,
     mcp,
+    model_capabilities,
     page_tools,
     providers,
     rest,
@@ -45,16 +46,10 @@ TESTS = Path(__file__).parent.parent
 CHAPTERS = (
     *(delivery, loop, tools, deployments, rest, mcp, stages, attachments, failures),
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
+    *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers, usage),
     *(
-        agents,
-        agent_memory,
-        agent_sources,
-        engine,
-        page_tools,
-        durable,
-        providers,
-        usage,
         fallbacks,
+        model_capabilities,
     ),
 )
 TABLE: Table = {section: rules for chapter in CHAPTERS for section, rules in chapter.TABLE.items()}
@@ -73,6 +68,7 @@ SECTIONS = (
     *("T-50", "T-52", "T-53", "T-54", "T-57"),
     *("T-60", "T-61", "R-28"),
     *("D-33", "R-12"),
+    *("T-51", "D-10", "R-04"),
 )
 
 

@@ -79,6 +79,15 @@ async def test_an_entry_can_be_read_by_clients_of_either_kind():
         }
 
 
+async def test_an_entry_tells_the_types_that_may_be_attached():
+    features = {"input_attachment_types": ["image/*"]}
+    application = await add_application(manifest={**MANIFEST, "features": features})
+
+    entry = (await get(f"/openai/deployments/{application.slug}")).json()
+
+    assert entry["input_attachment_types"] == ["image/*"]
+
+
 async def test_an_entry_that_may_not_be_used_looks_like_one_that_does_not_exist():
     private, mine = await add_application(is_public=False), await add_application()
     headers = await key_for(mine)

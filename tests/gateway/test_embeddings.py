@@ -186,6 +186,14 @@ async def test_embedding_deployments_are_listed_as_such(key: str):
     assert (await get(f"/openai/deployments/{MINILM}", key)).json() == entry
 
 
+async def test_the_window_of_an_embedding_deployment_is_listed(key: str):
+    await add_deployment(deployment_id="large", base_url="http://h/v1", context_window=8192)
+
+    entry = (await get("/v1/models/large", key)).json()
+
+    assert entry["limits"] == {"max_total_tokens": 8192}
+
+
 async def test_dimensions_are_passed_on_to_a_service(key: str, settings: Any):
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
     reply = answer("200 OK", b'{"data": [{"index": 0, "embedding": [0.5, 0, 0]}]}')

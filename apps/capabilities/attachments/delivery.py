@@ -10,11 +10,11 @@ from html import escape
 from typing import Any
 
 from apps.agent.messages import Attachment, Message
-from apps.capabilities.wrappers.attachments import matches, media_type
 from apps.errors import QuickAppError
 from apps.workspace.loading.files import as_data
 from apps.workspace.loading.loader import Loader
 from apps.workspace.loading.places import place_of
+from apps.workspace.media_types import matches, media_type
 from apps.workspace.port import DeploymentInfo
 
 MOST_CHARACTERS = 28 * 1024 * 1024

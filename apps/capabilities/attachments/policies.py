@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from apps.agent.messages import Attachment, Message
-from apps.capabilities.wrappers.attachments import matches
 from apps.manifest.orchestrator import AttachmentStrategy
+from apps.workspace.media_types import matches
 from apps.workspace.port import DeploymentInfo
 
 TOOL_NAME = "internal_attachments_get_content"
@@ -20,7 +20,6 @@ def keep_policy(
 
     A picture that the model can ask for is not sent before it does.
     """
-    accepted = info.input_attachment_types
     asked = set(content_calls(messages)) if strategy is not None else set()
 
     def keep(message: Message, attachment: Attachment) -> bool:
@@ -28,8 +27,8 @@ def keep_policy(
             return True
         if message.role != "user" or not matches(attachment.type, PICTURES):
             return False
-        is_accepted = not accepted or matches(attachment.type, accepted)
-        return is_accepted and (strategy is None or not is_offered(attachment, strategy, info))
+        may_send = info.reads(attachment.type) is not False
+        return may_send and (strategy is None or not is_offered(attachment, strategy, info))
 
     return keep
 

@@ -9,12 +9,12 @@ from typing import Any
 from apps.agent.messages import Attachment, Message
 from apps.capabilities.attachments.policies import PICTURES
 from apps.capabilities.registry import Key, Opening
-from apps.capabilities.wrappers.attachments import matches
 from apps.capabilities.wrappers.texts import one_line
 from apps.errors import FileRefused, InitializationIssue, QuickAppError
 from apps.workspace.egress.fetch import shown
 from apps.workspace.loading.loader import key_of, last_segment
 from apps.workspace.loading.places import place_of
+from apps.workspace.media_types import matches
 from apps.workspace.port import DeploymentInfo
 from apps.workspace.stored_files import FileInfo
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from apps.agent.messages import Attachment
 from apps.capabilities.deployment.parameters import FILES, QUERY
-from apps.capabilities.wrappers.attachments import matches
 from apps.capabilities.wrappers.file_references import all_of, bare
 from apps.errors import FileRefused, InvalidParameter
 from apps.workspace.egress.fetch import shown
@@ -71,12 +70,13 @@ class OutgoingFiles:
         return file
 
     def check_type(self, title: str, content_type: str) -> None:
-        accepted = self.info.input_attachment_types
-        if accepted and not matches(content_type, accepted):
-            raise refusal(
-                f"the deployment {self.info.id!r} takes files of the types {', '.join(accepted)}; "
-                f"{title!r} is of the type {content_type}."
-            )
+        if self.info.reads(content_type) is not False:
+            return
+        accepted = ", ".join(self.info.input_attachment_types)
+        takes = f"takes files of the types {accepted}" if accepted else "cannot read it"
+        raise refusal(
+            f"the deployment {self.info.id!r} {takes}; {title!r} is of the type {content_type}."
+        )
 
 
 def refusal(problem: str) -> InvalidParameter:

@@ -13,7 +13,6 @@ from apps.agent.model import Model, ModelRequest
 from apps.agent.replies import BACKOFF, ONCE, RetryPolicy
 from apps.agent.stages import silent
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.attachments import matches
 from apps.capabilities.wrappers.texts import one_line
 from apps.documents.formats import TITLES
 from apps.documents.pages import Unreadable
@@ -60,8 +59,8 @@ class Vision:
 
     def blindness(self, info: DeploymentInfo) -> str:
         """Why the deployment cannot be asked, "" if it can."""
-        types = info.input_attachment_types
-        if matches(PNG, types) or (self.is_named and not types):
+        reads = info.reads(PNG)
+        if reads or (self.is_named and reads is None):
             return ""
         whose = "deployment" if self.is_named else "model of this application"
         return f"the {whose}, {self.deployment_id!r}, takes no images. {ADVICE}"

@@ -17,10 +17,11 @@ from apps.capabilities.mcp.results import MOST_ATTACHMENTS, Blob, blob_of, failu
 from apps.capabilities.mcp.sign_ins import ask
 from apps.capabilities.mcp.structured_content import without_binary
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.attachments import keep_file, matches, media_type
+from apps.capabilities.wrappers.attachments import keep_file
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, fenced, one_line, shortened
 from apps.errors import FileRefused
 from apps.manifest.names import sanitize
+from apps.workspace.media_types import matches, media_type
 
 OUTPUT_CHARACTERS = 200
 """Of one piece of output in a stage, where it is read beside the code; the model gets all of it."""

@@ -13,11 +13,12 @@ from apps.agent.stages import Stage
 from apps.agent.tools import ToolResult
 from apps.capabilities.mcp.structured_content import BINARY_TYPE, without_binary
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.attachments import keep_file, matches, media_type, see_files
+from apps.capabilities.wrappers.attachments import keep_file, see_files
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, as_text, fenced, one_line, shortened
 from apps.errors import FileRefused, ToolError
 from apps.manifest.attachments import AttachmentFilter
 from apps.manifest.names import sanitize
+from apps.workspace.media_types import matches, media_type
 
 logger = logging.getLogger(__name__)
 

@@ -13,13 +13,14 @@ from apps.capabilities.rest.exchanges import ServiceResponse, exchange
 from apps.capabilities.rest.operations import Operation
 from apps.capabilities.rest.requests import RequestDraft, add_forwarded, fill
 from apps.capabilities.rest.response_text import decode, error_block, response_block
-from apps.capabilities.wrappers.attachments import keep_file, matches, media_type
+from apps.capabilities.wrappers.attachments import keep_file
 from apps.capabilities.wrappers.fallbacks import ShownError
 from apps.capabilities.wrappers.redaction import without_credentials
 from apps.capabilities.wrappers.sign_in import ask_person
 from apps.manifest.toolsets import is_credential_header
 from apps.workspace.egress.headers import is_lasting
 from apps.workspace.local.stored_secrets import reveal
+from apps.workspace.media_types import matches, media_type
 
 UNAUTHORIZED = 401
 BINARY = "application/octet-stream"

@@ -8,9 +8,9 @@ from collections.abc import Collection
 from io import StringIO
 from itertools import islice
 
-from apps.capabilities.wrappers.attachments import media_type
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, fenced, one_line, shortened
 from apps.documents.formats import MARKS
+from apps.workspace.media_types import media_type
 
 LOOKED_AT = 1024
 

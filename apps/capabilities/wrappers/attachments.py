@@ -13,6 +13,7 @@ from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.manifest.attachments import AttachmentFilter
 from apps.workspace.loading.places import place_of
+from apps.workspace.media_types import matches
 
 logger = logging.getLogger(__name__)
 
@@ -84,16 +85,3 @@ def filtered(
         for a in attachments
         if matches(a.type, wanted.supported_types)
     )
-
-
-def media_type(content_type: str) -> str:
-    """`text/html` of `text/HTML; charset=utf-8`."""
-    return content_type.partition(";")[0].strip().lower()
-
-
-def matches(content_type: str, patterns: Sequence[str]) -> bool:
-    """Whether one of the patterns (`*/*`, `image/*`, `image/png`) is the type; "" never is."""
-    name = media_type(content_type)
-    family, slash, _ = name.partition("/")
-    fitting = {"*/*", name, f"{family}/*" if slash else name}
-    return bool(name) and any(pattern.strip().lower() in fitting for pattern in patterns)

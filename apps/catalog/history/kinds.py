@@ -26,6 +26,7 @@ from apps.workspace.local.models import (
     StoredFile,
 )
 from apps.workspace.local.secrets import UnreadableSecret
+from apps.workspace.model_capabilities import CAPABILITIES
 
 Snapshot = dict[str, Any]
 
@@ -115,7 +116,8 @@ KINDS = (
             "api_key_env",
             "features",
             "input_attachment_types",
-            "context_window",
+            "text_tools",
+            *CAPABILITIES,
             "parameters",
             "fallbacks",
             "is_enabled",

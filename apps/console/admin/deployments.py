@@ -17,6 +17,13 @@ from apps.catalog.content.installed import installed
 from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
 from apps.catalog.uses import User, deployment_uses
 from apps.console.admin.breakers import BreakersAdmin
+from apps.console.admin.capability_fields import (
+    CAPABILITY_FIELDS,
+    details,
+    known_labels,
+    summary,
+    tell_known,
+)
 from apps.console.admin.dependents import bullets, dependent_lines
 from apps.console.admin.fallbacks import FallbacksField, named_by
 from apps.console.admin.prices import PriceInline
@@ -25,11 +32,14 @@ from apps.console.admin.theme import PasswordInput, Switch
 from apps.console.admin.versioned_form import VersionedForm
 from apps.errors import ModelFailed
 from apps.workspace.embeddings.probe import probe as probe_embedder
+from apps.workspace.local.capabilities import capabilities_of
 from apps.workspace.local.deployment import BUILT_IN_PROVIDERS, Deployment
 from apps.workspace.local.deployments import read_row
 from apps.workspace.local.providers import make_chat_model, make_embedder
 from apps.workspace.local.secrets import UnreadableSecret
-from apps.workspace.local.service_models import can_list, models_of_service
+from apps.workspace.local.service_models import can_list, models_of_service, told_columns
+from apps.workspace.model_capabilities import CAPABILITIES
+from apps.workspace.services.model_list import ListedModel
 from apps.workspace.services.probe import SECONDS, ProbeResult, probe
 
 NO_KEY = "No key is stored."
@@ -65,6 +75,7 @@ class DeploymentForm(VersionedForm[Deployment]):
         super().__init__(*args, **kwargs)
         if isinstance(field := self.fields.get("fallbacks"), FallbacksField):
             field.offer(self.instance)
+        tell_known(self, self.instance)
 
     def secret_state(self, stored: str) -> str:
         if isinstance(stored, UnreadableSecret):
@@ -89,6 +100,7 @@ class DeploymentAdmin(BreakersAdmin):
         "kind",
         "provider",
         "model_name",
+        "abilities",
         "key",
         "breaker",
         "is_enabled",
@@ -103,7 +115,15 @@ class DeploymentAdmin(BreakersAdmin):
         ("Key", {"fields": ("new_api_key", "clear_api_key", "api_key_env", "takes_personal_keys")}),
         (
             "What it can do",
-            {"fields": ("features", "input_attachment_types", "context_window", "parameters")},
+            {
+                "fields": CAPABILITY_FIELDS,
+                "description": "As known: by its features and attachment types, else by its name. "
+                "Yes and No win over what is known. Nothing is refused for what is not known.",
+            },
+        ),
+        (
+            "How it is asked",
+            {"fields": ("features", "input_attachment_types", "parameters")},
         ),
         ("When it cannot answer", {"fields": ("fallbacks",)}),
         HISTORY_FIELDS,
@@ -118,6 +138,13 @@ class DeploymentAdmin(BreakersAdmin):
         used = [used_by(request, row, found.get(row.deployment_id, [])) for row in rows]
         left = [(row, users) for row in rows if (users := relying[row.deployment_id])]
         return used + [left_by(row, users) for row, users in left]
+
+    @admin.display(description="what it can do")
+    def abilities(self, deployment: Deployment) -> SafeString | str:
+        if deployment.kind != Deployment.Kind.CHAT:
+            return ""
+        can = capabilities_of(deployment)
+        return format_html('<span title="{}">{}</span>', details(can), summary(can))
 
     @admin.display(description="key")
     def key(self, deployment: Deployment) -> str:
@@ -149,8 +176,9 @@ class DeploymentAdmin(BreakersAdmin):
         form = form_class(request.POST, instance=stored)
         if form.is_valid():
             result = try_connection(form.instance)
-            offered = model_names(form.instance) if result.failed not in UNREACHED else []
-            told = {"models": offered} if offered else {}
+            offered = listed_models(form.instance) if result.failed not in UNREACHED else []
+            told = {"models": [model.id for model in offered]} if offered else {}
+            told |= told_capabilities(form.instance, offered)
             return JsonResponse({"ok": result.failed is None, "message": result.text, **told})
         wrong = [form.fields[name].label or name for name in form.errors if name in form.fields]
         names = ", ".join(wrong) or "see the form"
@@ -158,14 +186,25 @@ class DeploymentAdmin(BreakersAdmin):
         return JsonResponse({"ok": False, "message": message})
 
 
-def model_names(deployment: Deployment) -> list[str]:
+def listed_models(deployment: Deployment) -> list[ListedModel]:
     """The models that the service offers; [] if it does not tell."""
     if deployment.kind != Deployment.Kind.CHAT or not can_list(deployment):
         return []
     try:
-        return [model.id for model in async_to_sync(models_of_service)(read_row(deployment))]
+        return async_to_sync(models_of_service)(read_row(deployment))
     except ModelFailed:
         return []
+
+
+def told_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> dict[str, Any]:
+    """For the form: what is known of a chat model, and what its service says of it."""
+    if deployment.kind != Deployment.Kind.CHAT:
+        return {}
+    name = deployment.model_name or deployment.deployment_id
+    model = next((model for model in listed if model.id == name), None)
+    columns = told_columns(model, deployment.provider) if model is not None else {}
+    told = {name: columns[name] for name in CAPABILITIES if columns.get(name) is not None}
+    return {"known": known_labels(deployment), **({"told": told} if told else {})}
 
 
 def try_connection(deployment: Deployment) -> ProbeResult:

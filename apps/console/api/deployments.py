@@ -7,6 +7,7 @@ from rest_framework import serializers
 from apps.catalog.credentials import TYPE_AGAIN, may_keep_key
 from apps.console.api.rows import RowSerializer, RowViewSet
 from apps.workspace.local.models import Deployment
+from apps.workspace.model_capabilities import CAPABILITIES
 
 
 class DeploymentSerializer(RowSerializer[Deployment]):
@@ -43,7 +44,8 @@ class DeploymentSerializer(RowSerializer[Deployment]):
             "takes_personal_keys",
             "features",
             "input_attachment_types",
-            "context_window",
+            "text_tools",
+            *CAPABILITIES,
             "parameters",
             "fallbacks",
             "is_enabled",

@@ -4,37 +4,45 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.workspace.anthropic.contents import PDF
+from apps.workspace.model_capabilities import tokens
 
 PICTURES = "image/*"
+CAPABILITIES: Mapping[str, str] = {
+    "vision": "image_input",
+    "documents": "pdf_input",
+    "structured_output": "structured_outputs",
+    "reasoning": "thinking",
+}
+"""Columns of a deployment, and the list's names for them."""
 
 
 def columns_of(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """`features`, `input_attachment_types` and `context_window`, as far as the list tells them."""
-    window = facts.get("max_input_tokens")
+    """Its features, types of attachments, capabilities and window, as far as the list tells them."""
+    limits = (("context_window", "max_input_tokens"), ("max_output_tokens", "max_tokens"))
     kinds = ((PICTURES, "image_input"), (PDF, "pdf_input"))
     return {
         "features": features_of(facts),
         "input_attachment_types": [kind for kind, name in kinds if can(facts, name)],
-        "context_window": window if is_count(window) else None,
+        **{column: tokens(facts.get(name)) for column, name in limits},
+        **{column: is_supported(facts, name) for column, name in CAPABILITIES.items()},
     }
 
 
 def features_of(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The features that `ModelTraits` reads."""
-    most = facts.get("max_tokens")
-    features: dict[str, Any] = {"max_output_tokens": most} if is_count(most) else {}
+    """How the model is told to think, which `ModelTraits` reads."""
     has_budget = can(facts, "thinking", "types", "enabled")
-    if has_budget and not can(facts, "thinking", "types", "adaptive"):
-        features["thinking"] = "budget"
-    return features
+    is_adaptive = can(facts, "thinking", "types", "adaptive")
+    return {"thinking": "budget"} if has_budget and not is_adaptive else {}
 
 
 def can(facts: Mapping[str, Any], *path: str) -> bool:
+    return is_supported(facts, *path) is True
+
+
+def is_supported(facts: Mapping[str, Any], *path: str) -> bool | None:
+    """None where the list does not say."""
     found: Any = facts.get("capabilities")
     for name in path:
         found = found.get(name) if isinstance(found, Mapping) else None
-    return isinstance(found, Mapping) and found.get("supported") is True
-
-
-def is_count(value: Any) -> bool:
-    return type(value) is int and 0 < value < 2**31
+    supported = found.get("supported") if isinstance(found, Mapping) else None
+    return supported if isinstance(supported, bool) else None

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from django.conf import settings
+
 from apps.aged_cache import AgedCache
 from apps.errors import DeploymentNotFound, ServiceFailed
 from apps.manifest.names import localized
@@ -15,6 +17,14 @@ from apps.workspace.dial.core import path_segment
 from apps.workspace.dial.failures import CoreRefused
 from apps.workspace.dial.kept_applications import made_for
 from apps.workspace.dial.wire import mapping
+from apps.workspace.known_models import known_model
+from apps.workspace.model_capabilities import (
+    UNKNOWN,
+    ModelCapabilities,
+    read_features,
+    read_types,
+    tokens,
+)
 from apps.workspace.port import DeploymentInfo
 
 logger = logging.getLogger(__name__)
@@ -121,6 +131,7 @@ def info_of(
     """Read leniently: fields that are missing or malformed get their defaults."""
     written = metadata.written
     defaults = written.get("defaults")
+    can = capabilities_of(deployment_id, metadata)
     return DeploymentInfo(
         id=deployment_id,
         display_name=text_of(written.get("display_name"), locale) or deployment_id,
@@ -128,11 +139,45 @@ def info_of(
         features={name: flag for name, flag in metadata.features.items() if isinstance(flag, bool)},
         reasoning_efforts=texts_of(metadata.features.get("reasoning_efforts")),
         input_attachment_types=texts_of(written.get("input_attachment_types")),
-        context_window=context_window(written.get("limits")),
+        context_window=can.context_window,
         defaults=defaults if isinstance(defaults, Mapping) else {},
         configuration_schema=schema or {},
         is_application=metadata.is_application,
+        can=can,
+        text_tools=settings.TEXT_TOOLS,
     )
+
+
+def capabilities_of(deployment_id: str, metadata: Metadata) -> ModelCapabilities:
+    """As Core lists them, else as they are known by the model's name; unknown of an application.
+
+    Core lists a flag that nobody has set as false, so a false one says nothing. Where the operator
+    vouches for them, that of `tools` is believed of models that are not known to call tools.
+    """
+    limits = ModelCapabilities(
+        context_window=context_window(metadata.written.get("limits")),
+        max_output_tokens=most_output(metadata.written.get("limits")),
+    )
+    if metadata.is_application:
+        return limits
+    flags = {name: flag for name, flag in metadata.features.items() if flag}
+    told = read_features(flags).over(
+        read_types(texts_of(metadata.written.get("input_attachment_types")))
+    )
+    known = limits.over(told).over(known_model(deployment_id))
+    if settings.DIAL_TOOLS_FLAG_IS_SET and metadata.features.get("tools") is False:
+        known = known.over(ModelCapabilities(tools=False))
+    return known
+
+
+def told_capabilities(calls: Calls, deployment_id: str) -> ModelCapabilities:
+    """Those of a deployment that this request has asked for already; Core is not asked."""
+    key = calls.core.url, made_for(calls.caller), deployment_id
+    facts = _facts.get(key, calls.core.metadata_seconds) if key[1] else None
+    if facts is not None:
+        return facts.can
+    metadata = calls.known.get(("deployment", path_segment(deployment_id)))
+    return capabilities_of(deployment_id, metadata) if metadata is not None else UNKNOWN
 
 
 def text_of(value: Any, locale: str) -> str:
@@ -150,5 +195,9 @@ def context_window(limits: Any) -> int | None:
     """The limit of the prompt in tokens; the total limit if the prompt has none of its own."""
     if not isinstance(limits, Mapping):
         return None
-    known = limits.get("max_total_tokens"), limits.get("max_prompt_tokens")
-    return next((limit for limit in known if type(limit) is int and limit > 0), None)
+    return tokens(limits.get("max_total_tokens")) or tokens(limits.get("max_prompt_tokens"))
+
+
+def most_output(limits: Any) -> int | None:
+    """The limit of an answer in tokens."""
+    return tokens(limits.get("max_completion_tokens")) if isinstance(limits, Mapping) else None

@@ -16,7 +16,7 @@ from apps.workspace.dial.core import Core, path_segment
 from apps.workspace.dial.embeddings import DialEmbeddings
 from apps.workspace.dial.files import DialFiles
 from apps.workspace.dial.headers import check_chain, forwarded, read_chain, write_chain
-from apps.workspace.dial.metadata import find_facts, find_info
+from apps.workspace.dial.metadata import find_facts, find_info, told_capabilities
 from apps.workspace.dial.models import DialCompletions
 from apps.workspace.dial.resources import grant_reading, read_prompt
 from apps.workspace.dial.skills import Skills
@@ -24,6 +24,7 @@ from apps.workspace.dial.toolsets import find_endpoint
 from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.embeddings.service import ServiceEmbedder
+from apps.workspace.fitted_model import fitted
 from apps.workspace.openai.model import completions_api
 from apps.workspace.port import DeploymentInfo, KeyUse, McpEndpoint, SignIn, StoredSkill
 from apps.workspace.services.model import ServiceModel
@@ -80,7 +81,10 @@ class DialWorkspace:
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        """Core is not asked yet whether it exists. Raises `DeploymentNotFound`, `CallsItself`."""
+        """Core is not asked yet whether it exists, nor what it can do: what it has said by now counts.
+
+        Raises `DeploymentNotFound`, `CallsItself`.
+        """
         check_chain(self.chain, deployment_id)
         completions = DialCompletions(
             self.core,
@@ -88,12 +92,14 @@ class DialWorkspace:
             {**forwarded(self.caller, headers), **write_chain(self.chain)},
             self.caller,
         )
-        return ServiceModel(
+        model = ServiceModel(
             completions,
             deployment_id,
             completions_api(deployment_id, dial=True),
             idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
         )
+        can = told_capabilities(self.calls, deployment_id)
+        return fitted(model, deployment_id, can, text_tools=settings.TEXT_TOOLS)
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
         """As `model`: Core is not asked yet whether it exists."""

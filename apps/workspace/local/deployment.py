@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator
+from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 
 from apps.workspace.local.secrets import SecretField
@@ -21,6 +21,11 @@ def validate_key_variable(name: str) -> None:
             "write one in capitals that ends in _API_KEY or _TOKEN.",
             params={"name": repr(name)},
         )
+
+
+def known_flag(title: str, help_text: str = "") -> models.BooleanField[bool | None, bool | None]:
+    """A capability of the model; None for what is known of it by its name."""
+    return models.BooleanField(title, null=True, blank=True, default=None, help_text=help_text)
 
 
 class Deployment(Versioned):
@@ -78,7 +83,31 @@ class Deployment(Versioned):
     )
     features = models.JSONField(default=dict, blank=True)
     input_attachment_types = models.JSONField(default=list, blank=True)
+    tools = known_flag("calls tools", "In the API's own form, which most models have.")
+    text_tools = models.BooleanField(
+        "tools as text",
+        default=True,
+        help_text="For a model that does not call tools: they are described in its prompt, and its "
+        "calls are read out of its text. Otherwise it is asked without tools.",
+    )
+    parallel_tools = known_flag(
+        "several calls at once", "With No, the model is asked to make one call at a time."
+    )
+    vision = known_flag("sees pictures", "With No, a question with a picture is refused.")
+    documents = known_flag("reads documents", "PDFs that are sent as they are.")
+    audio_input = known_flag("hears sound", "Sound that is sent as it is.")
+    audio_output = known_flag("answers with sound")
+    structured_output = known_flag("keeps to a JSON schema", "Of response_format.")
+    reasoning = known_flag("thinks before it answers")
+    caching = known_flag("caches prompts", "Its service keeps the beginnings of requests.")
     context_window = models.PositiveIntegerField(null=True, blank=True, help_text="In tokens.")
+    max_output_tokens = models.PositiveIntegerField(
+        "longest answer",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="In tokens; requests for more are refused.",
+    )
     parameters = models.JSONField(
         default=dict, blank=True, help_text="Request parameters that apply by default."
     )

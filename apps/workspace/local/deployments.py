@@ -13,6 +13,7 @@ from apps.aged_cache import AgedCache
 from apps.demo.model import SUPPORTED_PARAMETERS as DEMO_PARAMETERS
 from apps.errors import DeploymentNotFound, Unsupported
 from apps.workspace.anthropic.parameters import READ as ANTHROPIC_PARAMETERS
+from apps.workspace.local.capabilities import capabilities_of
 from apps.workspace.local.deployment import KEY_VARIABLE, Deployment
 from apps.workspace.port import DeploymentInfo, DeploymentKind, McpEndpoint
 from apps.workspace.responses.parameters import SUPPORTED as RESPONSES_PARAMETERS
@@ -84,13 +85,14 @@ def enabled_deployment_ids() -> list[str]:
 
 
 def read_row(row: Deployment) -> FoundDeployment:
+    can = capabilities_of(row)
     info = DeploymentInfo(
         id=row.deployment_id,
         display_name=row.display_name,
         description=row.description,
-        features=row.features,
+        features=features_of(row),
         input_attachment_types=tuple(row.input_attachment_types),
-        context_window=row.context_window,
+        context_window=can.context_window,
         defaults=default_parameters(row),
         # Nothing outside can fetch our files, so their bytes go into the request.
         files="data" if speaks_dial(row.features) else "none",
@@ -99,6 +101,8 @@ def read_row(row: Deployment) -> FoundDeployment:
         is_application=speaks_dial(row.features),
         supported_parameters=supported_parameters(row),
         fallbacks=tuple(row.fallbacks),
+        can=can,
+        text_tools=row.text_tools and settings.TEXT_TOOLS,
     )
     return FoundDeployment(
         version=(row.pk, row.version),
@@ -110,6 +114,14 @@ def read_row(row: Deployment) -> FoundDeployment:
         api_key_env=row.api_key_env,
         takes_personal_keys=row.takes_personal_keys,
     )
+
+
+def features_of(row: Deployment) -> Mapping[str, Any]:
+    """With the operator's longest answer among them, where the adapter of the API looks for it."""
+    features: Mapping[str, Any] = row.features
+    if row.max_output_tokens is None:
+        return features
+    return {**features, "max_output_tokens": row.max_output_tokens}
 
 
 def default_parameters(row: Deployment) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from apps.workspace.anthropic.model import make_model as make_anthropic_model
 from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.embeddings.service import USUAL_WINDOW, ServiceEmbedder
+from apps.workspace.fitted_model import fitted
 from apps.workspace.images.kept_pictures import PictureKeeper
 from apps.workspace.images.model import ImageModel, PictureService
 from apps.workspace.images.placeholders import Placeholders
@@ -73,9 +74,10 @@ CHAT_MODELS: Mapping[str, Callable[[FoundDeployment, float | None], Model]] = {
 def make_chat_model(deployment: FoundDeployment, idle_seconds: float | None = None) -> Model:
     """Raises `DeploymentNotFound` for a provider without chat models."""
     make = CHAT_MODELS.get(deployment.provider)
+    info = deployment.info
     if make is None:
-        raise NotOfThatKind(deployment.info.id, "chat")
-    return make(deployment, idle_seconds)
+        raise NotOfThatKind(info.id, "chat")
+    return fitted(make(deployment, idle_seconds), info.id, info.can, text_tools=info.text_tools)
 
 
 def make_model(

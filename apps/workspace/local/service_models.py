@@ -1,7 +1,8 @@
 """The models that the service of a deployment lists, and deployments made of them."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
+from dataclasses import asdict
 from typing import Any
 
 from apps.workspace.anthropic.model import key_headers
@@ -10,6 +11,7 @@ from apps.workspace.local.deployments import FoundDeployment, key_of, speaks_dia
 from apps.workspace.local.models import Deployment
 from apps.workspace.openai.model import make_service
 from apps.workspace.services.client import Service
+from apps.workspace.services.listed_facts import listed_capabilities
 from apps.workspace.services.model_list import MODELS, MOST_LISTED, ListedModel, list_models
 
 JSON = ("Accept", "application/json")
@@ -46,9 +48,6 @@ def used_names(deployment: Deployment) -> set[str]:
 
 def make_deployment(model: ListedModel, source: Deployment, taken: Collection[str]) -> Deployment:
     """A chat deployment of the same service and key, not saved, with an id that is not `taken`."""
-    columns: Mapping[str, Any] = {}
-    if source.provider == Provider.ANTHROPIC:
-        columns = columns_of(model.facts)
     return Deployment(
         deployment_id=free_id(model.id, taken),
         display_name=model.display_name[:200],
@@ -57,8 +56,15 @@ def make_deployment(model: ListedModel, source: Deployment, taken: Collection[st
         model_name=model.id,
         api_key=source.api_key,
         api_key_env=source.api_key_env,
-        **columns,
+        **told_columns(model, source.provider),
     )
+
+
+def told_columns(model: ListedModel, provider: str) -> dict[str, Any]:
+    """What the service says of a model that a deployment has a column for."""
+    if provider == Provider.ANTHROPIC:
+        return columns_of(model.facts)
+    return asdict(listed_capabilities(model.facts))
 
 
 def free_id(name: str, taken: Collection[str]) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -9,6 +10,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
+from apps.catalog.models import Change
 from apps.workspace.local.models import Deployment
 from tests.catalog.rows import make_deployment, make_operator
 
@@ -181,10 +183,11 @@ def test_a_refused_key_is_named_and_nothing_is_saved(admin_client, service, prov
         {**fields(base_url=url, provider=provider), "test_pk": str(deployment.pk)},
     )
 
-    assert answer.json() == {
-        "ok": False,
-        "message": "The service does not accept the API key. Check the key.",
-    }
+    found = answer.json()
+    assert (found["ok"], found["message"]) == (
+        False,
+        "The service does not accept the API key. Check the key.",
+    )
     assert service.seen == [f"Bearer {SECRET}"]
     assert Deployment.objects.get().provider == Deployment.Provider.DEMO
 
@@ -303,15 +306,17 @@ def test_models_of_a_service_are_added_with_what_it_says_of_them(admin_client, l
             "Claude Opus 5",
             "claude-opus-5",
             SECRET,
-            {"max_output_tokens": 64_000},
+            {},
         ),
         ("org-model-1", "org/model:1", "org/model:1", SECRET, {}),
     ]
     opus = added.get(model_name="claude-opus-5")
-    assert (opus.context_window, opus.input_attachment_types) == (
+    assert (opus.context_window, opus.max_output_tokens, opus.input_attachment_types) == (
         200_000,
+        64_000,
         ["image/*", "application/pdf"],
     )
+    assert (opus.vision, opus.documents, opus.reasoning, opus.tools) == (True, True, None, None)
 
 
 def test_older_models_are_told_to_think_with_a_budget(admin_client, listing):
@@ -353,8 +358,100 @@ def test_a_test_of_the_connection_names_the_models_of_the_service(admin_client, 
 
     answer = admin_client.post(f"{LIST}test/", typed)
 
-    assert answer.json() == {
-        "ok": False,
-        "message": "The service does not accept the API key. Check the key.",
-        "models": ["claude-old", "claude-opus-5", "org/model:1"],
+    assert answer.json()["message"] == "The service does not accept the API key. Check the key."
+    assert answer.json()["models"] == ["claude-old", "claude-opus-5", "org/model:1"]
+
+
+def test_a_test_of_the_connection_tells_what_the_model_can_do(admin_client, listing):
+    url = f"http://127.0.0.1:{listing.server_port}/v1"
+    typed = fields(provider="anthropic", base_url=url, new_api_key=SECRET)
+
+    told = admin_client.post(f"{LIST}test/", {**typed, "model_name": "claude-opus-5"}).json()
+
+    assert (told["known"]["tools"], told["known"]["audio_input"]) == (
+        "As known: yes",
+        "As known: not known",
+    )
+    assert told["told"] == {
+        "vision": True,
+        "documents": True,
+        "context_window": 200_000,
+        "max_output_tokens": 64_000,
     }
+
+
+# --- What a model can do -------------------------------------------------------------------------
+
+
+def options(page: str, name: str) -> list[str]:
+    """The choices of a field, the chosen one in brackets."""
+    select = page.partition(f'<select name="{name}"')[2].partition("</select>")[0]
+    found = re.findall(r"<option value=\"\w+\"( selected)?[^>]*>([^<]+)<", select)
+    return [f"[{label}]" if is_chosen else label for is_chosen, label in found]
+
+
+def test_the_form_shows_what_is_known_and_what_the_operator_says(admin_client):
+    row = make_deployment(
+        "gpt", provider="openai", base_url="http://h/v1", model_name="gpt-3.5-turbo", vision=True
+    )
+
+    page = admin_client.get(f"{LIST}{row.pk}/change/").content.decode()
+
+    assert options(page, "tools") == ["[As known: yes]", "Yes", "No"]
+    assert options(page, "vision") == ["As known: no", "[Yes]", "No"]
+    assert options(page, "caching") == ["[As known: not known]", "Yes", "No"]
+    assert 'In tokens. <span data-known="context_window">As known: 16,385</span>.' in page
+    assert '<span data-known="max_output_tokens">As known: 4,096</span>.' in page
+
+
+def test_the_operators_word_is_kept(admin_client):
+    said = {"tools": "false", "text_tools": "on", "vision": "true", "caching": "unknown"}
+
+    admin_client.post(f"{LIST}add/", fields(**said, max_output_tokens="500"))
+
+    row = Deployment.objects.get()
+    assert (row.tools, row.text_tools, row.vision, row.caching) == (False, True, True, None)
+    assert row.max_output_tokens == 500
+
+
+def test_an_answer_has_a_token_at_least(admin_client):
+    page = admin_client.post(f"{LIST}add/", fields(max_output_tokens="0")).content.decode()
+
+    assert "Ensure this value is greater than or equal to 1." in page
+    assert not Deployment.objects.exists()
+
+
+def test_the_list_tells_in_words_what_models_can_do(admin_client):
+    for name, columns in {
+        "known": {"model_name": "gpt-3.5-turbo"},
+        "without": {"model_name": "o1-mini"},
+        "own": {"model_name": "own-model"},
+        "vectors": {"model_name": "gpt-4o", "kind": "embedding"},
+    }.items():
+        make_deployment(name, provider="openai", base_url="http://h/v1", **columns)
+
+    page = admin_client.get(LIST).content.decode()
+
+    cells = re.findall(r'<span title="([^"]*)">([^<]*)</span>', page)
+    assert {shown for _, shown in cells} == {
+        "tools, several calls at once",
+        "no tools, thinking, caching",
+        "not known",
+    }
+    assert (
+        "Yes: tools, several calls at once. No: pictures, documents, sound, speech, JSON schemas, "
+        "thinking. Not known: caching. Context window: 16,385 tokens. Longest answer: 4,096 tokens."
+    ) in {details for details, _ in cells}
+
+
+def test_a_word_of_the_operator_can_be_restored(admin_client):
+    row = make_deployment("gpt", vision=False)
+    changed = Deployment.objects.get(pk=row.pk)
+    changed.vision = None
+    changed.save()
+    change = Change.objects.filter(object_id=row.pk).latest("pk")
+    page = f"{LIST}{row.pk}/history/{change.pk}/restore/before/"
+
+    admin_client.post(page, {"seen_version": str(changed.version)})
+
+    assert Deployment.objects.get(pk=row.pk).vision is False

@@ -57,6 +57,8 @@ def test_an_empty_secret_removes_it(api):
         ({"fallbacks": ["gone"]}, "fallbacks"),
         ({"deployment_id": "a b"}, "deployment_id"),
         ({"context_window": -1}, "context_window"),
+        ({"max_output_tokens": 0}, "max_output_tokens"),
+        ({"vision": "perhaps"}, "vision"),
     ],
 )
 def test_mistakes_have_their_paths(api, fields, path):
@@ -94,3 +96,18 @@ def test_fallbacks_are_read_and_written_in_their_order(api):
     assert api.get(f"{URL}a/").data["fallbacks"] == ["c", "b"]
     assert refused.status_code == 400
     assert "'a' leads back here: c → a → c. Take it out, here or there." in str(refused.data)
+
+
+def test_what_a_model_can_do_is_said_or_left_open(api):
+    row = make_deployment("gpt", vision=True)
+
+    answer = api.patch(f"{URL}gpt/", {"vision": None, "tools": False}, format="json")
+
+    row.refresh_from_db()
+    assert answer.status_code == 200
+    assert (answer.data["vision"], answer.data["tools"], answer.data["text_tools"]) == (
+        None,
+        False,
+        True,
+    )
+    assert (row.vision, row.tools) == (None, False)

@@ -10,8 +10,11 @@ from apps.agent.model import ModelRequest
 from apps.agent.replies import ask
 from apps.agent.stages import silent
 from apps.errors import DeploymentNotFound, ModelFailed, ServiceFailed
-from apps.workspace.dial.metadata import Metadata
+from apps.workspace.dial.metadata import Metadata, capabilities_of
+from apps.workspace.model_capabilities import ModelCapabilities
 from apps.workspace.port import DeploymentInfo
+from apps.workspace.services.model import ServiceModel
+from apps.workspace.text_tools.model import TextToolModel
 from tests.capabilities.service import Reply, json_reply
 from tests.workspace.dial.callers import called, scripted, vouched, workspace
 
@@ -309,3 +312,62 @@ async def test_where_core_does_not_tell_what_is_usable_nothing_is_known(settings
         assert await own.usable_deployments() is None
 
     assert "deployments" in caplog.text
+
+
+def capabilities(
+    name: str = "own-model", is_application: bool = False, **written
+) -> ModelCapabilities:
+    return capabilities_of(name, Metadata(written, is_application=is_application))
+
+
+def test_what_a_model_can_do_is_told_by_cores_listing_and_else_known_by_its_name():
+    can = capabilities(
+        "gpt-3.5-turbo",
+        features={"tools": True, "parallel_tool_calls": False, "cache": True},
+        input_attachment_types=["image/*"],
+        limits={"max_total_tokens": 9000, "max_completion_tokens": 100},
+    )
+
+    assert (can.tools, can.parallel_tools, can.caching) == (True, True, True)
+    assert (can.vision, can.documents, can.structured_output) == (True, False, False)
+    assert (can.context_window, can.max_output_tokens) == (9000, 100)
+
+
+@pytest.mark.parametrize(
+    ("name", "features", "tools"),
+    [
+        ("own-model", {"tools": True}, (True, True)),
+        ("own-model", {"tools": False}, (None, False)),
+        ("own-model", {}, (None, None)),
+        ("gpt-4o", {"tools": False}, (True, True)),
+        ("o1-mini", {}, (False, False)),
+    ],
+)
+def test_that_core_lists_no_tools_counts_only_where_somebody_has_set_that(
+    settings, name, features, tools
+):
+    """Core lists so every model whose entry says nothing of tools."""
+    found = []
+    for is_set in (False, True):
+        settings.DIAL_TOOLS_FLAG_IS_SET = is_set
+        found.append(capabilities(name, features=features).tools)
+
+    assert tuple(found) == tools
+
+
+def test_of_an_application_the_limits_alone_are_known():
+    limits = {"max_total_tokens": 9000}
+    can = capabilities("gpt-4", is_application=True, features={"tools": False}, limits=limits)
+
+    assert can == ModelCapabilities(context_window=9000)
+
+
+async def test_a_model_without_tools_is_asked_in_text_once_core_has_told_of_it(settings):
+    settings.DIAL_TOOLS_FLAG_IS_SET = True
+    async with scripted(settings, reply({"features": {"tools": False}})) as (_, own):
+        unknown = await own.model("own-model")
+        await own.facts("own-model")
+        known = await own.model("own-model")
+
+    assert isinstance(unknown, ServiceModel)
+    assert isinstance(known, TextToolModel)

@@ -8,6 +8,24 @@ function offer(names) {
   field.setAttribute("list", list.id);
 }
 
+// What is known of the model that was typed, as the choice that says nothing.
+function tellKnown(labels) {
+  for (const [name, label] of Object.entries(labels)) {
+    const place = document.querySelector(`[data-known=${name}], select[name=${name}] option`);
+    place.textContent = label;
+  }
+}
+
+// What the service says of the model, where the operator has said nothing. Returns whether anything
+// was filled in.
+function fillIn(told) {
+  const empty = Object.entries(told)
+    .map(([name, value]) => [document.querySelector(`[name=${name}]`), String(value)])
+    .filter(([field]) => ["", "unknown"].includes(field.value));
+  for (const [field, value] of empty) field.value = value;
+  return empty.length > 0;
+}
+
 const place = document.querySelector("[data-test-connection]");
 if (place) {
   const button = place.querySelector("button");
@@ -25,7 +43,9 @@ if (place) {
         : { ok: false, message: `The test could not be made (status ${response.status}).` };
       const names = outcome.models ?? [];
       const more = names.length ? ` The service offers ${names.length} models; choose one at "Model name".` : "";
-      status.textContent = `${outcome.ok ? "✓" : "✗"} ${outcome.message}${more}`;
+      tellKnown(outcome.known ?? {});
+      const filled = fillIn(outcome.told ?? {}) ? " What the service says of the model is filled in above." : "";
+      status.textContent = `${outcome.ok ? "✓" : "✗"} ${outcome.message}${more}${filled}`;
       offer(names);
     } catch {
       status.textContent = "✗ This server cannot be reached.";

@@ -1,0 +1,76 @@
+"""What a model can do, in words, for the form and the list of deployments."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django import forms
+from django.utils.html import format_html
+
+from apps.workspace.local.capabilities import known_capabilities, written_capabilities
+from apps.workspace.local.deployment import Deployment
+from apps.workspace.model_capabilities import FLAGS, LIMITS, ModelCapabilities
+
+CAPABILITY_FIELDS = (
+    ("tools", "text_tools"),
+    ("parallel_tools", "structured_output"),
+    ("vision", "documents"),
+    ("audio_input", "audio_output"),
+    ("reasoning", "caching"),
+    ("context_window", "max_output_tokens"),
+)
+"""As they stand beside each other in the form."""
+WORDS: Mapping[str, str] = {
+    "tools": "tools",
+    "parallel_tools": "several calls at once",
+    "vision": "pictures",
+    "documents": "documents",
+    "audio_input": "sound",
+    "audio_output": "speech",
+    "structured_output": "JSON schemas",
+    "reasoning": "thinking",
+    "caching": "caching",
+}
+ANSWERS: Mapping[bool | None, str] = {True: "yes", False: "no", None: "not known"}
+
+
+def tell_known(form: forms.ModelForm[Any], row: Deployment) -> None:
+    """Write what holds where the operator says nothing into the choices and the help texts."""
+    labels = known_labels(row)
+    for name in FLAGS:
+        widget: Any = form.fields[name].widget
+        widget.choices = [("unknown", labels[name]), ("true", "Yes"), ("false", "No")]
+    for name in LIMITS:
+        field = form.fields[name]
+        words = '{} <span data-known="{}">{}</span>.'
+        field.help_text = format_html(words, field.help_text, name, labels[name])
+
+
+def known_labels(row: Deployment) -> dict[str, str]:
+    """By field: what is known without the operator's word."""
+    known = written_capabilities(row).over(known_capabilities(row))
+    words = {name: ANSWERS[getattr(known, name)] for name in FLAGS}
+    for name in LIMITS:
+        limit = getattr(known, name)
+        words[name] = ANSWERS[None] if limit is None else f"{limit:,}"
+    return {name: f"As known: {word}" for name, word in words.items()}
+
+
+def summary(can: ModelCapabilities) -> str:
+    """What a model can do, and whether it is known to have no tools."""
+    able = [word for name, word in WORDS.items() if getattr(can, name)]
+    return ", ".join(("no tools", *able) if can.tools is False else able) or "not known"
+
+
+def details(can: ModelCapabilities) -> str:
+    return " ".join(detail_sentences(can))
+
+
+def detail_sentences(can: ModelCapabilities) -> Iterator[str]:
+    for value, answer in ANSWERS.items():
+        words = [word for name, word in WORDS.items() if getattr(can, name) is value]
+        if words:
+            yield f"{answer.capitalize()}: {', '.join(words)}."
+    if can.context_window is not None:
+        yield f"Context window: {can.context_window:,} tokens."
+    if can.max_output_tokens is not None:
+        yield f"Longest answer: {can.max_output_tokens:,} tokens."

@@ -1,0 +1,83 @@
+"""Models that are asked with nothing that they are known not to take."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from apps.agent.messages import Attachment, Message
+from apps.agent.model import Delta, Model, ModelRequest
+from apps.workspace.model_capabilities import ModelCapabilities
+from apps.workspace.text_tools.model import TextToolModel
+
+PART_KINDS: Mapping[str, str] = {
+    "image_url": "vision",
+    "file": "documents",
+    "input_audio": "audio_input",
+}
+"""Kinds of content parts, and the capability that each asks for."""
+NOUNS: Mapping[str, str] = {
+    "vision": "picture",
+    "documents": "document",
+    "audio_input": "sound",
+}
+
+
+def fitted(model: Model, name: str, can: ModelCapabilities, *, text_tools: bool = True) -> Model:
+    """The model itself, if nothing is known that it cannot do.
+
+    `text_tools`: without tools of its own, it calls them in its text.
+    """
+    if can.tools is False:
+        model = TextToolModel(model, name, text_tools)
+    if can.parallel_tools is False or any(getattr(can, kind) is False for kind in NOUNS):
+        return FittedModel(model, can)
+    return model
+
+
+@dataclass(frozen=True, slots=True)
+class FittedModel:
+    """The parts of messages that the model cannot read are left out, with a line of text."""
+
+    model: Model
+    can: ModelCapabilities
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
+        """Raises `ModelFailed`."""
+        messages = [readable(message, self.can) for message in request.messages]
+        parameters = request.parameters
+        # Services refuse the field in requests without tools.
+        if self.can.parallel_tools is False and request.tools:
+            parameters = {**parameters, "parallel_tool_calls": False}
+        return self.model.stream(replace(request, messages=messages, parameters=parameters))
+
+
+def readable(message: Message, can: ModelCapabilities) -> Message:
+    """The message itself, if the model can read all of it."""
+    content, attachments = message.content, message.attachments
+    kept = tuple(one for one in attachments if can.reads(one.type) is not False)
+    lines = [left_out(one) for one in attachments if one not in kept]
+    if isinstance(content, str):
+        if not lines:
+            return message
+        return replace(message, content="\n".join((content, *lines)), attachments=kept)
+    parts = [told_part(part, can) for part in content]
+    parts += [{"type": "text", "text": line} for line in lines]
+    return replace(message, content=tuple(parts), attachments=kept)
+
+
+def told_part(part: Mapping[str, Any], can: ModelCapabilities) -> Mapping[str, Any]:
+    kind = unread_kind(part, can)
+    if not kind:
+        return part
+    return {"type": "text", "text": f"[A {NOUNS[kind]} is left out: you cannot read it.]"}
+
+
+def unread_kind(part: Mapping[str, Any], can: ModelCapabilities) -> str:
+    """The capability that the model lacks to read a content part; "" if it lacks none."""
+    kind = PART_KINDS.get(str(part.get("type")), "")
+    return kind if kind and getattr(can, kind) is False else ""
+
+
+def left_out(attachment: Attachment) -> str:
+    title = " ".join(attachment.title.split())[:100]
+    return f"[{title or 'An attachment'} ({attachment.type}) is left out: you cannot read it.]"

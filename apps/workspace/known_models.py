@@ -1,0 +1,98 @@
+"""What is publicly known of models, by their names, however a service spells them.
+
+The facts of `known_models.json` are those that the vendors document. A model that is not there is
+unknown, and so is each capability that depends on the service that runs it.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from apps.workspace.model_capabilities import CAPABILITIES, UNKNOWN, ModelCapabilities
+
+CATALOGUE = Path(__file__).with_name("known_models.json")
+MOST_CHARACTERS = 200
+"""Of a name; longer ones are no model's."""
+
+_region = re.compile(r"^(?:(?:us|us-gov|eu|apac|global|regional|jp|au|ca|sa|me)\.)?")
+_vendor = re.compile(
+    r"^(?:amazon|ai21|anthropic|cohere|deepseek|google|meta|minimax|mistral|mistralai|moonshotai|"
+    r"nvidia|openai|qwen|xai|zai)\."
+)
+_ending = re.compile(
+    r"(?:-(?:latest|preview|exp|\d{4}-\d{2}-\d{2}|\d{2}-\d{2}|\d{2}-\d{4}|\d{8}|\d{6}|\d{4}|00\d)"
+    r"|-v\d+(?::\d+)*|[:@][\w.:-]+"
+    r"|-(?:instruct|instant|versatile|turbo|chat|it|hf|maas|fp8|awq))$"
+)
+"""A version, a date, a tag, or the form of the weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    pattern: re.Pattern[str]
+    can: ModelCapabilities
+
+
+@cache
+def read_catalogue() -> tuple[KnownModel, ...]:
+    """The first that fits a name counts."""
+    entries = msgspec.json.decode(CATALOGUE.read_bytes())
+    return tuple(
+        KnownModel(
+            re.compile("|".join(entry["names"])),
+            ModelCapabilities(**{name: entry[name] for name in CAPABILITIES if name in entry}),
+        )
+        for entry in entries
+    )
+
+
+@lru_cache(maxsize=1000)
+def known_model(name: str) -> ModelCapabilities:
+    """By the name at a service: `gpt-4o`, `us.anthropic.claude-sonnet-4-20250514-v1:0`, …"""
+    for spelling in spellings(name):
+        for known in read_catalogue():
+            if known.pattern.fullmatch(spelling):
+                return known.can
+    return UNKNOWN
+
+
+def spellings(name: str) -> Iterator[str]:
+    """The name without vendors, then with one ending less each time."""
+    if len(name) > MOST_CHARACTERS:
+        return
+    plain = name.lower().removeprefix("ft:").rpartition("/")[2]
+    plain = _vendor.sub("", _region.sub("", plain))
+    yield plain
+    while (shorter := _ending.sub("", plain)) != plain:
+        plain = shorter
+        yield plain
+
+
+@lru_cache(maxsize=1000)
+def listed_window(name: str, base_url: str) -> int | None:
+    """The context window of a model at the service of that address; None when it is not listed.
+
+    The address has to be of a known vendor: with others, a model may have another window.
+    """
+    if not is_public_name(urlsplit(base_url).hostname or ""):
+        return None
+    # Imported with the first such model, because its data take a moment to read.
+    from genai_prices.data_snapshot import get_snapshot
+
+    for spelling in (name, *spellings(name)):
+        try:
+            _, found = get_snapshot().find_provider_model(spelling, None, None, base_url)
+        except LookupError:
+            continue
+        return found.context_window
+    return None
+
+
+def is_public_name(host: str) -> bool:
+    """Whether a vendor may be there; numbers and names of one word are in a private network."""
+    return "." in host and not host.rpartition(".")[2].isdigit()

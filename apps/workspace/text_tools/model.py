@@ -1,0 +1,70 @@
+"""Models without tools of their own: asked in text to call tools, or asked without any."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from apps.agent.events import TextDelta
+from apps.agent.model import Delta, Finish, Model, ModelRequest
+from apps.agent.tools import ToolSpec
+from apps.workspace.services.request_bodies import log_left_out
+from apps.workspace.text_tools.calls import CallReader
+from apps.workspace.text_tools.messages import text_messages
+
+OF_TOOLS = frozenset({"tool_choice", "parallel_tool_calls"})
+
+
+@dataclass(frozen=True, slots=True)
+class TextToolModel:
+    """The model, with calls of tools written and read as text.
+
+    `has_tools`: False leaves the tools out of a request, and says so in the log.
+    """
+
+    model: Model
+    name: str
+    has_tools: bool = True
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
+        """Raises `ModelFailed`."""
+        offered = self.offered(request)
+        messages = text_messages(request.messages, offered, request.parameters)
+        parameters = without_tool_fields(request.parameters)
+        asked = replace(
+            request, messages=messages, parameters=parameters, tools=(), static_tools=()
+        )
+        async with aclosing(self.model.stream(asked)) as batches:
+            if not offered:
+                async for batch in batches:
+                    yield batch
+                return
+            reader = CallReader()
+            async for batch in batches:
+                if read := [one for delta in batch for one in read_delta(reader, delta)]:
+                    yield read
+            if rest := reader.end():
+                yield rest
+
+    def offered(self, request: ModelRequest) -> Sequence[ToolSpec]:
+        if request.static_tools or (request.tools and not self.has_tools):
+            log_left_out(self.name, "tools")
+        may_call = self.has_tools and request.parameters.get("tool_choice") != "none"
+        return request.tools if may_call else ()
+
+
+def without_tool_fields(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: value for name, value in parameters.items() if name not in OF_TOOLS}
+
+
+def read_delta(reader: CallReader, delta: Delta) -> Sequence[Delta]:
+    match delta:
+        case TextDelta(text):
+            read = reader.feed(text)
+            return [delta] if read == [TextDelta(text)] else read
+        case Finish(reason):
+            rest = reader.end()
+            is_calling = reader.calls and reason == "stop"
+            return [*rest, Finish("tool_calls") if is_calling else delta]
+        case _:
+            return [delta]
