@@ -17,10 +17,12 @@ from django.conf import settings
 from django.db import DatabaseError
 from django.utils import timezone
 
+from apps.agent.meter import NO_METER, Meter
 from apps.catalog.corpora import documents
 from apps.catalog.corpora.applications import AttachingApplication, AttachingApplications
 from apps.catalog.corpora.comparison import compare
 from apps.errors import LeaseLost, QuickAppError
+from apps.workspace.embeddings.metered import metered
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.local.corpus import Corpus, CorpusDocument, State, due_documents
 from apps.workspace.local.corpus_claims import BEAT_SECONDS, Claim
@@ -32,6 +34,12 @@ LOOK_SECONDS = 3.0
 """Two or three small queries; as long as a person waits who has just saved an application."""
 
 FindEmbedder = Callable[[str | None], Awaitable[Embedder]]
+MeterOf = Callable[[str, int], Meter]
+"""By slug and version of the application that vectors are made for."""
+
+
+def unmetered(slug: str, version: int) -> Meter:
+    return NO_METER
 
 
 @dataclass(slots=True)
@@ -39,6 +47,7 @@ class Indexer:
     """`holder` names the process in claims."""
 
     find_embedder: FindEmbedder = find_embedder
+    meter_of: MeterOf = unmetered
     holder: str = field(default_factory=lambda: uuid.uuid4().hex)
     applications: AttachingApplications = field(default_factory=AttachingApplications)
 
@@ -99,7 +108,7 @@ class Indexer:
         while (document := await next_document(claim, is_read=False)) is not None:
             await documents.read(claim, document, application.limit)
         try:
-            embedder = await self.find_embedder(application.embedding_deployment_id)
+            embedder = await self.embedder(application)
         except QuickAppError as error:
             await database_sync_to_async(postpone_all)(claim, error)
             return
@@ -107,6 +116,12 @@ class Indexer:
         while (document := await next_document(claim, is_read=True)) is not None:
             if not await documents.embed(claim, document, embedder):
                 return  # others have their turn before the next look asks the service again
+
+    async def embedder(self, application: AttachingApplication) -> Embedder:
+        """Raises `DeploymentNotFound`."""
+        name = application.embedding_deployment_id
+        meter = self.meter_of(application.slug, application.version)
+        return metered(await self.find_embedder(name), name, meter)
 
 
 def is_stale(corpus: Corpus, application: AttachingApplication) -> bool:

@@ -9,9 +9,12 @@ import pytest
 from channels.db import database_sync_to_async
 from django.utils import timezone
 
+from apps.agent.events import ModelUsage
 from apps.catalog.corpora import documents as steps
 from apps.documents.structure import Page, PagedText
 from apps.errors import LeaseLost, ServiceFailed
+from apps.insights import rows
+from apps.insights.models import ModelCall
 from apps.workspace.embeddings.port import Embeddings
 from apps.workspace.local import files
 from apps.workspace.local.corpus import (
@@ -302,3 +305,29 @@ def test_text_that_databases_refuse_is_stored_without_it():
     found = storable(PagedText((Page("Dogs\0 stay\ud800", 1, "\0"),), "page"))
 
     assert found == PagedText((Page("Dogs  stay\ufffd", 1, " "),), "page")
+
+
+def test_calls_of_a_deployment_count_as_those_of_the_application(process: Process):
+    share("a.txt", "Dogs stay free.")
+    application = attach(slug="travel")
+    process.look()
+    built_in = list(process.calls)
+    application.manifest = manifest(embedding_deployment_id="large")
+    application.save()
+    process.embedder = HashedEmbedder("large")
+
+    process.look()
+
+    assert built_in == []
+    (call,) = process.calls
+    assert call.of.application == "travel"
+    assert (call.of.version, call.of.door, call.of.bucket) == (2, "server", "server")
+    assert call.report.usage == (ModelUsage("large", 3, 0),)
+    rows.write([call])
+    row = ModelCall.objects.get()
+    assert (row.application, row.deployment, row.run, row.bucket_kind) == (
+        "travel",
+        "large",
+        None,
+        "server",
+    )
