@@ -88,7 +88,7 @@ def reset(row: CorpusDocument, state: str, problem: str) -> None:
     row.version = "" if state == State.FAILED else row.version
     row.state, row.problem, row.attempts, row.due_at = state, problem, 0, None
     row.text, row.is_read, row.model = None, False, ""
-    row.chunk_count = row.vector_count = 0
+    row.chunk_count = row.vector_count = row.refused_chunks = 0
     if row.pk:
         CorpusChunk.objects.filter(document=row).delete()
     row.save()

@@ -26,6 +26,7 @@ from apps.workspace.embeddings.metered import metered
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.local.corpus import Corpus, CorpusDocument, State, due_documents
 from apps.workspace.local.corpus_claims import BEAT_SECONDS, Claim
+from apps.workspace.local.corpus_room import reopen_refused
 from apps.workspace.local.providers import find_embedder
 
 logger = logging.getLogger(__name__)
@@ -78,6 +79,7 @@ class Indexer:
             Corpus.objects.filter(application__in=unwanted).delete()
         for slug in applications.keys() - corpora.keys():
             corpora[slug], _ = Corpus.objects.get_or_create(application=slug)
+        reopen_refused()
         due = set(due_documents().order_by().values_list("corpus", flat=True).distinct())
         return [
             (corpora[slug].pk, one)

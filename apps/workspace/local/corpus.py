@@ -42,6 +42,7 @@ class CorpusDocument(models.Model):
     - `text`: pages, as `apps.workspace.local.corpus_texts` writes them. `is_read`: it is there, and
       so are the chunks.
     - `vector_count`: chunks with a vector of `model`.
+    - `refused_chunks`: so many there was no room for, which is why it failed; 0: that is not why.
     """
 
     class State(models.TextChoices):
@@ -65,6 +66,7 @@ class CorpusDocument(models.Model):
     chunk_count = models.PositiveIntegerField(default=0)
     vector_count = models.PositiveIntegerField(default=0)
     model = models.CharField(max_length=300, blank=True)
+    refused_chunks = models.PositiveIntegerField(default=0)
 
     class Meta:
         ordering = ("bucket", "name")

@@ -36,6 +36,7 @@ def store_text(
             problem="",
             attempts=0,
             due_at=None,
+            refused_chunks=0,
             text=written(text),
             is_read=True,
             chunk_count=len(chunks),
