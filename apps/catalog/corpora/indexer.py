@@ -24,8 +24,10 @@ from apps.catalog.corpora.comparison import compare
 from apps.errors import LeaseLost, QuickAppError
 from apps.workspace.embeddings.metered import metered
 from apps.workspace.embeddings.port import Embedder
+from apps.workspace.local import large_corpora
 from apps.workspace.local.corpus import Corpus, CorpusDocument, State, due_documents
 from apps.workspace.local.corpus_claims import BEAT_SECONDS, Claim
+from apps.workspace.local.corpus_hnsw import make_index
 from apps.workspace.local.corpus_room import reopen_refused
 from apps.workspace.local.providers import find_embedder
 
@@ -107,8 +109,12 @@ class Indexer:
         row: Corpus | None = await database_sync_to_async(claim.rows().first)()
         if row is None or is_stale(row, application):
             await compare(application, claim)
+            await database_sync_to_async(large_corpora.shrink)(claim)
+            await database_sync_to_async(large_corpora.repair)(claim)
         while (document := await next_document(claim, is_read=False)) is not None:
             await documents.read(claim, document, application.limit)
+            await move(claim)  # at once, before processes have to search too much
+        await move(claim)
         try:
             embedder = await self.embedder(application)
         except QuickAppError as error:
@@ -118,6 +124,7 @@ class Indexer:
         while (document := await next_document(claim, is_read=True)) is not None:
             if not await documents.embed(claim, document, embedder):
                 return  # others have their turn before the next look asks the service again
+        await index_vectors(claim)
 
     async def embedder(self, application: AttachingApplication) -> Embedder:
         """Raises `DeploymentNotFound`."""
@@ -137,6 +144,25 @@ async def next_document(claim: Claim, *, is_read: bool) -> CorpusDocument | None
     rows = due_documents().filter(corpus=claim.corpus, is_read=is_read)
     found: CorpusDocument | None = await database_sync_to_async(rows.first)()
     return found
+
+
+async def move(claim: Claim) -> None:
+    """Copy what the database searches of a corpus that has become large. Raises `LeaseLost`."""
+    if not await database_sync_to_async(large_corpora.is_moving)(claim):
+        return
+    next_uncopied, last = database_sync_to_async(large_corpora.next_uncopied), 0
+    while (document := await next_uncopied(claim, last)) is not None:
+        await database_sync_to_async(large_corpora.copy)(claim, document)
+        last = document.pk
+    await database_sync_to_async(large_corpora.finish_moving)(claim)
+
+
+async def index_vectors(claim: Claim) -> None:
+    """Make the index of vectors that are too many to be compared one by one."""
+    wanted = await database_sync_to_async(large_corpora.wanted_index)(claim)
+    if wanted is not None:
+        # In a thread of its own: in the usual one all others would wait for minutes.
+        await database_sync_to_async(make_index, thread_sensitive=False)(*wanted)
 
 
 def reopen(claim: Claim, model: str) -> None:

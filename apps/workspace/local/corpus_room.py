@@ -20,9 +20,7 @@ def room_left(corpus: int, beside: int = 0) -> int:
 def refusal(count: int, left: int) -> str:
     advice = "It is read when there is room: remove files, or raise CORPUS_CHUNKS"
     if not is_prepared(CorpusChunk):
-        advice = (
-            f"{advice}, to {MOST_IN_PROCESSES:,} at most without PostgreSQL and its extension vector"
-        )
+        advice = f"{advice}, to {MOST_IN_PROCESSES:,} at most without PostgreSQL and its extension vector"
     return (
         f"it has {count:,} passages, and of the {settings.CORPUS_CHUNKS:,} that all files of an "
         f"application may have together (CORPUS_CHUNKS), {left:,} are left. {advice}."
