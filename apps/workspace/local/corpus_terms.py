@@ -1,7 +1,7 @@
 """Search by words among the chunks of a large corpus, by an index of PostgreSQL.
 
 Terms and scores are those of `apps.documents.bm25`, with two differences: how often a chunk has a term
-does not count, and terms that very many chunks have are left out if the request has others. A term
+does not count, and the most frequent terms of a request are left out if it has enough others. A term
 is stored as a number made of its letters and of the corpus, so corpora share the index and do not
 meet in it; that two terms have one number is as rare as it is harmless.
 """
@@ -16,8 +16,8 @@ from apps.documents.bm25 import K1, QUERY_TERMS, STEM_WEIGHT, B, terms
 from apps.documents.chunks import Chunk
 from apps.workspace.local.corpus import ChunkTerms, CorpusDocument
 
-MOST_HAVING = 10_000
-"""Chunks with a term, of which it is looked at each; a term that more have says little."""
+MOST_HAVING = 5_000
+"""Chunks that are ranked: those with the rarest terms of the request, which say most."""
 
 # Compiling takes longer than the query; it is for queries that run for seconds.
 PREPARATION = "SET LOCAL jit = off"
@@ -31,10 +31,10 @@ SELECT asked.term, found.count FROM unnest(%s::int[]) AS asked (term), LATERAL (
 """  # noqa: S608 - a number of ours
 RANKING = f"""
 SELECT document_id, position, sum(
-    weight * ({K1} + 1) / (1 + {K1} * (1 - {B} + {B} * length / average))
+    weight * ({K1} + 1)::float / (1 + {K1}::float * (1 - {B} + {B}::float * length / average))
 ) AS score
 FROM (
-    SELECT found.*, asked.weight, avg(length) OVER () AS average
+    SELECT found.*, asked.weight, avg(length::float) OVER () AS average
     FROM unnest(%s::int[], %s::float[]) AS asked (term, weight), LATERAL (
         SELECT document_id, position, length FROM workspace_chunkterms
         WHERE terms @> ARRAY[asked.term] AND document_id = ANY(%s)
@@ -81,8 +81,7 @@ def scores(corpus: int, documents: Sequence[int], request: str, most: int) -> Sc
         cursor.execute(PREPARATION)
         cursor.execute(COUNTS, [list(numbers), places])
         having = {number: found for number, found in cursor.fetchall() if found}
-        rare = {number: found for number, found in having.items() if found <= MOST_HAVING}
-        if rare:
+        if rare := rarest(having):
             weights = [weight(numbers[number], found, count) for number, found in rare.items()]
             cursor.execute(RANKING, [list(rare), weights, places, most])
         elif having:
@@ -90,6 +89,17 @@ def scores(corpus: int, documents: Sequence[int], request: str, most: int) -> Sc
         else:
             return {}
         return {(document, position): score for document, position, score in cursor.fetchall()}
+
+
+def rarest(having: Mapping[int, int]) -> dict[int, int]:
+    """As many terms as at most `MOST_HAVING` chunks have, the rarest first."""
+    found, total = {}, 0
+    for number, count in sorted(having.items(), key=lambda one: one[1]):
+        total += count
+        if total > MOST_HAVING:
+            break
+        found[number] = count
+    return found
 
 
 def weight(term: str, having: int, count: int) -> float:
