@@ -38,7 +38,7 @@ SET LOCAL hnsw.iterative_scan = strict_order
 NEAREST = """
 SELECT document_id, position, -(embedding <#> %(vector)s::vector) FROM (
     SELECT document_id, position, embedding FROM workspace_corpuschunk
-    WHERE dimension = {dimension} AND model = %(model)s AND document_id = ANY(%(documents)s)
+    WHERE dimension = {dimension} AND model = %(model)s AND document_id = ANY(%(documents)s::bigint[])
         AND embedding IS NOT NULL
     ORDER BY (embedding::halfvec({dimension})) <#> %(vector)s::halfvec({dimension})
     LIMIT %(most)s

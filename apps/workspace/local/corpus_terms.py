@@ -25,7 +25,7 @@ COUNTS = f"""
 SELECT asked.term, found.count FROM unnest(%s::int[]) AS asked (term), LATERAL (
     SELECT count(*) FROM (
         SELECT FROM workspace_chunkterms
-        WHERE terms @> ARRAY[asked.term] AND document_id = ANY(%s) LIMIT {MOST_HAVING + 1}
+        WHERE terms @> ARRAY[asked.term] AND document_id = ANY(%s::bigint[]) LIMIT {MOST_HAVING + 1}
     ) AS counted
 ) AS found
 """  # noqa: S608 - a number of ours
@@ -37,14 +37,14 @@ FROM (
     SELECT found.*, asked.weight, avg(length::float) OVER () AS average
     FROM unnest(%s::int[], %s::float[]) AS asked (term, weight), LATERAL (
         SELECT document_id, position, length FROM workspace_chunkterms
-        WHERE terms @> ARRAY[asked.term] AND document_id = ANY(%s)
+        WHERE terms @> ARRAY[asked.term] AND document_id = ANY(%s::bigint[])
     ) AS found
 ) AS found
 GROUP BY document_id, position ORDER BY score DESC, document_id, position LIMIT %s
 """  # noqa: S608 - numbers of ours
 HAVING_ALL = """
 SELECT document_id, position, 1.0 / length FROM workspace_chunkterms
-WHERE terms @> %s::int[] AND document_id = ANY(%s) ORDER BY length, document_id, position LIMIT %s
+WHERE terms @> %s::int[] AND document_id = ANY(%s::bigint[]) ORDER BY length, document_id, position LIMIT %s
 """
 
 Scores = Mapping[tuple[int, int], float]

@@ -29,9 +29,9 @@ def large_corpus(application: str) -> int | None:
 
 def is_moving(claim: Claim) -> bool:
     """Whether copies are missing in a corpus that is too large for processes, or should be."""
-    count = read_documents(claim).aggregate(sum=Sum("chunk_count"))["sum"] or 0
-    is_large = claim.rows().filter(is_large=True).exists()
-    return bool(pgvector.is_prepared(CorpusChunk) and not is_large and count > LARGE_FROM)
+    if not pgvector.is_prepared(CorpusChunk) or is_large(claim):
+        return False
+    return count_of(claim, "chunk_count") > LARGE_FROM
 
 
 def next_uncopied(claim: Claim, after: int) -> CorpusDocument | None:
@@ -58,14 +58,13 @@ def finish_moving(claim: Claim) -> None:
 
 def repair(claim: Claim) -> None:
     """Copy vectors that a process has written that knows of no copies."""
-    if pgvector.is_prepared(CorpusChunk) and claim.rows().filter(is_large=True).exists():
+    if pgvector.is_prepared(CorpusChunk) and is_large(claim):
         pgvector.fill(CorpusChunk.objects.filter(document__corpus=claim.corpus, dimension__gt=0))
 
 
 def shrink(claim: Claim) -> None:
     """Let processes search what has become small again. Raises `LeaseLost`."""
-    count = read_documents(claim).aggregate(sum=Sum("chunk_count"))["sum"] or 0
-    if count > SMALL_FROM or not claim.rows().filter(is_large=True).exists():
+    if not is_large(claim) or count_of(claim, "chunk_count") > SMALL_FROM:
         return
     with claim.held():
         claim.rows().update(is_large=False)
@@ -76,15 +75,24 @@ def shrink(claim: Claim) -> None:
 
 def wanted_index(claim: Claim) -> tuple[int, int] | None:
     """The length of the vectors that are too many to be compared one by one, and their number."""
-    count = read_documents(claim).aggregate(sum=Sum("vector_count"))["sum"] or 0
-    if count <= corpus_hnsw.EXACT_MOST or not claim.rows().filter(is_large=True).exists():
+    if not pgvector.is_prepared(CorpusChunk) or not is_large(claim):
         return None
-    if not pgvector.is_prepared(CorpusChunk):
+    count = count_of(claim, "vector_count")
+    if count <= corpus_hnsw.EXACT_MOST:
         return None
-    document = read_documents(claim).filter(vector_count__gt=0).defer("text")[0]
-    dimension = document.chunks.filter(model=document.model).values_list("dimension", flat=True)[0]
+    chunks = CorpusChunk.objects.filter(document__corpus=claim.corpus, model=F("document__model"))
+    dimension: int = chunks.values_list("dimension", flat=True).first() or 0
     is_missing = corpus_hnsw.is_possible(dimension) and not corpus_hnsw.has_index(dimension)
     return (dimension, count) if is_missing else None
+
+
+def is_large(claim: Claim) -> bool:
+    return claim.rows().filter(is_large=True).exists()
+
+
+def count_of(claim: Claim, column: str) -> int:
+    found: int = read_documents(claim).aggregate(sum=Sum(column))["sum"] or 0
+    return found
 
 
 def read_documents(claim: Claim) -> QuerySet[CorpusDocument]:

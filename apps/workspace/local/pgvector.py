@@ -88,7 +88,7 @@ def fill(rows: QuerySet[Any]) -> None:
     missing, last, is_more = rows.filter(is_missing).order_by("pk"), 0, True
     while is_more:
         with transaction.atomic(using=rows.db):
-            locked = missing.filter(pk__gt=last).select_for_update(skip_locked=True)
+            locked = missing.filter(pk__gt=last).select_for_update(skip_locked=True, of=("self",))
             batch = list(locked.values_list("pk", "vector")[:BATCH])
             write(rows.model, batch, rows.db)
         is_more = len(batch) == BATCH

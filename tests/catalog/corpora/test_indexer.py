@@ -13,6 +13,7 @@ from django.db import connection
 from django.utils import timezone
 
 from apps.agent.events import ModelUsage
+from apps.agent.meter import ModelCallReport
 from apps.catalog.corpora import documents as steps
 from apps.documents.structure import Page, PagedText
 from apps.errors import LeaseLost, ServiceFailed
@@ -361,6 +362,7 @@ def test_calls_of_a_deployment_count_as_those_of_the_application(process: Proces
     (call,) = process.calls
     assert call.of.application == "travel"
     assert (call.of.version, call.of.door, call.of.bucket) == (2, "server", "server")
+    assert isinstance(call.report, ModelCallReport)
     assert call.report.usage == (ModelUsage("large", 3, 0),)
     rows.write([call])
     row = ModelCall.objects.get()

@@ -28,6 +28,7 @@ from apps.workspace.local.models import PUBLIC
 from tests.capabilities.documents.agents import Desk
 from tests.catalog.corpora.library import GUIDES, Process, attach, documents, share
 from tests.catalog.corpora.test_search import *  # noqa: F403 - once more, in a large corpus
+from tests.documents.samples import pdf
 from tests.pgvector import create_extension, default_database, served
 
 pytestmark = pytest.mark.django_db
@@ -102,7 +103,7 @@ async def test_nothing_of_a_large_corpus_is_kept_in_the_process(desk: Desk, proc
 async def test_a_passage_of_a_large_corpus_has_its_neighbours_and_the_names_of_its_pages(
     desk: Desk, process: Process
 ):
-    book = pdf(*(f"Page {n} about {word}." for n, word in enumerate(("tea", "milk", "jam"), 1)))  # noqa: F405
+    book = pdf(*(f"Page {n} about {word}." for n, word in enumerate(("tea", "milk", "jam"), 1)))
     await database_sync_to_async(share)("book.pdf", book, "application/pdf")
     await share_and_attach()  # noqa: F405
     await index(process)  # noqa: F405
