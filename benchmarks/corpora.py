@@ -15,6 +15,7 @@ import statistics
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -207,9 +208,12 @@ async def timed(name: str, work: Callable[[int], Awaitable[Any]]) -> list[Any]:
 
 
 def cpu_seconds() -> float:
-    """Of this process and of the database, which is its child, with all that have ended."""
-    own = psutil.Process()
-    found = [one.cpu_times() for one in (own, *own.children(recursive=True))]
+    """Of this process and of the database with its children, also those that have ended."""
+    from django.db import connection
+
+    folder = connection.settings_dict["HOST"]
+    server = psutil.Process(int(Path(folder, "postmaster.pid").read_text().split()[0]))
+    found = [one.cpu_times() for one in (psutil.Process(), server, *server.children())]
     return sum(one.user + one.system + one.children_user + one.children_system for one in found)
 
 
