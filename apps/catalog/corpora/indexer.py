@@ -21,13 +21,13 @@ from apps.agent.meter import NO_METER, Meter
 from apps.catalog.corpora import documents
 from apps.catalog.corpora.applications import AttachingApplication, AttachingApplications
 from apps.catalog.corpora.comparison import compare
+from apps.catalog.corpora.vector_index import make_in_thread
 from apps.errors import LeaseLost, QuickAppError
 from apps.workspace.embeddings.metered import metered
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.local import large_corpora
 from apps.workspace.local.corpus import Corpus, CorpusDocument, State, due_documents
 from apps.workspace.local.corpus_claims import BEAT_SECONDS, Claim
-from apps.workspace.local.corpus_hnsw import make_index
 from apps.workspace.local.corpus_room import reopen_refused
 from apps.workspace.local.providers import find_embedder
 
@@ -161,8 +161,7 @@ async def index_vectors(claim: Claim) -> None:
     """Make the index of vectors that are too many to be compared one by one."""
     wanted = await database_sync_to_async(large_corpora.wanted_index)(claim)
     if wanted is not None:
-        # In a thread of its own: in the usual one all others would wait for minutes.
-        await database_sync_to_async(make_index, thread_sensitive=False)(*wanted)
+        await make_in_thread(*wanted)
 
 
 def reopen(claim: Claim, model: str) -> None:
