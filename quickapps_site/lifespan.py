@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from functools import partial
 from typing import Any
 
 logger = logging.getLogger(__name__)
@@ -52,8 +53,10 @@ async def go_on_with_answers() -> None:
 async def index_attached_files() -> None:
     """Make what is attached to applications ready to be searched, until this process ends."""
     from apps.catalog.corpora.indexer import Indexer
+    from apps.insights.meter import server_meter
+    from apps.live.hub import HUB
 
-    await Indexer().keep_indexing()
+    await Indexer(meter_of=partial(server_meter, HUB.summaries.keep)).keep_indexing()
 
 
 async def end_answers(seconds: float) -> None:

@@ -576,8 +576,8 @@ DOCUMENTS_CACHE_MB = env.integer("DOCUMENTS_CACHE_MB", 64, least=1)
 CORPUS_DOCUMENTS = env.integer("CORPUS_DOCUMENTS", 200, least=0)
 """Attached files of one application that are made ready to be searched; 0: none anywhere."""
 CORPUS_CHUNKS = env.integer("CORPUS_CHUNKS", 4_000, least=1)
-"""Of all attached files of one application: each takes about 12 KB of `DOCUMENTS_CACHE_MB`, and 50 ms
-of the model that comes with the server."""
+"""Of all attached files of one application: each takes 50 ms of the model that comes with the server, and
+about 12 KB of `DOCUMENTS_CACHE_MB`, unless PostgreSQL with its extension `vector` searches them."""
 CORPUS_COMPARE_SECONDS = env.seconds("CORPUS_COMPARE_SECONDS", 180.0, most=86_400)
 """Until a change of attached files is noticed that nobody told of."""
 DOCUMENTS_SCANNED_PAGES = env.integer("DOCUMENTS_SCANNED_PAGES", 30, least=1, also=0)

@@ -9,6 +9,11 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from django.core.management import call_command
+from django.db import connections
+from django.db.backends.postgresql.base import DatabaseWrapper
+
+from apps.workspace.local import pgvector
 
 
 @contextmanager
@@ -31,3 +36,26 @@ def served() -> Iterator[dict[str, Any]]:
             yield {"USER": "postgres", "PASSWORD": "", "HOST": host, "PORT": "", "OPTIONS": {}}
         finally:
             server.cleanup()
+
+
+@contextmanager
+def default_database(settings: dict[str, Any]) -> Iterator[DatabaseWrapper]:
+    """Another database in the place of the usual one."""
+    usual = connections["default"]
+    database = DatabaseWrapper({**usual.settings_dict, **settings}, "default")
+    # As of the usual one: Channels would close it in the middle of the test's transaction.
+    setattr(database, "close_if_unusable_or_obsolete", lambda: None)  # noqa: B010 - mypy: a method
+    connections["default"] = database
+    try:
+        yield database
+    finally:
+        database.close()
+        connections["default"] = usual
+
+
+def create_extension(database: DatabaseWrapper) -> None:
+    """What an operator does, and the start of a new process."""
+    database.check_constraints()  # or tables with new rows cannot be altered yet
+    database.cursor().execute("CREATE EXTENSION vector")
+    call_command("migrate", "workspace", verbosity=0)
+    pgvector.was_prepared.cache_clear()

@@ -1,5 +1,6 @@
 """The models that operators edit."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -11,7 +12,9 @@ from rest_framework_api_key.models import AbstractAPIKey
 from apps.catalog.content.models import ContentItem
 from apps.catalog.cycles import cycle_problems
 from apps.catalog.history.models import Change
+from apps.catalog.owner_files import added_files
 from apps.catalog.review import review_manifest
+from apps.manifest.problems import Problem
 from apps.manifest.validation import Review
 from apps.workspace.versions import Versioned
 
@@ -73,9 +76,18 @@ class Application(Versioned):
         return f"/chat/{self.slug}/"
 
     def clean(self) -> None:
-        errors = self.review().errors or cycle_problems(self.slug, self.manifest, self.pk)
-        if errors:
+        if errors := self.manifest_problems():
             raise ValidationError({"manifest": [*map(str, errors)]})
+        is_other_owner, files = added_files(self)
+        if is_other_owner and files:
+            raise ValidationError({"owner": [*map(str, files)]})
+
+    def manifest_problems(self) -> Sequence[Problem]:
+        """Why the manifest cannot be saved."""
+        if errors := self.review().errors or cycle_problems(self.slug, self.manifest, self.pk):
+            return errors
+        is_other_owner, files = added_files(self)
+        return () if is_other_owner else files
 
     def review(self) -> Review:
         return review_manifest(self.manifest, secrets_may_be_missing=self.secrets_may_be_missing)

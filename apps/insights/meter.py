@@ -17,6 +17,9 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     ended_at: float
 
 
+SERVER = "server"
+"""Door and caller of what the installation does by itself."""
+
 Keep = Callable[[Entry], None]
 """Takes what is to be stored; it must neither wait nor fail."""
 
@@ -40,3 +43,8 @@ class RunMeter(msgspec.Struct, frozen=True):
 
     def inside(self, application: str, version: int) -> "RunMeter":
         return msgspec.structs.replace(self, application=application, version=version)
+
+
+def server_meter(keep: Keep, application: str, version: int) -> RunMeter:
+    """Of work in the background, which the installation does for an application."""
+    return RunMeter(keep, SERVER, SERVER, application=application, version=version)

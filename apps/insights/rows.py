@@ -14,7 +14,7 @@ from django.db.backends.base.operations import BaseDatabaseOperations as Ops
 
 from apps.agent.events import ModelUsage
 from apps.agent.meter import ModelCallReport, ToolCallReport
-from apps.insights.meter import Entry
+from apps.insights.meter import SERVER, Entry
 from apps.insights.models import (
     COST_DIGITS,
     COST_PLACES,
@@ -141,7 +141,7 @@ def kind_of(bucket: str, door: str) -> str:
     if door == "core":
         return "dial"
     kind = bucket.partition("-")[0]
-    return kind if kind in ("user", "key") else "visitor"
+    return kind if kind in ("user", "key", SERVER) else "visitor"
 
 
 def at(seconds: float) -> datetime:

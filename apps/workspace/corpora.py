@@ -1,6 +1,6 @@
 """What an operator has attached to an application, as far as its text is stored to be searched."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -39,8 +39,24 @@ class AttachedText:
     chunks: Sequence[Chunk] = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class PageNames:
+    """What the pages of a document are called, such as slide, "" for one without pages, and their titles."""
+
+    noun: str
+    titles: Mapping[int, str]
+
+
+ChunkPlace = tuple[int, int]
+"""The number of a document, and the position of a chunk in it."""
+
+
 class CorpusReader(Protocol):
     """The attached files of an application that its caller may read."""
+
+    async def is_large(self) -> bool:
+        """Whether it is searched where it is stored, and too large to be read as a whole."""
+        ...
 
     async def documents(self) -> Sequence[AttachedDocument]: ...
 
@@ -55,6 +71,20 @@ class CorpusReader(Protocol):
         vector: "NDArray[np.float32]",
         most: int,
         least: float,
-    ) -> Mapping[tuple[int, int], float]:
-        """(Number of a document, position of a chunk) → cosine with the vector, from `least` on."""
+    ) -> Mapping[ChunkPlace, float]:
+        """The cosine of chunks with the vector: the `most` highest, from `least` on."""
+        ...
+
+    async def with_words(
+        self, documents: Sequence[int], request: str, most: int
+    ) -> Mapping[ChunkPlace, float]:
+        """How well chunks fit the words of a request: the `most` best. Of a large corpus alone."""
+        ...
+
+    async def chunks(self, places: Collection[ChunkPlace]) -> Mapping[ChunkPlace, Chunk]:
+        """Those of the chunks that there are."""
+        ...
+
+    async def page_names(self, pages: Mapping[int, Collection[int]]) -> Mapping[int, PageNames]:
+        """By the numbers of documents, for those of their pages."""
         ...

@@ -14,6 +14,8 @@ reports = Tests("capabilities/mcp/test_execution_reports.py")
 scans = Tests("capabilities/documents/test_scans.py")
 structure = Tests("documents/test_structure.py")
 vectors = Tests("capabilities/documents/test_vectors.py")
+large = Tests("catalog/corpora/test_large_corpora.py")
+hnsw = Tests("workspace/local/test_corpus_hnsw.py")
 
 TABLE: Table = {
     "G-40": (
@@ -141,6 +143,17 @@ TABLE: Table = {
         rule(
             "without anything that fits, no model is asked",
             answers["where_nothing_fits_no_model_is_asked"],
+        ),
+        rule(
+            "a corpus that is too large for a process is searched by the database",
+            large["nothing_of_a_large_corpus_is_kept_in_the_process"],
+            large["a_corpus_moves_over_when_it_grows_and_back_when_it_shrinks"],
+            large["words_are_found_in_their_forms_and_in_scripts_without_spaces"],
+        ),
+        rule(
+            "a corpus of one percent of the table gets all it asks for",
+            hnsw["of_a_corpus_of_one_percent_enough_is_found_and_it_is_right"],
+            hnsw["a_short_page_of_the_index_is_searched_exactly"],
         ),
         rule(
             "the answer streams into the stage",

@@ -15,16 +15,14 @@ from apps.agent.model import ModelRequest
 from apps.agent.replies import ask
 from apps.agent.stages import Stage
 from apps.agent.tools import Invocation, Pending, ToolResult
-from apps.capabilities.documents.attached_files import (
-    AttachedFiles,
-    RequestVector,
-    request_vector,
-    search,
-)
+from apps.capabilities.documents.attached_files import AttachedFiles
 from apps.capabilities.documents.citations import Citation, Source, citations, numbered
 from apps.capabilities.documents.index import DocumentIndex
+from apps.capabilities.documents.large_corpus import LargeCorpus
+from apps.capabilities.documents.loaded import LoadedDocuments
 from apps.capabilities.documents.names import FILE_URL, FILE_URLS, ToolNames
 from apps.capabilities.documents.reading import RUN_DOCUMENTS, open_document
+from apps.capabilities.documents.request_vector import RequestVector, request_vector
 from apps.capabilities.documents.search_modes import listed, summary, write_modes
 from apps.capabilities.documents.vectors import NO_COST, EmbeddingCost, embedding_queue
 from apps.capabilities.registry import Opening
@@ -69,14 +67,16 @@ class DocumentAnswers:
         request = str(invocation.arguments[self.names.request])[:REQUEST_CHARACTERS]
         attached = opening.known[RUN_DOCUMENTS].attached
         urls = self.urls(invocation)
+        searched: LoadedDocuments | LargeCorpus
         if urls or attached is None:
             documents = await self.open_all(opening, invocation, urls)
             names = listed(documents)
+            searched = LoadedDocuments(documents, attached.corpus if attached else None)
         else:
-            documents = await self.open_attached(attached, invocation)
+            searched = await self.open_attached(attached, invocation)
             names = ATTACHED
-        vector = await self.vector(opening, invocation, documents, request)
-        found = await search(documents, request, vector, self.wanted.results, attached)
+        vector = await self.vector(opening, invocation, searched, request)
+        found = await searched.search(request, vector, self.wanted.results)
         if not found:
             return plain_result(invocation, NOT_FOUND.format(names=names))
         return await self.ask(opening, invocation, request, numbered(opening, found))
@@ -107,22 +107,22 @@ class DocumentAnswers:
 
     async def open_attached(
         self, attached: AttachedFiles, invocation: Invocation
-    ) -> list[DocumentIndex]:
+    ) -> LoadedDocuments | LargeCorpus:
         """Raises `InvalidParameter` if none of the attached files can be searched."""
         known = await attached.documents()
-        documents = await attached.load_all(known)
+        searched = await attached.open(known)
         state = f"Attached files: {summary(known) or 'none'}"
-        if not documents:
+        if searched is None:
             place = FILE_URL if self.names.takes_one_file else FILE_URLS
             raise InvalidParameter(place, f"name the file to answer from. {state}.")
         invocation.stage.write(f"- {state}\n\n")
-        return documents
+        return searched
 
     async def vector(
         self,
         opening: Opening,
         invocation: Invocation,
-        documents: Sequence[DocumentIndex],
+        searched: LoadedDocuments | LargeCorpus,
         request: str,
     ) -> RequestVector | None:
         """The request's; None as long as no document has vectors. Begins to make those."""
@@ -137,11 +137,13 @@ class DocumentAnswers:
             invocation.stage.write(f"Searched by words alone. {error}\n\n")
             return None
         # Before the work for later questions begins, which would make this one wait.
-        has_vectors = any(d.vectors.count and d.vectors.model == embedder.model for d in documents)
+        has_vectors = searched.has_vectors(embedder.model)
         vector = await self.embedded(opening, embedder, request) if has_vectors else None
-        self.prepare(opening, embedder, documents, 0 if vector is None else len(vector.vector))
-        if self.urls(invocation):
-            write_modes(invocation.stage, documents)
+        if isinstance(searched, LoadedDocuments):
+            width = 0 if vector is None else len(vector.vector)
+            self.prepare(opening, embedder, searched.documents, width)
+            if self.urls(invocation):
+                write_modes(invocation.stage, searched.documents)
         return vector
 
     async def embedded(

@@ -1,38 +1,21 @@
 """The operator's files of an application, whose text is stored and searched without being read again."""
 
 import asyncio
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from apps.capabilities.documents.cache import DocumentKey, cache
-from apps.capabilities.documents.index import MOST_UNKNOWN, DocumentIndex
-from apps.capabilities.documents.retrieval import (
-    LEAST_SIMILARITY,
-    MOST_RANKED,
-    NONE_STORED,
-    Passage,
-    find_passages,
-)
+from apps.capabilities.documents.index import DocumentIndex
+from apps.capabilities.documents.large_corpus import LargeCorpus
+from apps.capabilities.documents.loaded import LoadedDocuments
 from apps.capabilities.wrappers.texts import one_line
-from apps.errors import QuickAppError
 from apps.manifest.contexts import Context, FileContext, FolderContext
 from apps.manifest.manifest import Manifest
 from apps.workspace.corpora import AttachedDocument, CorpusReader
-from apps.workspace.embeddings.port import Embedder
 from apps.workspace.loading.loader import last_segment
 from apps.workspace.loading.places import place_of
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-logger = logging.getLogger(__name__)
-
-VECTOR_SECONDS = 5.0
-"""For the vector of a request; then it is searched by words."""
 OWNER = "attached"
 """In the cache, in place of a caller: rights are checked before it is asked."""
 
@@ -86,9 +69,18 @@ class AttachedFiles:
         stored_now.problem = document.problem
         return found
 
-    async def load_all(self, documents: Sequence[AttachedDocument]) -> list[DocumentIndex]:
-        found = [await self.load(one) for one in documents if one.is_searchable]
-        return [one for one in found if one is not None]
+    async def open(
+        self, documents: Sequence[AttachedDocument]
+    ) -> LoadedDocuments | LargeCorpus | None:
+        """Those of the documents that can be searched; None if there are none."""
+        searchable = [one for one in documents if one.is_searchable]
+        if not searchable:
+            return None
+        if await self.corpus.is_large():
+            return LargeCorpus(self.corpus, searchable)
+        loaded = [await self.load(one) for one in searchable]
+        found = [one for one in loaded if one is not None]
+        return LoadedDocuments(found, self.corpus) if found else None
 
 
 def covers(context: Context, address: str) -> bool:
@@ -99,39 +91,3 @@ def covers(context: Context, address: str) -> bool:
     if isinstance(context, FileContext):
         return path == named
     return path.startswith(named) and path[len(named) :].count("/") < context.max_depth
-
-
-@dataclass(frozen=True, slots=True)
-class RequestVector:
-    model: str
-    vector: "NDArray[np.float32]"
-
-
-async def request_vector(embedder: Embedder, request: str) -> tuple[RequestVector | None, int]:
-    """None for a request that is searched by words alone; and the tokens that it took."""
-    try:
-        async with asyncio.timeout(VECTOR_SECONDS):
-            found = await embedder.embed([request])
-    except (QuickAppError, TimeoutError) as error:
-        logger.warning("A request is searched by words alone: %s", str(error) or "time is over")
-        return None, 0
-    if found.unknown_shares[0] > MOST_UNKNOWN:
-        return None, found.prompt_tokens
-    return RequestVector(embedder.model, found.vectors[0]), found.prompt_tokens
-
-
-async def search(
-    documents: Sequence[DocumentIndex],
-    request: str,
-    vector: RequestVector | None,
-    most: int,
-    attached: AttachedFiles | None = None,
-) -> list[Passage]:
-    """The passages that fit a request, the best first; None searches by words alone."""
-    if vector is None:
-        return await asyncio.to_thread(find_passages, documents, request, None, most)
-    stored, numbers = NONE_STORED, [one.number for one in documents if one.number]
-    if attached is not None and numbers:
-        nearest = attached.corpus.nearest
-        stored = await nearest(numbers, vector.model, vector.vector, MOST_RANKED, LEAST_SIMILARITY)
-    return await asyncio.to_thread(find_passages, documents, request, vector.vector, most, stored)

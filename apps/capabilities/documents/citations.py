@@ -8,8 +8,7 @@ from html import escape
 from textwrap import wrap
 
 from apps.agent.messages import Attachment
-from apps.capabilities.documents.index import DocumentIndex
-from apps.capabilities.documents.retrieval import Passage
+from apps.capabilities.documents.retrieval import CitedDocument, Passage, place_of_page
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.texts import one_line
 from apps.documents.bm25 import terms
@@ -49,7 +48,7 @@ class Source:
     def excerpt(self) -> str:
         """The passage as the model reads it; it cannot end the element that it stands in."""
         document, chunk, chunks, _ = self.passage
-        place = escape(document.place(chunk.page))
+        place = escape(place_of_page(document, chunk.page))
         above = " > ".join(heading.strip() for heading in chunks[0].headings)
         text = "\n".join(filter(None, (above, *(one.text for one in chunks))))
         return (
@@ -63,13 +62,13 @@ class Citation:
     """The sentence of a source that an answer rests on, with the page that it is on."""
 
     number: int
-    document: DocumentIndex
+    document: CitedDocument
     page: int
     sentence: str
 
     @property
     def title(self) -> str:
-        return f"[{self.number}] {self.document.place(self.page)}"
+        return f"[{self.number}] {place_of_page(self.document, self.page)}"
 
     @property
     def line(self) -> str:
@@ -78,7 +77,7 @@ class Citation:
     @property
     def attachment(self) -> Attachment:
         document = self.document
-        anchor = f"#page={self.page}" if document.text.noun == "page" else ""
+        anchor = f"#page={self.page}" if document.noun == "page" else ""
         return Attachment(
             REFERENCE_TYPE,
             self.title,

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from apps.capabilities.wrappers.texts import one_line
 from apps.documents.bm25 import WordIndex
 from apps.documents.chunks import Chunk, chunks_of
 from apps.documents.structure import PagedText
@@ -50,13 +49,12 @@ class DocumentIndex:
         characters = sum(len(page.text) for page in self.text.pages)
         return BYTES_OF_A_CHARACTER * characters + self.words.size + self.vectors.size
 
-    def place(self, page: int) -> str:
-        """Where a page is, for people: "report.pdf, page 3"."""
-        noun = self.text.noun
-        if not noun or not page:
-            return self.name
-        title = next((one_line(one.title) for one in self.text.pages if one.number == page), "")
-        return f"{self.name}, {noun} {page}{f' ({title})' if title else ''}"
+    @property
+    def noun(self) -> str:
+        return self.text.noun
+
+    def title(self, page: int) -> str:
+        return next((one.title for one in self.text.pages if one.number == page), "")
 
 
 @dataclass(slots=True)

@@ -5,9 +5,10 @@ Both searches rank the chunks by themselves, and the ranks are merged (reciproca
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from apps.capabilities.documents.index import DocumentIndex
+from apps.capabilities.wrappers.texts import one_line
 from apps.documents.bm25 import word_scores
 from apps.documents.chunks import Chunk
 
@@ -36,13 +37,44 @@ Scores = dict[ChunkPlace, float]
 NONE_STORED: Mapping[tuple[int, int], float] = {}
 
 
+class CitedDocument(Protocol):
+    """What people and models are told of a document that something was found in.
+
+    `address` is where people find it, "" if nowhere; `noun` what its pages are called, "" without pages.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def media_type(self) -> str: ...
+
+    @property
+    def address(self) -> str: ...
+
+    @property
+    def noun(self) -> str: ...
+
+    def title(self, page: int) -> str:
+        """Of a page by its number, "" if it has none."""
+        ...
+
+
+def place_of_page(document: CitedDocument, page: int) -> str:
+    """Where a page is, for people: "report.pdf, page 3"."""
+    if not document.noun or not page:
+        return document.name
+    title = one_line(document.title(page))
+    return f"{document.name}, {document.noun} {page}{f' ({title})' if title else ''}"
+
+
 class Passage(NamedTuple):
     """A found chunk, and the chunks around it in their order, itself included.
 
     `score` compares passages of one search: the sum of what both rankings give it.
     """
 
-    document: DocumentIndex
+    document: CitedDocument
     chunk: Chunk
     chunks: tuple[Chunk, ...]
     score: float = 0.0
@@ -63,10 +95,9 @@ def find_passages(
     rankings = [by_words(documents, request)]
     if vector is not None:
         rankings.append(by_meaning(documents, vector) | by_stored(documents, stored))
-    points = merged(rankings)
-    found = sorted(points, key=lambda place: (-points[place], place))[:most]
+    found = best_places(rankings, most)
     used = set(found)
-    return [passage(documents, place, used)._replace(score=points[place]) for place in found]
+    return [passage(documents, place, used)._replace(score=found[place]) for place in found]
 
 
 def by_words(documents: Sequence[DocumentIndex], request: str) -> Scores:
@@ -98,6 +129,13 @@ def by_stored(
     return {places[at]: score for at, score in stored.items() if at in places}
 
 
+def best_places(rankings: Sequence[Mapping[ChunkPlace, float]], most: int) -> Scores:
+    """The places that are best in all rankings together, the best first."""
+    points = merged(rankings)
+    found = sorted(points, key=lambda place: (-points[place], place))[:most]
+    return {place: points[place] for place in found}
+
+
 def merged(rankings: Sequence[Mapping[ChunkPlace, float]]) -> Scores:
     points: Scores = {}
     for scores in rankings:
@@ -112,13 +150,17 @@ def passage(
 ) -> Passage:
     """The chunk with its neighbours, without those that another passage has."""
     document = documents[place.document]
-    around = range(
-        max(place.chunk - NEIGHBOURS, 0), min(place.chunk + NEIGHBOURS + 1, len(document.chunks))
-    )
-    own = []
-    for number in around:
-        neighbour = ChunkPlace(place.document, number)
-        if neighbour == place or neighbour not in used:
-            used.add(neighbour)
-            own.append(document.chunks[number])
+    there = range(len(document.chunks))
+    own = [document.chunks[one.chunk] for one in around(place, used) if one.chunk in there]
     return Passage(document, document.chunks[place.chunk], tuple(own))
+
+
+def around(place: ChunkPlace, used: set[ChunkPlace] | None = None) -> list[ChunkPlace]:
+    """The place with its neighbours, also such as do not exist; without those in `used`, which grows."""
+    near = range(max(place.chunk - NEIGHBOURS, 0), place.chunk + NEIGHBOURS + 1)
+    found = [ChunkPlace(place.document, number) for number in near]
+    if used is None:
+        return found
+    own = [one for one in found if one == place or one not in used]
+    used.update(own)
+    return own

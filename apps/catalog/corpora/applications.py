@@ -14,18 +14,24 @@ from apps.workspace.loading.shared_loads import rules_of
 
 @dataclass(frozen=True, slots=True)
 class AttachingApplication:
-    """`stamp` names a version of the row, `bucket` that of its owner, "" for nobody's.
+    """`bucket` is that of the owner, "" for nobody's; `number` and `version` are those of the row.
 
     Files are read with the rights of the owner; `limit` is the bytes of one. `embedding_deployment_id`
     is None for the installation's default.
     """
 
     slug: str
-    stamp: str
+    number: int
+    version: int
     bucket: str
     contexts: tuple[Context, ...]
     embedding_deployment_id: str | None
     limit: int
+
+    @property
+    def stamp(self) -> str:
+        """Names a version of the row."""
+        return f"{self.number}:{self.version}"
 
 
 @dataclass(slots=True)
@@ -62,7 +68,8 @@ def attaching(row: Application) -> AttachingApplication | None:
         return None
     return AttachingApplication(
         row.slug,
-        f"{row.pk}:{row.version}",
+        row.pk,
+        row.version,
         f"user-{row.owner_id}" if row.owner_id else "",
         contexts,
         manifest.features.documents.embedding_deployment_id,

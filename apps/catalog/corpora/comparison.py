@@ -11,7 +11,7 @@ from apps.capabilities.contexts.entries import Available, find_files
 from apps.catalog.corpora.applications import AttachingApplication
 from apps.workspace.local.attached import readable_buckets
 from apps.workspace.local.caller_files import LocalFiles
-from apps.workspace.local.corpus import CorpusChunk, CorpusDocument, State
+from apps.workspace.local.corpus import ChunkTerms, CorpusChunk, CorpusDocument, State
 from apps.workspace.local.corpus_claims import Claim
 from apps.workspace.local.models import StoredFile
 from apps.workspace.local.paths import find_place
@@ -88,7 +88,8 @@ def reset(row: CorpusDocument, state: str, problem: str) -> None:
     row.version = "" if state == State.FAILED else row.version
     row.state, row.problem, row.attempts, row.due_at = state, problem, 0, None
     row.text, row.is_read, row.model = None, False, ""
-    row.chunk_count = row.vector_count = 0
+    row.chunk_count = row.vector_count = row.refused_chunks = 0
     if row.pk:
         CorpusChunk.objects.filter(document=row).delete()
+        ChunkTerms.objects.filter(document=row).delete()
     row.save()

@@ -5,8 +5,6 @@ import logging
 from datetime import timedelta
 
 from channels.db import database_sync_to_async
-from django.conf import settings
-from django.db.models import Sum
 from django.utils import timezone
 
 from apps.capabilities.documents.index import meaningful
@@ -26,6 +24,7 @@ from apps.workspace.local.corpus import (
     pause_after,
 )
 from apps.workspace.local.corpus_claims import Claim
+from apps.workspace.local.corpus_room import refusal, room_left
 from apps.workspace.local.corpus_texts import storable, store_text
 
 logger = logging.getLogger(__name__)
@@ -54,7 +53,7 @@ async def read(claim: Claim, document: CorpusDocument, limit: int) -> None:
             )
         )
         chunks = await asyncio.to_thread(chunks_of, text.pages)
-        await database_sync_to_async(check_room)(document, len(chunks))
+        left = await database_sync_to_async(room_left)(document.corpus_id, document.pk)
     except (FileRefused, Unreadable) as error:
         await database_sync_to_async(fail)(claim, document, str(error))
     except Exception as error:
@@ -62,7 +61,10 @@ async def read(claim: Claim, document: CorpusDocument, limit: int) -> None:
         problem = f"It cannot be read at the moment ({type(error).__name__})."
         await database_sync_to_async(fail)(claim, document, problem, pause_after(document.attempts))
     else:
-        await database_sync_to_async(store_text)(claim, document, file.info.etag, text, chunks)
+        if len(chunks) > left:
+            await database_sync_to_async(refuse)(claim, document, len(chunks), left)
+        else:
+            await database_sync_to_async(store_text)(claim, document, file.info.etag, text, chunks)
 
 
 def begin(claim: Claim, document: CorpusDocument) -> bool:
@@ -76,16 +78,11 @@ def begin(claim: Claim, document: CorpusDocument) -> bool:
         return bool(rows.update(state=State.READING, attempts=document.attempts))
 
 
-def check_room(document: CorpusDocument, count: int) -> None:
-    """Raises `Unreadable`."""
-    others = CorpusDocument.objects.filter(corpus=document.corpus_id).exclude(pk=document.pk)
-    used = others.aggregate(sum=Sum("chunk_count"))["sum"] or 0
-    most = settings.CORPUS_CHUNKS
-    if used + count > most:
-        raise Unreadable(
-            f"it has {count:,} passages, and of the {most:,} that all files of an application may "
-            f"have together (CORPUS_CHUNKS), {max(most - used, 0):,} are left."
-        )
+def refuse(claim: Claim, document: CorpusDocument, count: int, left: int) -> None:
+    """Until there is room for so many passages. Raises `LeaseLost`."""
+    with claim.held():
+        fail(claim, document, refusal(count, left))
+        CorpusDocument.objects.filter(pk=document.pk).update(refused_chunks=count)
 
 
 async def embed(claim: Claim, document: CorpusDocument, embedder: Embedder) -> bool:

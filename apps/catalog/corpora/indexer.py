@@ -17,13 +17,18 @@ from django.conf import settings
 from django.db import DatabaseError
 from django.utils import timezone
 
+from apps.agent.meter import NO_METER, Meter
 from apps.catalog.corpora import documents
 from apps.catalog.corpora.applications import AttachingApplication, AttachingApplications
 from apps.catalog.corpora.comparison import compare
+from apps.catalog.corpora.vector_index import make_in_thread
 from apps.errors import LeaseLost, QuickAppError
+from apps.workspace.embeddings.metered import metered
 from apps.workspace.embeddings.port import Embedder
+from apps.workspace.local import large_corpora
 from apps.workspace.local.corpus import Corpus, CorpusDocument, State, due_documents
 from apps.workspace.local.corpus_claims import BEAT_SECONDS, Claim
+from apps.workspace.local.corpus_room import reopen_refused
 from apps.workspace.local.providers import find_embedder
 
 logger = logging.getLogger(__name__)
@@ -32,6 +37,12 @@ LOOK_SECONDS = 3.0
 """Two or three small queries; as long as a person waits who has just saved an application."""
 
 FindEmbedder = Callable[[str | None], Awaitable[Embedder]]
+MeterOf = Callable[[str, int], Meter]
+"""By slug and version of the application that vectors are made for."""
+
+
+def unmetered(slug: str, version: int) -> Meter:
+    return NO_METER
 
 
 @dataclass(slots=True)
@@ -39,6 +50,7 @@ class Indexer:
     """`holder` names the process in claims."""
 
     find_embedder: FindEmbedder = find_embedder
+    meter_of: MeterOf = unmetered
     holder: str = field(default_factory=lambda: uuid.uuid4().hex)
     applications: AttachingApplications = field(default_factory=AttachingApplications)
 
@@ -69,6 +81,7 @@ class Indexer:
             Corpus.objects.filter(application__in=unwanted).delete()
         for slug in applications.keys() - corpora.keys():
             corpora[slug], _ = Corpus.objects.get_or_create(application=slug)
+        reopen_refused()
         due = set(due_documents().order_by().values_list("corpus", flat=True).distinct())
         return [
             (corpora[slug].pk, one)
@@ -96,10 +109,14 @@ class Indexer:
         row: Corpus | None = await database_sync_to_async(claim.rows().first)()
         if row is None or is_stale(row, application):
             await compare(application, claim)
+            await database_sync_to_async(large_corpora.shrink)(claim)
+            await database_sync_to_async(large_corpora.repair)(claim)
         while (document := await next_document(claim, is_read=False)) is not None:
             await documents.read(claim, document, application.limit)
+            await move(claim)  # at once, before processes have to search too much
+        await move(claim)
         try:
-            embedder = await self.find_embedder(application.embedding_deployment_id)
+            embedder = await self.embedder(application)
         except QuickAppError as error:
             await database_sync_to_async(postpone_all)(claim, error)
             return
@@ -107,6 +124,13 @@ class Indexer:
         while (document := await next_document(claim, is_read=True)) is not None:
             if not await documents.embed(claim, document, embedder):
                 return  # others have their turn before the next look asks the service again
+        await index_vectors(claim)
+
+    async def embedder(self, application: AttachingApplication) -> Embedder:
+        """Raises `DeploymentNotFound`."""
+        name = application.embedding_deployment_id
+        meter = self.meter_of(application.slug, application.version)
+        return metered(await self.find_embedder(name), name, meter)
 
 
 def is_stale(corpus: Corpus, application: AttachingApplication) -> bool:
@@ -120,6 +144,24 @@ async def next_document(claim: Claim, *, is_read: bool) -> CorpusDocument | None
     rows = due_documents().filter(corpus=claim.corpus, is_read=is_read)
     found: CorpusDocument | None = await database_sync_to_async(rows.first)()
     return found
+
+
+async def move(claim: Claim) -> None:
+    """Copy what the database searches of a corpus that has become large. Raises `LeaseLost`."""
+    if not await database_sync_to_async(large_corpora.is_moving)(claim):
+        return
+    next_uncopied, last = database_sync_to_async(large_corpora.next_uncopied), 0
+    while (document := await next_uncopied(claim, last)) is not None:
+        await database_sync_to_async(large_corpora.copy)(claim, document)
+        last = document.pk
+    await database_sync_to_async(large_corpora.finish_moving)(claim)
+
+
+async def index_vectors(claim: Claim) -> None:
+    """Make the index of vectors that are too many to be compared one by one."""
+    wanted = await database_sync_to_async(large_corpora.wanted_index)(claim)
+    if wanted is not None:
+        await make_in_thread(*wanted)
 
 
 def reopen(claim: Claim, model: str) -> None:

@@ -10,8 +10,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
-from apps.capabilities.documents.attached_files import AttachedFiles, request_vector, search
-from apps.capabilities.documents.retrieval import Passage
+from apps.capabilities.documents.attached_files import AttachedFiles
+from apps.capabilities.documents.request_vector import request_vector
+from apps.capabilities.documents.retrieval import Passage, place_of_page
 from apps.catalog.corpora.applications import AttachingApplication, attaching
 from apps.catalog.models import Application
 from apps.errors import QuickAppError
@@ -92,7 +93,7 @@ def total_percent(documents: Sequence[CorpusDocument]) -> int:
 async def report(wanted: AttachingApplication, corpus: LocalCorpus, asked: str) -> SearchReport:
     """What the tool of the application would find."""
     attached = AttachedFiles(corpus, wanted.contexts)
-    documents = await attached.load_all(await attached.documents())
+    searched = await attached.open(await attached.documents())
     vector, notice = None, ""
     try:
         embedder = await find_embedder(wanted.embedding_deployment_id)
@@ -101,11 +102,11 @@ async def report(wanted: AttachingApplication, corpus: LocalCorpus, asked: str) 
         notice = str(error)
     if vector is None:
         notice = f"Searched by words alone. {notice}".rstrip()
-    found = await search(documents, asked, vector, MOST_RESULTS, attached)
+    found = await searched.search(asked, vector, MOST_RESULTS) if searched else []
     return SearchReport([result_of(one) for one in found], notice)
 
 
 def result_of(passage: Passage) -> SearchResult:
     document, chunk = passage.document, passage.chunk
-    place = document.place(chunk.page)
+    place = place_of_page(document, chunk.page)
     return SearchResult(place, document.address, passage.score, chunk.searched)

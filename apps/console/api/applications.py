@@ -78,9 +78,9 @@ class ApplicationSerializer(ListedApplicationSerializer):
         row.manifest = extract(row.manifest, stored, user=user).document
 
     def problems(self, row: Application, error: ValidationError) -> Sequence[Problem]:
-        # The review of the manifest knows the path of each problem.
+        # The row knows the path of each problem of its manifest.
         others = [found for found in problems_of_row(error) if found.path != "manifest"]
-        reviewed = row.review().errors if "manifest" in getattr(error, "error_dict", {}) else ()
+        reviewed = row.manifest_problems() if "manifest" in getattr(error, "error_dict", {}) else ()
         return [*others, *(Problem(at_manifest(found.path), found.message) for found in reviewed)]
 
 

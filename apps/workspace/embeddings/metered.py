@@ -4,9 +4,17 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.conf import settings
+
 from apps.agent.events import ModelUsage
 from apps.agent.meter import Meter, ModelCallReport, error_kind
 from apps.workspace.embeddings.port import Embedder, Embeddings
+
+
+def metered(embedder: Embedder, deployment_id: str | None, meter: Meter) -> Embedder:
+    """None for the installation's default; the model that comes with the server costs nothing."""
+    name = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
+    return MeteredEmbedder(embedder, name, meter) if name else embedder
 
 
 @dataclass(frozen=True, slots=True)

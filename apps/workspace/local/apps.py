@@ -11,7 +11,7 @@ class LocalWorkspaceConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.accounts.models import ApiKey
-        from apps.workspace.local.pgvector import prepare_memories
+        from apps.workspace.local.pgvector import prepare_tables
         from apps.workspace.local.remembered import delete_memories_of_key, delete_memories_of_user
         from apps.workspace.local.tool_accounts import delete_of_user
 
@@ -28,6 +28,4 @@ class LocalWorkspaceConfig(AppConfig):
             sender=settings.AUTH_USER_MODEL,
             dispatch_uid="workspace.delete_tool_accounts",
         )
-        post_migrate.connect(
-            prepare_memories, sender=self, dispatch_uid="workspace.prepare_memories"
-        )
+        post_migrate.connect(prepare_tables, sender=self, dispatch_uid="workspace.prepare_tables")

@@ -1,16 +1,19 @@
 """The attached files of an application of ours, for one caller."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from channels.db import database_sync_to_async
 from django.db.models import OuterRef, QuerySet, Subquery
 
-from apps.workspace.corpora import AttachedDocument, AttachedText
+from apps.documents.chunks import Chunk
+from apps.workspace.corpora import AttachedDocument, AttachedText, ChunkPlace, PageNames
 from apps.workspace.local.corpus import CorpusDocument
-from apps.workspace.local.corpus_texts import read_text
+from apps.workspace.local.corpus_terms import scores
+from apps.workspace.local.corpus_texts import read_chunks, read_page_names, read_text
 from apps.workspace.local.file_store import buckets_of
+from apps.workspace.local.large_corpora import large_corpus
 from apps.workspace.local.models import PUBLIC, StoredFile
 
 if TYPE_CHECKING:
@@ -40,6 +43,9 @@ class LocalCorpus:
         )
         return found
 
+    async def is_large(self) -> bool:
+        return await database_sync_to_async(large_corpus)(self.application) is not None
+
     async def nearest(
         self,
         documents: Sequence[int],
@@ -47,13 +53,33 @@ class LocalCorpus:
         vector: "NDArray[np.float32]",
         most: int,
         least: float,
-    ) -> Mapping[tuple[int, int], float]:
+    ) -> Mapping[ChunkPlace, float]:
         # Imported with the first use, because it needs NumPy.
-        from apps.workspace.local.corpus_vectors import nearest
+        from apps.workspace.local.corpus_vectors import nearest, nearest_by_database
 
-        found: Mapping[tuple[int, int], float] = await database_sync_to_async(nearest)(
+        search = nearest_by_database if await self.is_large() else nearest
+        found: Mapping[ChunkPlace, float] = await database_sync_to_async(search)(
             documents, model, vector, most, least
         )
+        return found
+
+    async def with_words(
+        self, documents: Sequence[int], request: str, most: int
+    ) -> Mapping[ChunkPlace, float]:
+        number = await database_sync_to_async(large_corpus)(self.application)
+        if number is None:
+            return {}
+        found: Mapping[ChunkPlace, float] = await database_sync_to_async(scores)(
+            number, documents, request, most
+        )
+        return found
+
+    async def chunks(self, places: Collection[ChunkPlace]) -> Mapping[ChunkPlace, Chunk]:
+        found: Mapping[ChunkPlace, Chunk] = await database_sync_to_async(read_chunks)(places)
+        return found
+
+    async def page_names(self, pages: Mapping[int, Collection[int]]) -> Mapping[int, PageNames]:
+        found: Mapping[int, PageNames] = await database_sync_to_async(read_page_names)(pages)
         return found
 
     def rows(self) -> QuerySet[CorpusDocument]:

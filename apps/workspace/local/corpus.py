@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from django.db import models, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -21,6 +22,7 @@ class Corpus(models.Model):
       `compared_at`; "" asks for a comparison.
     - `holder` is the process that works on it, "" for none, which said so last at `beat_at`.
     - `left_out`: files above the limit. `problem`: folders that could not be listed, in words.
+    - `is_large`: the database searches it, by copies of words and vectors; else each process does.
     """
 
     application = models.CharField(max_length=200, unique=True)
@@ -30,6 +32,7 @@ class Corpus(models.Model):
     beat_at = models.DateTimeField(null=True, blank=True)
     left_out = models.PositiveIntegerField(default=0)
     problem = models.TextField(blank=True)
+    is_large = models.BooleanField(default=False)
 
     def __str__(self) -> str:
         return f"files of {self.application}"
@@ -42,6 +45,7 @@ class CorpusDocument(models.Model):
     - `text`: pages, as `apps.workspace.local.corpus_texts` writes them. `is_read`: it is there, and
       so are the chunks.
     - `vector_count`: chunks with a vector of `model`.
+    - `refused_chunks`: so many there was no room for, which is why it failed; 0: that is not why.
     """
 
     class State(models.TextChoices):
@@ -65,6 +69,7 @@ class CorpusDocument(models.Model):
     chunk_count = models.PositiveIntegerField(default=0)
     vector_count = models.PositiveIntegerField(default=0)
     model = models.CharField(max_length=300, blank=True)
+    refused_chunks = models.PositiveIntegerField(default=0)
 
     class Meta:
         ordering = ("bucket", "name")
@@ -108,6 +113,34 @@ class CorpusChunk(models.Model):
 
     def __str__(self) -> str:
         return f"chunk {self.position}"
+
+
+class TermNumbers(models.Field[list[int], list[int]]):
+    """An array, which PostgreSQL searches by an index; in other databases there are no such rows."""
+
+    def db_type(self, connection: BaseDatabaseWrapper) -> str:
+        return "integer[]" if connection.vendor == "postgresql" else "text"
+
+
+class ChunkTerms(models.Model):
+    """What a chunk of a large corpus is found by, as `apps.workspace.local.corpus_terms` makes it.
+
+    It is apart from the chunks, so that a search reads few pages, and a new vector writes no terms
+    again. `length` is how many terms the chunk has, repeated ones included.
+    """
+
+    document = models.ForeignKey(CorpusDocument, on_delete=models.CASCADE, related_name="terms")
+    position = models.PositiveIntegerField()
+    length = models.PositiveIntegerField()
+    terms = TermNumbers()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("document", "position"), name="one_list_of_a_chunk"),
+        )
+
+    def __str__(self) -> str:
+        return f"terms of chunk {self.position}"
 
 
 State = CorpusDocument.State

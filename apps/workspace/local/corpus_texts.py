@@ -1,14 +1,17 @@
 """The text of attached documents in rows: stored once it is read, and read again to be searched."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
+
+from django.db.models import Q
 
 from apps.agent.surrogates import well_formed
 from apps.documents.chunks import Chunk
 from apps.documents.structure import Page, PagedText
-from apps.workspace.corpora import AttachedText
+from apps.workspace.corpora import AttachedText, ChunkPlace, PageNames
 from apps.workspace.local.corpus import CorpusChunk, CorpusDocument, State
 from apps.workspace.local.corpus_claims import Claim
+from apps.workspace.local.corpus_terms import store_terms
 
 
 def storable(text: PagedText) -> PagedText:
@@ -36,6 +39,7 @@ def store_text(
             problem="",
             attempts=0,
             due_at=None,
+            refused_chunks=0,
             text=written(text),
             is_read=True,
             chunk_count=len(chunks),
@@ -45,6 +49,8 @@ def store_text(
         if not stored:
             return
         document.chunks.all().delete()
+        if claim.rows().filter(is_large=True).exists():
+            store_terms(claim.corpus, document, chunks)
         CorpusChunk.objects.bulk_create(
             (
                 CorpusChunk(
@@ -77,5 +83,30 @@ def read_text(number: int, version: str) -> AttachedText | None:
     chunks = CorpusChunk.objects.filter(document=number).order_by("position").defer("vector")
     return AttachedText(
         PagedText(pages, stored["noun"], stored["notice"]),
-        [Chunk(c.text, c.page, c.start, c.end, tuple(c.headings)) for c in chunks],
+        [chunk_of(row) for row in chunks],
     )
+
+
+def chunk_of(row: CorpusChunk) -> Chunk:
+    return Chunk(row.text, row.page, row.start, row.end, tuple(row.headings))
+
+
+def read_chunks(places: Collection[ChunkPlace]) -> dict[ChunkPlace, Chunk]:
+    """Those that there are."""
+    wanted = Q(pk__in=())
+    for document, position in places:
+        wanted |= Q(document=document, position=position)
+    rows = CorpusChunk.objects.filter(wanted).defer("vector")
+    return {(row.document_id, row.position): chunk_of(row) for row in rows}
+
+
+def read_page_names(pages: Mapping[int, Collection[int]]) -> dict[int, PageNames]:
+    """By document, for those of its pages. One document after the other is in memory."""
+    found: dict[int, PageNames] = {}
+    for number, wanted in pages.items():
+        rows = CorpusDocument.objects.filter(pk=number, is_read=True)
+        stored = rows.values_list("text", flat=True).first()
+        if stored is not None:
+            titles = {page: title for page, title, _ in stored["pages"] if page in wanted}
+            found[number] = PageNames(stored["noun"], titles)
+    return found

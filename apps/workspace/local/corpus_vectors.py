@@ -1,15 +1,19 @@
 """The vectors of attached documents: the one place that stores and compares them.
 
-A vector is `dimension` 32-bit floats of unit length beside the name of its model. The search is exact:
-it reads the vectors of the documents in question, about 3 ms for a thousand.
+A vector is `dimension` 32-bit floats of unit length beside the name of its model. The search in a
+small corpus reads the vectors of the documents in question, about 3 ms for a thousand. A large corpus is
+searched by the database: exactly, or, where there are very many vectors, by an index.
 """
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from django.db import DEFAULT_DB_ALIAS
+from django.db.models import Sum
 from numpy.typing import NDArray
 
+from apps.workspace.local import corpus_hnsw, pgvector
 from apps.workspace.local.corpus import CorpusChunk, CorpusDocument, State
 from apps.workspace.local.corpus_claims import Claim
 
@@ -37,6 +41,10 @@ def store_vectors(
         chunk.vector, chunk.model, chunk.dimension = vector.tobytes(), model, len(vector)
     with claim.held():
         CorpusChunk.objects.bulk_update(chunks, ("vector", "model", "dimension"))
+        is_large = claim.rows().filter(is_large=True).exists()
+        if is_large and pgvector.is_prepared(CorpusChunk):
+            copies = [(chunk.pk, chunk.vector) for chunk in chunks]
+            pgvector.write(CorpusChunk, copies, DEFAULT_DB_ALIAS)
         count_vectors(document, model)
 
 
@@ -60,6 +68,39 @@ def nearest(
     """(Document, position of the chunk) → cosine: the `most` highest that are at least `least`."""
     scores = all_scores(documents, model, vector, least)
     return dict(heapq.nlargest(most, scores, key=lambda one: one[1]))
+
+
+def nearest_by_database(
+    documents: Sequence[int], model: str, vector: Vectors, most: int, least: float
+) -> Mapping[tuple[int, int], float]:
+    """The same of a large corpus."""
+    found: corpus_hnsw.Found | None = []
+    if is_indexed(documents, len(vector)):
+        found = corpus_hnsw.nearest(documents, model, vector.tobytes(), most)
+    if found is not None and len(found) < most:  # also where there is no index
+        found = exactly(documents, model, vector, most)
+    if found is None:  # some vectors have no copy yet
+        return nearest(documents, model, vector, most, least)
+    return {(document, position): score for document, position, score in found if score >= least}
+
+
+def is_indexed(documents: Sequence[int], dimension: int) -> bool:
+    """Whether there are so many vectors that an index is worth its errors, and has been made."""
+    rows = CorpusDocument.objects.filter(pk__in=documents)
+    count = rows.aggregate(sum=Sum("vector_count"))["sum"] or 0
+    return bool(count > corpus_hnsw.EXACT_MOST and corpus_hnsw.has_index(dimension))
+
+
+def exactly(
+    documents: Sequence[int], model: str, vector: Vectors, most: int
+) -> corpus_hnsw.Found | None:
+    chunks = CorpusChunk.objects.filter(
+        document__in=documents, model=model, dimension=len(vector)
+    ).only("document", "position")
+    found = pgvector.nearest(chunks, vector.tobytes(), most)
+    if found is None:
+        return None
+    return [(row.document_id, row.position, score) for row, score in found]
 
 
 def all_scores(

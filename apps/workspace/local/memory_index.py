@@ -30,7 +30,8 @@ class RowIndex:
         rows = StoredMemory.objects.filter(
             collection=self.row, collection__version=self.row.version
         )
-        known, vector = rows.filter(unknown_share__lte=UNKNOWN), asked.vectors[0].tobytes()
+        known = rows.filter(unknown_share__lte=UNKNOWN).defer("vector")
+        vector = asked.vectors[0].tobytes()
         alike = pgvector.nearest(known, vector, limit)
         if alike is None:
             pgvector.fill(StoredMemory.objects.filter(collection=self.row))

@@ -53,10 +53,12 @@ def memory_of_row(row: StoredMemory) -> Memory:
 
 def write_rows(row: MemoryCollection, before: Collection, after: Collection) -> None:
     """Write what differs, and a new version."""
+    places: Iterable[int] = range(len(before.memories), len(after.memories))
     if not is_longer(before, after):  # most changes add one
+        places = new_places(before, after)
         gone = {one.id for one in before.memories} - {one.id for one in after.memories}
         row.memories.filter(number__in=gone).delete()
-    new = [stored(row, after.memories[n], after.vectors[n]) for n in new_places(before, after)]
+    new = [stored(row, after.memories[n], after.vectors[n]) for n in places]
     StoredMemory.objects.bulk_create(
         new,
         batch_size=500,
@@ -80,16 +82,15 @@ def new_places(before: Collection, after: Collection) -> Iterable[int]:
     """Where the memories are that have to be written."""
     if is_new_model(before, after):
         return range(len(after.memories))
-    if is_longer(before, after):
-        return range(len(before.memories), len(after.memories))
     known = set(map(id, before.memories))
     return [place for place, memory in enumerate(after.memories) if id(memory) not in known]
 
 
 def is_longer(before: Collection, after: Collection) -> bool:
-    """Whether memories were added at the end, if anything has changed."""
-    is_shorter = len(after.memories) < len(before.memories)
-    return not is_shorter and all(map(is_, before.memories, after.memories))
+    """Whether memories were added at the end, if anything has changed, and all vectors are as before."""
+    if len(after.memories) < len(before.memories) or is_new_model(before, after):
+        return False
+    return all(map(is_, before.memories, after.memories))
 
 
 def is_new_model(before: Collection, after: Collection) -> bool:

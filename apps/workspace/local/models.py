@@ -11,6 +11,7 @@ from django.db import models
 
 from apps.manifest.secrets import NAME
 from apps.workspace.egress.headers import header_value_problem
+from apps.workspace.local.corpus import ChunkTerms as ChunkTerms
 from apps.workspace.local.corpus import Corpus as Corpus
 from apps.workspace.local.corpus import CorpusChunk as CorpusChunk
 from apps.workspace.local.corpus import CorpusDocument as CorpusDocument

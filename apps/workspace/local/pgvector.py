@@ -2,11 +2,12 @@
 
 A table that keeps vectors as bytes in a column `vector` gets another column there, `embedding`, of
 which its model knows nothing: without the extension nothing is different. The bytes stay what
-counts. `migrate` adds the column and fills it; processes use it from their next start on.
+counts. `migrate` adds the column, and fills that of memories; processes use it from their next start on.
 
 The search is exact. An approximate index on such a column would be chosen by the planner although
 most of what it finds belongs to other owners: 100,000 rows of 100 owners gave fewer than five rows
-to each of 60 queries, and 9 % of those that are nearest. So there must be none.
+to each of 60 queries, and 9 % of those that are nearest. So there must be none; that of very large
+corpora (`apps.workspace.local.corpus_hnsw`) is over an expression that no query here has.
 """
 
 import math
@@ -40,21 +41,21 @@ CREATE OR REPLACE TRIGGER outdated_embedding BEFORE UPDATE OF vector ON {table} 
 """
 
 
-def prepare(model: type[Model], using: str) -> None:
-    """Add the column where the extension is, and fill what is missing in it."""
+def prepare(model: type[Model], using: str) -> bool:
+    """Add the column where the extension is; whether it is there now."""
     database = connections[using]
     if database.vendor != "postgresql":
-        return
+        return False
     table = model._meta.db_table
     with transaction.atomic(using), database.cursor() as cursor:
         cursor.execute("SELECT to_regtype('vector') IS NOT NULL AND to_regclass(%s) > 0", [table])
         if cursor.fetchone() != (True,):
-            return
+            return False
         if not has_column(using, table):
             quoted = database.ops.quote_name
             function = quoted(f"{table}_outdated")
             cursor.execute(PREPARATION.format(table=quoted(table), function=function))
-    fill(model._default_manager.using(using))
+    return True
 
 
 def has_column(using: str, table: str) -> bool:
@@ -87,7 +88,7 @@ def fill(rows: QuerySet[Any]) -> None:
     missing, last, is_more = rows.filter(is_missing).order_by("pk"), 0, True
     while is_more:
         with transaction.atomic(using=rows.db):
-            locked = missing.filter(pk__gt=last).select_for_update(skip_locked=True)
+            locked = missing.filter(pk__gt=last).select_for_update(skip_locked=True, of=("self",))
             batch = list(locked.values_list("pk", "vector")[:BATCH])
             write(rows.model, batch, rows.db)
         is_more = len(batch) == BATCH
@@ -108,6 +109,17 @@ def write(model: type[Model], vectors: Iterable[tuple[int, Bytes]], using: str) 
             )
 
 
+def clear(rows: QuerySet[Any]) -> None:
+    """Drop the copies, in the transaction of the caller."""
+    table = connection.ops.quote_name(rows.model._meta.db_table)
+    statement, given = rows.order_by().values("pk").query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {table} SET embedding = NULL WHERE embedding IS NOT NULL AND id IN ({statement})",  # noqa: S608 - a quoted name
+            given,
+        )
+
+
 def nearest(rows: QuerySet[Any], vector: bytes, most: int) -> list[tuple[Any, float]] | None:
     """The rows with the greatest products with the vector, the greatest first.
 
@@ -124,7 +136,7 @@ def nearest(rows: QuerySet[Any], vector: bytes, most: int) -> list[tuple[Any, fl
         f" THEN {table}.embedding <#> %(expressions)s::vector END",
         output_field=FloatField(),
     )
-    ranked = rows.annotate(negative_product=negative_product).defer("vector")
+    ranked = rows.annotate(negative_product=negative_product)
     found = list(ranked.order_by(F("negative_product").asc(nulls_first=True), "pk")[:most])
     if any(row.negative_product is None for row in found):
         return None
@@ -139,8 +151,11 @@ def vector_text(vector: Bytes) -> str:
     return f"[{','.join([f'{number:.9g}' for number in numbers])}]"
 
 
-def prepare_memories(sender: object, using: str, **kwargs: Any) -> None:
-    """Receives the signal that migrations are done."""
+def prepare_tables(sender: object, using: str, **kwargs: Any) -> None:
+    """Receives the signal that migrations are done. Vectors of small corpora get no copies."""
+    from apps.workspace.local.corpus import CorpusChunk
     from apps.workspace.local.remembered import StoredMemory
 
-    prepare(StoredMemory, using)
+    prepare(CorpusChunk, using)
+    if prepare(StoredMemory, using):
+        fill(StoredMemory._default_manager.using(using))

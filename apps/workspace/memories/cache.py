@@ -54,8 +54,8 @@ class CollectionCache:
 
 
 def size_of(collection: Collection) -> int:
-    texts = sum([len(memory.content) for memory in collection.memories])
-    return int(collection.vectors.nbytes) + texts + BYTES_OF_A_MEMORY * len(collection.memories)
+    objects = BYTES_OF_A_MEMORY * len(collection.memories)
+    return int(collection.vectors.nbytes) + collection.characters + objects
 
 
 CACHE = CollectionCache()

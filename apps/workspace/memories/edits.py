@@ -90,18 +90,14 @@ def with_added(
             f"There is room for {most:,} memories, and it is full. "
             "Some have to be forgotten before more can be stored.",
         )
-    taken = {memory.id for memory in collection.memories}
+    taken = collection.taken_ids
     added = []
     for memory, share in zip(memories, embeddings.unknown_shares, strict=True):
         added.append(replace(memory, id=free_id(memory.id, taken), unknown_share=share))
         taken.add(added[-1].id)
     kept = collection.vectors if collection.memories else embeddings.vectors[:0]
-    grown = replace(
-        collection,
-        memories=(*collection.memories, *added),
-        vectors=appended(kept, embeddings.vectors),
-        model=embeddings.model,
-    )
+    vectors = appended(kept, embeddings.vectors)
+    grown = collection.with_more(added, vectors, embeddings.model)
     return Changed(grown, tuple(added))
 
 

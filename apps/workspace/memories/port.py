@@ -1,7 +1,7 @@
 """The memories of one owner: a person in one application, or in all of an installation."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Generic, Protocol, TypeVar
@@ -82,6 +82,32 @@ class Collection:
     def unknown_places(self) -> tuple[int, ...]:
         """Where memories are whose embeddings say nothing."""
         return tuple(n for n, one in enumerate(self.memories) if one.unknown_share > UNKNOWN)
+
+    @cached_property
+    def taken_ids(self) -> set[int]:
+        """Those of the memories, and maybe of some that were to be added and have not been stored."""
+        return {memory.id for memory in self.memories}
+
+    @cached_property
+    def characters(self) -> int:
+        """Of all contents."""
+        return sum([len(memory.content) for memory in self.memories])
+
+    def with_more(self, added: Sequence[Memory], vectors: Vectors, model: str) -> "Collection":
+        """The collection with memories at its end; `vectors` are those of all.
+
+        What was found out by looking at each memory is carried over: to find it out again took half
+        of the time to store one more of 10,000.
+        """
+        first = len(self.memories)
+        grown = replace(self, memories=(*self.memories, *added), vectors=vectors, model=model)
+        unknown = (n for n, one in enumerate(added, first) if one.unknown_share > UNKNOWN)
+        vars(grown).update(
+            unknown_places=(*self.unknown_places, *unknown),
+            taken_ids=self.taken_ids,
+            characters=self.characters + sum(len(memory.content) for memory in added),
+        )
+        return grown
 
 
 @dataclass(frozen=True, slots=True)

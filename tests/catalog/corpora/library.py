@@ -8,8 +8,10 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.core.files.base import ContentFile
 
+from apps.agent.meter import Meter
 from apps.catalog.corpora.indexer import Indexer
 from apps.catalog.models import Application
+from apps.insights.meter import Entry, server_meter
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.local import files
 from apps.workspace.local.corpus import CorpusDocument
@@ -55,13 +57,18 @@ class Process:
 
     embedder: Embedder = field(default_factory=HashedEmbedder)
     asked: list[str | None] = field(default_factory=list)
+    calls: list[Entry] = field(default_factory=list)
+    """What was reported of calls of deployments."""
 
     def __post_init__(self) -> None:
-        self.indexer = Indexer(self.find_embedder)
+        self.indexer = Indexer(self.find_embedder, self.meter_of)
 
     async def find_embedder(self, deployment_id: str | None) -> Embedder:
         self.asked.append(deployment_id)
         return self.embedder
+
+    def meter_of(self, slug: str, version: int) -> Meter:
+        return server_meter(self.calls.append, slug, version)
 
     def look(self) -> dict[str, tuple[str, int, int]]:
         """One look at everything; what became of the documents."""

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
+from django.apps import apps
+from django.db import connection
 from django.utils import timezone
 
+from apps.agent.events import ModelUsage
+from apps.agent.meter import ModelCallReport
 from apps.catalog.corpora import documents as steps
 from apps.documents.structure import Page, PagedText
 from apps.errors import LeaseLost, ServiceFailed
+from apps.insights import rows
+from apps.insights.models import ModelCall
 from apps.workspace.embeddings.port import Embeddings
 from apps.workspace.local import files
 from apps.workspace.local.corpus import (
@@ -302,3 +309,84 @@ def test_text_that_databases_refuse_is_stored_without_it():
     found = storable(PagedText((Page("Dogs\0 stay\ud800", 1, "\0"),), "page"))
 
     assert found == PagedText((Page("Dogs  stay\ufffd", 1, " "),), "page")
+
+
+def test_a_file_that_there_was_no_room_for_is_read_when_another_one_goes(
+    process: Process, settings: Any
+):
+    settings.CORPUS_CHUNKS = 2
+    share("a.txt", "fits\n\n" + "word " * 200)
+    share("b.txt", "no room")
+    share("c.txt", "none either\n\n" + "word " * 200)
+    attach()
+    full = process.look()
+    files.delete(PUBLIC, "files/public/guides/a.txt")
+    compare_soon()
+    process.look()
+
+    found = process.look()
+
+    refused = {"b.txt": ("failed", 0, 0), "c.txt": ("failed", 0, 0)}
+    assert full == {"a.txt": ("ready", 2, 2), **refused}
+    assert found == {"b.txt": ("ready", 1, 1), "c.txt": ("failed", 0, 0)}
+
+
+def test_files_that_there_was_no_room_for_are_read_after_the_limit_was_raised(
+    process: Process, settings: Any
+):
+    settings.CORPUS_CHUNKS = 1
+    share("a.txt", "Dogs stay free.")
+    share("b.txt", "Cats do not.")
+    attach()
+    full = process.look(), process.look()
+    settings.CORPUS_CHUNKS = 2
+
+    found = process.look()
+
+    assert full[0] == full[1] == {"a.txt": ("ready", 1, 1), "b.txt": ("failed", 0, 0)}
+    assert found == {"a.txt": ("ready", 1, 1), "b.txt": ("ready", 1, 1)}
+
+
+def test_calls_of_a_deployment_count_as_those_of_the_application(process: Process):
+    share("a.txt", "Dogs stay free.")
+    application = attach(slug="travel")
+    process.look()
+    built_in = list(process.calls)
+    application.manifest = manifest(embedding_deployment_id="large")
+    application.save()
+    process.embedder = HashedEmbedder("large")
+
+    process.look()
+
+    assert built_in == []
+    (call,) = process.calls
+    assert call.of.application == "travel"
+    assert (call.of.version, call.of.door, call.of.bucket) == (2, "server", "server")
+    assert isinstance(call.report, ModelCallReport)
+    assert call.report.usage == (ModelUsage("large", 3, 0),)
+    rows.write([call])
+    row = ModelCall.objects.get()
+    assert (row.application, row.deployment, row.run, row.bucket_kind) == (
+        "travel",
+        "large",
+        None,
+        "server",
+    )
+
+
+def test_files_that_were_refused_before_this_was_noted_are_noted_by_a_migration(process: Process):
+    attach()
+    process.look()
+    fields = {"corpus": Corpus.objects.get(), "bucket": PUBLIC, "state": "failed"}
+    said = (
+        "it has 1,234 passages, and of the 4,000 that all files of an application may have together"
+        " (CORPUS_CHUNKS), 12 are left."
+    )
+    CorpusDocument.objects.create(name="full", problem=said, **fields)
+    CorpusDocument.objects.create(name="other", problem="it is damaged.", **fields)
+
+    migration = import_module("apps.workspace.local.migrations.0013_waiting_for_room")
+    migration.note_refused_chunks(apps, connection.schema_editor())
+
+    found = dict(CorpusDocument.objects.values_list("name", "refused_chunks"))
+    assert found == {"full": 1234, "other": 0}

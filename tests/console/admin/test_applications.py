@@ -90,6 +90,24 @@ def test_a_mistake_elsewhere_keeps_the_manifest_as_typed(admin_client):
     assert answer.context["adminform"].form["manifest"].value() == typed
 
 
+def test_a_form_says_at_the_owner_that_only_they_attach_their_files(admin_client):
+    anna = make_operator("anna")
+    own = {"type": "file", "url": f"files/user-{anna.pk}/notes.txt"}
+    manifest = json.dumps(manifest_with(contexts=[own]))
+
+    refused = admin_client.post(ADD, fields(owner=str(anna.pk), manifest=manifest))
+    nobody_s = admin_client.post(ADD, fields(manifest=manifest))
+    admin_client.force_login(anna)
+    by_anna = admin_client.post(
+        change_url(Application.objects.get()), fields(owner=str(anna.pk), manifest=manifest)
+    )
+
+    errors = refused.context["adminform"].form.errors
+    assert list(errors) == ["owner"]
+    assert "Only they can attach those" in str(errors["owner"])
+    assert (nobody_s.status_code, by_anna.status_code) == (302, 302)
+
+
 def test_warnings_are_told_after_saving(admin_client):
     typed = manifest_with(orchestrator={"deployment": {"deployment_id": "demo-modl"}})
 

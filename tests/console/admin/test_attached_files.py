@@ -77,6 +77,17 @@ def test_the_page_shows_how_far_each_file_is_and_what_is_wrong(client: Client, p
     )
 
 
+def test_the_page_says_when_the_database_searches(client: Client, process: Process):
+    share("a.txt", "Dogs stay free.")
+    application = attach()
+    process.look()
+    small = page(client, url(application.pk))
+    Corpus.objects.update(is_large=True)
+
+    said = "There are so many passages that the database searches them."
+    assert (said in small, said in page(client, url(application.pk))) == (False, True)
+
+
 def test_a_search_finds_what_the_tool_finds_and_shows_it_as_text(client: Client, process: Process):
     share("a.txt", "A late check-out costs <b>20</b> euros.")
     share("b.txt", "Dogs stay free.")

@@ -238,3 +238,66 @@ def test_a_revoked_or_expired_key_is_refused():
 
     assert with_key(secret).get(URL).status_code == 401
     assert with_key(old).get(URL).status_code == 401
+
+
+def own_file(user: User) -> dict[str, str]:
+    return {"type": "file", "url": f"files/user-{user.pk}/notes.txt"}
+
+
+def test_nobody_but_the_owner_attaches_the_owner_s_files(api):
+    owner = make_operator("anna")
+    make_application("travel", owner=owner)
+    attached = manifest_with(contexts=[{"type": "file", "url": "files/public/a"}, own_file(owner)])
+
+    by_another = api.patch(f"{URL}travel/", {"manifest": attached})
+    api.force_login(owner)
+    by_owner = api.patch(f"{URL}travel/", {"manifest": attached})
+
+    message = (
+        f"files/user-{owner.pk}/notes.txt belongs to the owner of the application. Only they can "
+        "attach those; use shared files, which begin with files/public/."
+    )
+    assert (by_another.status_code, by_owner.status_code) == (400, 200)
+    assert by_another.data["errors"] == [{"path": "manifest.contexts[1].url", "message": message}]
+
+
+def test_nobody_is_made_the_owner_of_an_application_that_names_their_files(api):
+    anna = make_operator("anna")
+    files = manifest_with(contexts=[own_file(anna)])
+    make_application("travel", manifest=files)
+
+    answers = [
+        api.patch(f"{URL}travel/", {"owner": "anna"}),
+        api.post(URL, {"slug": "hotel", "title": "H", "owner": "anna", "manifest": files}),
+    ]
+
+    assert [answer.status_code for answer in answers] == [400, 400]
+    for answer in answers:
+        (error,) = answer.data["errors"]
+        assert error["path"] == "owner"
+        assert error["message"].startswith(f"contexts[0].url: files/user-{anna.pk}/notes.txt")
+    assert Application.objects.get().owner is None
+
+
+def test_files_that_are_attached_already_stay_when_others_edit(api):
+    anna = make_operator("anna")
+    files = manifest_with(contexts=[own_file(anna)])
+    make_application("travel", owner=anna, manifest=files)
+
+    renamed = api.patch(f"{URL}travel/", {"title": "Journeys"})
+    fewer = api.patch(f"{URL}travel/", {"manifest": manifest_with(contexts=[])})
+    again = api.patch(f"{URL}travel/", {"manifest": files})
+
+    assert [renamed.status_code, fewer.status_code, again.status_code] == [200, 200, 400]
+
+
+def test_an_application_that_calls_itself_is_refused_with_the_place(api):
+    make_application("travel")
+    tool = {"type": "dial-deployment-simple", "deployment_id": "travel"}
+    tools = {"type": "dial-deployment", "name": "team", "tools": [tool]}
+
+    answer = api.patch(f"{URL}travel/", {"manifest": manifest_with(tool_sets=[tools])})
+
+    assert [error["path"] for error in answer.data["errors"]] == [
+        "manifest.tool_sets[0].tools[0].deployment_id"
+    ]

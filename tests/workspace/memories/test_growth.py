@@ -1,12 +1,16 @@
-"""Vectors that grow without being copied."""
+"""Collections that grow without being copied or looked through."""
 
 from __future__ import annotations
 
 import gc
+from dataclasses import replace
 
 import numpy as np
 
+from apps.workspace.embeddings.port import Embeddings
+from apps.workspace.memories import edits
 from apps.workspace.memories.growth import Housed, appended
+from apps.workspace.memories.port import Collection, Memory
 
 
 def rows(*values: int) -> np.ndarray:
@@ -48,3 +52,28 @@ def test_the_room_goes_with_the_last_array_that_uses_it():
         assert room.rows() is None
     finally:
         gc.enable()
+
+
+def test_what_is_known_of_all_memories_is_carried_over_when_some_are_added():
+    made = Embeddings("random", np.ones((2, 4), np.float32), (0.0, 1.0))
+    first = edits.with_added(
+        Collection(), [Memory(7, "tea"), Memory(7, "お茶")], made, 10
+    ).collection
+    second = edits.with_added(first, [Memory(8, "coffee"), Memory(3, "水")], made, 10).collection
+    anew = replace(second)
+
+    assert [memory.id for memory in second.memories] == [7, 8, 9, 3]
+    assert (second.unknown_places, second.characters) == ((1, 3), 12)
+    assert second.taken_ids == anew.taken_ids == {7, 8, 9, 3}
+    assert (anew.unknown_places, anew.characters) == ((1, 3), 12)
+
+
+def test_a_change_that_was_not_stored_leaves_no_trace_but_a_free_number():
+    made = Embeddings("random", np.ones((1, 4), np.float32), (0.0,))
+    first = edits.with_added(Collection(), [Memory(7, "tea")], made, 10).collection
+    edits.with_added(first, [Memory(8, "lost")], made, 10)
+
+    second = edits.with_added(first, [Memory(8, "coffee")], made, 10).collection
+
+    assert [(one.id, one.content) for one in second.memories] == [(7, "tea"), (9, "coffee")]
+    assert second.characters == 9

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from typing import Any
 
 import numpy as np
 import pytest
 from asgiref.sync import async_to_sync
 from django.core.management import call_command
-from django.db import connections, transaction
+from django.db import transaction
 from django.db.backends.postgresql.base import DatabaseWrapper
 from django.test.utils import CaptureQueriesContext
 
@@ -24,7 +24,7 @@ from apps.workspace.local.models import StoredMemory
 from apps.workspace.memories import operations
 from apps.workspace.memories.port import Memory
 from apps.workspace.memories.search import CollectionIndex
-from tests.pgvector import served
+from tests.pgvector import create_extension, default_database, served
 from tests.workspace.embeddings.hashed import HashedEmbedder
 from tests.workspace.memories.stores import OpenStore
 from tests.workspace.memories.test_operations import *  # noqa: F403 - once more, on these rows
@@ -37,21 +37,6 @@ del test_a_second_search_does_not_read_again_and_sees_what_others_wrote  # noqa:
 OWNERS, EACH, WIDTH = 100, 1_000, 64
 TEA, COFFEE = Memory(1, "I like tea"), Memory(2, "I like coffee")
 OWN = LocalMemories("user-7", "travel")
-
-
-@contextmanager
-def default_database(settings: dict[str, Any]) -> Iterator[DatabaseWrapper]:
-    """Another database in the place of the usual one."""
-    usual = connections["default"]
-    database = DatabaseWrapper({**usual.settings_dict, **settings}, "default")
-    # As of the usual one: Channels would close it in the middle of the test's transaction.
-    setattr(database, "close_if_unusable_or_obsolete", lambda: None)  # noqa: B010 - mypy: a method
-    connections["default"] = database
-    try:
-        yield database
-    finally:
-        database.close()
-        connections["default"] = usual
 
 
 @pytest.fixture(scope="module")
@@ -81,14 +66,6 @@ def plain_database(server, settings) -> Iterator[DatabaseWrapper]:
 def database(plain_database: DatabaseWrapper) -> DatabaseWrapper:
     create_extension(plain_database)
     return plain_database
-
-
-def create_extension(database: DatabaseWrapper) -> None:
-    """What an operator does, and the start of a new process."""
-    database.check_constraints()  # or tables with new rows cannot be altered yet
-    database.cursor().execute("CREATE EXTENSION vector")
-    call_command("migrate", "workspace", verbosity=0)
-    pgvector.was_prepared.cache_clear()
 
 
 @pytest.fixture

@@ -1,0 +1,89 @@
+"""Search in a corpus that is too large for the memory of a process: the database ranks its chunks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from apps.capabilities.documents.request_vector import RequestVector
+from apps.capabilities.documents.retrieval import (
+    LEAST_SIMILARITY,
+    MOST_RANKED,
+    ChunkPlace,
+    Passage,
+    around,
+    best_places,
+)
+from apps.capabilities.wrappers.texts import one_line
+from apps.documents.chunks import Chunk
+from apps.workspace.corpora import AttachedDocument, CorpusReader, PageNames
+from apps.workspace.loading.loader import last_segment
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDocument:
+    """A document of which only what was found in it is known."""
+
+    attached: AttachedDocument
+    pages: PageNames
+
+    @property
+    def name(self) -> str:
+        return one_line(last_segment(self.attached.address))
+
+    @property
+    def address(self) -> str:
+        return self.attached.address
+
+    @property
+    def media_type(self) -> str:
+        return self.attached.media_type
+
+    @property
+    def noun(self) -> str:
+        return self.pages.noun
+
+    def title(self, page: int) -> str:
+        return self.pages.titles.get(page, "")
+
+
+@dataclass(frozen=True, slots=True)
+class LargeCorpus:
+    """`documents` are those that can be searched."""
+
+    reader: CorpusReader
+    documents: Sequence[AttachedDocument]
+
+    def has_vectors(self, model: str) -> bool:
+        return any(one.vectors and one.model == model for one in self.documents)
+
+    async def search(self, request: str, vector: RequestVector | None, most: int) -> list[Passage]:
+        numbers = [one.number for one in self.documents]
+        rankings = [places(await self.reader.with_words(numbers, request, MOST_RANKED))]
+        if vector is not None:
+            given = vector.model, vector.vector, MOST_RANKED, LEAST_SIMILARITY
+            rankings.append(places(await self.reader.nearest(numbers, *given)))
+        found = best_places(rankings, most)
+        wanted = {place for one in found for place in around(one)}
+        return await self.passages(found, await self.reader.chunks(wanted))
+
+    async def passages(
+        self, found: Mapping[ChunkPlace, float], chunks: Mapping[tuple[int, int], Chunk]
+    ) -> list[Passage]:
+        """Without those whose document has changed meanwhile."""
+        there = [place for place in found if place in chunks]
+        pages: dict[int, set[int]] = {}
+        for place, chunk in chunks.items():
+            pages.setdefault(place[0], set()).add(chunk.page)
+        names = await self.reader.page_names(pages)
+        known = {one.number: one for one in self.documents}
+        used, passages = set(there), []
+        for place in there:
+            if place.document not in names:
+                continue
+            document = FoundDocument(known[place.document], names[place.document])
+            own = [chunks[one] for one in around(place, used) if one in chunks]
+            passages.append(Passage(document, chunks[place], tuple(own), found[place]))
+        return passages
+
+
+def places(scores: Mapping[tuple[int, int], float]) -> dict[ChunkPlace, float]:
+    return {ChunkPlace(*place): score for place, score in scores.items()}
