@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workspace', '0012_last_uses'),
+        ('workspace', '0014_large_corpora'),
     ]
 
     operations = [
