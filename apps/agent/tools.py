@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from apps.agent.early_stages import EarlyStage
+from apps.agent.estimate import text_tokens
 from apps.agent.events import Emit, ModelUsage
 from apps.agent.ledger import NO_LEDGER, Interaction, InteractionKind, Ledger
 from apps.agent.messages import Attachment, Message, ToolCall
@@ -40,6 +41,11 @@ class ToolSpec:
         if self.strict is not None:
             function["strict"] = self.strict
         return msgspec.Raw(msgspec.json.encode({"type": "function", "function": function}))
+
+    @cached_property
+    def tokens(self) -> int:
+        """The estimate of what it takes of a request."""
+        return text_tokens(bytes(self.written).decode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +122,7 @@ class Tool:
     """`toolset` is its place in the manifest, "" for none. `constants` are arguments of every call
     that the model does not see. `is_repeatable`: two calls have the effect of one. `is_private`:
     arguments and results are for the person alone; logs and operators see how long they are.
+    `duration` is for how many turns models are sent results, None for ever.
     """
 
     spec: ToolSpec
@@ -126,6 +133,7 @@ class Tool:
     constants: Mapping[str, Any] = field(default_factory=dict)
     is_repeatable: bool = False
     is_private: bool = False
+    duration: int | None = None
 
 
 @dataclass(slots=True)
@@ -145,6 +153,12 @@ class Toolbox:
         """The names of private tools."""
         groups = (self.listed, self.unlisted, self.hidden)
         return frozenset(n for group in groups for n, tool in group.items() if tool.is_private)
+
+    @property
+    def durations(self) -> dict[str, int]:
+        """Of the tools whose results are not sent for ever."""
+        tools = [t for g in (self.listed, self.unlisted, self.hidden) for t in g.values()]
+        return {t.spec.name: t.duration for t in tools if t.duration is not None}
 
     @property
     def names(self) -> frozenset[str]:

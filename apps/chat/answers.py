@@ -17,12 +17,14 @@ from apps.catalog import access
 from apps.catalog.resolve import ResolvedApplication
 from apps.chat import queue
 from apps.chat.access import person_stream
+from apps.chat.context_use import newest_correction
 from apps.chat.earlier import earlier_conversations
 from apps.chat.endings import conclude, stop_waiting
 from apps.chat.folders import folder_of
 from apps.chat.frames import Ask
 from apps.chat.models import QueuedMessage
 from apps.chat.questions import Begun, begin
+from apps.chat.summaries import ConversationSummaries, write_ahead
 from apps.chat.transcript import Transcript
 from apps.errors import QuickAppError, Refused
 from apps.insights.meter import RunMeter
@@ -177,7 +179,12 @@ def start(
     recorder = AnswerRecorder(supervisor.record, past.transcript)
     caller = replace(caller, is_remembered=begun.conversation.has_memory)
     searching = earlier_conversations(caller, application, begun.run.stream)
-    request = RunRequest(begun.messages, search_conversations=searching)
+    request = RunRequest(
+        tuple(message.spoken() for message in begun.messages),
+        search_conversations=searching,
+        summaries=ConversationSummaries(row.stream),
+        correction=newest_correction(begun.messages),
+    )
 
     workspace = open_workspace(caller)
 
@@ -191,6 +198,8 @@ def start(
 
     async def follow_up() -> None:
         await asyncio.wait([kept])
+        if past.transcript.finish_reason and not hub.is_closing:
+            await write_ahead(row.stream, progress)
         try:
             await ask_next(hub, open_workspace, begun.run.stream)
         except Exception:

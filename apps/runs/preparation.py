@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 
+from apps.agent.context_fitter import ContextFitter, Window
 from apps.agent.dead_ends import NO_DEAD_ENDS, DeadEnds
 from apps.agent.ledger import Ledger, Step
 from apps.agent.loop import AgentLoop
@@ -138,6 +139,7 @@ class Preparation:
         orchestrator, toolbox = self.application.manifest.orchestrator, self.opened.toolbox
         is_dial = self.opening.caller.kind == "dial"
         first = {"tool_choice": request.tool_choice} if request.tool_choice is not None else {}
+        fitter = self.fitter(model, ledger)
         loop = AgentLoop(
             model=model,
             name=self.deployment_id,
@@ -150,7 +152,7 @@ class Preparation:
             static_tools=static_tools(self.info),
             view=(partial(own_thoughts, self.deployment_id), *contribution.view),
             results=contribution.results,
-            recoveries=(*contribution.recoveries, without_thoughts),
+            recoveries=(fitter.recover, *contribution.recoveries, without_thoughts),
             max_iterations=limit_of(orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS),
             show_stages=orchestrator.propagate_stages,
             # Asked twice, an application would run its tools twice.
@@ -165,6 +167,7 @@ class Preparation:
             taint=self.opening.taint,
             marks_cache=self.info.features.get("cache") is True,
             private=toolbox.private,
+            fitter=fitter,
         )
         if not ledger.is_kept:
             return loop
@@ -172,6 +175,24 @@ class Preparation:
             loop,
             results=(*contribution.results, partial(record_state, ledger, self.opening.saved)),
             is_resumed=is_resumed,
+        )
+
+    def fitter(self, model: Model, ledger: Ledger) -> ContextFitter:
+        request, wanted = self.request, self.application.manifest.orchestrator.context
+        asked = request.max_prompt_tokens
+        # A client that sets a limit is told which of its messages were discarded.
+        strategy = "trim" if asked is not None and wanted.strategy != "refuse" else wanted.strategy
+        return ContextFitter(
+            model,
+            self.deployment_id,
+            Window(self.info.context_window, strategy, wanted.at, asked),
+            self.opened.toolbox.durations,
+            parameters=self.info.defaults,
+            summaries=request.summaries,
+            correction=request.correction,
+            ledger=ledger,
+            meter=self.opening.meter,
+            may_act=self.info.is_application,
         )
 
 

@@ -144,6 +144,7 @@ async def answer(preparation: Preparation, progress: Progress, ledger: Ledger) -
     if begun is None:
         return None
     loop, messages = begun
+    progress.fitter = loop.fitter
     opening, contribution = preparation.opening, preparation.opened.contribution
     tidying: Sequence[Tidy] = ()
     reason = ""

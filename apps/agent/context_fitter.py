@@ -1,0 +1,310 @@
+"""Fits the conversation of a run into the window of its model, before each call of the model.
+
+What is stored and shown stays whole: a cut is a matter of what is sent.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from apps.agent.context_cut import (
+    GOAL,
+    NO_CUT,
+    Budget,
+    Cut,
+    Parts,
+    applied,
+    emptied_calls,
+    parts_of,
+    planned,
+    sizes_of,
+)
+from apps.agent.durations import sent_within
+from apps.agent.estimate import ContextUse, Estimator, correction_of, text_tokens, use_of
+from apps.agent.events import Emit, ModelUsage, Noticed
+from apps.agent.ledger import NO_LEDGER, Ledger, Step
+from apps.agent.messages import Message
+from apps.agent.meter import NO_METER, Meter
+from apps.agent.model import Model, ModelRequest
+from apps.agent.replies import ask
+from apps.agent.stages import silent
+from apps.agent.summaries import (
+    Summaries,
+    Summary,
+    allowance_for,
+    most_tokens,
+    question_for,
+    shortened,
+)
+from apps.agent.tools import ToolSpec
+from apps.errors import ContextTooLong, ModelFailed
+
+if TYPE_CHECKING:
+    from apps.agent.progress import Progress, Turn
+
+logger = logging.getLogger(__name__)
+
+FITTED = "fitted"
+"""The key of the step with what the newest request of a run leaves out."""
+
+Strategy = Literal["summarise", "trim", "refuse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How much a model reads, in tokens: `size` None if that is unknown. From the share `at` on, a
+    conversation is cut by the `strategy`. `asked` is the most that the client wants a request to
+    have, None for no wish.
+    """
+
+    size: int | None = None
+    strategy: Strategy = "summarise"
+    at: float = 0.8
+    asked: int | None = None
+
+    @property
+    def limit(self) -> int | None:
+        """What a request may have at all."""
+        known = [size for size in (self.size, self.asked) if size is not None]
+        return min(known, default=None)
+
+    @property
+    def most(self) -> float:
+        """What a request may have before anything is cut."""
+        known = [] if self.size is None else [self.size * self.at]
+        return min((*known, *([] if self.asked is None else [float(self.asked)])))
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedFit:
+    """`ceiling` is what was too long for the service, None if nothing was."""
+
+    cut: Cut
+    ceiling: float | None = None
+
+
+@dataclass(slots=True)
+class ContextFitter:
+    """For one run. `correction` is how much the service counts for each estimated token.
+
+    Without `summaries` a summary is for this run alone. A model that `may_act` is an application:
+    asked for a summary, it might do more than that.
+    """
+
+    model: Model
+    name: str
+    window: Window = field(default_factory=Window)
+    durations: Mapping[str, int] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    summaries: Summaries | None = None
+    correction: float = 1.0
+    ledger: Ledger = NO_LEDGER
+    meter: Meter = NO_METER
+    may_act: bool = False
+    estimator: Estimator = field(default_factory=Estimator)
+    cut: Cut = NO_CUT
+    ceiling: float | None = None
+    """Estimated tokens that were too many for the service."""
+    use: ContextUse = field(default_factory=ContextUse)
+    """Of the newest request, as estimated."""
+    seen: int = 0
+    """How many messages the conversation of the newest request had."""
+    spent: int = 0
+    """How many usages the run had before the newest request."""
+    has_looked: bool = False
+    has_told: bool = False
+
+    def __post_init__(self) -> None:
+        step = self.ledger.step(FITTED)
+        if step is not None:
+            recorded = msgspec.convert(step.result, RecordedFit)
+            self.cut, self.ceiling, self.has_looked = recorded.cut, recorded.ceiling, True
+
+    async def fit(
+        self, turn: Turn, specs: Iterable[ToolSpec], static: Sequence[Mapping[str, Any]]
+    ) -> Sequence[Message]:
+        """The messages of the next request. Raises `ContextTooLong`."""
+        progress = turn.progress
+        self.take_report(progress)
+        tools = sum(spec.tokens for spec in specs) + sum(text_tokens(str(one)) for one in static)
+        messages = sent_within(turn.conversation, self.durations)
+        fitted, usage = await self.fitted(messages, tools)
+        progress.usage += usage
+        if self.cut != NO_CUT and fitted is not messages:
+            self.tell(turn.emit, has_summary=bool(usage))
+        self.use = use_of(fitted, self.estimator, tools)
+        self.seen, self.spent = len(turn.conversation), len(progress.usage)
+        return fitted
+
+    def take_report(self, progress: Progress) -> None:
+        """Learn from what the service counted for the newest request."""
+        if not self.use.total or self.spent >= len(progress.usage):
+            return
+        reported = progress.usage[self.spent]
+        if reported.model == self.name:
+            self.correction = correction_of(reported.input, self.use.total)
+
+    @property
+    def budget(self) -> Budget | None:
+        """None where it is not known how much the model reads."""
+        limit, ceiling = self.window.limit, self.ceiling
+        if limit is None:
+            return None if ceiling is None else Budget(ceiling, ceiling, ceiling)
+        most, limit_now = self.window.most / self.correction, limit / self.correction
+        if ceiling is not None:
+            most, limit_now = min(most, ceiling), min(limit_now, ceiling)
+        return Budget(most, min(GOAL * most, most), limit_now)
+
+    async def fitted(
+        self, messages: Sequence[Message], tools: int
+    ) -> tuple[Sequence[Message], Sequence[ModelUsage]]:
+        """The messages to send, and what a summary has cost. Raises `ContextTooLong`."""
+        budget = self.budget
+        if budget is None:
+            return messages, ()
+        if self.cut == NO_CUT and tools + self.estimator.total(messages) <= budget.most:
+            return messages, ()
+        parts = parts_of(messages)
+        await self.begin(parts)
+        sent = applied(parts, self.cut)
+        usage: Sequence[ModelUsage] = ()
+        if tools + self.estimator.total(sent) > budget.most:
+            cut = self.plan(parts, tools, budget)
+            cut, usage = await self.with_summary(parts, cut)
+            self.keep(self.with_emptied_calls(parts, cut, tools, budget))
+            sent = applied(parts, self.cut)
+            self.check(tools + self.estimator.total(sent))
+        return sent, usage
+
+    async def begin(self, parts: Parts) -> None:
+        """Go on from the stored summary, if there is one."""
+        if self.has_looked:
+            return
+        self.has_looked = True
+        found = None if self.summaries is None or not self.writes else await self.summaries.find()
+        if found is not None and 0 < found.turns < len(parts.turns):
+            self.cut = Cut(found.turns, found.turns, summary=found.text)
+
+    @property
+    def writes(self) -> bool:
+        """Whether turns that are left out are summarised."""
+        return self.window.strategy == "summarise" and not self.may_act
+
+    def plan(self, parts: Parts, tools: int, budget: Budget) -> Cut:
+        fixed = tools + self.estimator.total(parts.fixed)
+        if self.writes:
+            fixed += most_tokens(budget.limit)
+        may_leave_out = self.window.strategy != "refuse"
+        sizes = sizes_of(parts, self.estimator)
+        return planned(sizes, fixed, budget, self.cut, may_leave_out=may_leave_out)
+
+    def with_emptied_calls(self, parts: Parts, cut: Cut, tools: int, budget: Budget) -> Cut:
+        total = tools + self.estimator.total(applied(parts, cut))
+        if total <= budget.most or not parts.turns:
+            return cut
+        before = replace(cut, calls=frozenset())
+        total = tools + self.estimator.total(applied(parts, before))
+        return replace(cut, calls=emptied_calls(parts.turns[-1], total, budget, self.estimator))
+
+    async def with_summary(self, parts: Parts, cut: Cut) -> tuple[Cut, tuple[ModelUsage, ...]]:
+        """The cut with a summary of what it leaves out, and what that has cost.
+
+        Without one if the model fails to write it.
+        """
+        if not self.writes or cut.left_out <= self.cut.left_out:
+            return cut, ()
+        window = (self.budget or Budget(0, 0, 0)).limit
+        messages = [m for turn in parts.turns[self.cut.left_out : cut.left_out] for m in turn]
+        most = most_tokens(window)
+        asked = ModelRequest(
+            question_for(self.cut.summary, messages, most, window),
+            parameters=self.parameters,
+            meter=self.meter,
+        )
+        try:
+            reply = await ask(
+                self.model, asked, silent, name=self.name, allowance=allowance_for(most)
+            )
+        except ModelFailed as error:
+            logger.warning("A conversation is cut without a summary: %s", error)
+            return cut, ()
+        text = shortened(reply.message.text.strip(), most * 4)
+        if not text:
+            return cut, reply.usage
+        if self.summaries is not None:
+            await self.summaries.keep(Summary(text, cut.left_out))
+        return replace(cut, summary=text), reply.usage
+
+    def keep(self, cut: Cut) -> None:
+        self.cut = cut
+        if self.ledger.is_kept:
+            result: dict[str, Any] = msgspec.to_builtins(RecordedFit(cut, self.ceiling))
+            self.ledger.record(Step(FITTED, "recovery", "done", result=result))
+
+    def check(self, total: int) -> None:
+        """Raises `ContextTooLong`."""
+        limit = self.window.limit
+        if limit is None:
+            return
+        most = self.window.most if self.window.strategy == "refuse" else limit
+        if total * self.correction > most:
+            is_asked = limit == self.window.asked
+            raise ContextTooLong(round(total * self.correction), int(most), is_asked=is_asked)
+
+    def tell(self, emit: Emit, *, has_summary: bool) -> None:
+        """Tell the person once; a summary that was read before stands in the conversation."""
+        if self.has_told or (self.cut.summary and not has_summary):
+            return
+        self.has_told = True
+        if has_summary:
+            text = "The beginning of this conversation was summarised for the model."
+        elif self.cut.left_out:
+            text = "The beginning of this conversation was left out: it is too long for the model."
+        else:
+            text = "Older results of tools were left out: they are too long for the model."
+        emit(Noticed("context", text))
+
+    async def recover(
+        self, failure: ModelFailed, messages: Sequence[Message]
+    ) -> Sequence[Message] | None:
+        """A recovery: the same conversation, of which less will be sent, if it was too long."""
+        if not failure.is_too_long or self.window.strategy == "refuse":
+            return None
+        self.ceiling = GOAL * self.use.total
+        budget = self.budget
+        parts = parts_of(sent_within(messages, self.durations))
+        if budget is None or not parts.turns:
+            return None
+        await self.begin(parts)
+        cut = self.with_emptied_calls(
+            parts, self.plan(parts, self.use.tools, budget), self.use.tools, budget
+        )
+        if cut == self.cut:
+            return None
+        self.keep(self.cut)  # with the ceiling
+        return messages
+
+    async def look_ahead(self, progress: Progress) -> None:
+        """Write the summary that the next question would have to wait for."""
+        self.take_report(progress)
+        self.spent = len(progress.usage)
+        budget = self.budget
+        if budget is None or self.summaries is None or not self.writes:
+            return
+        messages = sent_within(progress.conversation, self.durations)
+        parts = parts_of(messages)
+        if self.use.tools + self.estimator.total(applied(parts, self.cut)) <= budget.most:
+            return
+        await self.begin(parts)
+        await self.with_summary(parts, self.plan(parts, self.use.tools, budget))
+
+    def use_after(self, progress: Progress) -> ContextUse:
+        """What a next request would have, beside its question; corrected."""
+        self.take_report(progress)
+        added = use_of(progress.conversation[self.seen :], self.estimator)
+        return (self.use + added).corrected(self.correction)
