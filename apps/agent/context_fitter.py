@@ -24,7 +24,7 @@ from apps.agent.context_cut import (
     planned,
     sizes_of,
 )
-from apps.agent.durations import sent_within
+from apps.agent.durations import FOR_EVER, Durations, sent_within
 from apps.agent.estimate import ContextUse, Estimator, correction_of, text_tokens, use_of
 from apps.agent.events import Emit, ModelUsage, Noticed
 from apps.agent.ledger import NO_LEDGER, Ledger, Step
@@ -99,7 +99,7 @@ class ContextFitter:
     model: Model
     name: str
     window: Window = field(default_factory=Window)
-    durations: Mapping[str, int] = field(default_factory=dict)
+    durations: Durations = FOR_EVER
     parameters: Mapping[str, Any] = field(default_factory=dict)
     summaries: Summaries | None = None
     correction: float = 1.0

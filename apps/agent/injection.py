@@ -145,6 +145,11 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
 
 
+def is_injected(call: ToolCall) -> bool:
+    """Whether the platform put the call in."""
+    return call.id.startswith("synth_")
+
+
 _of_one_request = re.compile(r"synth_[0-9a-f]{24}")
 
 

@@ -122,7 +122,6 @@ class Tool:
     """`toolset` is its place in the manifest, "" for none. `constants` are arguments of every call
     that the model does not see. `is_repeatable`: two calls have the effect of one. `is_private`:
     arguments and results are for the person alone; logs and operators see how long they are.
-    `duration` is for how many turns models are sent results, None for ever.
     """
 
     spec: ToolSpec
@@ -133,7 +132,6 @@ class Tool:
     constants: Mapping[str, Any] = field(default_factory=dict)
     is_repeatable: bool = False
     is_private: bool = False
-    duration: int | None = None
 
 
 @dataclass(slots=True)
@@ -153,12 +151,6 @@ class Toolbox:
         """The names of private tools."""
         groups = (self.listed, self.unlisted, self.hidden)
         return frozenset(n for group in groups for n, tool in group.items() if tool.is_private)
-
-    @property
-    def durations(self) -> dict[str, int]:
-        """Of the tools whose results are not sent for ever."""
-        tools = [t for g in (self.listed, self.unlisted, self.hidden) for t in g.values()]
-        return {t.spec.name: t.duration for t in tools if t.duration is not None}
 
     @property
     def names(self) -> frozenset[str]:

@@ -45,6 +45,12 @@ class ContextLimits(Node):
     at: float = Field(default=0.8, gt=0, le=1)
     """From which share of the model's window on a conversation is too long. The rest is for the
     answer."""
+    durations: dict[str, Annotated[int, Field(ge=0)] | None] = Field(default_factory=dict)
+    """For how many turns the model reads the results of a tool, by the name of the tool as the model
+    sees it: `{"desk_find_ticket": 2}`. 1: in the turn of the call, 2: in the next one as well; 0:
+    never, the result is for people; null: for ever. Results that are not read any more stay stored
+    and shown. Tools that are not named: `TOOL_RESULT_DURATION` of the installation, which is for ever
+    unless it is set."""
 
 
 class ClientPermissions(Node):

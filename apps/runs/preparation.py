@@ -11,6 +11,7 @@ from django.conf import settings
 
 from apps.agent.context_fitter import ContextFitter, Window
 from apps.agent.dead_ends import NO_DEAD_ENDS, DeadEnds
+from apps.agent.durations import Durations
 from apps.agent.ledger import Ledger, Step
 from apps.agent.loop import AgentLoop
 from apps.agent.messages import Message, own_thoughts, without_thoughts
@@ -179,14 +180,14 @@ class Preparation:
 
     def fitter(self, model: Model, ledger: Ledger) -> ContextFitter:
         request, wanted = self.request, self.application.manifest.orchestrator.context
-        asked = request.max_prompt_tokens
+        asked, duration = request.max_prompt_tokens, settings.TOOL_RESULT_DURATION
         # A client that sets a limit is told which of its messages were discarded.
         strategy = "trim" if asked is not None and wanted.strategy != "refuse" else wanted.strategy
         return ContextFitter(
             model,
             self.deployment_id,
             Window(self.info.context_window, strategy, wanted.at, asked),
-            self.opened.toolbox.durations,
+            Durations(wanted.durations, duration if duration >= 0 else None),
             parameters=self.info.defaults,
             summaries=request.summaries,
             correction=request.correction,

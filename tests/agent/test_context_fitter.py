@@ -4,6 +4,7 @@ import pytest
 
 from apps.agent.context_cut import LEFT_OUT, RESULT_NOTE
 from apps.agent.context_fitter import ContextFitter, Window
+from apps.agent.durations import Durations
 from apps.agent.events import ModelUsage, Noticed
 from apps.agent.loop import AgentLoop
 from apps.agent.messages import Message, ToolCall
@@ -118,7 +119,7 @@ async def test_a_summary_is_asked_for_once_and_kept():
 
     progress = await run(model, long_conversation(10), Window(1000), summaries=kept, events=events)
 
-    task, transcript = texts(model.asked[0])
+    _, transcript = texts(model.asked[0])
     assert "question 0" in transcript
     assert "And now?" not in transcript
     assert model.asked[0].tools == ()
@@ -319,7 +320,7 @@ async def test_results_whose_time_is_over_are_not_sent_and_stay_in_the_conversat
     ]
     model = ScriptedModel(saying("Fine."))
 
-    progress = await run(model, before, Window(), durations={"look": 1})
+    progress = await run(model, before, Window(), durations=Durations({"look": 1}))
 
     assert model.asked[0].messages == [before[0], before[3], before[4]]
     assert progress.conversation[:5] == tuple(before)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from apps.agent.durations import SHOWN_ONLY, sent_within
+from apps.agent.durations import FOR_EVER, SHOWN_ONLY, Durations, sent_within
+from apps.agent.injection import Injection, inject
 from apps.agent.messages import Message, ToolCall
 
 RESULT = "what it found"
@@ -42,7 +43,7 @@ def check_pairs(messages):
 def test_results_are_sent_for_as_many_turns_as_their_tool_says(duration, sent):
     turns = [*turn(1, "find"), *turn(2, "find"), *turn(3, "find"), *turn(4, "find", answer=False)]
 
-    found = sent_within(turns, {} if duration is None else {"find": duration})
+    found = sent_within(turns, Durations({} if duration is None else {"find": duration}))
 
     assert results(found) == sent
     check_pairs(found)
@@ -52,7 +53,7 @@ def test_results_are_sent_for_as_many_turns_as_their_tool_says(duration, sent):
 def test_what_is_for_the_person_alone_is_a_note_until_the_turn_is_over():
     turns = [*turn(1, "show"), *turn(2, "show", answer=False)]
 
-    found = sent_within(turns, {"show": 0})
+    found = sent_within(turns, Durations({"show": 0}))
 
     assert [m.text for m in found if m.role == "tool"] == [SHOWN_ONLY]
     assert RESULT not in "".join(m.text for m in found)
@@ -62,7 +63,7 @@ def test_what_is_for_the_person_alone_is_a_note_until_the_turn_is_over():
 def test_of_parallel_calls_those_stay_whose_results_stay():
     turns = [*turn(1, "find", "look"), *turn(2)]
 
-    found = sent_within(turns, {"find": 1})
+    found = sent_within(turns, Durations({"find": 1}))
 
     assert results(found) == ["1-look"]
     check_pairs(found)
@@ -72,10 +73,25 @@ def test_calls_that_still_wait_for_their_results_stay():
     asked = Message("assistant", "", (ToolCall("1", "find", "{}"),))
     messages = [Message("user", "question"), asked]
 
-    assert sent_within(messages, {"find": 0}) == messages
+    assert sent_within(messages, Durations({"find": 0})) == messages
 
 
 def test_nothing_is_read_where_every_result_is_sent_for_ever():
     messages = turn(1, "find")
 
-    assert sent_within(messages, {}) is messages
+    assert sent_within(messages, FOR_EVER) is messages
+
+
+def test_a_tool_that_is_not_named_has_the_default_and_null_is_for_ever():
+    turns = [*turn(1, "find", "look"), *turn(2)]
+
+    found = sent_within(turns, Durations({"look": None}, default=1))
+
+    assert results(found) == ["1-look"]
+
+
+def test_what_the_platform_put_in_does_not_expire():
+    told = Injection("read_resource", {"uri": "a"}, RESULT, "append_if_changed")
+    messages = inject([*turn(1), *turn(2)], told)
+
+    assert sent_within(messages, Durations(default=0)) == list(messages)
