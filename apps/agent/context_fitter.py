@@ -117,6 +117,7 @@ class ContextFitter:
     spent: int = 0
     """How many usages the run had before the newest request."""
     has_looked: bool = False
+    has_written: bool = False
     has_told: bool = False
 
     def __post_init__(self) -> None:
@@ -136,7 +137,7 @@ class ContextFitter:
         fitted, usage = await self.fitted(messages, tools)
         progress.usage += usage
         if self.cut != NO_CUT and fitted is not messages:
-            self.tell(turn.emit, has_summary=bool(usage))
+            self.tell(turn.emit)
         self.use = use_of(fitted, self.estimator, tools)
         self.seen, self.spent = len(turn.conversation), len(progress.usage)
         return fitted
@@ -236,6 +237,7 @@ class ContextFitter:
         text = shortened(reply.message.text.strip(), most * 4)
         if not text:
             return cut, reply.usage
+        self.has_written = True
         if self.summaries is not None:
             await self.summaries.keep(Summary(text, cut.left_out))
         return replace(cut, summary=text), reply.usage
@@ -256,12 +258,12 @@ class ContextFitter:
             is_asked = limit == self.window.asked
             raise ContextTooLong(round(total * self.correction), int(most), is_asked=is_asked)
 
-    def tell(self, emit: Emit, *, has_summary: bool) -> None:
-        """Tell the person once; a summary that was read before stands in the conversation."""
-        if self.has_told or (self.cut.summary and not has_summary):
+    def tell(self, emit: Emit) -> None:
+        """Tell the person once; a summary that was there before stands in the conversation."""
+        if self.has_told or (self.cut.summary and not self.has_written):
             return
         self.has_told = True
-        if has_summary:
+        if self.has_written:
             text = "The beginning of this conversation was summarised for the model."
         elif self.cut.left_out:
             text = "The beginning of this conversation was left out: it is too long for the model."

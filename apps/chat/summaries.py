@@ -16,8 +16,9 @@ from apps.chat.models import Conversation, Message, Messages
 
 logger = logging.getLogger(__name__)
 
-_being_written: dict[UUID, asyncio.Event] = {}
-"""The conversations of this process whose next summary is on its way."""
+_being_written: dict[UUID, tuple[object, asyncio.Event]] = {}
+"""The conversations of this process whose next summary is on its way: the task that writes it, and
+an event for when it is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class ConversationSummaries:
 
     async def find(self) -> Summary | None:
         """The summary that stands for the most turns, also if it is only being written."""
-        if (written := _being_written.get(self.conversation)) is not None:
+        task, written = _being_written.get(self.conversation, (None, None))
+        if written is not None and task is not asyncio.current_task():
             await written.wait()
         found: Summary | None = await database_sync_to_async(read_summary)(self.conversation)
         return found
@@ -78,10 +80,10 @@ async def write_ahead(conversation: UUID, progress: Progress) -> None:
 
 @contextmanager
 def announced(conversation: UUID) -> Iterator[None]:
-    written = _being_written[conversation] = asyncio.Event()
+    entry = _being_written[conversation] = (asyncio.current_task(), asyncio.Event())
     try:
         yield
     finally:
-        if _being_written.get(conversation) is written:
+        if _being_written.get(conversation) is entry:
             del _being_written[conversation]
-        written.set()
+        entry[1].set()
