@@ -7,11 +7,15 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from channels.db import database_sync_to_async
 from django.test import AsyncClient
 
 from apps.agent.summaries import Summary
+from apps.chat.access import bucket_of
 from apps.chat.continuation import sweeper
+from apps.chat.export import markdown
 from apps.chat.models import Conversation, Message
+from apps.chat.search import search
 from apps.chat.summaries import ConversationSummaries, _being_written
 from apps.live.hub import Hub
 from apps.live.models import Run
@@ -66,8 +70,8 @@ def is_summary(request: list[str]) -> bool:
 
 async def summaries(conversation: str) -> list[tuple[str, str]]:
     """Each with the text of the message that it ends with."""
-    rows = Message.objects.filter(conversation=conversation, role=Message.Role.SUMMARY)
-    return [(row.text, row.parent.text[:8]) async for row in rows.select_related("parent")]
+    rows = Message.objects.filter(conversation=UUID(conversation), role=Message.Role.SUMMARY)
+    return [(text, end[:8]) async for text, end in rows.values_list("text", "parent__text")]
 
 
 async def test_the_summary_is_written_after_the_answer_that_makes_it_necessary():
@@ -89,7 +93,7 @@ async def test_the_summary_is_written_after_the_answer_that_makes_it_necessary()
     assert "question 2" in first
     assert last == "And now?"
     assert not any(frame["type"] == "notice.added" for frame in frames)
-    said = Message.objects.said().filter(conversation=conversation)
+    said = Message.objects.said().filter(conversation=UUID(conversation))
     assert await said.acount() == 10
 
 
@@ -166,7 +170,8 @@ async def test_a_process_that_ends_in_the_middle_leaves_its_summary_to_the_next(
 
     assert [is_summary(request) for request in asked(on)] == [False] * 3 + [True, False, False]
     assert asked(on)[-1] == asked(on)[-2]
-    assert (await Message.objects.said().filter(conversation=conversation).alast()).text == "Fine."
+    said = Message.objects.said().filter(conversation=UUID(conversation))
+    assert await said.values_list("text", flat=True).alast() == "Fine."
     assert len(await summaries(conversation)) == 1
 
 
@@ -189,7 +194,7 @@ async def test_what_the_model_counted_corrects_the_next_conversation():
         on.model.put(says(f"answer {WORDS}"), counts(160, 1), None)
         conversation = await tab.ask(f"question {WORDS}")
         await tab.until_over()
-        answer = await Message.objects.aget(conversation=conversation, role="assistant")
+        answer = await Message.objects.aget(conversation=UUID(conversation), role="assistant")
 
     known = answer.usage["context"]
     assert known["limit"] == 1000
@@ -204,8 +209,6 @@ async def open_usage(on: Scene, conversation: str, client: AsyncClient) -> Any:
 async def owned(conversation: str, client: AsyncClient) -> None:
     """Let the client's visitor have the conversation."""
     await client.get("/")
-    from apps.chat.access import bucket_of
-
     bucket = bucket_of(client.cookies["sessionid"].value)
     await Conversation.objects.filter(pk=conversation).aupdate(owner=bucket)
 
@@ -251,7 +254,7 @@ async def test_the_page_is_warned_above_two_shares(total: int, state: str):
         conversation = await converse(on, tab, 1)
         await owned(conversation, client)
         context = {"system": total, "tools": 0, "user": 0, "assistant": 0, "tool_results": 0}
-        await Message.objects.filter(conversation=conversation, role="assistant").aupdate(
+        await Message.objects.filter(conversation=UUID(conversation), role="assistant").aupdate(
             usage={"context": {**context, "limit": 1000, "correction": 1.0}}
         )
         told = (await open_usage(on, conversation, client)).json()
@@ -265,7 +268,7 @@ async def test_an_old_conversation_has_its_texts_alone():
         tab = await on.visitor.tab(on.hub)
         conversation = await converse(on, tab, 1)
         await owned(conversation, client)
-        await Message.objects.filter(conversation=conversation).aupdate(usage={})
+        await Message.objects.filter(conversation=UUID(conversation)).aupdate(usage={})
         told = (await open_usage(on, conversation, client)).json()
 
     assert (told["user"], told["assistant"], told["limit"], told["ratio"]) == (103, 103, None, None)
@@ -273,10 +276,6 @@ async def test_an_old_conversation_has_its_texts_alone():
 
 
 async def test_summaries_are_no_messages_for_export_and_search():
-    from channels.db import database_sync_to_async
-
-    from apps.chat.export import markdown
-    from apps.chat.search import search
 
     async with scene() as on:
         tab = await on.visitor.tab(on.hub)
