@@ -291,19 +291,23 @@ class ContextFitter:
         self.keep(self.cut)  # with the ceiling
         return messages
 
-    async def look_ahead(self, progress: Progress) -> None:
-        """Write the summary that the next question would have to wait for."""
+    async def look_ahead(self, progress: Progress) -> bool:
+        """Write the summary that the next question would have to wait for; whether there is one."""
         self.take_report(progress)
         self.spent = len(progress.usage)
         budget = self.budget
         if budget is None or self.summaries is None or not self.writes:
-            return
-        messages = sent_within(progress.conversation, self.durations)
-        parts = parts_of(messages)
-        if self.use.tools + self.estimator.total(applied(parts, self.cut)) <= budget.most:
-            return
+            return False
+        tools, conversation = self.use.tools, progress.conversation
+        parts = parts_of(sent_within(conversation, self.durations))
+        if tools + self.estimator.total(applied(parts, self.cut)) <= budget.most:
+            return False
         await self.begin(parts)
-        await self.with_summary(parts, self.plan(parts, self.use.tools, budget))
+        before = self.cut
+        self.cut, _ = await self.with_summary(parts, self.plan(parts, tools, budget))
+        self.use = use_of(applied(parts, self.cut), self.estimator, tools)
+        self.seen = len(conversation)
+        return self.cut.summary != before.summary
 
     def use_after(self, progress: Progress) -> ContextUse:
         """What a next request would have, beside its question; corrected."""

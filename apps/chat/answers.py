@@ -17,7 +17,7 @@ from apps.catalog import access
 from apps.catalog.resolve import ResolvedApplication
 from apps.chat import queue
 from apps.chat.access import person_stream
-from apps.chat.context_use import newest_correction
+from apps.chat.context_use import newest_correction, update_context
 from apps.chat.earlier import earlier_conversations
 from apps.chat.endings import conclude, stop_waiting
 from apps.chat.folders import folder_of
@@ -198,8 +198,9 @@ def start(
 
     async def follow_up() -> None:
         await asyncio.wait([kept])
-        if past.transcript.finish_reason and not hub.is_closing:
-            await write_ahead(row.stream, progress)
+        has_ended = past.transcript.finish_reason and not hub.is_closing
+        if has_ended and await write_ahead(row.stream, progress):
+            await database_sync_to_async(update_context)(row, progress)
         try:
             await ask_next(hub, open_workspace, begun.run.stream)
         except Exception:

@@ -8,6 +8,7 @@ from apps.agent.estimate import ContextUse, Estimator, use_of
 from apps.agent.progress import Progress
 from apps.chat.models import Conversation, Message
 from apps.chat.summaries import newest_summary
+from apps.live.models import Run
 from apps.runs.history import expand
 
 WARNING = 0.8
@@ -24,6 +25,14 @@ def context_to_dict(progress: Progress) -> dict[str, Any]:
     use = fitter.use_after(progress)
     written = {**asdict(use), "limit": fitter.window.size, "correction": fitter.correction}
     return {CONTEXT: written}
+
+
+def update_context(run: Run, progress: Progress) -> None:
+    """Note what a next request would have now that the beginning is summarised."""
+    answer = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).first()
+    if answer is not None:
+        answer.usage |= context_to_dict(progress)
+        answer.save(update_fields=["usage"])
 
 
 def newest_context(messages: Sequence[Message]) -> dict[str, Any]:

@@ -67,15 +67,19 @@ def questions_of(conversation: UUID) -> Messages:
     return Message.objects.filter(conversation=conversation, role=Message.Role.USER)
 
 
-async def write_ahead(conversation: UUID, progress: Progress) -> None:
-    """After an answer: write the summary that the next question would have to wait for."""
+async def write_ahead(conversation: UUID, progress: Progress) -> bool:
+    """After an answer: write the summary that the next question would have to wait for.
+
+    False if there is none to be written.
+    """
     if progress.fitter is None:
-        return
+        return False
     with announced(conversation):
         try:
-            await progress.fitter.look_ahead(progress)
+            return await progress.fitter.look_ahead(progress)
         except Exception:
             logger.exception("A summary could not be written; the next answer writes it")
+            return False
 
 
 @contextmanager

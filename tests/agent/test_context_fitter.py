@@ -5,7 +5,7 @@ import pytest
 from apps.agent.context_cut import LEFT_OUT, RESULT_NOTE
 from apps.agent.context_fitter import ContextFitter, Window
 from apps.agent.durations import Durations
-from apps.agent.events import ModelUsage, Noticed
+from apps.agent.events import Event, ModelUsage, Noticed
 from apps.agent.loop import AgentLoop
 from apps.agent.messages import Message, ToolCall
 from apps.agent.progress import Progress
@@ -89,7 +89,8 @@ async def test_nothing_is_cut_where_the_window_is_not_known():
 
 async def test_the_oldest_turns_are_left_out_and_the_person_is_told_once():
     model = ScriptedModel(calling(("1", "find", {})), saying("Fine."))
-    events, messages = [], long_conversation(10)
+    messages = long_conversation(10)
+    events: list[Event] = []
 
     progress = await run(
         model,
@@ -115,7 +116,7 @@ async def test_a_summary_is_asked_for_once_and_kept():
         ScriptedModel(saying("They talked.", prompt=500), saying("Fine.")),
         KeptSummaries(),
     )
-    events = []
+    events: list[Event] = []
 
     progress = await run(model, long_conversation(10), Window(1000), summaries=kept, events=events)
 
@@ -131,7 +132,7 @@ async def test_a_summary_is_asked_for_once_and_kept():
 
 async def test_a_summary_that_is_kept_is_read_and_not_made_again():
     model, kept = ScriptedModel(saying("Fine.")), KeptSummaries(Summary("They talked.", 6))
-    events = []
+    events: list[Event] = []
 
     await run(model, long_conversation(10), Window(1000), summaries=kept, events=events)
 

@@ -95,6 +95,9 @@ async def test_the_summary_is_written_after_the_answer_that_makes_it_necessary()
     assert not any(frame["type"] == "notice.added" for frame in frames)
     said = Message.objects.said().filter(conversation=UUID(conversation))
     assert await said.acount() == 10
+    full = [row.usage["context"]["user"] async for row in said if row.role == "assistant"]
+    assert full == sorted(full[:3]) + full[3:]
+    assert full[3] < full[2]  # as the next request will be, with the summary
 
 
 async def test_a_summary_is_made_before_the_call_where_none_is_there_and_then_reused():

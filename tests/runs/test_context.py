@@ -4,7 +4,7 @@ import pytest
 
 from apps.accounts.caller import Caller
 from apps.agent.context_cut import LEFT_OUT
-from apps.agent.events import Finished, Noticed, StateSaved
+from apps.agent.events import Event, Finished, Noticed, StateSaved
 from apps.agent.messages import Message
 from apps.errors import ContextTooLong
 from apps.runs.requests import RunRequest
@@ -27,7 +27,7 @@ def conversation(turns):
 
 
 async def answer(model, window, turns=10, progress=None, *, context=None, **wishes):
-    events = []
+    events: list[Event] = []
     workspace = FakeWorkspace(CALLER)
     workspace.models = {"gpt": model}
     workspace.infos = {"gpt": DeploymentInfo("gpt", "gpt", context_window=window)}

@@ -1,6 +1,7 @@
 """A request that is too long is told by each service in its own way, and read as one thing."""
 
 import json
+from typing import Any, cast
 
 import pytest
 
@@ -18,37 +19,39 @@ TOO_LONG = [
 
 
 class Refusal:
-    status = 400
+    def __init__(self, status: int = 400) -> None:
+        self.status = status
 
-    def header_texts(self):
+    def header_texts(self) -> dict[str, str]:
         return {}
+
+
+def refusal(status: int = 400) -> Any:
+    return cast(Any, Refusal(status))
 
 
 @pytest.mark.parametrize("message", TOO_LONG)
 def test_words_for_a_conversation_that_is_too_long_are_understood(message):
     body = json.dumps({"error": {"type": "invalid_request_error", "message": message}}).encode()
 
-    for failure in (failure_of_refusal(Refusal(), body), failure_in_stream(body)):
+    for failure in (failure_of_refusal(refusal(), body), failure_in_stream(body)):
         assert (failure.code, failure.is_too_long) == ("context_length_exceeded", True)
 
 
 def test_the_code_says_so_by_itself():
     body = b'{"error": {"code": "context_length_exceeded", "message": "No."}}'
 
-    assert failure_of_refusal(Refusal(), body).is_too_long
+    assert failure_of_refusal(refusal(), body).is_too_long
 
 
 def test_too_large_a_body_is_too_long_as_well():
-    refusal = Refusal()
-    refusal.status = 413
-
-    assert failure_of_refusal(refusal, b"").is_too_long
+    assert failure_of_refusal(refusal(413), b"").is_too_long
 
 
 @pytest.mark.parametrize("message", ["temperature is too high", "too many requests", "", None])
 def test_other_refusals_are_not(message):
     body = json.dumps({"error": {"code": "invalid_value", "message": message}}).encode()
 
-    failure = failure_of_refusal(Refusal(), body)
+    failure = failure_of_refusal(refusal(), body)
 
     assert (failure.code, failure.is_too_long) == ("invalid_value", False)

@@ -65,11 +65,11 @@ export class ChatGauge extends LitElement {
 
   /** @param {ContextUse} use */
   #heading({ ratio, total, state }) {
-    if (ratio === null) return html`Context: ${tokens(total)} tokens`;
+    if (ratio === null) return html`<span>Context: ${tokens(total)} tokens</span>`;
     const words = STATES[state] && `, ${STATES[state]}`;
     return html`<meter min="0" max="1" .value=${ratio} aria-hidden="true"></meter>
       ${state === "ok" ? nothing : icon("triangle-alert")}
-      Context: ${Math.round(ratio * 100)}\u00a0%${words}`;
+      <span>Context: ${Math.round(ratio * 100)}\u00a0%${words}</span>`;
   }
 }
 customElements.define("chat-gauge", ChatGauge);
