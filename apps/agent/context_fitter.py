@@ -5,7 +5,6 @@ What is stored and shown stays whole: a cut is a matter of what is sent.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -29,25 +28,12 @@ from apps.agent.estimate import ContextUse, Estimator, correction_of, text_token
 from apps.agent.events import Emit, ModelUsage, Noticed
 from apps.agent.ledger import NO_LEDGER, Ledger, Step
 from apps.agent.messages import Message
-from apps.agent.meter import NO_METER, Meter
-from apps.agent.model import Model, ModelRequest
-from apps.agent.replies import ask
-from apps.agent.stages import silent
-from apps.agent.summaries import (
-    Summaries,
-    Summary,
-    allowance_for,
-    most_tokens,
-    question_for,
-    shortened,
-)
+from apps.agent.summaries import Summaries, Summary, SummaryWriter, most_tokens
 from apps.agent.tools import ToolSpec
 from apps.errors import ContextTooLong, ModelFailed
 
 if TYPE_CHECKING:
     from apps.agent.progress import Progress, Turn
-
-logger = logging.getLogger(__name__)
 
 FITTED = "fitted"
 """The key of the step with what the newest request of a run leaves out."""
@@ -90,22 +76,19 @@ class RecordedFit:
 
 @dataclass(slots=True)
 class ContextFitter:
-    """For one run. `correction` is how much the service counts for each estimated token.
+    """For one run of the deployment `name`.
 
-    Without `summaries` a summary is for this run alone. A model that `may_act` is an application:
-    asked for a summary, it might do more than that.
+    Without a `writer` there are no summaries; without `summaries` they are for this run alone.
+    `correction` is how much the service counts for each estimated token.
     """
 
-    model: Model
     name: str
     window: Window = field(default_factory=Window)
     durations: Durations = FOR_EVER
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    writer: SummaryWriter | None = None
     summaries: Summaries | None = None
     correction: float = 1.0
     ledger: Ledger = NO_LEDGER
-    meter: Meter = NO_METER
-    may_act: bool = False
     estimator: Estimator = field(default_factory=Estimator)
     cut: Cut = NO_CUT
     ceiling: float | None = None
@@ -194,7 +177,7 @@ class ContextFitter:
     @property
     def writes(self) -> bool:
         """Whether turns that are left out are summarised."""
-        return self.window.strategy == "summarise" and not self.may_act
+        return self.window.strategy == "summarise" and self.writer is not None
 
     def plan(self, parts: Parts, tools: int, budget: Budget) -> Cut:
         fixed = tools + self.estimator.total(parts.fixed)
@@ -217,30 +200,17 @@ class ContextFitter:
 
         Without one if the model fails to write it.
         """
-        if not self.writes or cut.left_out <= self.cut.left_out:
+        if self.writer is None or not self.writes or cut.left_out <= self.cut.left_out:
             return cut, ()
         window = (self.budget or Budget(0, 0, 0)).limit
         messages = [m for turn in parts.turns[self.cut.left_out : cut.left_out] for m in turn]
-        most = most_tokens(window)
-        asked = ModelRequest(
-            question_for(self.cut.summary, messages, most, window),
-            parameters=self.parameters,
-            meter=self.meter,
-        )
-        try:
-            reply = await ask(
-                self.model, asked, silent, name=self.name, allowance=allowance_for(most)
-            )
-        except ModelFailed as error:
-            logger.warning("A conversation is cut without a summary: %s", error)
-            return cut, ()
-        text = shortened(reply.message.text.strip(), most * 4)
+        text, usage = await self.writer.write(self.cut.summary, messages, window)
         if not text:
-            return cut, reply.usage
+            return cut, usage
         self.has_written = True
         if self.summaries is not None:
             await self.summaries.keep(Summary(text, cut.left_out))
-        return replace(cut, summary=text), reply.usage
+        return replace(cut, summary=text), usage
 
     def keep(self, cut: Cut) -> None:
         self.cut = cut

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from apps.agent.allowance import Allowance
 from apps.agent.estimate import CHARACTERS_PER_TOKEN
+from apps.agent.events import ModelUsage
 from apps.agent.messages import Message
+from apps.agent.meter import NO_METER, Meter
+from apps.agent.model import Model, ModelRequest
+from apps.agent.replies import ask
+from apps.agent.stages import silent
+from apps.errors import ModelFailed
+
+logger = logging.getLogger(__name__)
 
 TASK = """\
 You write the record of a conversation that has become too long to be read again. Its beginning \
@@ -43,6 +52,36 @@ class Summaries(Protocol):
         ...
 
     async def keep(self, summary: Summary) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryWriter:
+    """Asks a model, with `parameters`; the `meter` hears of the call."""
+
+    model: Model
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    meter: Meter = NO_METER
+
+    async def write(
+        self, earlier: str, messages: Sequence[Message], window: float
+    ) -> tuple[str, tuple[ModelUsage, ...]]:
+        """The summary and its cost, "" if the model writes none. `earlier` and `window` as in
+        `question_for`.
+        """
+        most = most_tokens(window)
+        asked = ModelRequest(
+            question_for(earlier, messages, most, window),
+            parameters=self.parameters,
+            meter=self.meter,
+        )
+        allowance = allowance_for(most)
+        try:
+            reply = await ask(self.model, asked, silent, name=self.name, allowance=allowance)
+        except ModelFailed as error:
+            logger.warning("A conversation is cut without a summary: %s", error)
+            return "", ()
+        return shortened(reply.message.text.strip(), most * CHARACTERS_PER_TOKEN), reply.usage
 
 
 def most_tokens(window: float) -> int:

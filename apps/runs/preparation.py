@@ -18,6 +18,7 @@ from apps.agent.messages import Message, own_thoughts, without_thoughts
 from apps.agent.model import Model
 from apps.agent.replies import ONCE, RetryPolicy
 from apps.agent.step_results import RecordedOpening, read_opening, write
+from apps.agent.summaries import SummaryWriter
 from apps.capabilities.registry import Opening
 from apps.catalog.resolve import CONFIGURATION, ResolvedApplication
 from apps.errors import InitializationIssue, QuickAppError
@@ -153,7 +154,7 @@ class Preparation:
             static_tools=static_tools(self.info),
             view=(partial(own_thoughts, self.deployment_id), *contribution.view),
             results=contribution.results,
-            recoveries=(fitter.recover, *contribution.recoveries, without_thoughts),
+            recoveries=(*contribution.recoveries, fitter.recover, without_thoughts),
             max_iterations=limit_of(orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS),
             show_stages=orchestrator.propagate_stages,
             # Asked twice, an application would run its tools twice.
@@ -183,17 +184,16 @@ class Preparation:
         asked, duration = request.max_prompt_tokens, settings.TOOL_RESULT_DURATION
         # A client that sets a limit is told which of its messages were discarded.
         strategy = "trim" if asked is not None and wanted.strategy != "refuse" else wanted.strategy
+        writer = SummaryWriter(model, self.deployment_id, self.info.defaults, self.opening.meter)
         return ContextFitter(
-            model,
             self.deployment_id,
             Window(self.info.context_window, strategy, wanted.at, asked),
             Durations(wanted.durations, duration if duration >= 0 else None),
-            parameters=self.info.defaults,
+            # Asked for a summary, an application might do more than that.
+            writer=None if self.info.is_application else writer,
             summaries=request.summaries,
             correction=request.correction,
             ledger=ledger,
-            meter=self.opening.meter,
-            may_act=self.info.is_application,
         )
 
 

@@ -9,7 +9,7 @@ from apps.agent.events import Event, ModelUsage, Noticed
 from apps.agent.loop import AgentLoop
 from apps.agent.messages import Message, ToolCall
 from apps.agent.progress import Progress
-from apps.agent.summaries import Summary
+from apps.agent.summaries import Summary, SummaryWriter
 from apps.errors import ContextTooLong, ModelFailed
 from tests.fakes import Crash, MemoryLedger, ScriptedModel, calling, saying, tool
 
@@ -52,7 +52,8 @@ class KeptSummaries:
 async def run(model, messages, window, *, tools=None, ledger=None, events=None, **wishes):
     """The run's progress, after it has ended."""
     ledgers = {} if ledger is None else {"ledger": ledger}
-    fitter = ContextFitter(model, "gpt", window, **ledgers, **wishes)
+    writer = SummaryWriter(model, "gpt")
+    fitter = ContextFitter("gpt", window, **{"writer": writer, **ledgers, **wishes})
     progress = Progress(fitter=fitter)
     loop = AgentLoop(
         model, "gpt", tools or {}, fitter=fitter, recoveries=(fitter.recover,), **ledgers
@@ -176,7 +177,7 @@ async def test_a_model_that_writes_no_summary_leaves_the_turns_out():
 async def test_an_application_is_asked_for_no_summary():
     model = ScriptedModel(saying("Fine."))
 
-    await run(model, long_conversation(10), Window(1000), may_act=True)
+    await run(model, long_conversation(10), Window(1000), writer=None)
 
     assert texts(model.asked[0])[1].startswith(LEFT_OUT)
 
