@@ -8,8 +8,8 @@ it: the beginning of the requests stays the same, which services cache.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -21,6 +21,10 @@ GOAL = 0.75
 """The share of the threshold that a cut leaves: at a threshold of 0.8, 0.6 of the window."""
 RESULT_NOTE = (
     "[This result was left out to make room for what follows. Call the tool again if it is needed.]"
+)
+FILE_NOTE = (
+    "[This result was left out to make room for what follows. It is in the file {path}; read there "
+    "what is needed.]"
 )
 LEFT_OUT = "[The conversation began earlier. What was said before this is left out here.]"
 SUMMARY = """\
@@ -34,13 +38,13 @@ _tag = re.compile(r"<(/?)earlier_conversation", re.IGNORECASE)
 @dataclass(frozen=True, slots=True)
 class Cut:
     """`left_out` counts the oldest turns that are not sent, `emptied` those whose results are
-    replaced by a note, the former included. `calls` are the ids of calls of the newest turn whose
-    results are. `summary` stands for the turns that are left out, "" for none.
+    replaced by a note, the former included. `calls` has the notes in place of results of the newest
+    turn, by the ids of their calls. `summary` stands for the turns that are left out, "" for none.
     """
 
     left_out: int = 0
     emptied: int = 0
-    calls: frozenset[str] = frozenset()
+    calls: Mapping[str, str] = field(default_factory=dict)
     summary: str = ""
 
 
@@ -95,11 +99,11 @@ def is_long_result(message: Message) -> bool:
     )
 
 
-def note_for(message: Message) -> Message:
+def note_for(message: Message, note: str = RESULT_NOTE) -> Message:
     """The result as a note; any other message as it is."""
     if not is_long_result(message):
         return message
-    return replace(message, content=RESULT_NOTE, attachments=())
+    return replace(message, content=note, attachments=())
 
 
 def sizes_of(parts: Parts, estimator: Estimator) -> list[TurnSize]:
@@ -142,7 +146,7 @@ def planned(
 
 def emptied_calls(
     turn: Sequence[Message], total: float, budget: Budget, estimator: Estimator
-) -> frozenset[str]:
+) -> list[str]:
     """The calls of the newest turn whose results go, if a request of `total` tokens is too long.
 
     The results that the model has not read yet go only where they would not fit at all.
@@ -157,7 +161,7 @@ def emptied_calls(
             break
         total -= estimator.tokens(message) - note
         gone.append(message.tool_call_id or "")
-    return frozenset(gone)
+    return gone
 
 
 def applied(parts: Parts, cut: Cut) -> list[Message]:
@@ -167,7 +171,7 @@ def applied(parts: Parts, cut: Cut) -> list[Message]:
         if number < cut.emptied:
             turn = tuple(map(note_for, turn))
         elif cut.calls and number == len(parts.turns) - 1:
-            turn = without_results(turn, cut.calls)
+            turn = with_notes(turn, cut.calls)
         if number == cut.left_out > 0:
             beginning = with_beginning(turn[0], cut.summary)
             turn = (beginning, *standing(parts.turns[:number]), *turn[1:])
@@ -175,8 +179,10 @@ def applied(parts: Parts, cut: Cut) -> list[Message]:
     return found
 
 
-def without_results(turn: Sequence[Message], calls: Set[str]) -> tuple[Message, ...]:
-    return tuple(note_for(m) if m.tool_call_id in calls else m for m in turn)
+def with_notes(turn: Sequence[Message], notes: Mapping[str, str]) -> tuple[Message, ...]:
+    return tuple(
+        m if (note := notes.get(m.tool_call_id or "")) is None else note_for(m, note) for m in turn
+    )
 
 
 def with_beginning(question: Message, summary: str) -> Message:

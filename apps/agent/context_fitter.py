@@ -5,15 +5,17 @@ What is stored and shown stays whole: a cut is a matter of what is sent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from apps.agent.context_cut import (
+    FILE_NOTE,
     GOAL,
     NO_CUT,
+    RESULT_NOTE,
     Budget,
     Cut,
     Parts,
@@ -23,6 +25,7 @@ from apps.agent.context_cut import (
     planned,
     sizes_of,
 )
+from apps.agent.context_window import Window
 from apps.agent.durations import FOR_EVER, Durations, sent_within
 from apps.agent.estimate import ContextUse, Estimator, correction_of, text_tokens, use_of
 from apps.agent.events import Emit, ModelUsage, Noticed
@@ -38,32 +41,8 @@ if TYPE_CHECKING:
 FITTED = "fitted"
 """The key of the step with what the newest request of a run leaves out."""
 
-Strategy = Literal["summarise", "trim", "refuse"]
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """How much a model reads, in tokens: `size` None if that is unknown. From the share `at` on, a
-    conversation is cut by the `strategy`. `asked` is the most that the client wants a request to
-    have, None for no wish.
-    """
-
-    size: int | None = None
-    strategy: Strategy = "summarise"
-    at: float = 0.8
-    asked: int | None = None
-
-    @property
-    def limit(self) -> int | None:
-        """What a request may have at all."""
-        known = [size for size in (self.size, self.asked) if size is not None]
-        return min(known, default=None)
-
-    @property
-    def most(self) -> float:
-        """What a request may have before anything is cut."""
-        known = [] if self.size is None else [self.size * self.at]
-        return min((*known, *([] if self.asked is None else [float(self.asked)])))
+KeepResult = Callable[[str, str], Awaitable[str]]
+"""Keeps the text of a tool, of which it takes the name, as a file; its path, "" for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +58,7 @@ class ContextFitter:
     """For one run of the deployment `name`.
 
     Without a `writer` there are no summaries; without `summaries` they are for this run alone.
+    `keep_result` puts results of this run into files, where the model can read them.
     `correction` is how much the service counts for each estimated token.
     """
 
@@ -86,6 +66,7 @@ class ContextFitter:
     window: Window = field(default_factory=Window)
     durations: Durations = FOR_EVER
     writer: SummaryWriter | None = None
+    keep_result: KeepResult | None = None
     summaries: Summaries | None = None
     correction: float = 1.0
     ledger: Ledger = NO_LEDGER
@@ -160,7 +141,8 @@ class ContextFitter:
         if tools + self.estimator.total(sent) > budget.most:
             cut = self.plan(parts, tools, budget)
             cut, usage = await self.with_summary(parts, cut)
-            self.keep(self.with_emptied_calls(parts, cut, tools, budget))
+            cut = self.with_emptied_calls(parts, cut, tools, budget)
+            self.keep(await self.with_files(parts, cut))
             sent = applied(parts, self.cut)
             self.check(tools + self.estimator.total(sent))
         return sent, usage
@@ -188,12 +170,25 @@ class ContextFitter:
         return planned(sizes, fixed, budget, self.cut, may_leave_out=may_leave_out)
 
     def with_emptied_calls(self, parts: Parts, cut: Cut, tools: int, budget: Budget) -> Cut:
-        total = tools + self.estimator.total(applied(parts, cut))
-        if total <= budget.most or not parts.turns:
+        if tools + self.estimator.total(applied(parts, cut)) <= budget.most:
             return cut
-        before = replace(cut, calls=frozenset())
-        total = tools + self.estimator.total(applied(parts, before))
-        return replace(cut, calls=emptied_calls(parts.turns[-1], total, budget, self.estimator))
+        total = tools + self.estimator.total(applied(parts, replace(cut, calls={})))
+        gone = emptied_calls(parts.turns[-1], total, budget, self.estimator)
+        return replace(cut, calls={id: cut.calls.get(id, RESULT_NOTE) for id in gone})
+
+    async def with_files(self, parts: Parts, cut: Cut) -> Cut:
+        """The cut, whose notes name files that now have the results."""
+        new = cut.calls.keys() - self.cut.calls.keys()
+        if self.keep_result is None or not new:
+            return cut
+        turn = parts.turns[-1]
+        names = {call.id: call.name for message in turn for call in message.tool_calls}
+        notes = dict(cut.calls)
+        for message in turn:
+            if (call_id := message.tool_call_id) in new and call_id is not None:
+                path = await self.keep_result(names[call_id], message.text)
+                notes[call_id] = FILE_NOTE.format(path=path) if path else RESULT_NOTE
+        return replace(cut, calls=notes)
 
     async def with_summary(self, parts: Parts, cut: Cut) -> tuple[Cut, tuple[ModelUsage, ...]]:
         """The cut with a summary of what it leaves out, and what that has cost.

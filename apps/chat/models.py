@@ -119,8 +119,9 @@ class Message(models.Model):
         Conversation, on_delete=models.CASCADE, related_name="messages"
     )
     run = models.ForeignKey("runs.Run", on_delete=models.SET_NULL, null=True)
+    # Messages go with their conversation, all at once: nothing has to be read to delete them.
     parent = models.ForeignKey(
-        "self", on_delete=models.CASCADE, null=True, blank=True, related_name="followers"
+        "self", on_delete=models.DO_NOTHING, null=True, blank=True, related_name="followers"
     )
     role = models.CharField(max_length=10, choices=Role)
     text = models.TextField(blank=True)

@@ -9,7 +9,8 @@ from typing import Any
 
 from django.conf import settings
 
-from apps.agent.context_fitter import ContextFitter, Window
+from apps.agent.context_fitter import ContextFitter
+from apps.agent.context_window import Window
 from apps.agent.dead_ends import NO_DEAD_ENDS, DeadEnds
 from apps.agent.durations import Durations
 from apps.agent.ledger import Ledger, Step
@@ -20,6 +21,7 @@ from apps.agent.replies import ONCE, RetryPolicy
 from apps.agent.step_results import RecordedOpening, read_opening, write
 from apps.agent.summaries import SummaryWriter
 from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.limits import KEEP_RESULT
 from apps.catalog.resolve import CONFIGURATION, ResolvedApplication
 from apps.errors import InitializationIssue, QuickAppError
 from apps.runs.capabilities import OpenCapabilities, show_issues
@@ -191,6 +193,7 @@ class Preparation:
             Durations(wanted.durations, duration if duration >= 0 else None),
             # Asked for a summary, an application might do more than that.
             writer=None if self.info.is_application else writer,
+            keep_result=self.opening.known.get(KEEP_RESULT),
             summaries=request.summaries,
             correction=request.correction,
             ledger=ledger,

@@ -141,9 +141,9 @@ def test_what_the_platform_told_the_model_once_is_never_left_out():
 @pytest.mark.parametrize(
     ("total", "gone"),
     [
-        (410, {"1-0", "1-1"}),  # the newest result is unread, and fits
-        (330, {"1-0"}),
-        (700, {"1-0", "1-1", "1-2"}),
+        (410, ["1-0", "1-1"]),  # the newest result is unread, and fits
+        (330, ["1-0"]),
+        (700, ["1-0", "1-1", "1-2"]),
     ],
 )
 def test_in_a_long_chain_of_calls_the_results_that_were_read_go_first(total, gone):

@@ -3,7 +3,8 @@
 import pytest
 
 from apps.agent.context_cut import LEFT_OUT, RESULT_NOTE
-from apps.agent.context_fitter import ContextFitter, Window
+from apps.agent.context_fitter import ContextFitter
+from apps.agent.context_window import Window
 from apps.agent.durations import Durations
 from apps.agent.events import Event, ModelUsage, Noticed
 from apps.agent.loop import AgentLoop
@@ -326,3 +327,24 @@ async def test_results_whose_time_is_over_are_not_sent_and_stay_in_the_conversat
 
     assert model.asked[0].messages == [before[0], before[3], before[4]]
     assert progress.conversation[:5] == tuple(before)
+
+
+async def test_results_that_go_are_kept_as_files_once_where_there_are_any():
+    scripts = [calling((str(n), "read", {})) for n in range(12)]
+    model, kept = ScriptedModel(*scripts, saying("Fine.")), []
+
+    async def keep(name, text):
+        kept.append((name, text))
+        return f"tool_results/{len(kept)}.txt"
+
+    await run(
+        model,
+        [SYSTEM, Message("user", "Read.")],
+        Window(1000),
+        tools={"read": tool("read", lambda arguments: PAGE)},
+        keep_result=keep,
+    )
+
+    results = [m.text for m in model.asked[-1].messages if m.role == "tool"]
+    assert "tool_results/1.txt" in results[0]
+    assert kept == [("read", PAGE)] * sum("tool_results/" in text for text in results)
