@@ -72,6 +72,8 @@ class ContextFitter:
     ledger: Ledger = NO_LEDGER
     estimator: Estimator = field(default_factory=Estimator)
     cut: Cut = NO_CUT
+    known: Cut = NO_CUT
+    """The cut that the person knows of: a summary stands in the conversation."""
     ceiling: float | None = None
     """Estimated tokens that were too many for the service."""
     use: ContextUse = field(default_factory=ContextUse)
@@ -88,7 +90,8 @@ class ContextFitter:
         step = self.ledger.step(FITTED)
         if step is not None:
             recorded = msgspec.convert(step.result, RecordedFit)
-            self.cut, self.ceiling, self.has_looked = recorded.cut, recorded.ceiling, True
+            self.cut = self.known = recorded.cut
+            self.ceiling, self.has_looked = recorded.ceiling, True
 
     async def fit(
         self, turn: Turn, specs: Iterable[ToolSpec], static: Sequence[Mapping[str, Any]]
@@ -100,7 +103,7 @@ class ContextFitter:
         messages = sent_within(turn.conversation, self.durations)
         fitted, usage = await self.fitted(messages, tools)
         progress.usage += usage
-        if self.cut != NO_CUT and fitted is not messages:
+        if self.cut != self.known and not self.has_told:
             self.tell(turn.emit)
         self.use = use_of(fitted, self.estimator, tools)
         self.seen, self.spent = len(turn.conversation), len(progress.usage)
@@ -154,7 +157,7 @@ class ContextFitter:
         self.has_looked = True
         found = None if self.summaries is None or not self.writes else await self.summaries.find()
         if found is not None and 0 < found.turns < len(parts.turns):
-            self.cut = Cut(found.turns, found.turns, summary=found.text)
+            self.cut = self.known = Cut(found.turns, found.turns, summary=found.text)
 
     @property
     def writes(self) -> bool:
@@ -224,13 +227,10 @@ class ContextFitter:
             raise ContextTooLong(round(total * self.correction), int(most), is_asked=is_asked)
 
     def tell(self, emit: Emit) -> None:
-        """Tell the person once; a summary that was there before stands in the conversation."""
-        if self.has_told or (self.cut.summary and not self.has_written):
-            return
         self.has_told = True
         if self.has_written:
             text = "The beginning of this conversation was summarised for the model."
-        elif self.cut.left_out:
+        elif self.cut.left_out > self.known.left_out:
             text = "The beginning of this conversation was left out: it is too long for the model."
         else:
             text = "Older results of tools were left out: they are too long for the model."

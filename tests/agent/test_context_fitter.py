@@ -175,6 +175,19 @@ async def test_a_model_that_writes_no_summary_leaves_the_turns_out():
     assert texts(model.asked[1])[1].startswith(LEFT_OUT)
 
 
+async def test_turns_that_no_summary_stands_for_are_told_as_left_out():
+    model = ScriptedModel([ModelFailed("No.", status=500)], saying("Fine."))
+    events: list[Event] = []
+    kept = KeptSummaries(Summary("Old.", 6))
+
+    await run(model, long_conversation(16), Window(1000), summaries=kept, events=events)
+
+    assert "Old." in texts(model.asked[1])[1]
+    assert notices(events) == [
+        "The beginning of this conversation was left out: it is too long for the model."
+    ]
+
+
 async def test_an_application_is_asked_for_no_summary():
     model = ScriptedModel(saying("Fine."))
 

@@ -156,6 +156,17 @@ async def test_of_two_summaries_of_the_same_turns_one_is_kept():
         assert await summaries(conversation) == [("First.", "answer 1")]
 
 
+async def test_a_conversation_is_deleted_with_its_summaries():
+    async with scene() as on:
+        tab = await on.visitor.tab(on.hub)
+        conversation = await converse(on, tab, 3)
+        await ConversationSummaries(UUID(conversation)).keep(Summary("They talked.", 2))
+
+        await Conversation.objects.filter(pk=conversation).adelete()
+
+        assert await Message.objects.filter(conversation=UUID(conversation)).acount() == 0
+
+
 async def test_a_process_that_ends_in_the_middle_leaves_its_summary_to_the_next():
     async with scene() as on:
         tab = await on.visitor.tab(on.hub)
