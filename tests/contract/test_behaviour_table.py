@@ -18,6 +18,7 @@ from tests.contract import (
     agents,
     attachments,
     content,
+    context_window,
     delivery,
     deployments,
     durable,
@@ -29,7 +30,6 @@ from tests.contract import (
     loop,
     manifest_tools,
     mcp,
-    money,
     page_tools,
     providers,
     rest,
@@ -46,7 +46,7 @@ CHAPTERS = (
     *(delivery, loop, tools, deployments, rest, mcp, stages, attachments, failures),
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
     *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers, usage),
-    money,
+    context_window,
 )
 TABLE: Table = {section: rules for chapter in CHAPTERS for section, rules in chapter.TABLE.items()}
 SECTIONS = (
