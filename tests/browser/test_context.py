@@ -66,7 +66,6 @@ def test_a_long_conversation_is_warned_of_then_summarised_and_stays_whole(page: 
     block.locator("summary").click()
 
     expect(block.get_by_text("in place of everything above")).to_be_visible()
-    page.screenshot(path="/tmp/C-block.png")
     expect(page.locator(".question")).to_have_count(7)
     assert barriers(page) == []
     page.reload()
