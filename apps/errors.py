@@ -2,6 +2,7 @@
 
 * QuickAppError               ends the request; its text is fit for the person who asked
   - BadRequest                the request could not be read
+    + ContextTooLong            what has to be sent is more than the model reads
   - NotAuthenticated          no valid credentials
   - ApplicationNotFound       no application of that name that the caller may use
   - EmbedderNotFound          no embeddings deployment of that name that the caller may use
@@ -52,6 +53,10 @@ FetchReason = Literal[
 """Why a file was not fetched; the last four name whose setting forbids it."""
 
 
+TOO_LONG_CODES = frozenset({"context_length_exceeded", "truncate_prompt_error"})
+"""Codes of a model's service that does not read so much."""
+
+
 class QuickAppError(Exception):
     """Ends a request. `code` names the kind for programs, `str(error)` is for the person.
 
@@ -73,6 +78,22 @@ class BadRequest(QuickAppError):
     def __init__(self, message: str, display: str = "") -> None:
         super().__init__(display or message)
         self.message = message
+
+
+class ContextTooLong(BadRequest):
+    """Numbers are tokens; `is_asked` if the client set the limit."""
+
+    code = "context_length_exceeded"
+
+    def __init__(self, total: int, most: int, *, is_asked: bool = False) -> None:
+        limit = "'max_prompt_tokens' allows" if is_asked else "the model of this application reads"
+        super().__init__(
+            "The conversation is too long",
+            f"This conversation is too long: it takes about {total:,} tokens, and {limit} {most:,}. "
+            "Ask with less text, or begin a new conversation.",
+        )
+        if is_asked:
+            self.code = "truncate_prompt_error"
 
 
 class NotAuthenticated(QuickAppError):
@@ -199,6 +220,11 @@ class ModelFailed(QuickAppError):
         self.display = display
         self.is_transient = is_transient
         self.retry_after = retry_after
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether a shorter conversation may be answered."""
+        return self.code in TOO_LONG_CODES or self.status == 413
 
 
 class ServiceFailed(QuickAppError):

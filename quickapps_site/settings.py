@@ -528,6 +528,8 @@ BREAKER_OPEN_SECONDS = env.seconds("BREAKER_OPEN_SECONDS", 30.0, most=3600)
 """What most limits of services need to have room again."""
 TOOL_RESULT_CHARACTERS = env.integer("TOOL_RESULT_CHARACTERS", 400_000, least=1000)
 """About 100,000 tokens, most models' whole window: more cannot be of use."""
+TOOL_RESULT_DURATION = env.integer("TOOL_RESULT_DURATION", -1, least=-1)
+"""Turns in which models read a result, -1 for ever; for tools of which applications say nothing."""
 APPROVAL_MODE = env.choice("APPROVAL_MODE", "auto", ("auto", "confirm"))
 """Whether calls of tools wait for a person, in applications that do not say."""
 APPROVAL_DENY = env.patterns("APPROVAL_DENY")

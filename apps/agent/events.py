@@ -194,10 +194,15 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The last event of a run that was not cut short by an error."""
+    """The last event of a run that was not cut short by an error.
+
+    `discarded` are the places of messages that the model was not sent, where the client set a limit
+    for what it is sent; else None.
+    """
 
     reason: str = "stop"
     usage: Usage = field(default_factory=Usage)
+    discarded: tuple[int, ...] | None = None
 
 
 Event = (

@@ -5,6 +5,7 @@ pair that comes back with the history is recognized.
 """
 
 import hashlib
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -142,3 +143,19 @@ def arguments_text(arguments: Mapping[str, Any]) -> str:
 
 def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
+
+
+def is_injected(call: ToolCall) -> bool:
+    """Whether the platform put the call in."""
+    return call.id.startswith("synth_")
+
+
+_of_one_request = re.compile(r"synth_[0-9a-f]{24}")
+
+
+def is_standing(message: Message) -> bool:
+    """Whether the message is of a pair that holds for the whole conversation: not one of `always`."""
+    call_id = message.tool_call_id
+    if call_id is None:
+        call_id = message.tool_calls[0].id if message.tool_calls else ""
+    return call_id.startswith("synth_") and not _of_one_request.fullmatch(call_id)

@@ -13,6 +13,7 @@ from typing import Any
 
 from apps.agent.assembly import Assembly, Reply
 from apps.agent.calls import ToolOutcome, refusal, result_message, static_names
+from apps.agent.context_fitter import ContextFitter
 from apps.agent.dead_ends import NO_DEAD_ENDS, DeadEnds, keep_uncalled
 from apps.agent.early_stages import EarlyStages
 from apps.agent.events import AnnotationAdded, Emit, ToolCallsRequested
@@ -63,7 +64,8 @@ class AgentLoop:
     calls all failed the run ends, 0 for never. Calls beside a text of the `dead_ends` are not made,
     and end it as well. What the `ledger` has is not done again; `is_resumed` if another process has
     begun the run. An application that plays the model shares the `taint`. What the `private` tools
-    say is not logged. The model is asked with `marks_cache` and `chosen`.
+    say is not logged. The model is asked with `marks_cache` and `chosen`. The `fitter` leaves out
+    what is too much for the model; None: all is sent.
     """
 
     model: Model
@@ -92,6 +94,7 @@ class AgentLoop:
     private: Set[str] = frozenset()
     marks_cache: bool = False
     chosen: Set[str] = frozenset()
+    fitter: ContextFitter | None = None
 
     async def run(self, messages: Sequence[Message], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, adding every new message to `progress`; return the finish reason.
@@ -173,19 +176,23 @@ class AgentLoop:
         return reply
 
     async def request(self, turn: Turn) -> ModelRequest:
-        messages = turn.conversation
-        for step in self.view:
-            messages = await step(messages)
-        log_messages(messages, self.private)
         is_first = turn.progress.iterations == 1
         first = self.first_parameters if is_first or self.requires_external else {}
         is_open = is_first or not self.requires_external
         own = [tool.spec for tool in self.tools.values()] if is_open else []
+        specs = [*own, *self.external.values()]
+        static = self.static_tools if is_open else ()
+        messages = turn.conversation
+        if self.fitter is not None:
+            messages = await self.fitter.fit(turn, specs, static)
+        for step in self.view:
+            messages = await step(messages)
+        log_messages(messages, self.private)
         return ModelRequest(
             messages,
-            [*own, *self.external.values()],
+            specs,
             {**self.parameters, **first},
-            self.static_tools if is_open else (),
+            static,
             model_ledger(self.ledger, turn.progress),
             self.taint,
             self.marks_cache,

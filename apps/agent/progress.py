@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from apps.agent.allowance import Allowance
+from apps.agent.context_fitter import ContextFitter
 from apps.agent.early_stages import EarlyStages
 from apps.agent.events import Emit, ModelUsage
 from apps.agent.messages import Message
@@ -46,6 +47,8 @@ class Progress:
     """The calls that the next request goes on with, the one that asks somebody first; in a run that
     nobody keeps."""
     meter: Meter = NO_METER
+    fitter: ContextFitter | None = None
+    """What is left out of the requests; None until the model is known."""
 
     @property
     def conversation(self) -> tuple[Message, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from apps.agent.early_stages import EarlyStage
+from apps.agent.estimate import text_tokens
 from apps.agent.events import Emit, ModelUsage
 from apps.agent.ledger import NO_LEDGER, Interaction, InteractionKind, Ledger
 from apps.agent.messages import Attachment, Message, ToolCall
@@ -40,6 +41,11 @@ class ToolSpec:
         if self.strict is not None:
             function["strict"] = self.strict
         return msgspec.Raw(msgspec.json.encode({"type": "function", "function": function}))
+
+    @cached_property
+    def tokens(self) -> int:
+        """The estimate of what it takes of a request."""
+        return text_tokens(bytes(self.written).decode())
 
 
 @dataclass(frozen=True, slots=True)

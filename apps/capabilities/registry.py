@@ -116,6 +116,10 @@ class Known:
     def __setitem__(self, key: Key[T], value: T) -> None:
         self.values[key] = value
 
+    def get(self, key: Key[T]) -> T | None:
+        found: T | None = self.values.get(key)
+        return found
+
     def get_or_make(self, key: Key[T], make: Callable[[], T]) -> T:
         if key not in self:
             self[key] = make()

@@ -17,12 +17,14 @@ from apps.catalog import access
 from apps.catalog.resolve import ResolvedApplication
 from apps.chat import queue
 from apps.chat.access import person_stream
+from apps.chat.context_use import newest_correction, update_context
 from apps.chat.earlier import earlier_conversations
 from apps.chat.endings import conclude, stop_waiting
 from apps.chat.folders import folder_of
 from apps.chat.frames import Ask
 from apps.chat.models import QueuedMessage
 from apps.chat.questions import Begun, begin
+from apps.chat.summaries import ConversationSummaries, write_ahead
 from apps.chat.transcript import Transcript
 from apps.errors import QuickAppError, Refused
 from apps.insights.meter import RunMeter
@@ -181,7 +183,12 @@ def start(
     recorder = AnswerRecorder(supervisor.record, past.transcript)
     caller = replace(caller, is_remembered=begun.conversation.has_memory)
     searching = earlier_conversations(caller, application, begun.run.stream)
-    request = RunRequest(begun.messages, search_conversations=searching)
+    request = RunRequest(
+        tuple(message.spoken() for message in begun.messages),
+        search_conversations=searching,
+        summaries=ConversationSummaries(row.stream),
+        correction=newest_correction(begun.messages),
+    )
 
     workspace = open_workspace(caller)
 
@@ -198,6 +205,9 @@ def start(
 
     async def follow_up() -> None:
         await asyncio.wait([kept])
+        has_ended = past.transcript.finish_reason and not hub.is_closing
+        if has_ended and await write_ahead(row.stream, progress):
+            await database_sync_to_async(update_context)(row, progress)
         try:
             await ask_next(hub, open_workspace, begun.run.stream)
         except Exception:

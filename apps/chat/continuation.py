@@ -86,9 +86,8 @@ def take_up(run: Run) -> Taken:
         transcript.take(event)
     log = RunLog(run.stream, run.pk, before + 1, events)
     question = Message.objects.get(run=run, role=Message.Role.USER)
-    messages = conversation.messages.filter(pk__lte=question.pk)
-    spoken = tuple(message.spoken() for message in messages)
-    begun = Begun(conversation, run, spoken, log, read_consents(run))
+    messages = conversation.messages.said().filter(pk__lte=question.pk)
+    begun = Begun(conversation, run, tuple(messages), log, read_consents(run))
     return Taken(begun, application, caller, past)
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from apps.agent.events import Usage
 from apps.agent.progress import Progress
+from apps.chat.context_use import context_to_dict
 from apps.chat.memory_notes import memory_notes
 from apps.chat.models import Conversation, Message
 from apps.chat.transcript import Transcript
@@ -35,7 +36,7 @@ def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunO
         text=transcript.text,
         attachments=transcript.attachments,
         state=transcript.state,
-        usage=usage_to_dict(transcript.usage),
+        usage={**usage_to_dict(transcript.usage), **context_to_dict(progress)},
         finish_reason=(REASONS.get(outcome.status) or transcript.finish_reason or "stop")[:50],
     )
     events: list[StreamEvent] = [*transcript.close_stages()]

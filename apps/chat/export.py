@@ -20,7 +20,7 @@ def markdown(conversation: Conversation) -> str:
         f"# {conversation.title or 'Untitled'}",
         f"{title}, {conversation.created_at:%Y-%m-%d}",
     ]
-    for message in conversation.messages.all():
+    for message in conversation.messages.said():
         heading = HEADINGS[Message.Role(message.role)]
         parts.append(f"## {heading}, {message.created_at:%Y-%m-%d %H:%M} UTC")
         parts += [text for text in (message.text, "\n".join(attached(message))) if text]

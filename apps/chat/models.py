@@ -96,21 +96,33 @@ class QueuedMessage(models.Model):
         return f"queued {self.pk}"
 
 
+class Messages(models.QuerySet["Message"]):
+    def said(self) -> "Messages":
+        """Questions and answers, without summaries of them."""
+        return self.exclude(role=Message.Role.SUMMARY)
+
+
 class Message(models.Model):
     """A question, or the answer that a run gave, as it is shown and as the next run reads it.
 
+    A summary stands for all messages up to its `parent`; others have none.
     The database indexes its `text`. Before changing this table, see `apps.chat.search_index`.
     """
 
     class Role(models.TextChoices):
         USER = "user"
         ASSISTANT = "assistant"
+        SUMMARY = "summary"
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="messages"
     )
     run = models.ForeignKey("runs.Run", on_delete=models.SET_NULL, null=True)
+    # Messages go with their conversation, all at once: nothing has to be read to delete them.
+    parent = models.ForeignKey(
+        "self", on_delete=models.DO_NOTHING, null=True, blank=True, related_name="followers"
+    )
     role = models.CharField(max_length=10, choices=Role)
     text = models.TextField(blank=True)
     attachments = models.JSONField(default=list, blank=True)
@@ -118,6 +130,8 @@ class Message(models.Model):
     usage = models.JSONField(default=dict, blank=True)
     finish_reason = models.CharField(max_length=50, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
+
+    objects = Messages.as_manager()
 
     class Meta:
         ordering = ("pk",)

@@ -10,7 +10,6 @@ from django.db import IntegrityError, transaction
 
 from apps.accounts.caller import Caller
 from apps.agent.ledger import Consent
-from apps.agent.messages import Message as Spoken
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication
 from apps.chat.access import find, find_open, own, reference_of
@@ -31,7 +30,7 @@ class Begun:
 
     conversation: Conversation
     run: Run
-    messages: tuple[Spoken, ...] = ()
+    messages: tuple[Message, ...] = ()
     log: RunLog | None = None
     consents: Mapping[str, Consent] = field(default_factory=dict)
 
@@ -146,7 +145,7 @@ def store_question(
     before = journal.add(conversation.pk, run.pk, events)
     if run.status == Run.Status.QUEUED:
         return Begun(conversation, run)
-    messages = tuple(message.spoken() for message in conversation.messages.all())
+    messages = tuple(conversation.messages.said())
     log = RunLog(conversation.pk, run.pk, before + 1, events)
     return Begun(conversation, run, messages, log, read_consents(run))
 

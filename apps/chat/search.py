@@ -57,7 +57,7 @@ def words_of(query: str) -> list[str]:
 
 
 def conversations_with(word: str, mine: QuerySet[Conversation]) -> set[UUID]:
-    messages = Message.objects.filter(contains(word), conversation__in=mine.order_by())
+    messages = Message.objects.said().filter(contains(word), conversation__in=mine.order_by())
     titled = mine.filter(title__icontains=word).order_by()
     found = messages.order_by().values_list("conversation", flat=True).distinct()
     return {*found, *titled.values_list("pk", flat=True)}
@@ -74,7 +74,7 @@ def best_text(conversation: Conversation, words: list[str]) -> str:
         Case(When(contains(word), then=Value(len(word))), default=0, output_field=IntegerField())
         for word in words
     ]
-    rows = conversation.messages.filter(reduce(or_, map(contains, words)))
+    rows = conversation.messages.said().filter(reduce(or_, map(contains, words)))
     best = rows.annotate(score=sum(counted, Value(0))).order_by("-score", "-pk").values_list("text")
     return next((text for (text,) in best[:1]), "")
 

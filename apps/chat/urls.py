@@ -15,6 +15,7 @@ urlpatterns: list[URLPattern] = [
     path("chat/<slug:slug>/<uuid:conversation>/rename/", views.rename, name="rename"),
     path("chat/<slug:slug>/<uuid:conversation>/delete/", views.delete, name="delete"),
     path("chat/<slug:slug>/<uuid:conversation>/download/", views.download, name="download"),
+    path("chat/<slug:slug>/<uuid:conversation>/usage/", views.usage, name="usage"),
     path(
         "chat/<slug:slug>/<uuid:conversation>/memory/",
         memory_page.switch,

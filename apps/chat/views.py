@@ -7,7 +7,7 @@ from uuid import UUID
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -29,6 +29,7 @@ from apps.chat.access import (
     under,
     why_ended,
 )
+from apps.chat.context_use import usage_of
 from apps.chat.export import file_name, markdown
 from apps.chat.frames import MOST_ATTACHMENTS
 from apps.chat.listing import LISTED_CONVERSATIONS, entries
@@ -157,6 +158,13 @@ def download(request: HttpRequest, slug: str, conversation: UUID) -> HttpRespons
     name = quote(file_name(found), safe="")
     response["Content-Disposition"] = f"attachment; filename*=UTF-8''{name}"
     return response
+
+
+@require_safe
+@never_cache
+def usage(request: HttpRequest, slug: str, conversation: UUID) -> JsonResponse:
+    """How full the model's window is. Raises Http404 for a conversation that is not the visitor's."""
+    return JsonResponse(usage_of(find_conversation(request, slug, conversation)))
 
 
 def announce(conversation: Conversation) -> None:

@@ -49,7 +49,7 @@ class Completion:
             "choices": [choice],
             "usage": usage_to_dict(usage),
         }
-        statistics = statistics_to_dict(usage)
+        statistics = statistics_to_dict(usage, self.finished.discarded)
         return written if statistics is None else {**written, "statistics": statistics}
 
     def message(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ not accepted from a client, which could forge them.
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
+from typing import Literal
 
 import msgspec
 
@@ -20,6 +21,7 @@ from apps.gateway.chat_requests import (
     Call,
     ChatMessage,
     ChatRequest,
+    Positive,
     Prepare,
     PreparedRun,
     to_message,
@@ -29,20 +31,33 @@ from apps.gateway.refusals import bullets, shortened
 from apps.gateway.request_checks import read_request
 from apps.runs.requests import RunRequest
 
-_decode = msgspec.json.Decoder(ChatRequest).decode
+
+class DialRequest(ChatRequest):
+    max_prompt_tokens: Positive | Literal["infinity"] | None = None
 
 
-def read(body: bytes) -> tuple[ChatRequest, Prepare]:
+_decode = msgspec.json.Decoder(DialRequest).decode
+
+
+def read(body: bytes) -> tuple[DialRequest, Prepare]:
     """The request, and its run for an application. Both raise `BadRequest`."""
     asked = read_request(body, _decode)
     return asked, partial(prepare, asked)
 
 
-def prepare(asked: ChatRequest, application: ResolvedApplication) -> PreparedRun:
+def prepare(asked: DialRequest, application: ResolvedApplication) -> PreparedRun:
     external = to_specs(asked)
     check_order(asked.messages, external)
     messages = tuple(to_message(message, external) for message in asked.messages)
-    return PreparedRun(RunRequest(messages, external, asked.tool_choice, asked.response_format))
+    most = asked.max_prompt_tokens
+    request = RunRequest(
+        messages,
+        external,
+        asked.tool_choice,
+        asked.response_format,
+        max_prompt_tokens=None if most == "infinity" else most,
+    )
+    return PreparedRun(request)
 
 
 def check_order(messages: Sequence[ChatMessage], external: Collection[str]) -> None:

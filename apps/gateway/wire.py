@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -33,16 +33,19 @@ def usage_to_dict(usage: Usage) -> dict[str, Any] | None:
     return written
 
 
-def statistics_to_dict(usage: Usage) -> dict[str, Any] | None:
-    """None also where the installation hides which models it uses."""
-    if not usage.per_model or not settings.SHOW_USAGE_STATISTICS:
-        return None
-    return {
-        "usage_per_model": [
+def statistics_to_dict(
+    usage: Usage, discarded: Sequence[int] | None = None
+) -> dict[str, Any] | None:
+    """None if there is nothing to tell; an installation may hide which models it uses."""
+    statistics: dict[str, Any] = {}
+    if usage.per_model and settings.SHOW_USAGE_STATISTICS:
+        statistics["usage_per_model"] = [
             {"index": index, "model": item.model} | tokens(item.input, item.output)
             for index, item in enumerate(usage.per_model)
         ]
-    }
+    if discarded is not None:
+        statistics["discarded_messages"] = list(discarded)
+    return statistics or None
 
 
 def tokens(prompt: int, completion: int) -> dict[str, int]:
@@ -102,8 +105,8 @@ class ChunkEncoder:
             case Spent(usage):
                 self.usage = usage
                 return b""
-            case Finished(reason, usage):
-                return self.take_state() + self.last(reason, usage)
+            case Finished(reason, usage, discarded):
+                return self.take_state() + self.last(reason, usage, discarded)
             case _:
                 delta = self.deltas.write(event)
                 return b"" if delta is None else self.chunk(delta)
@@ -126,13 +129,15 @@ class ChunkEncoder:
         cost = self.last(None, self.usage) if self.usage.per_model else b""
         return self.take_state() + cost
 
-    def last(self, reason: str | None, usage: Usage) -> bytes:
+    def last(
+        self, reason: str | None, usage: Usage, discarded: Sequence[int] | None = None
+    ) -> bytes:
         written: dict[str, Any] = {
             **self.head,
             "usage": usage_to_dict(usage),
             "choices": [{"index": 0, "finish_reason": reason, "delta": {}}],
         }
-        statistics = statistics_to_dict(usage)
+        statistics = statistics_to_dict(usage, discarded)
         if statistics is not None:
             written["statistics"] = statistics
         return b"data: " + _encode(written) + b"\n\n"

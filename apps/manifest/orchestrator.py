@@ -34,6 +34,25 @@ class ToolDiscovery(Node):
     installation, which is 10 unless it is set."""
 
 
+class ContextLimits(Node):
+    """What happens to a conversation that becomes too long for the model."""
+
+    strategy: Literal["summarise", "trim", "refuse"] = "summarise"
+    """What happens to the oldest turns, once results of tools are left out and the conversation is
+    still too long. `summarise`: the model reads a summary of them, which it writes itself; `trim`:
+    they are left out; `refuse`: the question is refused. All of them stay stored and shown.
+    Applications that play the model write no summaries: there `summarise` means `trim`."""
+    at: float = Field(default=0.8, gt=0, le=1)
+    """From which share of the model's window on a conversation is too long. The rest is for the
+    answer."""
+    durations: dict[str, Annotated[int, Field(ge=0)] | None] = Field(default_factory=dict)
+    """For how many turns the model reads the results of a tool, by the name of the tool as the model
+    sees it: `{"desk_find_ticket": 2}`. 1: in the turn of the call, 2: in the next one as well; 0:
+    never, the result is for people; null: for ever. Results that are not read any more stay stored
+    and shown. Tools that are not named: `TOOL_RESULT_DURATION` of the installation, which is for ever
+    unless it is set."""
+
+
 class ClientPermissions(Node):
     """What a program may bring that calls the application by itself."""
 
@@ -73,6 +92,9 @@ class Orchestrator(Node):
     client: ClientPermissions = ClientPermissions()
     """What a program may bring that calls the application by itself. DIAL Core's callers have the
     rules of DIAL instead."""
+    context: ContextLimits = ContextLimits()
+    """What happens to a conversation that becomes too long for the model. It has no effect where the
+    window of the model is not known."""
     attachment_strategy: AttachmentStrategy | None = None
     """How the model gets what users attach. Null: it is shown the pictures and told of the rest;
     otherwise it asks for what it wants to see."""

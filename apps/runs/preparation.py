@@ -9,14 +9,19 @@ from typing import Any
 
 from django.conf import settings
 
+from apps.agent.context_fitter import ContextFitter
+from apps.agent.context_window import Window
 from apps.agent.dead_ends import NO_DEAD_ENDS, DeadEnds
+from apps.agent.durations import Durations
 from apps.agent.ledger import Ledger, Step
 from apps.agent.loop import AgentLoop
 from apps.agent.messages import Message, without_thoughts
 from apps.agent.model import Model
 from apps.agent.replies import ONCE, RetryPolicy
 from apps.agent.step_results import RecordedOpening, read_opening, write
+from apps.agent.summaries import SummaryWriter
 from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.limits import KEEP_RESULT
 from apps.catalog.resolve import CONFIGURATION, ResolvedApplication
 from apps.errors import BadRequest, InitializationIssue, QuickAppError
 from apps.runs.capabilities import OpenCapabilities, show_issues
@@ -151,6 +156,7 @@ class Preparation:
         orchestrator, toolbox = self.application.manifest.orchestrator, self.opened.toolbox
         is_dial = self.opening.caller.kind == "dial"
         first = {"tool_choice": request.tool_choice} if request.tool_choice is not None else {}
+        fitter = self.fitter(model, ledger)
         loop = AgentLoop(
             model=model,
             name=self.deployment_id,
@@ -163,7 +169,7 @@ class Preparation:
             static_tools=listed_tools(self.info.defaults, self.info.id),
             view=contribution.view,
             results=contribution.results,
-            recoveries=(*contribution.recoveries, without_thoughts),
+            recoveries=(*contribution.recoveries, fitter.recover, without_thoughts),
             max_iterations=limit_of(orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS),
             show_stages=orchestrator.propagate_stages,
             # Asked twice, an application would run its tools twice.
@@ -179,6 +185,7 @@ class Preparation:
             marks_cache=self.info.features.get("cache") is True,
             chosen=chosen_parameters(self.application.parameters, request),
             private=toolbox.private,
+            fitter=fitter,
         )
         if not ledger.is_kept:
             return loop
@@ -186,6 +193,24 @@ class Preparation:
             loop,
             results=(*contribution.results, partial(record_state, ledger, self.opening.saved)),
             is_resumed=is_resumed,
+        )
+
+    def fitter(self, model: Model, ledger: Ledger) -> ContextFitter:
+        request, wanted = self.request, self.application.manifest.orchestrator.context
+        asked, duration = request.max_prompt_tokens, settings.TOOL_RESULT_DURATION
+        # A client that sets a limit is told which of its messages were discarded.
+        strategy = "trim" if asked is not None and wanted.strategy != "refuse" else wanted.strategy
+        writer = SummaryWriter(model, self.deployment_id, self.info.defaults, self.opening.meter)
+        return ContextFitter(
+            self.deployment_id,
+            Window(self.info.context_window, strategy, wanted.at, asked),
+            Durations(wanted.durations, duration if duration >= 0 else None),
+            # Asked for a summary, an application might do more than that.
+            writer=None if self.info.is_application else writer,
+            keep_result=self.opening.known.get(KEEP_RESULT),
+            summaries=request.summaries,
+            correction=request.correction,
+            ledger=ledger,
         )
 
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from apps.agent.messages import Message
+from apps.agent.summaries import Summaries
 from apps.agent.tools import Toolbox, ToolSpec
 from apps.capabilities.registry import SearchConversations
 from apps.errors import BadRequest, InitializationIssue
@@ -36,6 +37,8 @@ class RunRequest:
     the messages. `requires_client_tool`: `tool_choice` holds until a client's tool was called.
     `unanswered` has calls of the last answer, which are made before the model is asked.
     `search_conversations` is for the caller of this request; None: nothing can be searched.
+    `max_prompt_tokens` limits what the model is sent, beside its window. `summaries` are those of
+    the conversation, None where none are kept; `correction` is what its estimates are multiplied by.
     """
 
     messages: tuple[Message, ...]
@@ -48,6 +51,9 @@ class RunRequest:
     requires_client_tool: bool = False
     unanswered: Message | None = None
     search_conversations: SearchConversations | None = None
+    max_prompt_tokens: int | None = None
+    summaries: Summaries | None = None
+    correction: float = 1.0
 
 
 def chosen_tool(choice: Any) -> str:

@@ -109,7 +109,8 @@ async def run(
             reason = "stop"  # the next message answers what was asked
         if settings.SHOW_EXECUTION_TIME_STAGE and reason is not None:
             show_timings(progress.timings, time.monotonic() - started, emit)
-        emit(Finished(reason or "stop", total(progress.usage)))
+        discarded = discarded_messages(request, progress)
+        emit(Finished(reason or "stop", total(progress.usage), discarded))
     return RunEnd(reason, final_text(progress))
 
 
@@ -140,6 +141,16 @@ def key_use(manifest: Manifest) -> KeyUse:
     return "person_first" if keys.platform_pays else "person"
 
 
+def discarded_messages(request: RunRequest, progress: Progress) -> tuple[int, ...] | None:
+    """The places of the client's messages that were left out; None if it has set no limit."""
+    if request.max_prompt_tokens is None:
+        return None
+    left_out = 0 if progress.fitter is None else progress.fitter.cut.left_out
+    asked = [place for place, one in enumerate(request.messages) if one.role == "user"]
+    end = asked[left_out] if left_out < len(asked) else 0
+    return tuple(place for place in range(end) if request.messages[place].role != "system")
+
+
 def final_text(progress: Progress) -> str:
     last = progress.added[-1] if progress.added else Message("tool")
     return last.text.strip() if last.role == "assistant" and not last.tool_calls else ""
@@ -151,6 +162,7 @@ async def answer(preparation: Preparation, progress: Progress, ledger: Ledger) -
     if begun is None:
         return None
     loop, messages = begun
+    progress.fitter = loop.fitter
     opening, contribution = preparation.opening, preparation.opened.contribution
     tidying: Sequence[Tidy] = ()
     reason = ""

@@ -18,6 +18,7 @@ from tests.contract import (
     agents,
     attachments,
     content,
+    context_window,
     delivery,
     deployments,
     durable,
@@ -50,9 +51,13 @@ CHAPTERS = (
     *(
         fallbacks,
         model_capabilities,
+        context_window,
     ),
 )
-TABLE: Table = {section: rules for chapter in CHAPTERS for section, rules in chapter.TABLE.items()}
+TABLE: Table = {}
+for chapter in CHAPTERS:
+    for section, rules in chapter.TABLE.items():
+        TABLE[section] = (*TABLE.get(section, ()), *rules)
 SECTIONS = (
     *("2.5", "2.6", "4", "5", "6.1", "6.2", "6.3", "7", "7.1", "7.2", "7.3", "7.4", "7.5", "8"),
     *("9.1", "9.2", "9.3", "9.4", "9.5", "9.6", "9.7", "10.1", "10.2", "10.3", "10.4"),
@@ -67,8 +72,7 @@ SECTIONS = (
     *("R-01", "R-02", "R-03", "R-11", "R-13"),
     *("T-50", "T-52", "T-53", "T-54", "T-57"),
     *("T-60", "T-61", "R-28"),
-    *("D-33", "R-12"),
-    *("T-51", "D-10", "R-04"),
+    *("D-06", "D-10", "D-30", "D-31", "D-32", "D-33", "T-51", "R-04", "R-12", "R-22"),
 )
 
 
@@ -94,8 +98,7 @@ def path_of(name: str) -> str:
 
 
 def test_every_section_has_its_rows():
-    assert tuple(TABLE) == SECTIONS
-    assert sum(len(chapter.TABLE) for chapter in CHAPTERS) == len(SECTIONS)
+    assert sorted(TABLE) == sorted(SECTIONS)
     assert [section for section, rules in TABLE.items() if not rules] == []
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from apps.errors import BadRequest
 from apps.gateway.chat_requests import Call, ChatMessage, FunctionCall
-from apps.gateway.dial_dialect import check_order, violations
+from apps.gateway.dial_dialect import check_order, read, violations
+from tests.runs.test_run import application
 
 S, D, U, A, T, F = (
     ChatMessage(role) for role in ("system", "developer", "user", "assistant", "tool", "function")
@@ -51,6 +52,24 @@ def test_r1_system_comes_first_or_not_at_all_and_is_told_alone():
 
 def test_r2_a_system_message_alone_asks_nothing():
     assert violations([S], ()) == ["Messages array must contain at least one user message."]
+
+
+@pytest.mark.parametrize(
+    ("written", "most"),
+    [("", None), (', "max_prompt_tokens": 50', 50), (', "max_prompt_tokens": "infinity"', None)],
+)
+def test_a_limit_for_the_prompt_is_read(written, most):
+    _, prepare = read(b'{"messages": [{"role": "user", "content": "Hm?"}]%b}' % written.encode())
+
+    assert prepare(application()).request.max_prompt_tokens == most
+
+
+@pytest.mark.parametrize("written", ["0", '"many"', "-5", "1.5"])
+def test_a_limit_that_is_none_is_refused_by_name(written):
+    body = b'{"messages": [{"role": "user", "content": "Hm?"}], "max_prompt_tokens": %b}'
+
+    with pytest.raises(BadRequest, match="max_prompt_tokens"):
+        read(body % written.encode())
 
 
 @pytest.mark.parametrize(

@@ -241,6 +241,18 @@ def test_the_share_of_each_model_is_told_only_where_the_installation_says_so():
     assert "statistics" not in chunk
 
 
+@pytest.mark.parametrize("discarded", [(), (1, 2)])
+def test_a_client_that_set_a_limit_is_told_which_messages_were_discarded(discarded):
+    finished = Finished("stop", USAGE, discarded)
+    completion = Completion()
+    completion.feed([finished])
+
+    chunk = json.loads(ChunkEncoder("app").encode([finished])[6:])
+
+    assert chunk["statistics"] == {"discarded_messages": list(discarded)}
+    assert completion.to_dict("app")["statistics"] == chunk["statistics"]
+
+
 def test_usage_that_nobody_told_is_null():
     chunk = json.loads(ChunkEncoder("app").encode([Finished()])[6:])
 

@@ -72,6 +72,8 @@ DIFFERENCES = {
     "SubagentsConfig.properties.max_iterations": "ours only",
     # An addition: what programs may bring that call an application directly.
     "$.properties.orchestrator.properties.client": "ours only",
+    # An addition: a conversation that becomes too long for the model goes on.
+    "$.properties.orchestrator.properties.context": "ours only",
     # An addition: tools of deployments that the caller may not use can be left out.
     "Features.properties.tool_access_filter": "ours only",
     # An addition: tools that answer from documents.

@@ -3,12 +3,14 @@
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 
+from apps.agent.context_fitter import KeepResult
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.files.context import FileContext
-from apps.capabilities.files.offload import Offload, offload_step, read_offload
+from apps.capabilities.files.offload import Offload, keep_result, offload_step, read_offload
 from apps.capabilities.files.tools import KINDS, PREFIX, READING, FileToolKind
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.internal import internal_tool, show_result
+from apps.capabilities.wrappers.limits import KEEP_RESULT
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, shortened
 from apps.errors import InitializationIssue
@@ -32,6 +34,9 @@ def prepare(manifest: Manifest) -> Open | None:
 
     def open_files(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
         context = FileContext(opening, most_files)
+        if offload is not None:
+            keep: KeepResult = partial(keep_result, context, offload)
+            opening.known[KEEP_RESULT] = keep
         return nullcontext(
             Contribution(
                 tuple(tool.bind(opening) for tool in tools),

@@ -19,6 +19,7 @@ from apps.capabilities.wrappers.limits import WHOLE_RESULTS
 from apps.errors import InitializationIssue
 from apps.manifest.features import DialFiles
 from apps.workspace.loading.loader import last_segment
+from apps.workspace.stored_files import FileInfo
 
 logger = logging.getLogger(__name__)
 
@@ -86,10 +87,8 @@ async def write_result(
     context: FileContext, tool: str, result: ToolResult, content: bytes
 ) -> ToolResult:
     """The result with a notice in place of its content. Raises what the workspace raises."""
-    home = await context.home()
-    place = f"{home}{FOLDER}{file_name(tool)}"
-    info = await context.files.write(place, content, "text/plain; charset=utf-8", is_new=True)
-    path, lines = shown_path(home, info.path), content.count(b"\n") + 1
+    info, path = await write_text(context, tool, content)
+    lines = content.count(b"\n") + 1
     notice = (
         f"The result is too large to be shown here ({len(content):,} bytes, {lines:,} lines). "
         f"It is in the file {path}. Find what you need in it with {PREFIX}search, or read it in "
@@ -108,6 +107,26 @@ async def write_result(
         attachments=(*result.attachments, attachment),
         state={**result.state, STATE: kept},
     )
+
+
+async def write_text(context: FileContext, tool: str, content: bytes) -> tuple[FileInfo, str]:
+    """The file, and its path as the model sees it. Raises what the workspace raises."""
+    home = await context.home()
+    place = f"{home}{FOLDER}{file_name(tool)}"
+    info = await context.files.write(place, content, "text/plain; charset=utf-8", is_new=True)
+    return info, shown_path(home, info.path)
+
+
+async def keep_result(context: FileContext, offload: Offload, tool: str, text: str) -> str:
+    """Keep a result for which there is no room any more; its path, "" if it is not kept."""
+    if tool in offload.excluded:
+        return ""
+    try:
+        _, path = await write_text(context, tool, text.encode("utf-8", "replace"))
+    except Exception:
+        logger.warning("A result of %s could not be kept as a file", tool, exc_info=True)
+        return ""
+    return path
 
 
 def file_name(tool: str) -> str:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
+from apps.agent.context_fitter import KeepResult
 from apps.agent.time_limits import time_limit
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Key, Opening
@@ -13,6 +14,9 @@ from apps.errors import ToolTimedOut
 
 WHOLE_RESULTS = Key[dict[str, str]]("whole_results")
 """Texts that were cut, by the id of their call: kept only where a capability asked for them."""
+
+KEEP_RESULT = Key[KeepResult]("keep_result")
+"""Where results go for which a request has no room any more: only where a capability keeps files."""
 
 
 def with_limit(tool: PreparedTool) -> PreparedTool:

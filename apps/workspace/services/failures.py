@@ -1,5 +1,6 @@
 """Failures of a model's service as the core's `ModelFailed`; no text has keys or request bodies."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +23,19 @@ BROKEN = (NetworkError, RemoteProtocolError)
 
 TRANSIENT = frozenset({429, 500, 502, 503, 504, 529})
 """Statuses for too many requests, or for a service or proxy that is in trouble (529: overloaded)."""
+
+
+CONTEXT_LENGTH = "context_length_exceeded"
+"""OpenAI's code, which many services have taken over; the others say it in words alone."""
+LONGEST_MESSAGE = 1000
+_too_long = re.compile(
+    r"prompt is too long"  # Anthropic
+    r"|(exceeds?|maximum|available) (the )?(model'?s? )?(maximum )?context (length|window|size|limit)"
+    r"|input token count .{0,40}exceeds"  # Gemini
+    r"|too many (input )?tokens",
+    re.IGNORECASE,
+)
+"""vLLM, llama.cpp, Ollama, Mistral and their kind write of the context's length, window or size."""
 
 
 def read_error(body: bytes) -> Mapping[str, Any]:
@@ -92,12 +106,16 @@ def failure_of_break(error: Exception | None = None) -> ModelFailed:
 
 def details(body: Mapping[str, Any]) -> dict[str, str]:
     """`code`, `kind` and `display` of an error's body, "" for values that are not text."""
-    code = body.get("code")
+    code = CONTEXT_LENGTH if says_too_long(text_of(body.get("message"))) else body.get("code")
     return {
         "code": str(code) if isinstance(code, (str, int)) else "",
         "kind": text_of(body.get("type")),
         "display": text_of(body.get("display_message")),
     }
+
+
+def says_too_long(message: str) -> bool:
+    return bool(_too_long.search(message[:LONGEST_MESSAGE]))
 
 
 def text_of(value: Any) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from apps.agent.messages import Attachment, ToolCall
 from apps.agent.tools import ToolResult
+from apps.capabilities.wrappers.limits import KEEP_RESULT
 from apps.workspace.port import Workspace
 from tests.capabilities.files.agents import Agent, agent_on
 
@@ -84,6 +85,20 @@ async def test_what_is_small_or_excluded_stays_as_it_is(
     result = replace(LARGE, content=content)
 
     assert await stepped(agent, replace(CALL, name=name), result) == result
+
+
+async def test_a_result_for_which_there_is_no_room_any_more_is_read_back_from_a_file(
+    own: Workspace, settings: Any
+):
+    agent = await agent_on(own, tool_call_result_offload=WANTED)
+    keep = agent.opening.known[KEEP_RESULT]
+
+    path = await keep("docs_search", "eins\nzwei")
+    settings.FILES_MAX_BYTES_PER_USER = 5
+
+    assert await agent.use("search", path=path, pattern="zwei") == f"{path}: 1 line of 2\n1: zwei"
+    assert await keep("internal_file_read_lines", "eins") == ""
+    assert await keep("docs_search", "too much") == ""
 
 
 async def test_a_result_that_cannot_be_kept_stays_as_it_is(

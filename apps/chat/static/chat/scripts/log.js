@@ -2,12 +2,14 @@
 
 import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { attachmentCards } from "./attachments.js";
+import { summaryBlock } from "./gauge.js";
 import { icon } from "./icons.js";
 import "./answer.js";
 
 /**
  * @import { Answer } from "./answers.js"
  * @import { Question } from "./conversation.js"
+ * @import { Summary } from "./gauge.js"
  *
  * @typedef {{title: string, text: string}} Starter
  * @typedef {object} Starters
@@ -27,6 +29,7 @@ export class ChatLog extends LitElement {
     description: { attribute: false },
     starters: { attribute: false },
     ended: { attribute: false },
+    summary: { attribute: false },
   };
 
   constructor() {
@@ -39,6 +42,8 @@ export class ChatLog extends LitElement {
     this.description = "";
     /** Whether nothing can be asked any more. */
     this.ended = false;
+    /** @type {Summary | null} what the model reads in place of the beginning */
+    this.summary = null;
     /** @type {Starters} */
     this.starters = {
       intro_text: "",
@@ -98,11 +103,12 @@ export class ChatLog extends LitElement {
   /** @param {Answer} answer @param {boolean} isLast */
   #answer(answer, isLast) {
     return html`<chat-answer
-      class="turn answer"
-      .answer=${answer}
-      .version=${answer.version}
-      .retryable=${isLast && !this.busy && !this.ended}
-    ></chat-answer>`;
+        class="turn answer"
+        .answer=${answer}
+        .version=${answer.version}
+        .retryable=${isLast && !this.busy && !this.ended}
+      ></chat-answer>
+      ${this.summary && this.summary.after === answer.id ? summaryBlock(this.summary) : nothing}`;
   }
 }
 customElements.define("chat-log", ChatLog);

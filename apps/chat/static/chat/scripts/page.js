@@ -7,6 +7,7 @@ import { ClientCalls } from "./client-calls.js";
 import { acceptDrops } from "./dropping.js";
 import { ChatFiles } from "./files.js";
 import { Follower } from "./follower.js";
+import { ChatGauge, offerGauge } from "./gauge.js";
 import { ChatHistory } from "./history.js";
 import { ChatLog } from "./log.js";
 import { ChatInteraction } from "./interaction.js";
@@ -84,6 +85,7 @@ files.conversation = session.conversation.id;
 offerDownload();
 const memorySwitch = document.getElementById("memory-switch");
 if (memorySwitch instanceof HTMLButtonElement) offerMemorySwitch(memorySwitch, session, base, tellMemory);
+offerGauge(element("gauge", ChatGauge), log, session, base);
 session.watching = !page.ended;
 listed(conversations);
 

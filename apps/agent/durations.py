@@ -1,0 +1,64 @@
+"""For how many turns a model is sent the results of its tools.
+
+A filter of what is sent: the conversation keeps the results, and people are shown them.
+"""
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+
+from apps.agent.injection import is_injected
+from apps.agent.messages import Message, ToolCall
+
+SHOWN_ONLY = "[The result was shown to the person and is not for the model.]"
+"""Stands for a result of the duration 0 until the turn is over: without a result to its call, a
+model would call again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Durations:
+    """Turns by the name of a tool, and for all others: 1 is the turn of the call, 0 never, None for
+    ever.
+    """
+
+    by_tool: Mapping[str, int | None] = field(default_factory=dict)
+    default: int | None = None
+
+    def of(self, tool: str) -> int | None:
+        return self.by_tool.get(tool, self.default)
+
+    def is_over(self, call: ToolCall, age: int) -> bool:
+        """Whether the result is not sent any more; `age` counts the turns since the call."""
+        duration = self.of(call.name)
+        return duration is not None and 0 < age >= duration and not is_injected(call)
+
+    def is_hidden(self, call: ToolCall) -> bool:
+        return self.of(call.name) == 0 and not is_injected(call)
+
+
+FOR_EVER = Durations()
+
+
+def sent_within(messages: Sequence[Message], durations: Durations) -> Sequence[Message]:
+    """The messages without results whose time is over, and without the calls that led to them."""
+    if durations == FOR_EVER:
+        return messages
+    found: list[Message] = []
+    gone: Set[str] = frozenset()
+    hidden: Set[str] = frozenset()
+    age = sum(message.role == "user" for message in messages)
+    for message in messages:
+        if message.role == "user":
+            age -= 1
+        if message.tool_calls:
+            gone = {call.id for call in message.tool_calls if durations.is_over(call, age)}
+            hidden = {call.id for call in message.tool_calls if durations.is_hidden(call)} - gone
+            left = tuple(call for call in message.tool_calls if call.id not in gone)
+            if not left:
+                continue
+            message = replace(message, tool_calls=left) if gone else message
+        elif message.tool_call_id in gone:
+            continue
+        elif message.tool_call_id in hidden:
+            message = replace(message, content=SHOWN_ONLY, attachments=())
+        found.append(message)
+    return found

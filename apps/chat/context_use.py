@@ -1,0 +1,85 @@
+"""How full the window of the model is: kept with each answer, and told to the page."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from apps.agent.estimate import ContextUse, Estimator, use_of
+from apps.agent.progress import Progress
+from apps.chat.models import Conversation, Message
+from apps.chat.summaries import newest_summary
+from apps.live.models import Run
+from apps.runs.history import expand
+
+WARNING = 0.8
+DANGER = 0.95
+CONTEXT = "context"
+"""The key in the usage of an answer."""
+
+
+def context_to_dict(progress: Progress) -> dict[str, Any]:
+    """What a next request would have; {} for a run whose model is not known."""
+    fitter = progress.fitter
+    if fitter is None:
+        return {}
+    use = fitter.use_after(progress)
+    written = {**asdict(use), "limit": fitter.window.size, "correction": fitter.correction}
+    return {CONTEXT: written}
+
+
+def update_context(run: Run, progress: Progress) -> None:
+    """Note what a next request would have now that the beginning is summarised."""
+    answer = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).first()
+    if answer is not None:
+        answer.usage |= context_to_dict(progress)
+        answer.save(update_fields=["usage"])
+
+
+def newest_context(messages: Sequence[Message]) -> dict[str, Any]:
+    """That of the newest answer that has one, {} for none."""
+    known = (message.usage.get(CONTEXT) for message in reversed(messages))
+    return next(filter(None, known), {})
+
+
+def newest_correction(messages: Sequence[Message]) -> float:
+    return float(newest_context(messages).get("correction", 1.0))
+
+
+def usage_of(conversation: Conversation) -> dict[str, Any]:
+    """Tokens by what they are for, in all, and of the window; and the newest summary."""
+    messages = list(conversation.messages.said())
+    known = newest_context(messages)
+    limit = known.get("limit")
+    parts = {name: known[name] for name in asdict(ContextUse())} if known else estimated(messages)
+    total = sum(parts.values())
+    ratio = round(total / limit, 4) if limit else None
+    summary = newest_summary(conversation.pk)
+    return {
+        **parts,
+        "total": total,
+        "limit": limit,
+        "ratio": ratio,
+        "state": state_of(ratio),
+        "summary": None if summary is None else summary_to_dict(summary),
+    }
+
+
+def estimated(messages: Sequence[Message]) -> dict[str, int]:
+    """For a conversation whose answers tell nothing: without the prompt and the tools."""
+    spoken = expand(message.spoken() for message in messages)
+    return asdict(use_of(spoken, Estimator()))
+
+
+def state_of(ratio: float | None) -> str:
+    if ratio is None:
+        return "unknown"
+    if ratio > DANGER:
+        return "danger"
+    return "warning" if ratio > WARNING else "ok"
+
+
+def summary_to_dict(summary: Message) -> dict[str, Any]:
+    """`after` is the message behind which it stands: the page knows answers by their runs."""
+    last = summary.parent
+    run = None if last is None or last.run_id is None else str(last.run_id)
+    return {"text": summary.text, "after": run, "created_at": summary.created_at.isoformat()}

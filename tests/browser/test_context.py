@@ -1,0 +1,95 @@
+"""The gauge of the model's window beside the composer, and the summary in the conversation."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import barriers
+from tests.browser.serving import Site
+
+SLUG = "brief"
+PREPARE = """
+Deployment.objects.create(
+    deployment_id=slug, display_name="Brief", provider="demo", context_window=1500
+)
+Application.objects.create(
+    slug=slug,
+    title="Brief",
+    is_public=True,
+    manifest={
+        "orchestrator": {"deployment": {"deployment_id": slug}},
+        "contexts": [],
+        "tool_sets": [],
+        "features": None,
+    },
+)
+"""
+LONG = "Tell me about rivers and lakes. " * 30
+
+
+@pytest.fixture(scope="module", autouse=True)
+def application(site: Site) -> None:
+    site.shell(PREPARE, slug=SLUG)
+
+
+def ask(page: Page, text: str, answers: int) -> None:
+    page.get_by_label("Question").fill(text)
+    page.keyboard.press("Enter")
+    expect(page.locator(".answer-foot")).to_have_count(answers)
+
+
+def test_the_gauge_tells_how_full_the_window_is_and_opens_to_the_parts(page: Page):
+    page.goto(f"/chat/{SLUG}/")
+    expect(page.locator(".gauge")).to_have_count(0)
+    ask(page, "Hello", 1)
+    gauge = page.locator(".gauge")
+    expect(gauge).to_have_attribute("data-state", "ok")
+    expect(gauge.locator("summary")).to_contain_text("Context:")
+
+    gauge.locator("summary").focus()
+    page.keyboard.press("Enter")
+
+    expect(gauge.get_by_text("The model reads")).to_be_visible()
+    expect(gauge.get_by_text("1,500")).to_be_visible()
+    assert barriers(page) == []
+
+
+def test_a_long_conversation_is_warned_of_then_summarised_and_stays_whole(page: Page):
+    page.goto(f"/chat/{SLUG}/")
+    for number in range(1, 8):
+        ask(page, f"{number} {LONG}", number)
+    block = page.locator(".summary-block")
+    expect(block).to_have_count(1)
+    expect(page.locator(".gauge")).to_be_visible()
+
+    block.locator("summary").click()
+
+    expect(block.get_by_text("in place of everything above")).to_be_visible()
+    expect(page.locator(".question")).to_have_count(7)
+    assert barriers(page) == []
+    page.reload()
+    expect(page.locator(".summary-block")).to_have_count(1)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("ratio", "state", "words"), [(0.9, "warning", "nearly full"), (0.97, "danger", "full")]
+)
+def test_a_window_that_is_nearly_full_is_told_in_words_and_colour(
+    page: Page, scheme, ratio, state, words
+):
+    use = {"system": 100, "tools": 200, "user": 300, "assistant": 400, "tool_results": 200}
+    told = {**use, "total": 1200, "limit": 1300, "ratio": ratio, "state": state, "summary": None}
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.route("**/usage/", lambda route: route.fulfill(json=told))
+    page.goto(f"/chat/{SLUG}/")
+    ask(page, "Hello", 1)
+
+    gauge = page.locator(".gauge")
+    expect(gauge).to_have_attribute("data-state", state)
+    expect(gauge.locator("summary")).to_contain_text(words)
+    gauge.locator("summary").click()
+    assert barriers(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
