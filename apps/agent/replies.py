@@ -59,8 +59,15 @@ async def receive(
 ) -> None:
     """Feed the assembly everything that the model answers, and report the call to the meter.
 
-    Raises as `read_answer`.
+    Raises as `read_answer`, and `BudgetSpent`.
     """
+    if isinstance(model, NestedRun):
+        await read_answer(model, request, assembly)
+        return
+    reservation = await request.meter.admit(name, request)
+    if reservation is not None:
+        for notice in reservation.notices:
+            assembly.emit(notice)
     started, error = time.monotonic(), ""
     try:
         await read_answer(model, request, assembly)
@@ -68,18 +75,18 @@ async def receive(
         error = error_kind(failure)
         raise
     finally:
-        if not isinstance(model, NestedRun):
-            first = assembly.first_text_at
-            report = ModelCallReport(
-                name,
-                time.monotonic() - started,
-                assembly.spent(name),
-                iteration,
-                None if first is None else first - started,
-                assembly.finish_reason,
-                error,
-            )
-            request.meter.model_called(report)
+        first = assembly.first_text_at
+        report = ModelCallReport(
+            name,
+            time.monotonic() - started,
+            assembly.spent(name),
+            iteration,
+            None if first is None else first - started,
+            assembly.finish_reason,
+            error,
+            reservation,
+        )
+        request.meter.model_called(report)
 
 
 async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -> None:

@@ -27,6 +27,7 @@ STATUS = {
     "run_going": 409,
     "queue_full": 409,
     "application_deleted": 410,
+    "insufficient_quota": 429,
     "too_many_runs": 429,
     "too_many_streams": 429,
     "application_broken": 500,

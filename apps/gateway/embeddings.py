@@ -38,7 +38,7 @@ class EmbeddingsConsumer(GatewayConsumer):
         asked, ignored = read(await self.read_body(settings.GATEWAY_MAX_BODY_BYTES))
         name = self.slug or asked.model or ""
         embedder = await find_embedder(name, caller, asked.dimensions)
-        meter = RunMeter(self.keep, RunSummary.Door.GATEWAY, caller.bucket)
+        meter = RunMeter(self.keep, RunSummary.Door.GATEWAY, caller.bucket, budgets=HUB.budgets)
         embedder = MeteredEmbedder(embedder, name, meter)
         with HUB.places.taken(caller.bucket, name):
             async with HUB.places.among_processes(caller.bucket, name):

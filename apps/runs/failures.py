@@ -14,6 +14,7 @@ from apps.errors import (
     ApplicationBroken,
     ApplicationNotFound,
     BadRequest,
+    BudgetSpent,
     DeploymentNotFound,
     FileRefused,
     ModelFailed,
@@ -80,10 +81,18 @@ def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> Fail
             if TOO_MANY not in passed_on:
                 return own_failure(500, cause)
             return replace(own_failure(TOO_MANY, cause), retry_after=cause.retry_after)
+        case BudgetSpent():
+            return budget_failure(cause, passed_on)
         case _:
             found = referenced(resolve(cause, passed_on), reference_of(cause))
             log(found, error, cause)
             return found
+
+
+def budget_failure(error: BudgetSpent, passed_on: frozenset[int]) -> Failure:
+    """DIAL Core takes 429 for a broken upstream, so its callers get another status."""
+    found = own_failure(TOO_MANY if TOO_MANY in passed_on else 403, error)
+    return replace(found, kind=error.code, retry_after=error.retry_after)
 
 
 def sole_error(error: BaseException) -> BaseException:
@@ -151,7 +160,9 @@ def explained(
 def reference_of(error: BaseException) -> str:
     """The reference that the error has or gets; "" for an error of the request itself."""
     cause = sole_error(error)
-    if isinstance(cause, BadRequest | NotAuthenticated | ApplicationNotFound | TooManyRuns):
+    if isinstance(
+        cause, BadRequest | NotAuthenticated | ApplicationNotFound | BudgetSpent | TooManyRuns
+    ):
         return ""
     return str(cause.__dict__.setdefault("reference", secrets.token_hex(4)))
 

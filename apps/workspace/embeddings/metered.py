@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.agent.events import ModelUsage
+from apps.agent.messages import Message
 from apps.agent.meter import Meter, ModelCallReport, error_kind
+from apps.agent.model import ModelRequest
 from apps.workspace.embeddings.port import Embedder, Embeddings
 
 
@@ -22,7 +24,9 @@ class MeteredEmbedder:
         return self.embedder.model
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Raises `ServiceFailed`."""
+        """Raises `ServiceFailed`, `BudgetSpent`."""
+        messages = [Message("user", text) for text in texts]
+        reservation = await self.meter.admit(self.deployment_id, ModelRequest(messages))
         started, error = time.monotonic(), ""
         usage: tuple[ModelUsage, ...] = ()
         try:
@@ -35,6 +39,8 @@ class MeteredEmbedder:
         finally:
             seconds = time.monotonic() - started
             self.meter.model_called(
-                ModelCallReport(self.deployment_id, seconds, usage, error=error)
+                ModelCallReport(
+                    self.deployment_id, seconds, usage, error=error, reservation=reservation
+                )
             )
         return found
