@@ -16,8 +16,9 @@ from django.db import models
 from django.utils import timezone
 
 from apps.accounts.models import ApiKey
+from apps.catalog.history.kinds import RowKind
 from apps.catalog.models import Application
-from apps.insights.budgets.windows import Window, WindowKind, window_at
+from apps.insights.budgets.windows import WindowKind, window_at
 from apps.workspace.versions import Versioned
 
 LONGEST_HOLDER = 255
@@ -31,6 +32,10 @@ AMOUNT: dict[str, Any] = {
     "decimal_places": 6,
     "validators": [MinValueValidator(0)],
 }
+
+
+FIXED = ("subject_kind", "user", "key", "application", "unit", "currency", "window", "time_zone")
+"""The fields of a budget that do not change: what is spent was counted by them."""
 
 
 def in_parts(amount: Decimal, unit: str) -> int:
@@ -147,8 +152,9 @@ class Budget(Versioned):
     def soft(self) -> int | None:
         return None if self.soft_amount is None else in_parts(self.soft_amount, self.unit)
 
-    def window_at(self, now: datetime) -> Window:
-        return window_at(self.window, ZoneInfo(self.time_zone), now)
+    @property
+    def renews_at(self) -> datetime | None:
+        return window_at(self.window, ZoneInfo(self.time_zone), timezone.now()).end
 
     def clean(self) -> None:
         found: dict[str, str] = {}
@@ -263,3 +269,13 @@ class BudgetOverride(models.Model):
 
     def __str__(self) -> str:
         return f"{self.amount} by {self.by}"
+
+
+BUDGET_KIND = RowKind(
+    Budget,
+    (
+        *("subject_kind", "user_id", "key_id", "application_id", "unit", "currency"),
+        *("amount", "soft_amount", "window", "time_zone"),
+    ),
+    restorable=False,  # what was spent of a deleted one is gone
+)

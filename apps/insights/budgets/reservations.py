@@ -184,17 +184,3 @@ def settle(settlements: Iterable[Settlement]) -> None:
 def renew(calls: Collection[UUID], expires_at: datetime) -> None:
     """Hold on to the reservations of calls that go on."""
     BudgetReservation.objects.filter(call__in=calls).update(expires_at=expires_at)
-
-
-def check(claims: Iterable[Claim], time_zone: str = "") -> None:
-    """Raises `BudgetSpent` if a call could not be made now."""
-    now = timezone.now()
-    for claim in claims:
-        start, rule = claim.rule.window_at(now).start, claim.rule
-        places = BudgetWindow.objects.filter(budget=rule.id, holder=claim.holder, starts_at=start)
-        row = places.first()
-        limit = rule.limit + (row.raised if row is not None else 0)
-        # What is reserved may come back; the call itself decides.
-        spent = row.spent if row is not None else 0
-        if spent >= limit:
-            raise spent_error(rule, spent, limit, now, time_zone)

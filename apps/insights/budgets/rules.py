@@ -17,10 +17,11 @@ zone_of = lru_cache(maxsize=600)(ZoneInfo)
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A budget. `limit` and `soft` are in smallest parts of the unit, as `Budget` has them."""
+    """A budget. `subject` is as `Holder` names it, "" for each one. `limit` and `soft` are in smallest parts of the unit, as `Budget` has them."""
 
     id: int
     subject_kind: str
+    subject: str
     unit: str
     currency: str
     limit: int
@@ -33,6 +34,7 @@ class Rule:
         return cls(
             budget.pk,
             budget.subject_kind,
+            subject_of(budget),
             budget.unit,
             budget.currency,
             budget.limit,
@@ -45,6 +47,12 @@ class Rule:
     def term(self) -> tuple[str, str, str]:
         """A subject's own budget takes the place of the general one of the same term."""
         return self.unit, self.currency, self.window
+
+    def holder_name(self, holder: "Holder") -> str:
+        """The name of the holder's windows. A budget for one alone needs none, so that it goes on
+        when its subject is renamed."""
+        is_alone = self.subject and self.subject_kind != Budget.SubjectKind.RUN
+        return "" if is_alone else holder.name[:LONGEST_HOLDER]
 
     def window_at(self, now: datetime) -> Window:
         return window_at(self.window, zone_of(self.time_zone), now)
@@ -78,18 +86,16 @@ class Claim:
 class Rules:
     """All budgets, by kind and name of their subject; the name is "" for those of each one."""
 
-    def __init__(self, rules: Iterable[tuple[str, Rule]] = ()) -> None:
+    def __init__(self, rules: Iterable[Rule] = ()) -> None:
         found: dict[tuple[str, str], list[Rule]] = defaultdict(list)
-        for subject, rule in rules:
-            found[rule.subject_kind, subject].append(rule)
+        for rule in rules:
+            found[rule.subject_kind, rule.subject].append(rule)
         self.by_subject = dict(found)
 
     def claims(self, holders: Iterable[Holder]) -> list[Claim]:
         """The budgets of all the holders, in the order of their places."""
         found = {
-            Claim(rule, holder.name[:LONGEST_HOLDER])
-            for holder in holders
-            for rule in self.of(holder)
+            Claim(rule, rule.holder_name(holder)) for holder in holders for rule in self.of(holder)
         }
         return sorted(found, key=lambda claim: claim.place)
 
@@ -102,7 +108,7 @@ class Rules:
 
 def read_rules() -> Rules:
     rows = Budget.objects.select_related("key", "application")
-    return Rules((subject_of(row), Rule.of(row)) for row in rows)
+    return Rules(map(Rule.of, rows))
 
 
 def subject_of(budget: Budget) -> str:
@@ -116,12 +122,10 @@ def subject_of(budget: Budget) -> str:
 
 def holders_of(meter: RunMeter) -> Iterator[Holder]:
     """Whoever asked, the run, and every application that the call is made in."""
-    bucket = text(meter.bucket)
-    kind = kind_of(meter.bucket, meter.door)
+    bucket, kind = text(meter.bucket), kind_of(meter.bucket, meter.door)
     if kind in ("user", "key"):
         yield Holder(kind, bucket, bucket)
-    if meter.run is not None:
-        outermost = text(meter.chain[0]) if meter.chain else ""
-        yield Holder("run", meter.run.hex, outermost)
+    if meter.run is not None and meter.chain:
+        yield Holder("run", meter.run.hex, text(meter.chain[0]))
     for name in meter.chain:
         yield Holder("application", text(name), text(name))

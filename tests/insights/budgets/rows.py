@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from apps.insights.budgets.models import Budget, BudgetWindow
@@ -9,7 +10,7 @@ from apps.insights.budgets.models import Budget, BudgetWindow
 
 def make_budget(kind: str = "application", amount: int = 100, **fields: Any) -> Budget:
     given = {"window": "" if kind == "run" else "day", **fields}
-    return Budget.objects.create(subject_kind=kind, amount=amount, **given)
+    return Budget.objects.create(subject_kind=kind, amount=Decimal(amount), **given)
 
 
 def standings() -> list[tuple[str, int, int]]:
