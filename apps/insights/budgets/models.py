@@ -63,10 +63,10 @@ class Budget(Versioned):
     """
 
     class SubjectKind(models.TextChoices):
-        USER = "user"
+        USER = "user", "user"
         KEY = "key", "API key"
-        APPLICATION = "application"
-        RUN = "run"
+        APPLICATION = "application", "application"
+        RUN = "run", "run"
 
     class Unit(models.TextChoices):
         TOKENS = "tokens"
@@ -188,7 +188,7 @@ class Budget(Versioned):
             for name, value in known.items()
             if (problem := amount_problem(value, self.unit))
         }
-        if len(known) == len(values) and known["soft_amount"] > known["amount"]:
+        if len(known) == len(values) and known["soft_amount"] > known["amount"] >= 0:
             found.setdefault("soft_amount", "It has to be at most the amount.")
         return found
 

@@ -31,6 +31,7 @@ RULES_SECONDS = 1.0
 RENEWALS_IN_LEASE = 3
 PAUSE_SECONDS = 5.0
 """Before the next attempt to settle while the database is away."""
+CLOSING_SECONDS = 1.0
 
 Execute = Callable[[Callable[[], Any]], Awaitable[Any]]
 """Calls a function on a thread with a connection to the database."""
@@ -125,10 +126,8 @@ class ProcessBudgets:
         """Hold on to the reservations of this process as long as there are any."""
         while self.held:
             await asyncio.sleep(settings.RUN_LEASE_SECONDS / RENEWALS_IN_LEASE)
-            if not (calls := list(self.held)):
-                return
             try:
-                await self.execute(partial(reservations.renew, calls, lease_end()))
+                await self.execute(partial(reservations.renew, list(self.held), lease_end()))
             except DatabaseError as error:
                 logger.warning("What budgets hold back could not be renewed: %s", error)
 
@@ -141,6 +140,8 @@ class ProcessBudgets:
         call = report.reservation.call
         self.outputs.add(report.deployment, report.usage)
         self.take(FinishedCall(call, self.held.pop(call, ()), report, entry.ended_at))
+        if not self.held and self.renewing is not None:
+            self.renewing.cancel()
 
     def take(self, finished: FinishedCall) -> None:
         self.unsettled.append(finished)
@@ -167,11 +168,11 @@ class ProcessBudgets:
 
     async def close(self) -> None:
         """Settle what is over; the process ends."""
-        for task in (self.settling, self.renewing):
-            if task is not None:
-                task.cancel()
-        if self.unsettled:
-            await self.flush()
+        if self.renewing is not None:
+            self.renewing.cancel()
+        if self.settling is not None:
+            await asyncio.wait((self.settling,), timeout=CLOSING_SECONDS)
+            self.settling.cancel()
 
 
 def settle(calls: Sequence[FinishedCall]) -> None:

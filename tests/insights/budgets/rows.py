@@ -10,6 +10,8 @@ from apps.insights.budgets.models import Budget, BudgetWindow
 
 def make_budget(kind: str = "application", amount: int = 100, **fields: Any) -> Budget:
     given = {"window": "" if kind == "run" else "day", **fields}
+    if "soft_amount" in given:
+        given["soft_amount"] = Decimal(given["soft_amount"])
     return Budget.objects.create(subject_kind=kind, amount=Decimal(amount), **given)
 
 
