@@ -29,6 +29,7 @@ from tests.contract import (
     loop,
     manifest_tools,
     mcp,
+    money,
     page_tools,
     providers,
     rest,
@@ -44,7 +45,7 @@ TESTS = Path(__file__).parent.parent
 CHAPTERS = (
     *(delivery, loop, tools, deployments, rest, mcp, stages, attachments, failures),
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
-    *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers, usage),
+    *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers, usage, money),
 )
 TABLE: Table = {section: rules for chapter in CHAPTERS for section, rules in chapter.TABLE.items()}
 SECTIONS = (
@@ -61,6 +62,7 @@ SECTIONS = (
     *("R-01", "R-02", "R-03", "R-11", "R-13"),
     *("T-50", "T-52", "T-53", "T-54", "T-57"),
     *("T-60", "T-61", "R-28"),
+    "budgets",
 )
 
 

@@ -39,7 +39,12 @@ class RaiseForm(forms.Form):
     """`seen` is the last override that the operator was shown, 0 for none."""
 
     holder = forms.TypedChoiceField(label="Whose", coerce=str, empty_value="", required=False)
-    amount = forms.DecimalField(label="Raise by", max_digits=19, decimal_places=6)
+    amount = forms.DecimalField(
+        label="Raise by",
+        max_digits=19,
+        decimal_places=6,
+        widget=forms.TextInput({"inputmode": "decimal"}),
+    )
     note = forms.CharField(max_length=LONGEST_NOTE, help_text="Why; it stays in the log.")
     seen = forms.IntegerField(widget=forms.HiddenInput)
 
@@ -136,13 +141,18 @@ class BudgetAdmin(RecordedAdmin[Budget]):
                 return redirect(self.url("standing", budget.pk))
         overrides = BudgetOverride.objects.filter(window__budget=budget).select_related("window")
         shown = overrides[:MOST_OVERRIDES]
+        windows = [one.window for one in shown]
         context = {
             "budget": budget,
             "limit_text": self.limit_text(budget),
+            "soft_text": None if budget.soft_amount is None else written(budget.soft_amount),
             "lines": list(zip(names, standings, strict=True))[:MOST_HOLDERS],
             "left_out": max(0, len(standings) - MOST_HOLDERS),
             "renews": self.renews(budget),
-            "overrides": list(zip(names_of(budget, [o.window for o in shown]), shown, strict=True)),
+            "overrides": [
+                (name, one, written(one.amount))
+                for name, one in zip(names_of(budget, windows), shown, strict=True)
+            ],
             "form": form,
         }
         title = f"Budget of {self.subject_name(budget)}, {self.term(budget)}"

@@ -1,17 +1,18 @@
 """What calls hold back of budgets: taken before them, settled after them, given up with their process.
 
 These functions are synchronous: they run on a database thread. Each transaction locks windows in the
-order of `Claim.place`, and reservations of a window only while it has that window locked.
+order of `Claim.place`.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F, Sum
+from django.db.models import F
 from django.utils import timezone
 
 from apps.insights.budgets.models import BudgetNotice, BudgetReservation, BudgetWindow
@@ -26,17 +27,20 @@ TAKE = (
     "AND starts_at = %s AND spent + reserved < %s + raised "
     "RETURNING id, spent, reserved, raised"
 )
-HOLD = (
-    f"INSERT INTO {RESERVATIONS} (call, window_id, amount, expires_at) "  # noqa: S608 - no values
-    "VALUES (%s, %s, %s, %s)"
-)
-COUNT = f"UPDATE {WINDOWS} SET spent = spent + %s, unpriced = unpriced + %s WHERE id = %s"  # noqa: S608 - no values
+HOLD = f"INSERT INTO {RESERVATIONS} (call, amount, expires_at, window_id) SELECT %s, %s, %s, "
 RELEASE = f"DELETE FROM {RESERVATIONS} WHERE window_id = %s AND call = %s RETURNING amount"  # noqa: S608 - no values
-GIVE_BACK = f"UPDATE {WINDOWS} SET reserved = reserved - %s WHERE id = %s"  # noqa: S608 - no values
+COUNT = (
+    f"UPDATE {WINDOWS} SET spent = spent + %s, unpriced = unpriced + %s, "  # noqa: S608 - no values
+    "reserved = reserved - {} WHERE id = %s"
+)
+# PostgreSQL takes both steps in one statement; each way to it costs a process a fifth of a millisecond.
+TAKE_AND_HOLD = f"WITH taken AS ({TAKE}), held AS ({HOLD} id FROM taken) SELECT * FROM taken"  # noqa: S608 - no values
+GONE = "COALESCE((SELECT amount FROM gone), 0)"
+RELEASE_AND_COUNT = f"WITH gone AS ({RELEASE}) {COUNT.format(GONE)}"
 
 
-class Standing(NamedTuple):
-    """A row of a window, in smallest parts."""
+class TakenWindow(NamedTuple):
+    """A window after its part was taken, in smallest parts."""
 
     id: int
     spent: int
@@ -79,20 +83,21 @@ class Reserving:
     time_zone: str = ""
 
 
-@transaction.atomic
 def reserve(wanted: Reserving) -> tuple[list[Hold], list[Hold]]:
     """Hold back the amounts in all windows or in none; also those whose soft line is to be told.
 
     Raises `BudgetSpent`.
     """
     now = timezone.now()
-    adapted = connection.ops.adapt_datetimefield_value
-    holds = [take(claim, wanted, now) for claim in wanted.claims]
-    call = adapted_id(wanted.call)
-    rows = [(call, one.window, one.amount, adapted(wanted.expires_at)) for one in holds]
-    with connection.cursor() as cursor:
-        cursor.executemany(HOLD, rows)
+    with all_or_none(len(wanted.claims)):
+        holds = [take(claim, wanted, now) for claim in wanted.claims]
     return holds, [one for one in holds if one.is_past_soft_line and is_news(one, wanted)]
+
+
+def all_or_none(windows: int) -> AbstractContextManager[Any]:
+    """A transaction, unless it would be of a single statement."""
+    is_one = windows == 1 and connection.vendor == "postgresql"
+    return nullcontext() if is_one else transaction.atomic()
 
 
 def adapted_id(call: UUID) -> UUID | str:
@@ -102,11 +107,11 @@ def adapted_id(call: UUID) -> UUID | str:
 def take(claim: Claim, wanted: Reserving, now: datetime) -> Hold:
     """Raises `BudgetSpent`."""
     rule, amount = claim.rule, wanted.amounts[claim.rule.id]
-    found = try_to_take(claim, amount, now)
+    found = try_to_take(claim, wanted, now)
     if found is None:
         window = window_of(claim, now)
         release_lapsed(window, now)
-        found = try_to_take(claim, amount, now)
+        found = try_to_take(claim, wanted, now)
         if found is None:
             row = BudgetWindow.objects.get(pk=window)
             limit = rule.limit + row.raised
@@ -114,13 +119,20 @@ def take(claim: Claim, wanted: Reserving, now: datetime) -> Hold:
     return Hold(claim, found.id, amount, found.used - amount, rule.limit + found.raised)
 
 
-def try_to_take(claim: Claim, amount: int, now: datetime) -> Standing | None:
-    rule = claim.rule
-    start = connection.ops.adapt_datetimefield_value(rule.window_at(now).start)
+def try_to_take(claim: Claim, wanted: Reserving, now: datetime) -> TakenWindow | None:
+    rule, amount = claim.rule, wanted.amounts[claim.rule.id]
+    adapted = connection.ops.adapt_datetimefield_value
+    taking = (amount, rule.id, claim.holder, adapted(rule.window_at(now).start), rule.limit)
+    holding = (adapted_id(wanted.call), amount, adapted(wanted.expires_at))
     with connection.cursor() as cursor:
-        cursor.execute(TAKE, (amount, rule.id, claim.holder, start, rule.limit))
-        row = cursor.fetchone()
-    return None if row is None else Standing(*row)
+        if connection.vendor == "postgresql":
+            cursor.execute(TAKE_AND_HOLD, (*taking, *holding))
+            row = cursor.fetchone()
+        else:
+            cursor.execute(TAKE, taking)
+            if row := cursor.fetchone():
+                cursor.execute(f"{HOLD} %s", (*holding, row[0]))
+    return None if row is None else TakenWindow(*row)
 
 
 def window_of(claim: Claim, now: datetime) -> int:
@@ -131,12 +143,16 @@ def window_of(claim: Claim, now: datetime) -> int:
     return row.pk
 
 
+@transaction.atomic
 def release_lapsed(window: int, now: datetime) -> None:
     """Give back what calls held whose process is gone."""
     BudgetWindow.objects.select_for_update().get(pk=window)
     lapsed = BudgetReservation.objects.filter(window=window, expires_at__lte=now)
-    if amount := lapsed.aggregate(sum=Sum("amount"))["sum"]:
-        lapsed.delete()
+    # Those that are settled at this moment are locked, and wait for the window.
+    found = dict(lapsed.select_for_update(skip_locked=True).values_list("pk", "amount"))
+    if found:
+        BudgetReservation.objects.filter(pk__in=found).delete()
+        amount = sum(found.values())
         BudgetWindow.objects.filter(pk=window).update(reserved=F("reserved") - amount)
 
 
@@ -145,8 +161,7 @@ def release_all_lapsed() -> None:
     now = timezone.now()
     lapsed = BudgetReservation.objects.filter(expires_at__lte=now)
     for window in lapsed.order_by().values_list("window", flat=True).distinct():
-        with transaction.atomic():
-            release_lapsed(window, now)
+        release_lapsed(window, now)
 
 
 def is_news(hold: Hold, wanted: Reserving) -> bool:
@@ -169,16 +184,20 @@ class Settlement(NamedTuple):
     parts: int | None
 
 
-@transaction.atomic
 def settle(settlements: Iterable[Settlement]) -> None:
     """Count the calls, and give back what they held back if it has not lapsed."""
-    for one in sorted(settlements, key=lambda one: one.hold.claim.place):
-        window = one.hold.window
-        with connection.cursor() as cursor:
-            cursor.execute(COUNT, (one.parts or 0, int(one.parts is None), window))
-            cursor.execute(RELEASE, (window, adapted_id(one.call)))
-            if row := cursor.fetchone():
-                cursor.execute(GIVE_BACK, (row[0], window))
+    ordered = sorted(settlements, key=lambda one: one.hold.claim.place)
+    with all_or_none(len(ordered)), connection.cursor() as cursor:
+        for one in ordered:
+            window = one.hold.window
+            releasing = (window, adapted_id(one.call))
+            counting = (one.parts or 0, int(one.parts is None))
+            if connection.vendor == "postgresql":
+                cursor.execute(RELEASE_AND_COUNT, (*releasing, *counting, window))
+                continue
+            cursor.execute(RELEASE, releasing)
+            row = cursor.fetchone()
+            cursor.execute(COUNT.format("%s"), (*counting, row[0] if row else 0, window))
 
 
 def renew(calls: Collection[UUID], expires_at: datetime) -> None:

@@ -15,6 +15,9 @@ from apps.insights.budgets.rules import Holder, Rule, Rules, holders_of, read_ru
 from apps.insights.budgets.sentences import number, percent, sentence, spent_error
 from apps.insights.meter import RunMeter
 
+ALMOST = 99
+"""Per cent. More is spent."""
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -46,20 +49,18 @@ class Standing:
         return percent(self.used, self.limit)
 
     @property
-    def is_past_soft_line(self) -> bool:
-        return self.rule.soft is not None and self.used >= self.rule.soft
+    def soft_percent(self) -> int:
+        """Where the soft line is; at the end if there is none."""
+        soft = self.rule.soft
+        return ALMOST if soft is None else min(percent(soft, self.limit), ALMOST)
 
     @property
     def amounts(self) -> dict[str, str]:
-        """What is spent, reserved, raised and left, for people."""
+        """What is spent, reserved, raised and left of which limit, for people."""
         left = max(0, self.limit - self.used)
-        sums = {"spent": self.spent, "reserved": self.reserved, "raised": self.raised, "left": left}
-        return {name: self.written(parts) for name, parts in sums.items()} | {
-            "limit": self.written(self.limit)
-        }
-
-    def written(self, parts: int) -> str:
-        return number(of_parts(parts, self.rule.unit), self.rule.unit)
+        sums = {"spent": self.spent, "reserved": self.reserved, "raised": self.raised}
+        sums |= {"left": left, "limit": self.limit}
+        return {name: number(self.decimal(parts), self.rule.unit) for name, parts in sums.items()}
 
     def decimal(self, parts: int) -> Decimal:
         return of_parts(parts, self.rule.unit)

@@ -122,7 +122,7 @@ def test_a_window_is_raised_once_with_a_note_that_stays(client, operator):
 
     answer = client.post(page, raising(amount="500.0"), follow=True)
 
-    [(name, override)] = answer.context["overrides"]
+    [(name, override, _)] = answer.context["overrides"]
     assert (name, override.amount, override.note, override.by) == (
         "operator",
         Decimal(500),
