@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import openai
 import pytest
@@ -39,7 +40,7 @@ def writer() -> SummaryWriter:
     return SummaryWriter(on_a_thread, ProcessBudgets(on_a_thread))
 
 
-def error_of(answer: Answer) -> dict[str, str]:
+def error_of(answer: Answer) -> Any:
     return answer.json()["error"]
 
 
@@ -164,7 +165,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, str]]
 
 def test_openais_client_reads_a_spent_quota_and_when_it_renews(site):
     served, key = site
-    hello = {"model": "own", "messages": [{"role": "user", "content": "Hello"}]}
+    hello: Any = {"model": "own", "messages": [{"role": "user", "content": "Hello"}]}
     with openai.OpenAI(base_url=f"{served.url}/openai/v1", api_key=key, max_retries=0) as client:
         answered = client.chat.completions.create(**hello)
         with pytest.raises(openai.RateLimitError) as refused:

@@ -58,8 +58,8 @@ def test_a_budget_is_added_and_its_history_kept(client, operator):
     budget = Budget.objects.get()
     assert answer.status_code == 302
     assert (budget.amount, budget.soft_amount, str(budget)) == (
-        1000,
-        800,
+        Decimal(1000),
+        Decimal(800),
         "daily tokens of each user",
     )
     assert [change.what for change in Change.objects.filter(kind="insights.budget")] == ["added"]
