@@ -17,6 +17,7 @@ from tests.contract import (
     agent_sources,
     agents,
     attachments,
+    budgets,
     content,
     delivery,
     deployments,
@@ -29,7 +30,6 @@ from tests.contract import (
     loop,
     manifest_tools,
     mcp,
-    money,
     page_tools,
     providers,
     rest,
@@ -45,7 +45,7 @@ TESTS = Path(__file__).parent.parent
 CHAPTERS = (
     *(delivery, loop, tools, deployments, rest, mcp, stages, attachments, failures),
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
-    *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers, usage, money),
+    *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers, usage, budgets),
 )
 TABLE: Table = {section: rules for chapter in CHAPTERS for section, rules in chapter.TABLE.items()}
 SECTIONS = (
