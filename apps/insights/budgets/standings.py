@@ -23,14 +23,12 @@ ALMOST = 99
 class Standing:
     """A holder's window that is open, or would be. Sums are in smallest parts of the unit.
 
-    `window` is the id of its row, None before anything was reserved. What calls of processes that
-    are gone hold back is not among the `reserved`.
+    What calls of processes that are gone hold back is not among the `reserved`.
     """
 
     rule: Rule
     holder: str
     renews_at: datetime | None
-    window: int | None = None
     spent: int = 0
     reserved: int = 0
     raised: int = 0
@@ -66,16 +64,23 @@ class Standing:
         return of_parts(parts, self.rule.unit)
 
 
-def open_windows(rules: Iterable[Rule], now: datetime) -> dict[int, list[Standing]]:
-    """What is in the windows that a moment is in, by budget, the most used first."""
+def open_windows(
+    rules: Iterable[Rule], now: datetime, holders: Iterable[str] | None = None
+) -> dict[int, list[Standing]]:
+    """What is in the windows that a moment is in, by budget, the most used first.
+
+    `holders` are the names of those who are looked for; None: all.
+    """
     by_id = {rule.id: rule for rule in rules}
     held = Sum("reservations__amount", filter=Q(reservations__expires_at__gt=now))
     rows = BudgetWindow.objects.filter(budget__in=by_id, starts_at__lte=now, ends_at__gt=now)
+    if holders is not None:
+        rows = rows.filter(holder__in=set(holders))
     found: dict[int, list[Standing]] = defaultdict(list)
     for row in rows.annotate(held=Coalesce(held, 0)):
         sums = (row.spent, row.held, row.raised, row.unpriced)
-        standing = Standing(by_id[row.budget_id], row.holder, row.ends_at, row.pk, *sums)
-        found[row.budget_id].append(standing)
+        rule = by_id[row.budget_id]
+        found[rule.id].append(Standing(rule, row.holder, row.ends_at, *sums))
     for standings in found.values():
         standings.sort(key=lambda one: one.used, reverse=True)
     return found
@@ -113,7 +118,10 @@ def check_start(bucket: str, door: str, application: str, time_zone: str) -> Non
 def standings_for(rules: Rules, holders: Iterable[Holder], now: datetime) -> list[Standing]:
     """Of all budgets that count a call of these holders."""
     claims = rules.claims(holders)
-    found = open_windows((claim.rule for claim in claims), now) if claims else {}
+    if not claims:
+        return []
+    rules_of_claims, names = zip(*((claim.rule, claim.holder) for claim in claims), strict=True)
+    found = open_windows(rules_of_claims, now, names)
     return [
         next(
             (one for one in found.get(claim.rule.id, ()) if one.holder == claim.holder),

@@ -62,7 +62,7 @@ def test_a_budget_is_added_and_its_history_kept(client, operator):
         Decimal(800),
         "daily tokens of each user",
     )
-    assert [change.what for change in Change.objects.filter(kind="insights.budget")] == ["added"]
+    assert [change.what for change in Change.objects.filter(kind="insights.budget")] == ["created"]
 
 
 @pytest.mark.parametrize(
