@@ -28,7 +28,6 @@ class Standing:
 
     rule: Rule
     holder: str
-    renews_at: datetime | None
     spent: int = 0
     reserved: int = 0
     raised: int = 0
@@ -80,7 +79,7 @@ def open_windows(
     for row in rows.annotate(held=Coalesce(held, 0)):
         sums = (row.spent, row.held, row.raised, row.unpriced)
         rule = by_id[row.budget_id]
-        found[rule.id].append(Standing(rule, row.holder, row.ends_at, *sums))
+        found[rule.id].append(Standing(rule, row.holder, *sums))
     for standings in found.values():
         standings.sort(key=lambda one: one.used, reverse=True)
     return found
@@ -96,7 +95,7 @@ def standings_of(budgets: Iterable[Budget]) -> dict[int, list[Standing]]:
     found = open_windows(rules, now)
     for rule in rules:
         if not found[rule.id] and rule.subject and rule.window:
-            found[rule.id] = [Standing(rule, "", rule.window_at(now).end)]
+            found[rule.id] = [Standing(rule, "")]
     return found
 
 
@@ -125,7 +124,7 @@ def standings_for(rules: Rules, holders: Iterable[Holder], now: datetime) -> lis
     return [
         next(
             (one for one in found.get(claim.rule.id, ()) if one.holder == claim.holder),
-            Standing(claim.rule, claim.holder, claim.rule.window_at(now).end),
+            Standing(claim.rule, claim.holder),
         )
         for claim in claims
     ]
