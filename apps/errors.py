@@ -23,6 +23,7 @@
   - CallsItself               an application stands below itself, or too many below each other
   - StepLimitReached          the model kept calling tools
   - Stopped                   a tool failed, and a fallback strategy or the lack of one ended the run
+  - BudgetSpent               nothing is left of a budget that the call of a model would count in
   - RateLimitReached          so many requests or tokens were used in the last minute
   - TooManyRuns               as many requests are being answered as may be at once
   - Refused                   the page asked for something that cannot be done; `code` says why
@@ -278,6 +279,16 @@ class Stopped(QuickAppError):
         "A tool encountered an error and the agent was stopped. "
         "Please try again or contact your administrator if the issue persists."
     )
+
+
+class BudgetSpent(QuickAppError):
+    """`retry_after`: seconds until the budget renews; None for that of a run, which never does."""
+
+    code = "insufficient_quota"
+
+    def __init__(self, text: str, retry_after: float | None = None) -> None:
+        super().__init__(text)
+        self.retry_after = retry_after
 
 
 class TooManyRuns(QuickAppError):

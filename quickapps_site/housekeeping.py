@@ -27,6 +27,7 @@ def tidy_up() -> None:
         tidy_up_files()
         tidy_up_runs()
         tidy_up_usage()
+        tidy_up_budgets()
         tidy_up_memories()
         tidy_up_servers()
     finally:
@@ -66,6 +67,18 @@ def tidy_up_usage() -> None:
             logger.info("Deleted rows of calls after USAGE_DAYS: %d", old)
     except Exception:
         logger.exception("Rows of calls could not be tidied up")
+
+
+def tidy_up_budgets() -> None:
+    from apps.insights import upkeep
+    from apps.insights.budgets.reservations import release_all_lapsed
+
+    try:
+        release_all_lapsed()
+        if old := upkeep.delete_old_windows():
+            logger.info("Deleted windows of budgets after USAGE_DAYS: %d", old)
+    except Exception:
+        logger.exception("Budgets could not be tidied up")
 
 
 def tidy_up_memories() -> None:

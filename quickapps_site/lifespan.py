@@ -68,9 +68,11 @@ async def end_answers(seconds: float) -> None:
 
 
 async def write_summaries() -> None:
-    """Write the rows of the gateway's runs, which have ended with their connections, and of calls."""
+    """Write the rows of the gateway's runs, which have ended with their connections, and of calls, and count
+    the calls in budgets."""
     from apps.live.hub import HUB
 
+    await HUB.budgets.close()
     await HUB.summaries.close()
 
 

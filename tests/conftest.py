@@ -78,12 +78,20 @@ def nothing_is_kept_between_tests() -> Iterator[None]:
     mcp_servers.forget()
     pins.forget()
     forget_memories()
+    forget_budgets()
 
 
 def forget_memories() -> None:
     # Few tests need this module, which imports NumPy.
     if (module := sys.modules.get("apps.workspace.memories.cache")) is not None:
         module.CACHE.clear()
+
+
+def forget_budgets() -> None:
+    if (module := sys.modules.get("apps.live.hub")) is not None:
+        module.HUB.budgets.forget()
+    if (module := sys.modules.get("apps.insights.budgets.costs")) is not None:
+        module.forget()
 
 
 @pytest.fixture(autouse=True)

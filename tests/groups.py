@@ -15,6 +15,7 @@ SHARED = ("dial", "load", "peers")
 """Folders whose modules share a site, or cost so much that no two of them run at the same time."""
 DEMANDING = frozenset(
     {
+        "insights/budgets/test_storm.py",
         "live/test_faults.py",
         "live/test_kills.py",
         "live/test_survival.py",

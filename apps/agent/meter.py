@@ -1,17 +1,30 @@
 """The port of a meter: it hears of every call of a model or a tool, once, when the call is over."""
 
+from __future__ import annotations
+
 import asyncio
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
+from uuid import UUID
 
 import msgspec
 
-from apps.agent.events import ModelUsage
+from apps.agent.events import ModelUsage, Noticed
 from apps.errors import ModelFailed, ServiceFailed
+
+if TYPE_CHECKING:
+    from apps.agent.model import ModelRequest
 
 CANCELLED = "cancelled"
 """The error of a call that nobody waited for any more."""
 
 Location = Literal["server", "client"]
+
+
+class Reservation(msgspec.Struct, frozen=True, gc=False):
+    """What budgets hold back for a call until its report; the person is told the `notices`."""
+
+    call: UUID
+    notices: tuple[Noticed, ...] = ()
 
 
 # Structs, because a frozen dataclass takes five times as long to make.
@@ -31,6 +44,7 @@ class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
     finish_reason: str = ""
     error: str = ""
     is_paid_by_person: bool = False
+    reservation: Reservation | None = None
 
 
 class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
@@ -44,25 +58,32 @@ class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
 
 
 class Meter(Protocol):
-    """Synchronous, never waits, never fails."""
+    """Reports never wait and never fail."""
+
+    async def admit(self, deployment: str, request: ModelRequest) -> Reservation | None:
+        """Asked before each call of a model. Raises `BudgetSpent`."""
+        ...
 
     def model_called(self, report: ModelCallReport) -> None: ...
 
     def tool_called(self, report: ToolCallReport) -> None: ...
 
-    def inside(self, application: str, version: int) -> "Meter":
+    def inside(self, application: str, version: int) -> Meter:
         """The meter of a run of that application."""
         ...
 
 
 class Unmetered:
+    async def admit(self, deployment: str, request: ModelRequest) -> None:
+        pass
+
     def model_called(self, report: ModelCallReport) -> None:
         pass
 
     def tool_called(self, report: ToolCallReport) -> None:
         pass
 
-    def inside(self, application: str, version: int) -> "Unmetered":
+    def inside(self, application: str, version: int) -> Unmetered:
         return self
 
 

@@ -63,8 +63,15 @@ async def receive(
 ) -> None:
     """Feed the assembly everything that the model answers, and report the call to the meter.
 
-    The model does not see the thoughts of others. Raises as `read_answer`.
+    The model does not see the thoughts of others. Raises as `read_answer`, and `BudgetSpent`.
     """
+    if isinstance(model, NestedRun):
+        await read_answer(model, request, assembly)
+        return
+    reservation = await request.meter.admit(name, request)
+    if reservation is not None:
+        for notice in reservation.notices:
+            assembly.emit(notice)
     started, error = time.monotonic(), ""
     assembly.deployment = name
     request = with_own_thoughts(request, name)
@@ -74,19 +81,19 @@ async def receive(
         error = error_kind(failure)
         raise
     finally:
-        if not isinstance(model, NestedRun):
-            first = assembly.first_text_at
-            report = ModelCallReport(
-                name,
-                time.monotonic() - started,
-                assembly.spent(name),
-                iteration,
-                None if first is None else first - started,
-                assembly.finish_reason,
-                error,
-                assembly.is_paid_by_person,
-            )
-            request.meter.model_called(report)
+        first = assembly.first_text_at
+        report = ModelCallReport(
+            name,
+            time.monotonic() - started,
+            assembly.spent(name),
+            iteration,
+            None if first is None else first - started,
+            assembly.finish_reason,
+            error,
+            assembly.is_paid_by_person,
+            reservation,
+        )
+        request.meter.model_called(report)
 
 
 async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -> None:

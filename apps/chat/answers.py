@@ -175,7 +175,15 @@ def start(
         return
     past = past or Past()
     row = begun.run
-    meter = RunMeter(hub.summaries.keep, row.door, row.bucket, row.pk, row.stream)
+    meter = RunMeter(
+        hub.summaries.keep,
+        row.door,
+        row.bucket,
+        row.pk,
+        row.stream,
+        budgets=hub.budgets,
+        time_zone=caller.timezone,
+    )
     progress = Progress(meter=meter)
     end = partial(conclude, begun.run, past.transcript, progress)
     before = (past.steps, past.interactions, begun.consents)

@@ -28,6 +28,7 @@ STATUS = {
     "queue_full": 409,
     "application_deleted": 410,
     "rate_limit_exceeded": 429,
+    "insufficient_quota": 429,
     "too_many_runs": 429,
     "too_many_streams": 429,
     "application_broken": 500,

@@ -17,11 +17,14 @@ from apps.chat.folders import attached
 from apps.chat.frames import Ask
 from apps.chat.models import Conversation, Message, title_of
 from apps.errors import ApplicationNotFound, Refused
+from apps.insights.budgets.standings import check_start
 from apps.live import journal, leases, queue
 from apps.live.consents import read_consents
 from apps.live.events import QuestionAdded, StatusChanged, storable
 from apps.live.log import RunLog
-from apps.live.models import KeptManifest, Run
+from apps.live.models import KeptManifest, Run, RunSummary
+
+PAGE = RunSummary.Door.PAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,8 @@ class Begun:
 def begin(caller: Caller, application: ResolvedApplication, ask: Ask, holder: str) -> Begun:
     """Store the question and claim the conversation; without a holder the answer is queued.
 
-    Raises `Refused`, `ApplicationNotFound` for an application that was deleted in this moment.
+    Raises `Refused`, `BudgetSpent`, `ApplicationNotFound` for an application that was deleted in
+    this moment.
     """
     text = read_question(ask)
     try:
@@ -71,6 +75,8 @@ def begin_new(
     holder: str,
     run_id: UUID | None = None,
 ) -> Begun:
+    """Raises as `begin`, and `BudgetSpent`."""
+    check_start(caller.bucket, PAGE, application.slug, ask.timezone)
     types = application.manifest.input_attachment_types
     attachments = attached(caller, (file.url for file in ask.attachments), types)
     if ask.conversation is None:

@@ -6,6 +6,7 @@ from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
 from apps.console.api.applications import ApplicationViewSet
+from apps.console.api.budgets import BudgetViewSet
 from apps.console.api.deployments import DeploymentViewSet
 from apps.console.api.reference import reference
 from apps.console.dial_editor import views as dial_editor
@@ -13,6 +14,7 @@ from apps.console.workbench import views as workbench
 
 router = SimpleRouter()
 router.register("applications", ApplicationViewSet)
+router.register("budgets", BudgetViewSet)
 router.register("deployments", DeploymentViewSet)
 staff = admin.site.admin_view
 

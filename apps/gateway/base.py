@@ -24,8 +24,8 @@ from apps.streaming.bodies import BodyTooLarge, BodyTooSlow
 from apps.streaming.consumer import Header, HttpConsumer
 
 JSON = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
-MOST_RETRY_SECONDS = 86_400
-"""The longest `Retry-After`: services have no quotas for more than a day."""
+MOST_RETRY_SECONDS = 31 * 86_400
+"""The longest `Retry-After`: budgets renew every month, and quotas of services sooner."""
 
 
 class ManyChoices(BadRequest):

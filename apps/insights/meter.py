@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Callable
+from typing import Protocol
 from uuid import UUID
 
 import msgspec
 
-from apps.agent.meter import ModelCallReport, ToolCallReport
+from apps.agent.meter import ModelCallReport, Reservation, ToolCallReport
+from apps.agent.model import ModelRequest
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
@@ -24,8 +26,37 @@ Keep = Callable[[Entry], None]
 """Takes what is to be stored; it must neither wait nor fail."""
 
 
+class Budgets(Protocol):
+    """Lets calls be made as long as there is something left, and counts what they cost."""
+
+    async def admit(
+        self, meter: "RunMeter", deployment: str, request: ModelRequest
+    ) -> Reservation | None:
+        """None where no budget applies. Raises `BudgetSpent`."""
+        ...
+
+    def settle(self, entry: Entry) -> None:
+        """Takes the report of a model's call; it must neither wait nor fail."""
+        ...
+
+
+class Unlimited:
+    async def admit(self, meter: "RunMeter", deployment: str, request: ModelRequest) -> None:
+        pass
+
+    def settle(self, entry: Entry) -> None:
+        pass
+
+
+UNLIMITED = Unlimited()
+
+
 class RunMeter(msgspec.Struct, frozen=True):
-    """`bucket` is the caller's, `run` None for a request that is no run."""
+    """`bucket` is the caller's, `run` None for a request that is no run.
+
+    `chain` are the applications that the calls are made in, the outermost first. `time_zone` is the
+    person's, "" if it is not known.
+    """
 
     keep: Keep
     door: str
@@ -34,15 +65,24 @@ class RunMeter(msgspec.Struct, frozen=True):
     conversation: UUID | None = None
     application: str = ""
     version: int = 0
+    budgets: Budgets = UNLIMITED
+    chain: tuple[str, ...] = ()
+    time_zone: str = ""
+
+    async def admit(self, deployment: str, request: ModelRequest) -> Reservation | None:
+        return await self.budgets.admit(self, deployment, request)
 
     def model_called(self, report: ModelCallReport) -> None:
-        self.keep(Entry(self, report, time.time()))
+        entry = Entry(self, report, time.time())
+        self.keep(entry)
+        self.budgets.settle(entry)
 
     def tool_called(self, report: ToolCallReport) -> None:
         self.keep(Entry(self, report, time.time()))
 
     def inside(self, application: str, version: int) -> "RunMeter":
-        return msgspec.structs.replace(self, application=application, version=version)
+        chain = (*self.chain, application)
+        return msgspec.structs.replace(self, application=application, version=version, chain=chain)
 
 
 def server_meter(keep: Keep, application: str, version: int) -> RunMeter:

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 
+from apps.insights.budgets.models import Budget as Budget
 from apps.workspace.local.models import Deployment
 from apps.workspace.versions import Versioned
 

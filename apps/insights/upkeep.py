@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
 
+from apps.insights.budgets.models import BudgetWindow
 from apps.insights.models import DailyUsage, ModelCall, SummedDay, ToolUse
 from apps.insights.sums import daily_rows
 
@@ -74,4 +75,21 @@ def delete_before(calls: type[ModelCall] | type[ToolUse], before: datetime) -> i
     deleted = 0
     while keys := list(old.values_list("pk", flat=True)[:AT_ONCE]):
         deleted += calls._default_manager.filter(pk__in=keys).delete()[0]
+    return deleted
+
+
+LONGEST_WINDOW = timedelta(days=62)
+"""A month, and as long again for a run that waits for somebody."""
+
+
+def delete_old_windows() -> int:
+    """Delete the windows of budgets that are over for `USAGE_DAYS`, with their overrides."""
+    if not settings.USAGE_DAYS:
+        return 0
+    age = max(timedelta(days=settings.USAGE_DAYS), LONGEST_WINDOW)
+    old = BudgetWindow.objects.filter(made_at__lt=timezone.now() - age).order_by("made_at")
+    deleted = 0
+    while keys := list(old.values_list("pk", flat=True)[:AT_ONCE]):
+        deleted += len(keys)
+        BudgetWindow.objects.filter(pk__in=keys).delete()
     return deleted

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 from uuid import UUID, uuid4
 
+from apps.insights.budgets.process import ProcessBudgets
 from apps.live.committer import Committer
 from apps.live.database import Execute, OwnThread, on_a_thread
 from apps.live.log import RunLog
@@ -65,12 +66,14 @@ class Hub:
     """Whether runs were queued when this process last looked: the end of one makes room."""
     places: Places = field(init=False)
     committer: Committer = field(init=False)
+    budgets: ProcessBudgets = field(init=False)
     summaries: SummaryWriter = field(init=False)
 
     def __post_init__(self) -> None:
         self.places = Places(self.supervisors)
         self.committer = Committer(self.name, self.execute, self.hold)
-        self.summaries = SummaryWriter(self.execute)
+        self.budgets = ProcessBudgets(self.execute)
+        self.summaries = SummaryWriter(self.execute, self.budgets)
 
     def hold(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Run a coroutine to its end, also when nobody waits for it any more."""

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from apps.agent.progress import Progress
 from apps.insights import rows as calls
-from apps.insights.meter import Entry, RunMeter
+from apps.insights.meter import UNLIMITED, Budgets, Entry, RunMeter
 from apps.live import summaries
 from apps.live.database import Execute
 from apps.live.run_summary import RunSummary
@@ -44,8 +44,9 @@ class SummaryWriter:
     failed; most are over by then, and are written once.
     """
 
-    def __init__(self, execute: Execute) -> None:
+    def __init__(self, execute: Execute, budgets: Budgets = UNLIMITED) -> None:
         self.execute = execute
+        self.budgets = budgets
         self.going: dict[UUID, RunFigures] = {}
         self.over: list[RunFigures] = []
         self.calls: list[Entry] = []
@@ -62,7 +63,8 @@ class SummaryWriter:
         """Record the run that the block is; it counts in what it is given."""
         self.going[row.id] = row
         self.begin()
-        progress = Progress(meter=RunMeter(self.keep, row.door, row.bucket, row.id))
+        meter = RunMeter(self.keep, row.door, row.bucket, row.id, budgets=self.budgets)
+        progress = Progress(meter=meter)
         try:
             yield progress
             row.end(Status.DONE, progress)

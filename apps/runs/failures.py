@@ -14,6 +14,7 @@ from apps.errors import (
     ApplicationBroken,
     ApplicationNotFound,
     BadRequest,
+    BudgetSpent,
     DeploymentNotFound,
     FileRefused,
     ModelFailed,
@@ -84,10 +85,18 @@ def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> Fail
             if TOO_MANY not in passed_on:  # Core takes 429 for a fault of the service
                 return own_failure(500 if isinstance(cause, TooManyRuns) else 403, cause)
             return replace(own_failure(TOO_MANY, cause), retry_after=cause.retry_after)
+        case BudgetSpent():
+            return budget_failure(cause, passed_on)
         case _:
             found = referenced(resolve(cause, passed_on), reference_of(cause))
             log(found, error, cause)
             return found
+
+
+def budget_failure(error: BudgetSpent, passed_on: frozenset[int]) -> Failure:
+    """DIAL Core takes 429 for a broken upstream, so its callers get another status."""
+    found = own_failure(TOO_MANY if TOO_MANY in passed_on else 403, error)
+    return replace(found, kind=error.code, retry_after=error.retry_after)
 
 
 def sole_error(error: BaseException) -> BaseException:
@@ -156,7 +165,13 @@ def reference_of(error: BaseException) -> str:
     """The reference that the error has or gets; "" for an error of the request itself."""
     cause = sole_error(error)
     if isinstance(
-        cause, BadRequest | NotAuthenticated | ApplicationNotFound | TooManyRuns | RateLimitReached
+        cause,
+        BadRequest
+        | NotAuthenticated
+        | ApplicationNotFound
+        | TooManyRuns
+        | RateLimitReached
+        | BudgetSpent,
     ):
         return ""
     return str(cause.__dict__.setdefault("reference", secrets.token_hex(4)))

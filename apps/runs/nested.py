@@ -20,6 +20,7 @@ from apps.catalog import access
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import (
     ApplicationNotFound,
+    BudgetSpent,
     CallsItself,
     DeploymentNotFound,
     ModelFailed,
@@ -82,7 +83,8 @@ class ApplicationModel(NestedRun):
     workspace: LocalWorkspace
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Event], None]:
-        """Closing the generator cancels the run. Raises `ModelFailed` with a text for people."""
+        """Closing the generator cancels the run. Raises `ModelFailed` with a text for people, and
+        `BudgetSpent`."""
         caller = self.workspace.caller
         asked = to_run_request(request)
         end: list[RunEnd] = []
@@ -107,6 +109,8 @@ class ApplicationModel(NestedRun):
                     yield batch
             if any(one.reason == WAITING for one in end):
                 yield [Finished(WAITING)]
+        except BudgetSpent:
+            raise  # no other model may answer in the place of one that may not be asked
         except Exception as error:
             raise as_model_failure(error) from error
 

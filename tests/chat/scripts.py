@@ -251,4 +251,5 @@ async def settled(hub: Hub) -> None:
         while hub.tasks:
             with suppress(Exception):
                 await asyncio.wait(hub.tasks)
+        await hub.budgets.close()
         await hub.summaries.close()

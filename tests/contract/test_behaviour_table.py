@@ -17,6 +17,7 @@ from tests.contract import (
     agent_sources,
     agents,
     attachments,
+    budgets,
     content,
     context_window,
     delivery,
@@ -52,6 +53,7 @@ CHAPTERS = (
         fallbacks,
         model_capabilities,
         context_window,
+        budgets,
     ),
 )
 TABLE: Table = {}
@@ -73,6 +75,7 @@ SECTIONS = (
     *("T-50", "T-52", "T-53", "T-54", "T-57"),
     *("T-60", "T-61", "R-28"),
     *("D-06", "D-10", "D-30", "D-31", "D-32", "D-33", "T-51", "R-04", "R-12", "R-22"),
+    "budgets",
 )
 
 

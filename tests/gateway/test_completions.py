@@ -391,7 +391,7 @@ async def test_an_error_before_the_first_words_has_a_status(stream, caplog):
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(
     ("asked", "told"),
-    [(None, None), (0.0, "0"), (7.2, "8"), (86_400.0, "86400"), (999_999_999.0, "86400")],
+    [(None, None), (0.0, "0"), (7.2, "8"), (86_400.0, "86400"), (999_999_999.0, "2678400")],
 )
 async def test_a_limit_of_the_models_service_is_told_with_its_time(asked, told, stream):
     application = await add_application()

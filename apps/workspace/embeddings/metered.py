@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from apps.agent.events import ModelUsage
+from apps.agent.messages import Message
 from apps.agent.meter import Meter, ModelCallReport, error_kind
+from apps.agent.model import ModelRequest
 from apps.workspace.embeddings.port import Embedder, Embeddings
 
 
@@ -30,7 +32,9 @@ class MeteredEmbedder:
         return self.embedder.model
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Raises `ServiceFailed`."""
+        """Raises `ServiceFailed`, `BudgetSpent`."""
+        messages = [Message("user", text) for text in texts]
+        reservation = await self.meter.admit(self.deployment_id, ModelRequest(messages))
         started, error = time.monotonic(), ""
         usage: tuple[ModelUsage, ...] = ()
         try:
@@ -43,6 +47,8 @@ class MeteredEmbedder:
         finally:
             seconds = time.monotonic() - started
             self.meter.model_called(
-                ModelCallReport(self.deployment_id, seconds, usage, error=error)
+                ModelCallReport(
+                    self.deployment_id, seconds, usage, error=error, reservation=reservation
+                )
             )
         return found

@@ -1,0 +1,119 @@
+"""Budgets: what may be spent, and what is at this moment."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from apps.accounts.models import ApiKey
+from apps.catalog.models import Application
+from apps.console.api.rows import RowSerializer, RowViewSet
+from apps.insights.budgets.models import FIXED, Budget
+from apps.insights.budgets.standings import Standing, standings_of
+
+UNCHANGEABLE = "It cannot be changed. Delete this budget and make another one."
+SUBJECTS: Mapping[str, tuple[str, Any, str]] = {
+    "user": ("user", get_user_model(), "username"),
+    "key": ("key", ApiKey, "prefix"),
+    "application": ("application", Application, "slug"),
+    "run": ("application", Application, "slug"),
+}
+"""By kind: the field, the model and the name of the subject."""
+
+
+class BudgetSerializer(RowSerializer[Budget]):
+    subject = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        help_text="A username, the prefix of a key, or the slug of an application, also for its "
+        'runs; "" for each of the kind by itself.',
+    )
+    spent = serializers.SerializerMethodField(
+        help_text="In the open window; of a budget for each one, by whoever has used most. Null "
+        "for a budget of runs."
+    )
+    reserved = serializers.SerializerMethodField(help_text="By calls that go on, as `spent`.")
+    renews_at = serializers.SerializerMethodField()
+    version = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = Budget
+        fields = (
+            "id",
+            "subject_kind",
+            "subject",
+            "unit",
+            "currency",
+            "amount",
+            "soft_amount",
+            "window",
+            "time_zone",
+            "spent",
+            "reserved",
+            "renews_at",
+            "version",
+            "created_at",
+            "updated_at",
+        )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Replace the name of the subject by its row."""
+        if isinstance(self.instance, Budget):
+            self.refuse_changes(self.instance, attrs)
+            attrs.pop("subject", None)
+            return attrs
+        name = attrs.pop("subject", "")
+        field, model, key = SUBJECTS[attrs["subject_kind"]]
+        if name:
+            attrs[field] = model._default_manager.filter(**{key: name}).first()
+            if attrs[field] is None:
+                kind = model._meta.verbose_name
+                raise serializers.ValidationError({"subject": f"There is no {kind} {name!r}."})
+        return attrs
+
+    def refuse_changes(self, stored: Budget, attrs: Mapping[str, Any]) -> None:
+        names = ("subject", *FIXED)
+        changed = [n for n in names if n in attrs and attrs[n] != getattr(stored, n)]
+        if changed:
+            raise serializers.ValidationError(dict.fromkeys(changed, UNCHANGEABLE))
+
+    def standing(self, budget: Budget) -> Standing | None:
+        listed: Mapping[int, list[Standing]] = self.context.get("standings", {})
+        found = listed.get(budget.pk)
+        return next(iter(standings_of([budget])[budget.pk] if found is None else found), None)
+
+    @extend_schema_field(serializers.DecimalField(19, 6, allow_null=True))
+    def get_spent(self, budget: Budget) -> str | None:
+        found = self.standing(budget)
+        return None if found is None else written(found.decimal(found.spent))
+
+    @extend_schema_field(serializers.DecimalField(19, 6, allow_null=True))
+    def get_reserved(self, budget: Budget) -> str | None:
+        found = self.standing(budget)
+        return None if found is None else written(found.decimal(found.reserved))
+
+    @extend_schema_field(OpenApiTypes.DATETIME)
+    def get_renews_at(self, budget: Budget) -> datetime | None:
+        return budget.renews_at
+
+
+def written(amount: Decimal) -> str:
+    """With as many places as the amounts of the budget."""
+    return f"{amount:.6f}"
+
+
+class BudgetViewSet(RowViewSet[Budget]):
+    queryset = Budget.objects.select_related("user", "key", "application").order_by("pk")
+    serializer_class = BudgetSerializer
+    lookup_value_regex = "[0-9]{1,18}"
+
+    def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
+        serializer: Any = super().get_serializer(*args, **kwargs)
+        if kwargs.get("many"):  # of all at once, in place of a query for each
+            serializer.child.context["standings"] = standings_of(args[0])
+        return serializer

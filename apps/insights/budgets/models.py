@@ -1,0 +1,281 @@
+"""Budgets, and what is spent and reserved of them in each of their windows.
+
+Sums are whole numbers of a budget's smallest part, so that both databases add them up exactly: a
+token, or a billionth of the currency.
+"""
+
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MinValueValidator, RegexValidator
+from django.db import models
+from django.utils import timezone
+
+from apps.accounts.models import ApiKey
+from apps.catalog.history.kinds import RowKind
+from apps.catalog.models import Application
+from apps.insights.budgets.windows import WindowKind, window_at
+from apps.workspace.versions import Versioned
+
+LONGEST_HOLDER = 255
+LONGEST_NOTE = 500
+PARTS = {"tokens": 1, "money": 10**9}
+"""Smallest parts in one of a unit."""
+MOST = {"tokens": Decimal(10**12), "money": Decimal(10**9)}
+"""The largest amounts. A thousand times as much still fits into a column of smallest parts."""
+AMOUNT: dict[str, Any] = {
+    "max_digits": 19,
+    "decimal_places": 6,
+    "validators": [MinValueValidator(0)],
+}
+
+
+FIXED = ("subject_kind", "user", "key", "application", "unit", "currency", "window", "time_zone")
+"""The fields of a budget that do not change: what is spent was counted by them."""
+
+
+def in_parts(amount: Decimal, unit: str) -> int:
+    return int((amount * PARTS[unit]).to_integral_value(ROUND_HALF_UP))
+
+
+def of_parts(parts: int, unit: str) -> Decimal:
+    return Decimal(parts) / PARTS[unit]
+
+
+def amount_problem(amount: Decimal, unit: str) -> str:
+    """Why an amount is none of the unit; "" for a good one."""
+    if amount > MOST.get(unit, amount):
+        return f"At most {MOST[unit]:,} can be set."
+    if unit == "tokens" and amount != amount.to_integral_value():
+        return "Write a whole number of tokens."
+    return ""
+
+
+class Budget(Versioned):
+    """A limit for each window of time, or for each run.
+
+    Without a user, key or application it is for each of that kind by itself. For a kind `run`,
+    `application` says whose runs are meant.
+    """
+
+    class SubjectKind(models.TextChoices):
+        USER = "user", "user"
+        KEY = "key", "API key"
+        APPLICATION = "application", "application"
+        RUN = "run", "run"
+
+    class Unit(models.TextChoices):
+        TOKENS = "tokens"
+        MONEY = "money"
+
+    subject_kind = models.CharField("for", max_length=12, choices=SubjectKind)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Empty: each user has this budget, except those with one of their own.",
+    )
+    key = models.ForeignKey(
+        ApiKey,
+        verbose_name="API key",
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Empty: each key has this budget, except those with one of their own.",
+    )
+    application = models.ForeignKey(
+        Application,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Of a run: whose runs are meant. Empty: each has this budget, except those with "
+        "one of their own.",
+    )
+    unit = models.CharField(max_length=6, choices=Unit, default=Unit.TOKENS)
+    currency = models.CharField(
+        max_length=3,
+        default="USD",
+        validators=[RegexValidator("^[A-Z]{3}$", "Such as USD.")],
+        help_text="Of money. Costs in other currencies are not counted.",
+    )
+    amount = models.DecimalField(
+        **AMOUNT, help_text="Models are not asked any more once it is reached; 0 stops at once."
+    )
+    soft_amount = models.DecimalField(
+        **AMOUNT,
+        null=True,
+        blank=True,
+        help_text="From here on people are told what is left; empty: they are not.",
+    )
+    window = models.CharField(
+        max_length=5,
+        choices=WindowKind.choices,
+        blank=True,
+        help_text="How often it renews. A budget of a run has none.",
+    )
+    time_zone = models.CharField(
+        max_length=64, default="UTC", help_text="In which days and months begin: Europe/Berlin."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("subject_kind", "window", "pk")
+
+    def __str__(self) -> str:
+        of = f"of {self.subject}" if self.subject else f"of each {self.get_subject_kind_display()}"
+        return " ".join(filter(None, (self.get_window_display(), self.unit, of)))
+
+    @property
+    def subject(self) -> str:
+        """The user's name, the key's prefix or the application's slug; "" for each of the kind."""
+        if self.user is not None:
+            return str(self.user.get_username())
+        if self.key is not None:
+            return str(self.key.prefix)
+        return self.application.slug if self.application is not None else ""
+
+    @property
+    def limit(self) -> int:
+        """The amount in smallest parts."""
+        return in_parts(self.amount, self.unit)
+
+    @property
+    def soft(self) -> int | None:
+        return None if self.soft_amount is None else in_parts(self.soft_amount, self.unit)
+
+    @property
+    def renews_at(self) -> datetime | None:
+        return window_at(self.window, ZoneInfo(self.time_zone), timezone.now()).end
+
+    def clean(self) -> None:
+        found: dict[str, str] = {}
+        is_run = self.subject_kind == self.SubjectKind.RUN
+        mine = {"run": "application"}.get(self.subject_kind, self.subject_kind)
+        for name in ("user", "key", "application"):
+            if name != mine and getattr(self, f"{name}_id") is not None:
+                found[name] = f"Leave it empty: the budget is for a {self.subject_kind}."
+        if is_run and self.window:
+            found["window"] = "Leave it empty: a run has its budget for itself."
+        elif not is_run and not self.window:
+            found["window"] = "Choose how often it renews."
+        if self.time_zone not in available_timezones():
+            found["time_zone"] = "There is no such time zone. Write one such as Europe/Berlin."
+        found |= self.wrong_amounts()
+        if not found and self.others().exists():
+            found["window"] = "There is a budget of this kind already. Change that one."
+        if found:
+            raise ValidationError(found)
+
+    def wrong_amounts(self) -> dict[str, str]:
+        """Of those that are numbers; the fields refuse others."""
+        values = {name: getattr(self, name) for name in ("amount", "soft_amount")}
+        known = {
+            name: value
+            for name, value in values.items()
+            if isinstance(value, Decimal) and value.is_finite()
+        }
+        found = {
+            name: problem
+            for name, value in known.items()
+            if (problem := amount_problem(value, self.unit))
+        }
+        if len(known) == len(values) and known["soft_amount"] > known["amount"] >= 0:
+            found.setdefault("soft_amount", "It has to be at most the amount.")
+        return found
+
+    def others(self) -> models.QuerySet["Budget"]:
+        """The budgets of the same subject, unit and window."""
+        names = ("subject_kind", "user", "key", "application", "unit", "currency", "window")
+        same = {name: getattr(self, name) for name in names}
+        return Budget.objects.filter(**same).exclude(pk=self.pk)
+
+
+class BudgetWindow(models.Model):
+    """What one holder has spent and reserved of a budget in one window, in smallest parts.
+
+    `holder` is as in `apps.insights.budgets.rules.Holder`; `raised` is the sum of the overrides.
+    """
+
+    budget = models.ForeignKey(Budget, on_delete=models.CASCADE, related_name="windows")
+    holder = models.CharField(max_length=LONGEST_HOLDER)
+    starts_at = models.DateTimeField()
+    ends_at = models.DateTimeField(null=True)
+    spent = models.BigIntegerField(default=0)
+    reserved = models.BigIntegerField(default=0)
+    raised = models.BigIntegerField(default=0)
+    unpriced = models.BigIntegerField(default=0, help_text="Calls that a price is missing for.")
+    made_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("budget", "holder", "starts_at"), name="a_holder_has_one_window_at_a_time"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.holder}: {self.budget}"
+
+
+class BudgetReservation(models.Model):
+    """What a call that goes on holds back of a window, until its process settles or renews it."""
+
+    call = models.UUIDField(db_index=True)
+    window = models.ForeignKey(BudgetWindow, on_delete=models.CASCADE, related_name="reservations")
+    amount = models.BigIntegerField()
+    expires_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return str(self.call)
+
+
+class BudgetNotice(models.Model):
+    """A conversation that was told of the soft line of a window."""
+
+    window = models.ForeignKey(BudgetWindow, on_delete=models.CASCADE, related_name="notices")
+    conversation = models.UUIDField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("window", "conversation"), name="a_conversation_is_told_once"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return str(self.conversation)
+
+
+class BudgetOverride(models.Model):
+    """An operator has raised the amount of one window; `by` is the name they had."""
+
+    window = models.ForeignKey(BudgetWindow, on_delete=models.CASCADE, related_name="overrides")
+    amount = models.DecimalField(max_digits=19, decimal_places=6)
+    note = models.CharField(max_length=LONGEST_NOTE)
+    by = models.CharField(max_length=150)
+    made_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("-made_at", "-pk")
+
+    def __str__(self) -> str:
+        return f"{self.amount} by {self.by}"
+
+
+BUDGET_KIND = RowKind(
+    Budget,
+    (
+        *("subject_kind", "user_id", "key_id", "application_id", "unit", "currency"),
+        *("amount", "soft_amount", "window", "time_zone"),
+    ),
+    restorable=False,  # what was spent of a deleted one is gone
+)

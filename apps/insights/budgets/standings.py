@@ -1,0 +1,137 @@
+"""What is spent of budgets at this moment, for people; nothing is reserved by looking."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.db.models import Q, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from apps.insights.budgets.models import Budget, BudgetWindow, of_parts
+from apps.insights.budgets.rules import Holder, Rule, Rules, holders_of, read_rules
+from apps.insights.budgets.sentences import number, percent, sentence, spent_error
+from apps.insights.meter import RunMeter
+
+ALMOST = 99
+"""Per cent. More is spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A holder's window that is open, or would be. Sums are in smallest parts of the unit.
+
+    What calls of processes that are gone hold back is not among the `reserved`.
+    """
+
+    rule: Rule
+    holder: str
+    spent: int = 0
+    reserved: int = 0
+    raised: int = 0
+    unpriced: int = 0
+
+    @property
+    def limit(self) -> int:
+        return self.rule.limit + self.raised
+
+    @property
+    def used(self) -> int:
+        return self.spent + self.reserved
+
+    @property
+    def percent(self) -> int:
+        return percent(self.used, self.limit)
+
+    @property
+    def soft_percent(self) -> int:
+        """Where the soft line is; at the end if there is none."""
+        soft = self.rule.soft
+        return ALMOST if soft is None else min(percent(soft, self.limit), ALMOST)
+
+    @property
+    def amounts(self) -> dict[str, str]:
+        """What is spent, reserved, raised and left of which limit, for people."""
+        left = max(0, self.limit - self.used)
+        sums = {"spent": self.spent, "reserved": self.reserved, "raised": self.raised}
+        sums |= {"left": left, "limit": self.limit}
+        return {name: number(self.decimal(parts), self.rule.unit) for name, parts in sums.items()}
+
+    def decimal(self, parts: int) -> Decimal:
+        return of_parts(parts, self.rule.unit)
+
+
+def open_windows(
+    rules: Iterable[Rule], now: datetime, holders: Iterable[str] | None = None
+) -> dict[int, list[Standing]]:
+    """What is in the windows that a moment is in, by budget, the most used first.
+
+    `holders` are the names of those who are looked for; None: all.
+    """
+    by_id = {rule.id: rule for rule in rules}
+    held = Sum("reservations__amount", filter=Q(reservations__expires_at__gt=now))
+    rows = BudgetWindow.objects.filter(budget__in=by_id, starts_at__lte=now, ends_at__gt=now)
+    if holders is not None:
+        rows = rows.filter(holder__in=set(holders))
+    found: dict[int, list[Standing]] = defaultdict(list)
+    for row in rows.annotate(held=Coalesce(held, 0)):
+        sums = (row.spent, row.held, row.raised, row.unpriced)
+        rule = by_id[row.budget_id]
+        found[rule.id].append(Standing(rule, row.holder, *sums))
+    for standings in found.values():
+        standings.sort(key=lambda one: one.used, reverse=True)
+    return found
+
+
+def standings_of(budgets: Iterable[Budget]) -> dict[int, list[Standing]]:
+    """By the id of the budget, the most used first; a budget for one alone has one.
+
+    A budget of runs has none: each run has it for itself.
+    """
+    now = timezone.now()
+    rules = [Rule.of(budget) for budget in budgets]
+    found = open_windows(rules, now)
+    for rule in rules:
+        if not found[rule.id] and rule.subject and rule.window:
+            found[rule.id] = [Standing(rule, "")]
+    return found
+
+
+def check_start(bucket: str, door: str, application: str, time_zone: str) -> None:
+    """Raises `BudgetSpent` if a run could not ask its model now.
+
+    What is reserved may come back, so only what is spent counts here.
+    """
+    rules = read_rules()
+    if not rules.by_subject:
+        return
+    meter = RunMeter(lambda entry: None, door, bucket, chain=(application,))
+    now = timezone.now()
+    for one in standings_for(rules, holders_of(meter), now):
+        if one.spent >= one.limit:
+            raise spent_error(one.rule, one.spent, one.limit, now, time_zone)
+
+
+def standings_for(rules: Rules, holders: Iterable[Holder], now: datetime) -> list[Standing]:
+    """Of all budgets that count a call of these holders."""
+    claims = rules.claims(holders)
+    if not claims:
+        return []
+    rules_of_claims, names = zip(*((claim.rule, claim.holder) for claim in claims), strict=True)
+    found = open_windows(rules_of_claims, now, names)
+    return [
+        next(
+            (one for one in found.get(claim.rule.id, ()) if one.holder == claim.holder),
+            Standing(claim.rule, claim.holder),
+        )
+        for claim in claims
+    ]
+
+
+def own_sentences(user_id: int) -> list[str]:
+    """What a person is told of their own budgets."""
+    name, now = f"user-{user_id}", timezone.now()
+    found = standings_for(read_rules(), [Holder("user", name, name)], now)
+    return [sentence(one.rule, one.used, one.limit, now) for one in found]

@@ -1,0 +1,106 @@
+"""Budgets that several processes spend at the same time, and what a killed one leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.serving import Site, close_shell, new_site
+from tests.postgresql import address_of, database
+
+COST = 1000
+"""Tokens that a call of the storm really takes; it reserves 266 of them."""
+MAKE = """
+    from decimal import Decimal
+    from apps.insights.budgets.models import Budget
+    Budget.objects.create(subject_kind="application", amount=Decimal(amount), window="month")
+    """
+READ = """
+    from apps.insights.budgets.models import BudgetReservation, BudgetWindow
+    [row] = BudgetWindow.objects.values_list("spent", "reserved")
+    result = [*row, BudgetReservation.objects.count()]
+    """
+IS_HELD = """
+    from django.utils import timezone
+    from apps.insights.budgets.models import BudgetReservation
+    result = BudgetReservation.objects.filter(expires_at__gt=timezone.now()).exists()
+    """
+NEEDS_POSTGRESQL = pytest.mark.skipif(
+    "TEST_DATABASE_URL" not in os.environ, reason="needs TEST_DATABASE_URL"
+)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=NEEDS_POSTGRESQL)])
+def site(request: Any, tmp_path: Path) -> Iterator[Site]:
+    if request.param == "sqlite":
+        made = new_site(tmp_path)
+        yield made
+        close_shell(made)
+        return
+    with database() as name:
+        made = new_site(tmp_path, DATABASE_URL=address_of(name))
+        yield made
+        close_shell(made)
+
+
+@contextmanager
+def process(site: Site, runs: int, at_once: int) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "tests.insights.budgets.storm", str(runs), str(at_once)]
+    with subprocess.Popen(
+        command, env=site.environment, stdout=subprocess.PIPE, text=True
+    ) as child:
+        try:
+            yield child
+        finally:
+            child.kill()
+
+
+def counts_of(child: subprocess.Popen[str]) -> dict[str, int]:
+    written, _ = child.communicate(timeout=200)
+    found: dict[str, int] = json.loads(written)
+    return found
+
+
+@pytest.mark.timeout(300)
+def test_a_storm_overspends_by_at_most_one_call_for_each_run_that_is_going(site):
+    amount, at_once = 60 * COST, 10
+    site.shell(MAKE, amount=amount)
+
+    with process(site, 100, at_once) as one, process(site, 100, at_once) as other:
+        found = [counts_of(one), counts_of(other)]
+
+    spent, reserved, left = site.shell(READ)
+    made = sum(counts["made"] for counts in found)
+    assert spent == made * COST
+    assert amount <= spent <= amount + 2 * at_once * COST
+    assert (reserved, left) == (0, 0)
+    assert all(counts["refused"] for counts in found)
+
+
+@pytest.mark.timeout(300)
+def test_what_a_killed_process_has_reserved_is_released(site):
+    site.environment["RUN_LEASE_SECONDS"] = "1"
+    site.shell(MAKE, amount=266)
+    with process(site, 0, 1) as dying:
+        assert dying.stdout is not None
+        assert dying.stdout.readline() == "reserved\n"
+        with process(site, 1, 1) as refused:
+            before = counts_of(refused)
+        dying.kill()
+        dying.wait()
+
+    while site.shell(IS_HELD):
+        pass  # for the second of the lease
+    with process(site, 1, 1) as asking:
+        after = counts_of(asking)
+
+    assert (before, after) == ({"made": 0, "refused": 1}, {"made": 1, "refused": 1})
+    assert site.shell(READ) == [COST, 0, 0]
