@@ -7,8 +7,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from apps.catalog.models import Application
+from apps.console.admin.cells import money
 from apps.console.admin.theme import Admin
-from apps.console.admin.usage import money
 from apps.insights.costs import costs_of_runs
 from apps.live.run_summary import RunSummary
 
