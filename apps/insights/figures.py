@@ -19,6 +19,7 @@ from apps.insights.models import UsageSum
 from apps.insights.periods import Period
 from apps.insights.sums import (
     COUNTS,
+    HISTOGRAM_TEXTS,
     TOTAL,
     TOTAL_OF_TOOLS,
     CallRow,
@@ -47,7 +48,6 @@ Lines = Mapping[str, Sums]
 """By name."""
 RecentSums = Mapping[datetime, Mapping[SumKey, Sums]]
 """By the hour or the day of the series."""
-HISTOGRAMS = ("seconds", "first_text_seconds")
 CALLERS = ("user", "key")
 SORT_VALUES: Mapping[str, Callable[[Sums], float | Decimal | None]] = {
     "runs": lambda sums: sums.runs,
@@ -186,7 +186,7 @@ def add_histograms(
     for dimension, names in wanted:
         chosen |= Q(dimension=dimension, name__in=names)
     stored = UsageSum.objects.filter(period.stored & chosen).order_by()
-    for row in stored.values("dimension", "name", *HISTOGRAMS).iterator():
+    for row in stored.values("dimension", "name", **HISTOGRAM_TEXTS).iterator():
         lines[row["dimension"]][row["name"]].add_bins(row)
 
 
@@ -194,7 +194,8 @@ def read_series(period: Period, recent: RecentSums) -> tuple[Point, ...]:
     """A point for each hour or day, also for those without calls."""
     found: dict[tuple[str, datetime], Sums] = defaultdict(Sums)
     stored = of_period(period, (TOTAL, TOTAL_OF_TOOLS))
-    for row in stored.values("dimension", "start", "currency", "cost", *COUNTS, *HISTOGRAMS):
+    names = ("dimension", "start", "currency", "cost", *COUNTS)
+    for row in stored.values(*names, **HISTOGRAM_TEXTS):
         found[row["dimension"], period.place_of(row["start"])].add(row)
     for place, sums in recent.items():
         for (dimension, _, _), one in sums.items():

@@ -21,6 +21,7 @@ class Column:
 
     title: str
     order: str = ""
+    is_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)

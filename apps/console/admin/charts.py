@@ -6,6 +6,7 @@ A chart is as wide as it has places, and 100 high; the page stretches it.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from apps.console.admin.cells import shown_number
@@ -26,16 +27,6 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """`color` is the number of the series, from 1."""
-
-    color: int
-    x: str
-    y: str
-    height: str
-
-
-@dataclass(frozen=True, slots=True)
 class Place:
     """What is told of a place when it is pointed at."""
 
@@ -43,7 +34,7 @@ class Place:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Chart:
     """`unit` is a currency, "s" for seconds, or "" for counts. Bars stand on each other."""
 
@@ -61,7 +52,7 @@ class Chart:
     def has_values(self) -> bool:
         return any(value for series in self.series for value in series.values)
 
-    @property
+    @cached_property
     def top(self) -> float:
         """The value at the upper end: 1, 2 or 5 times a power of ten."""
         if self.kind == "bars":
@@ -87,35 +78,29 @@ class Chart:
         return " ".join(said)
 
     @property
-    def bars(self) -> list[Bar]:
-        if self.kind != "bars":
-            return []
-        floors, bars, top = [0.0] * self.width, [], self.top
-        for color, series in enumerate(self.series, 1):
-            for x, value in enumerate(series.values):
-                if value:
-                    height = HEIGHT * value / top
-                    floors[x] += height
-                    y = HEIGHT - floors[x]
-                    bars.append(Bar(color, f"{x + GAP / 2:g}", f"{y:.2f}", f"{height:.2f}"))
-        return bars
+    def paths(self) -> list[tuple[int, str]]:
+        """The number of each series, from 1, and its path."""
+        if self.kind == "steps":
+            return [(color, self.steps(series)) for color, series in enumerate(self.series, 1)]
+        floors = [0.0] * self.width
+        return [(color, self.bars(series, floors)) for color, series in enumerate(self.series, 1)]
 
-    @property
-    def bar_width(self) -> str:
-        return f"{1 - GAP:g}"
+    def bars(self, series: Series, floors: list[float]) -> str:
+        """The bars stand on `floors`, which are raised by them."""
+        parts, scale, width = [], HEIGHT / self.top, 1 - GAP
+        for x, value in enumerate(series.values):
+            if value:
+                floors[x] += value * scale
+                y = f"{HEIGHT - floors[x]:.2f}"
+                parts.append(f"M{x + GAP / 2:g} {y}h{width:g}v{value * scale:.2f}h-{width:g}z")
+        return "".join(parts)
 
-    @property
-    def steps(self) -> list[tuple[int, str]]:
-        """The number of each series and its path, interrupted where it has no values."""
-        if self.kind != "steps":
-            return []
-        return [(color, self.path(series)) for color, series in enumerate(self.series, 1)]
-
-    def path(self, series: Series) -> str:
-        parts, is_drawing, top = [], False, self.top
+    def steps(self, series: Series) -> str:
+        """A line that is interrupted where the series has no values."""
+        parts, is_drawing, scale = [], False, HEIGHT / self.top
         for x, value in enumerate(series.values):
             if value is not None:
-                y = f"{HEIGHT - HEIGHT * value / top:.2f}"
+                y = f"{HEIGHT - value * scale:.2f}"
                 parts.append(f"V{y}H{x + 1}" if is_drawing else f"M{x} {y}H{x + 1}")
             is_drawing = value is not None
         return "".join(parts)

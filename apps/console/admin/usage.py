@@ -93,6 +93,7 @@ class UsageAdmin(Admin[UsageSum]):
     def get_urls(self) -> list[URLPattern]:
         return [
             self.viewer_path("", require_safe(self.usage_view), "changelist"),
+            self.viewer_path("series/", require_safe(self.series_view), "series"),
             self.viewer_path("usage.csv", require_safe(self.csv_view), "csv"),
         ]
 
@@ -110,6 +111,16 @@ class UsageAdmin(Admin[UsageSum]):
             logger.exception("The usage could not be read")
             context["is_unreadable"] = True
         return self.page(request, "admin/usage/page.html", "Usage", context)
+
+    def series_view(self, request: HttpRequest) -> HttpResponse:
+        """The figures behind the charts, as a table."""
+        chosen = Selection.of(request)
+        table = series_table(chosen.report(0))
+        title = (
+            f"Usage of the last {PERIODS[chosen.days]}, {table.title[0].lower()}{table.title[1:]}"
+        )
+        context = {"chosen": chosen, "table": table, "period": PERIODS[chosen.days]}
+        return self.page(request, "admin/usage/series.html", title, context)
 
     def csv_view(self, request: HttpRequest) -> HttpResponse:
         """A table of the page with all its lines; the address names which."""
@@ -137,7 +148,6 @@ def figures_context(chosen: Selection, links: Links) -> dict[str, Any]:
         "table": table,
         "headings": [sortable(chosen, column) for column in table.columns],
         "left_out": found.count - len(found.lines),
-        "series": series_table(found),
         "others": [
             last_errors_table(last_errors(found.period.since, MOST_ERRORS), links),
             errors_table(found),

@@ -23,6 +23,8 @@ HEADINGS: dict[By, str] = {
     "deployment": "Deployment",
     "tool": "Tool",
 }
+CHARTED = PERCENTS[:2]
+"""The percentiles of charts and tiles."""
 WITH_RUNS: tuple[By, ...] = ("application", "user", "key")
 """A row of a run names neither a version nor what it called."""
 
@@ -72,13 +74,13 @@ def tiles(found: Report) -> list[tuple[str, Cell]]:
         ("Cost", Cell(sums.costs)),
         ("Failed model calls", Cell(sums.error_rate, "share")),
         ("Cache hits", Cell(sums.cache_hit_rate, "share")),
-        *times("First text", found.total.first_text_seconds[:2]),
-        *times("Duration", found.total.seconds[:2]),
+        *times("First text", found.total.first_text_seconds),
+        *times("Duration", found.total.seconds),
     ]
 
 
 def times(title: str, values: Iterable[float | None]) -> list[tuple[str, Cell]]:
-    named = zip(PERCENTS, values, strict=False)
+    named = zip(CHARTED, values, strict=False)
     return [(f"{title} p{percent}", Cell(value, "seconds")) for percent, value in named]
 
 
@@ -91,9 +93,12 @@ def charts(found: Report) -> list[Chart]:
         return Series(name, [value(point) for point in points])
 
     def timed(title: str, histogram: str) -> Chart:
-        values = [getattr(figures, histogram)[:2] for figures in totals]
-        p50, p95 = ([value[place] for value in values] for place in (0, 1))
-        return Chart(title, "steps", labels, [Series("p50", p50), Series("p95", p95)], "s")
+        values = [getattr(figures, histogram) for figures in totals]
+        series = [
+            Series(f"p{percent}", [value[place] for value in values])
+            for place, percent in enumerate(CHARTED)
+        ]
+        return Chart(title, "steps", labels, series, "s")
 
     def bars(title: str, *series: Series, unit: str = "") -> Chart:
         return Chart(title, "bars", labels, series, unit)
@@ -198,18 +203,28 @@ def tool_cells(one: Figures) -> list[Cell]:
 def series_table(found: Report) -> Table:
     """The figures behind the charts."""
     heading = "Hour" if found.period.span == UsageSum.Span.HOUR else "Day"
-    titles = ("Runs", "Failed runs", *(column.title for column in MODEL_COLUMNS), "Tool calls")
-    rows = [
-        [
-            Cell(place_name(found, point)),
-            Cell(point.models.sums.runs),
-            Cell(point.models.sums.failed_runs),
-            *model_cells(point.models),
-            Cell(point.tools.sums.calls),
-        ]
-        for point in found.series
-    ]
+    titles = (
+        *("Runs", "Failed runs", "Model calls", "Failed calls", "Tokens in", "Tokens out", "Cost"),
+        *(f"{name} p{percent}" for name in ("First text", "Duration") for percent in CHARTED),
+    )
+    rows = [series_row(found, point) for point in found.series]
     return Table("series", f"By {heading.lower()} (UTC)", plain_columns(heading, *titles), rows)
+
+
+def series_row(found: Report, point: Point) -> list[Cell]:
+    sums, figures = point.models.sums, point.models
+    return [
+        Cell(place_name(found, point)),
+        Cell(sums.runs),
+        Cell(sums.failed_runs),
+        Cell(sums.calls),
+        Cell(sums.errors),
+        Cell(sums.input_tokens),
+        Cell(sums.output_tokens),
+        Cell(sums.costs),
+        *(Cell(seconds, "seconds") for seconds in figures.first_text_seconds[: len(CHARTED)]),
+        *(Cell(seconds, "seconds") for seconds in figures.seconds[: len(CHARTED)]),
+    ]
 
 
 def slowest_table(found: Report) -> Table:
@@ -235,8 +250,9 @@ def last_errors_table(errors: Sequence[FailedCall], links: Links) -> Table:
         ]
         for one in errors
     ]
-    titles = ("Error", "Deployment or tool", "Application", "Caller")
-    return Table("last-errors", "Last errors", plain_columns("When (UTC)", *titles), rows)
+    titles = ("When (UTC)", "Error", "Deployment or tool", "Application", "Caller")
+    columns = [Column(title, is_text=True) for title in titles]
+    return Table("last-errors", "Last errors", columns, rows)
 
 
 def plain_columns(*titles: str) -> list[Column]:
