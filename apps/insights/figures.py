@@ -186,7 +186,7 @@ def add_histograms(
     for dimension, names in wanted:
         chosen |= Q(dimension=dimension, name__in=names)
     stored = UsageSum.objects.filter(period.stored & chosen).order_by()
-    for row in stored.values("dimension", "name", **HISTOGRAM_TEXTS).iterator():
+    for row in stored.values("dimension", "name", **HISTOGRAM_TEXTS):
         lines[row["dimension"]][row["name"]].add_bins(row)
 
 
@@ -210,7 +210,7 @@ def read_series(period: Period, recent: RecentSums) -> tuple[Point, ...]:
 def count_callers(period: Period, recent: RecentSums) -> int:
     stored = of_period(period, CALLERS).values_list("dimension", "name").distinct()
     among_recent = {key[:2] for sums in recent.values() for key in sums if key[0] in CALLERS}
-    return len({*stored.iterator(), *among_recent})
+    return len({*stored, *among_recent})
 
 
 def of_period(period: Period, dimensions: Collection[str]) -> QuerySet[UsageSum]:

@@ -17,5 +17,5 @@ def count_runs(since: datetime, until: datetime) -> Iterator[RunCount]:
         "hour", "application", "bucket", "door"
     )
     failed = Count("pk", filter=Q(status=RunSummary.Status.FAILED))
-    for row in grouped.annotate(runs=Count("pk"), failed=failed).iterator():
+    for row in grouped.annotate(runs=Count("pk"), failed=failed):
         yield RunCount(*row)
