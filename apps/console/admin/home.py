@@ -180,8 +180,9 @@ def errors() -> Iterator[Fact]:
 
 def grouped(rows: QuerySet[Any], *by: str) -> QuerySet[Any, Any]:
     """The values of the columns, how many rows have them, and the last time."""
-    found: QuerySet[Any, Any] = rows.order_by().values_list(*by)
-    return found.annotate(count=Count("pk"), last=Max("started_at"))
+    named: QuerySet[Any, Any] = rows.order_by().values_list(*by)
+    found: QuerySet[Any, Any] = named.annotate(count=Count("pk"), last=Max("started_at"))
+    return found
 
 
 def frequency(count: int, last: datetime) -> str:

@@ -33,8 +33,8 @@ def operator(client) -> User:
 
 
 def block(client: Client, title: str) -> home.Block:
-    [found] = [one for one in client.get("/admin/").context["blocks"] if one.title == title]
-    return found
+    blocks: list[home.Block] = client.get("/admin/").context["blocks"]
+    return next(one for one in blocks if one.title == title)
 
 
 def facts(client: Client, title: str) -> dict[str, str]:
