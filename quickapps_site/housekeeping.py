@@ -1,12 +1,15 @@
-"""Work of every hour: what nobody asks for any more is deleted."""
+"""Work of every hour, which deletes what nobody asks for any more, and sums of usage more often."""
 
+import itertools
 import logging
 import threading
 import time
 
 logger = logging.getLogger(__name__)
 
-PAUSE_SECONDS = 3600.0
+PAUSE_SECONDS = 600.0
+"""Between two looks for hours of usage to sum up; until then, the page reads their rows."""
+LOOKS_IN_HOUR = 6
 
 
 def start() -> None:
@@ -15,21 +18,22 @@ def start() -> None:
 
 
 def run_forever() -> None:
-    while True:
-        tidy_up()
+    for look in itertools.count():
+        tidy_up(is_hourly=look % LOOKS_IN_HOUR == 0)
         time.sleep(PAUSE_SECONDS)
 
 
-def tidy_up() -> None:
+def tidy_up(*, is_hourly: bool) -> None:
     from django.db import connection
 
     try:
-        tidy_up_files()
-        tidy_up_runs()
         tidy_up_usage()
         tidy_up_budgets()
-        tidy_up_memories()
-        tidy_up_servers()
+        if is_hourly:
+            tidy_up_files()
+            tidy_up_runs()
+            tidy_up_memories()
+            tidy_up_servers()
     finally:
         connection.close()
 
@@ -59,10 +63,11 @@ def tidy_up_runs() -> None:
 
 def tidy_up_usage() -> None:
     from apps.insights import upkeep
+    from apps.live.run_counts import count_runs
 
     try:
-        if days := upkeep.sum_up_days():
-            logger.info("Days whose calls were summed up: %d", days)
+        if spans := upkeep.sum_up_all(count_runs):
+            logger.info("Hours and days whose calls were summed up: %d", spans)
         if old := upkeep.delete_old():
             logger.info("Deleted rows of calls after USAGE_DAYS: %d", old)
     except Exception:

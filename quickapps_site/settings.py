@@ -369,9 +369,9 @@ UNFOLD = {
                     {
                         "title": "Usage",
                         "icon": "bar_chart",
-                        "link": reverse_lazy("admin:insights_dailyusage_changelist"),
+                        "link": reverse_lazy("admin:insights_usagesum_changelist"),
                         "permission": lambda request: request.user.has_perm(
-                            "insights.view_dailyusage"
+                            "insights.view_usagesum"
                         ),
                     },
                     {

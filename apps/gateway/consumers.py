@@ -11,8 +11,8 @@ from apps.gateway.admission import visit
 from apps.gateway.base import GatewayConsumer, checked, error_body, hidden
 from apps.gateway.embeddings import offered
 from apps.gateway.forms import button, buttons
-from apps.gateway.health import troubles
 from apps.gateway.refusals import shortened
+from apps.live.health import troubles
 from apps.manifest.manifest import ConversationStarters, Manifest, Starter
 from apps.runs.failures import fault
 from apps.workspace.local.models import Deployment

@@ -1,38 +1,65 @@
-"""The figures of a period: of calls by application, caller, deployment or tool.
+"""The figures of a period: totals, a series over time, and lines by one dimension.
 
-Short periods are read from the rows of calls, and their percentiles are exact; long ones from the
-days that are summed up and the calls since then.
+They are read from sums of hours and days and from the rows since then, in a fixed number of queries
+and without the histograms of lines that are not shown.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Literal
 
-from django.db.models import Count, F, Q, QuerySet, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Q, QuerySet, Sum
 from django.utils import timezone
 
 from apps.insights.histograms import percentile
-from apps.insights.models import DailyUsage, ModelCall, SummedDay, ToolUse
+from apps.insights.models import UsageSum
+from apps.insights.periods import Period
 from apps.insights.sums import (
+    COUNTS,
+    HISTOGRAM_TEXTS,
+    TOTAL,
+    TOTAL_OF_TOOLS,
+    CallRow,
+    RunCount,
+    RunCounter,
+    SumKey,
     Sums,
-    by_value,
-    daily_rows,
-    model_counts,
-    stored_rows,
-    tool_counts,
+    UseRow,
+    calls_between,
+    sum_up_rows,
+    uses_between,
 )
-from apps.insights.upkeep import start_of
 
-By = Literal["application", "bucket", "deployment", "tool"]
+By = Literal["application", "version", "user", "key", "deployment", "tool"]
+Order = Literal[
+    "name", "runs", "calls", "input_tokens", "output_tokens", "cost", "errors", "cached", "mean"
+]
 
-PERCENTS = (50, 95)
-LONGEST_EXACT = timedelta(days=7)
+PERCENTS = (50, 95, 99)
+SLOWEST = 10
+"""Tools that are shown as the slowest."""
 
 Percentiles = tuple[float | None, ...]
-"""In seconds, one for each of `PERCENTS`."""
-UNKNOWN: Percentiles = (None,) * len(PERCENTS)
+"""In seconds, one for each of `PERCENTS`; off by 5 % at most."""
+Lines = Mapping[str, Sums]
+"""By name."""
+RecentSums = Mapping[datetime, Mapping[SumKey, Sums]]
+"""By the hour or the day of the series."""
+CALLERS = ("user", "key")
+SORT_VALUES: Mapping[str, Callable[[Sums], float | Decimal | None]] = {
+    "runs": lambda sums: sums.runs,
+    "calls": lambda sums: sums.calls,
+    "input_tokens": lambda sums: sums.input_tokens,
+    "output_tokens": lambda sums: sums.output_tokens,
+    # Of several currencies the dearest sum; nothing is converted.
+    "cost": lambda sums: max(sums.costs.values(), default=None),
+    "errors": lambda sums: sums.error_rate,
+    "cached": lambda sums: sums.cache_hit_rate,
+    "mean": lambda sums: sums.mean_seconds,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,114 +68,168 @@ class Figures:
 
     name: str
     sums: Sums
-    seconds: Percentiles = UNKNOWN
-    first_text_seconds: Percentiles = UNKNOWN
 
     @property
-    def error_rate(self) -> float | None:
-        return self.sums.errors / self.sums.calls if self.sums.calls else None
+    def seconds(self) -> Percentiles:
+        return percentiles(self.sums.seconds)
 
     @property
-    def cache_hit_rate(self) -> float | None:
-        """The mean share of the input that came from the service's cache."""
-        reports = self.sums.cache_reports
-        return self.sums.cache_shares / reports if reports else None
+    def first_text_seconds(self) -> Percentiles:
+        return percentiles(self.sums.first_text_seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """An hour or a day of the series: of models, and of tools."""
+
+    start: datetime
+    models: Figures
+    tools: Figures
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`total` is of all `lines`; `is_exact` says whether the percentiles are."""
+    """`lines` are the first of `count`; `callers` counts people and keys, each once.
 
+    `errors` are those of models by their kind, the most frequent first.
+    """
+
+    period: Period
     total: Figures
+    tools: Figures
+    series: tuple[Point, ...]
     lines: tuple[Figures, ...]
-    is_exact: bool
+    count: int
+    callers: int
+    slowest_tools: tuple[Figures, ...]
+    errors: tuple[Figures, ...]
 
 
-def report(by: By, period: timedelta) -> Report:
-    """The figures since a period ago, the most frequent first."""
-    since = timezone.now() - period
-    # Sums of days say of callers no more than their kind.
-    if by == "bucket" or period <= LONGEST_EXACT:
-        return exact_report(by, since)
-    return summed_report(by, since)
+def percentiles(histogram: Mapping[int, int]) -> Percentiles:
+    return tuple(percentile(histogram, percent) for percent in PERCENTS)
 
 
-def exact_report(by: By, since: datetime) -> Report:
-    rows: QuerySet[Any]
-    if by == "tool":
-        rows = uses = ToolUse.objects.filter(started_at__gte=since)
-        sums, first = by_value(tool_counts(uses, by), by), {}
-    else:
-        rows = calls = ModelCall.objects.filter(started_at__gte=since)
-        sums = by_value(model_counts(calls, by), by)
-        first = exact_percentiles(rows, "first_text_seconds", by)
-    seconds = exact_percentiles(rows, "seconds", by)
-    lines = [
-        Figures(name, one, seconds.get(name, UNKNOWN), first.get(name, UNKNOWN))
-        for name, one in sums.items()
-    ]
-    whole = exact_percentiles(rows, "seconds")
-    whole_first = exact_percentiles(rows, "first_text_seconds") if by != "tool" else {}
-    total = Figures(
-        "", total_of(sums.values()), whole.get("", UNKNOWN), whole_first.get("", UNKNOWN)
+def report(
+    by: By,
+    length: timedelta,
+    count_runs: RunCounter,
+    order: Order = "calls",
+    *,
+    ascending: bool = False,
+    most: int | None = None,
+) -> Report:
+    """The figures of the time up to now; all lines unless it says how many at `most`."""
+    period = Period.ending(timezone.now(), length)
+    recent = recent_sums(period, count_runs)
+    lines = read_lines(period, recent, {by, "tool", "error"})
+    shown = in_order(lines[by], order, ascending=ascending)[:most]
+    timed = {name: sums for name, sums in lines["tool"].items() if sums.total_seconds}
+    slowest = in_order(timed, "mean")[:SLOWEST]
+    add_histograms(period, lines, [(by, shown), ("tool", set(slowest) - shown_tools(by, shown))])
+    series = read_series(period, recent)
+    return Report(
+        period,
+        total_of(point.models.sums for point in series),
+        total_of(point.tools.sums for point in series),
+        series,
+        tuple(Figures(name, lines[by][name]) for name in shown),
+        len(lines[by]),
+        count_callers(period, recent),
+        tuple(Figures(name, timed[name]) for name in slowest),
+        tuple(Figures(name, lines["error"][name]) for name in in_order(lines["error"], "errors")),
     )
-    return Report(total, in_order(lines), is_exact=True)
 
 
-def exact_percentiles(rows: QuerySet[Any], column: str, by: str = "") -> dict[str, Percentiles]:
-    """Nearest ranks, by the values of a column; in one query."""
-    groups = [F(by)] if by else []
-    timed = rows.filter(**{f"{column}__isnull": False}).order_by()
-    placed = timed.annotate(
-        place=Window(RowNumber(), partition_by=groups or None, order_by=F(column).asc()),
-        total=Window(Count("pk"), partition_by=groups or None),
+def shown_tools(by: By, shown: Iterable[str]) -> set[str]:
+    return set(shown) if by == "tool" else set()
+
+
+def recent_sums(period: Period, count_runs: RunCounter) -> RecentSums:
+    """The sums of the rows that are in no stored sums yet."""
+    since, until = period.rows_since, period.now
+    calls: dict[datetime, list[CallRow]] = defaultdict(list)
+    uses: dict[datetime, list[UseRow]] = defaultdict(list)
+    runs: dict[datetime, list[RunCount]] = defaultdict(list)
+    for call in calls_between(since, until):
+        calls[period.place_of(call.started_at)].append(call)
+    for use in uses_between(since, until):
+        uses[period.place_of(use.started_at)].append(use)
+    for count in count_runs(since, until):
+        runs[period.place_of(count.hour)].append(count)
+    places = {*calls, *uses, *runs}
+    return {place: sum_up_rows(calls[place], uses[place], runs[place]) for place in places}
+
+
+def read_lines(
+    period: Period, recent: RecentSums, dimensions: Collection[str]
+) -> dict[str, dict[str, Sums]]:
+    """The sums of all names of the dimensions, without the stored histograms."""
+    found: dict[str, dict[str, Sums]] = {dimension: defaultdict(Sums) for dimension in dimensions}
+    stored = of_period(period, dimensions).values("dimension", "name", "currency")
+    # The cost is last: from there on, the name means the sum.
+    for row in stored.annotate(**{name: Sum(name) for name in (*COUNTS, "cost")}):
+        found[row["dimension"]][row["name"]].add(row)
+    for sums in recent.values():
+        for (dimension, name, _), one in sums.items():
+            if dimension in found:
+                found[dimension][name].merge(one)
+    return found
+
+
+def add_histograms(
+    period: Period,
+    lines: Mapping[str, Lines],
+    wanted: Iterable[tuple[str, Collection[str]]],
+) -> None:
+    """Add the stored histograms of some names of dimensions to their sums."""
+    chosen = Q(pk__in=())
+    for dimension, names in wanted:
+        chosen |= Q(dimension=dimension, name__in=names)
+    stored = UsageSum.objects.filter(period.stored & chosen).order_by()
+    for row in stored.values("dimension", "name", **HISTOGRAM_TEXTS):
+        lines[row["dimension"]][row["name"]].add_bins(row)
+
+
+def read_series(period: Period, recent: RecentSums) -> tuple[Point, ...]:
+    """A point for each hour or day, also for those without calls."""
+    found: dict[tuple[str, datetime], Sums] = defaultdict(Sums)
+    stored = of_period(period, (TOTAL, TOTAL_OF_TOOLS))
+    names = ("dimension", "start", "currency", "cost", *COUNTS)
+    for row in stored.values(*names, **HISTOGRAM_TEXTS):
+        found[row["dimension"], period.place_of(row["start"])].add(row)
+    for place, sums in recent.items():
+        for (dimension, _, _), one in sums.items():
+            if dimension in (TOTAL, TOTAL_OF_TOOLS):
+                found[dimension, place].merge(one)
+    return tuple(
+        Point(place, *(Figures("", found[one, place]) for one in (TOTAL, TOTAL_OF_TOOLS)))
+        for place in period.places
     )
-    ranks = {percent: (F("total") * percent + 99) / 100 for percent in PERCENTS}
-    wanted = Q()
-    for rank in ranks.values():
-        wanted |= Q(place=rank)
-    found: dict[str, dict[int, float]] = {}
-    for row in placed.filter(wanted).values(column, "place", "total", *([by] if by else [])):
-        values = found.setdefault(row[by] if by else "", {})
-        for percent in PERCENTS:
-            if row["place"] == (row["total"] * percent + 99) // 100:
-                values[percent] = row[column]
-    return {name: tuple(map(values.get, PERCENTS)) for name, values in found.items()}
 
 
-def summed_report(by: By, since: datetime) -> Report:
-    start = since.astimezone(UTC).date()
-    last = SummedDay.objects.order_by("-day").values_list("day", flat=True).first()
-    unsummed = start if last is None else max(start, last + timedelta(days=1))
-    recent = {"started_at__gte": start_of(unsummed)}
-    rows = [
-        *stored_rows(DailyUsage.objects.filter(day__gte=start, day__lt=unsummed)),
-        *daily_rows(ModelCall.objects.filter(**recent), ToolUse.objects.filter(**recent)),
-    ]
-    sums = by_value(of_kind(rows, by), by)
-    lines = [figures_of(name, one) for name, one in sums.items()]
-    return Report(figures_of("", total_of(sums.values())), in_order(lines), is_exact=False)
+def count_callers(period: Period, recent: RecentSums) -> int:
+    stored = of_period(period, CALLERS).values_list("dimension", "name").distinct()
+    among_recent = {key[:2] for sums in recent.values() for key in sums if key[0] in CALLERS}
+    return len({*stored, *among_recent})
 
 
-def of_kind(rows: Iterable[Mapping[str, Any]], by: By) -> Iterable[Mapping[str, Any]]:
-    """The rows of tools, or those of models."""
-    return (row for row in rows if bool(row["tool"]) == (by == "tool"))
+def of_period(period: Period, dimensions: Collection[str]) -> QuerySet[UsageSum]:
+    return UsageSum.objects.filter(period.stored, dimension__in=dimensions).order_by()
 
 
-def figures_of(name: str, sums: Sums) -> Figures:
-    seconds, first = (
-        tuple(percentile(histogram, percent) for percent in PERCENTS)
-        for histogram in (sums.seconds, sums.first_text_seconds)
-    )
-    return Figures(name, sums, seconds, first)
-
-
-def total_of(sums: Iterable[Sums]) -> Sums:
+def total_of(sums: Iterable[Sums]) -> Figures:
     total = Sums()
     for one in sums:
         total.merge(one)
-    return total
+    return Figures("", total)
 
 
-def in_order(lines: list[Figures]) -> tuple[Figures, ...]:
-    return tuple(sorted(lines, key=lambda one: (-one.sums.calls, one.name)))
+def in_order(lines: Lines, order: Order, *, ascending: bool = False) -> list[str]:
+    """The names, the largest first unless it says `ascending`; what has no value is always last."""
+    names = sorted(lines)
+    if order == "name":
+        return names if ascending else names[::-1]
+    values = {name: SORT_VALUES[order](lines[name]) for name in names}
+    known = [name for name in names if values[name] is not None]
+    known.sort(key=lambda name: values[name] or 0, reverse=not ascending)
+    return known + [name for name in names if values[name] is None]

@@ -7,10 +7,6 @@ Masson et al. 2019).
 import math
 from collections.abc import Mapping
 
-from django.db.models import F, FloatField, IntegerField, Value
-from django.db.models.expressions import Combinable
-from django.db.models.functions import Cast, Ceil, Greatest, Ln
-
 GROWTH = 1.1
 SHORTEST = 1e-4
 """Seconds; what is shorter is counted as so long."""
@@ -22,12 +18,6 @@ Histogram = Mapping[int, int]
 
 def bin_of(seconds: float) -> int:
     return math.ceil(math.log(max(seconds, SHORTEST)) / SCALE)
-
-
-def bin_column(column: str) -> Combinable:
-    """`bin_of` a column, computed by the database."""
-    longest = Greatest(F(column), Value(SHORTEST), output_field=FloatField())
-    return Cast(Ceil(Ln(longest) / Value(SCALE)), IntegerField())
 
 
 def value_of(place: int) -> float:

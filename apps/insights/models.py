@@ -1,4 +1,4 @@
-"""What calls of models and tools cost: a row for each call, sums for each day, prices.
+"""What calls of models and tools cost: a row for each call, sums of hours and days, prices.
 
 No row has a word of what was said, of arguments, of results or of errors.
 """
@@ -8,12 +8,15 @@ from typing import Any
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 
+from apps.agent.meter import CANCELLED
 from apps.insights.budgets.models import Budget as Budget
 from apps.workspace.local.models import Deployment
 from apps.workspace.versions import Versioned
 
 LONGEST_NAME = 255
 LONGEST_WORD = 50
+LONGEST_VERSION = 11
+"""Of a version behind the name of its application: "@" and ten digits."""
 COST_DIGITS, COST_PLACES = 20, 10
 """Of a cost: a tenth of what a token costs that is sold at 0.001 for a million of them."""
 
@@ -70,6 +73,11 @@ class ModelCall(Call):
                 condition=models.Q(conversation__isnull=False),
                 name="model_calls_by_conversation",
             ),
+            models.Index(
+                fields=("started_at",),
+                condition=~models.Q(error__in=("", CANCELLED)),
+                name="model_calls_that_failed",
+            ),
         )
 
     def __str__(self) -> str:
@@ -88,25 +96,36 @@ class ToolUse(Call):
         indexes = (
             models.Index(fields=("started_at",), name="tool_calls_by_age"),
             models.Index(fields=("run",), name="tool_calls_by_run"),
+            models.Index(
+                fields=("started_at",),
+                condition=models.Q(has_failed=True),
+                name="tool_calls_that_failed",
+            ),
         )
 
     def __str__(self) -> str:
         return f"{self.application}: {self.tool}"
 
 
-class DailyUsage(models.Model):
-    """The sums of a day (UTC), of which either `deployment` or `tool` is "".
+class UsageSum(models.Model):
+    """The sums of an hour or a day (UTC), of what has one `name` in one dimension.
 
-    Histograms are as `apps.insights.histograms` makes them. `cache_shares` is the sum of the shares
-    of the input that came from the service's cache, of the `cache_reports` calls that report it.
+    The dimensions are those of `apps.insights.sums`. Histograms are as `apps.insights.histograms`
+    makes them. `cache_shares` is the sum of the shares of the input that came from the service's
+    cache, of the `cache_reports` calls that report it.
     """
 
-    day = models.DateField()
-    application = models.CharField(max_length=LONGEST_NAME)
-    deployment = models.CharField(max_length=LONGEST_NAME)
-    tool = models.CharField(max_length=LONGEST_NAME)
-    bucket_kind = models.CharField(max_length=10)
+    class Span(models.TextChoices):
+        HOUR = "hour"
+        DAY = "day"
+
+    dimension = models.CharField(max_length=20)
+    span = models.CharField(max_length=4, choices=Span)
+    start = models.DateTimeField()
+    name = models.CharField(max_length=LONGEST_NAME + LONGEST_VERSION)
     currency = models.CharField(max_length=3)
+    runs = models.BigIntegerField(default=0)
+    failed_runs = models.BigIntegerField(default=0)
     calls = models.BigIntegerField(default=0)
     errors = models.BigIntegerField(default=0)
     input_tokens = models.BigIntegerField(default=0)
@@ -118,6 +137,7 @@ class DailyUsage(models.Model):
     unpriced = models.BigIntegerField(default=0, help_text="Calls without a price.")
     cache_shares = models.FloatField(default=0)
     cache_reports = models.BigIntegerField(default=0)
+    total_seconds = models.FloatField(default=0)
     seconds = models.JSONField(default=dict)
     first_text_seconds = models.JSONField(default=dict)
 
@@ -125,22 +145,30 @@ class DailyUsage(models.Model):
         verbose_name_plural = "usage"
         constraints = (
             models.UniqueConstraint(
-                fields=("day", "application", "deployment", "tool", "bucket_kind", "currency"),
-                name="a_day_is_summed_up_once",
+                # In the order in which the page asks: a dimension, over a time.
+                fields=("dimension", "span", "start", "name", "currency"),
+                name="a_span_is_summed_up_once",
             ),
+        )
+        indexes = (models.Index(fields=("span", "start"), name="usage_sums_by_age"),)
+
+    def __str__(self) -> str:
+        return f"{self.dimension} {self.name}: {self.start}"
+
+
+class SummedSpan(models.Model):
+    """An hour or a day whose calls are in `UsageSum`."""
+
+    span = models.CharField(max_length=4, choices=UsageSum.Span)
+    start = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("span", "start"), name="a_span_is_marked_once"),
         )
 
     def __str__(self) -> str:
-        return f"{self.day} {self.application}"
-
-
-class SummedDay(models.Model):
-    """A day whose calls are in `DailyUsage`."""
-
-    day = models.DateField(primary_key=True)
-
-    def __str__(self) -> str:
-        return str(self.day)
+        return f"{self.span} {self.start}"
 
 
 AMOUNT: dict[str, Any] = {

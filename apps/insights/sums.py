@@ -1,31 +1,99 @@
-"""Sums over calls: of any selection of rows, of days that are summed up, and of both together."""
+"""Sums over calls of models and tools, and over runs: by each dimension, of rows or of stored sums."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import Case, Count, F, FloatField, Q, QuerySet, Sum, Value, When
+import msgspec
+from django.db.models import Case, Count, F, FloatField, Q, QuerySet, Sum, TextField, Value, When
 from django.db.models.functions import Cast, Coalesce
 
 from apps.agent.meter import CANCELLED
-from apps.insights.histograms import bin_column
-from apps.insights.models import COST_PLACES, DailyUsage, ModelCall, ToolUse
+from apps.insights.histograms import bin_of
+from apps.insights.models import COST_PLACES, ModelCall, ToolUse
+from apps.insights.rows import kind_of
 
 TOKENS = (
     *("input_tokens", "cached_tokens", "created_tokens", "output_tokens", "reasoning_tokens"),
 )
-COUNTS = ("calls", "errors", *TOKENS, "unpriced", "cache_shares", "cache_reports")
+COUNTS = (
+    *("runs", "failed_runs", "calls", "errors", *TOKENS, "unpriced"),
+    *("cache_shares", "cache_reports", "total_seconds"),
+)
+NOTHING = Decimal()
 SMALLEST_COST = Decimal(1).scaleb(-COST_PLACES)
-FAILED = ~Q(error__in=("", CANCELLED))
+NO_ERROR = ("", CANCELLED)
+FAILED = ~Q(error__in=NO_ERROR)
 REPORTS_CACHE = Q(cached_tokens__isnull=False, input_tokens__gt=0)
+
+TOTAL, TOTAL_OF_TOOLS = "total", "tools"
+"""Dimensions with the one name ""; the others are those of `dimensions_of_call`, and "tool"."""
+
+BINS = msgspec.json.Decoder(dict[int, int])
+# Texts, because Django takes ten times as long to decode them, and a page reads thousands.
+HISTOGRAM_TEXTS = {
+    f"{name}_text": Cast(name, TextField()) for name in ("seconds", "first_text_seconds")
+}
+
+SumKey = tuple[str, str, str]
+"""A dimension, a name in it, and a currency, "" for what has no price."""
+
+
+class CallRow(NamedTuple):
+    """The columns of a `ModelCall` that are summed up."""
+
+    application: str
+    version: int
+    bucket: str
+    bucket_kind: str
+    deployment: str
+    error: str
+    seconds: float | None
+    first_text_seconds: float | None
+    input_tokens: int | None
+    cached_tokens: int | None
+    created_tokens: int | None
+    output_tokens: int | None
+    reasoning_tokens: int | None
+    cost: Decimal | None
+    currency: str
+    started_at: datetime
+
+
+class UseRow(NamedTuple):
+    """The columns of a `ToolUse` that are summed up."""
+
+    tool: str
+    seconds: float | None
+    has_failed: bool
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RunCount:
+    """How many runs of a caller with an application began in an hour, and how many of them failed."""
+
+    hour: datetime
+    application: str
+    bucket: str
+    door: str
+    runs: int
+    failed: int
+
+
+RunCounter = Callable[[datetime, datetime], Iterable[RunCount]]
+"""Counts the runs that began from a time on and before another."""
 
 
 @dataclass(slots=True)
 class Sums:
-    """As the columns of `DailyUsage`, with the costs by currency."""
+    """As the columns of `UsageSum`, with the costs by currency."""
 
+    runs: int = 0
+    failed_runs: int = 0
     calls: int = 0
     errors: int = 0
     input_tokens: int = 0
@@ -36,6 +104,7 @@ class Sums:
     unpriced: int = 0
     cache_shares: float = 0.0
     cache_reports: int = 0
+    total_seconds: float = 0.0
     costs: dict[str, Decimal] = field(default_factory=dict)
     seconds: Counter[int] = field(default_factory=Counter)
     first_text_seconds: Counter[int] = field(default_factory=Counter)
@@ -43,11 +112,50 @@ class Sums:
     def add(self, row: Mapping[str, Any]) -> None:
         """Add a row of counts, with or without histograms."""
         for name in COUNTS:
-            setattr(self, name, getattr(self, name) + (row.get(name) or 0))
+            value = getattr(self, name)
+            # PostgreSQL's sums of integers are decimals.
+            setattr(self, name, value + type(value)(row.get(name) or 0))
         if currency := row.get("currency"):
-            self.pay(currency, row["cost"] or Decimal())
-        add_bins(self.seconds, row.get("seconds"))
-        add_bins(self.first_text_seconds, row.get("first_text_seconds"))
+            self.pay(currency, row["cost"] or NOTHING)
+        self.add_bins(row)
+
+    def add_bins(self, row: Mapping[str, Any]) -> None:
+        """Add the histograms of a row as texts, if it has any."""
+        for name in ("seconds", "first_text_seconds"):
+            if bins := row.get(f"{name}_text"):
+                getattr(self, name).update(BINS.decode(bins))
+
+    def add_call(self, row: CallRow, share: float | None) -> None:
+        """Add one call; one of further models of a call has no time, and counts as none.
+
+        `share` is that of the input which came from the cache, None if it is not known.
+        """
+        # Written out, because each row is added in several dimensions.
+        if row.seconds is not None:
+            self.calls += 1
+            self.total_seconds += row.seconds
+            self.seconds[bin_of(row.seconds)] += 1
+            self.unpriced += row.cost is None and not row.error
+        if row.first_text_seconds is not None:
+            self.first_text_seconds[bin_of(row.first_text_seconds)] += 1
+        self.errors += row.error not in NO_ERROR
+        self.input_tokens += row.input_tokens or 0
+        self.cached_tokens += row.cached_tokens or 0
+        self.created_tokens += row.created_tokens or 0
+        self.output_tokens += row.output_tokens or 0
+        self.reasoning_tokens += row.reasoning_tokens or 0
+        if share is not None:
+            self.cache_shares += share
+            self.cache_reports += 1
+        if row.currency:
+            self.costs[row.currency] = self.costs.get(row.currency, NOTHING) + (row.cost or NOTHING)
+
+    def add_use(self, row: UseRow) -> None:
+        self.calls += 1
+        self.errors += row.has_failed
+        if row.seconds is not None:
+            self.total_seconds += row.seconds
+            self.seconds[bin_of(row.seconds)] += 1
 
     def merge(self, other: "Sums") -> None:
         for name in COUNTS:
@@ -59,23 +167,87 @@ class Sums:
 
     def pay(self, currency: str, cost: Decimal) -> None:
         # SQLite adds up floating-point numbers.
-        self.costs[currency] = (self.costs.get(currency, Decimal()) + cost).quantize(SMALLEST_COST)
+        self.costs[currency] = (self.costs.get(currency, NOTHING) + cost).quantize(SMALLEST_COST)
+
+    @property
+    def error_rate(self) -> float | None:
+        return self.errors / self.calls if self.calls else None
+
+    @property
+    def cache_hit_rate(self) -> float | None:
+        """The mean share of the input that came from the service's cache."""
+        return self.cache_shares / self.cache_reports if self.cache_reports else None
+
+    @property
+    def mean_seconds(self) -> float | None:
+        return self.total_seconds / self.calls if self.calls else None
 
 
-def add_bins(histogram: Counter[int], bins: Mapping[str, int] | None) -> None:
-    """`bins` as they are stored, with texts as keys."""
-    for place, count in (bins or {}).items():
-        histogram[int(place)] += count
+def calls_between(since: datetime, until: datetime) -> Iterator[CallRow]:
+    rows = ModelCall.objects.filter(started_at__gte=since, started_at__lt=until).order_by()
+    return map(CallRow._make, rows.values_list(*CallRow._fields).iterator())
 
 
-def model_counts(calls: QuerySet[ModelCall], *by: str) -> Iterator[dict[str, Any]]:
-    """One row of counts for each combination of the columns and the currencies."""
+def uses_between(since: datetime, until: datetime) -> Iterator[UseRow]:
+    rows = ToolUse.objects.filter(started_at__gte=since, started_at__lt=until).order_by()
+    return map(UseRow._make, rows.values_list(*UseRow._fields).iterator())
+
+
+def dimensions_of_call(row: CallRow) -> Iterator[tuple[str, str]]:
+    yield TOTAL, ""
+    yield "application", row.application
+    if row.application:
+        yield "version", f"{row.application}@{row.version}"
+    yield caller_dimension(row.bucket_kind), row.bucket
+    yield "deployment", row.deployment
+    if row.error not in NO_ERROR:
+        yield "error", row.error
+
+
+def cached_share(row: CallRow) -> float | None:
+    """The share of the input that came from the service's cache, None if it is not known."""
+    if row.cached_tokens is None or not row.input_tokens:
+        return None
+    return row.cached_tokens / row.input_tokens
+
+
+def caller_dimension(bucket_kind: str) -> str:
+    return "key" if bucket_kind == "key" else "user"
+
+
+def dimensions_of_runs(count: RunCount) -> Iterator[tuple[str, str]]:
+    yield TOTAL, ""
+    yield "application", count.application
+    yield caller_dimension(kind_of(count.bucket, count.door)), count.bucket
+
+
+def sum_up_rows(
+    calls: Iterable[CallRow], uses: Iterable[UseRow], runs: Iterable[RunCount]
+) -> dict[SumKey, Sums]:
+    found: dict[SumKey, Sums] = defaultdict(Sums)
+    for call in calls:
+        share = cached_share(call)
+        for dimension, name in dimensions_of_call(call):
+            found[dimension, name, call.currency].add_call(call, share)
+    for use in uses:
+        found["tool", use.tool, ""].add_use(use)
+        found[TOTAL_OF_TOOLS, "", ""].add_use(use)
+    for count in runs:
+        for dimension, name in dimensions_of_runs(count):
+            total = found[dimension, name, ""]
+            total.runs += count.runs
+            total.failed_runs += count.failed
+    return found
+
+
+def model_counts(calls: QuerySet[ModelCall], by: str) -> Iterator[dict[str, Any]]:
+    """One row of counts for each combination of a column and the currencies."""
     share = Case(
         When(REPORTS_CACHE, then=Cast("cached_tokens", FloatField()) / F("input_tokens")),
         default=Value(0.0),
     )
     tokens = {name: Coalesce(Sum(name), 0) for name in TOKENS}
-    grouped = calls.order_by().values(*by, "currency")
+    grouped = calls.order_by().values(by, "currency")
     yield from grouped.annotate(
         calls=Count("seconds"),
         errors=Count("pk", filter=FAILED),
@@ -85,51 +257,6 @@ def model_counts(calls: QuerySet[ModelCall], *by: str) -> Iterator[dict[str, Any
         # Last: from here on, these names mean the sums.
         cost=Sum("cost"),
         **tokens,
-    ).iterator()
-
-
-def tool_counts(uses: QuerySet[ToolUse], *by: str) -> Iterator[dict[str, Any]]:
-    grouped = uses.order_by().values(*by)
-    counted = grouped.annotate(calls=Count("pk"), errors=Count("pk", filter=Q(has_failed=True)))
-    yield from counted.iterator()
-
-
-def bins(rows: QuerySet[Any], column: str, *by: str) -> dict[tuple[Any, ...], dict[str, int]]:
-    """Histograms of a column, by the values of other columns."""
-    timed = rows.filter(**{f"{column}__isnull": False}).order_by()
-    counted = timed.values(*by, place=bin_column(column)).annotate(count=Count("pk"))
-    found: dict[tuple[Any, ...], dict[str, int]] = {}
-    for row in counted.iterator():
-        found.setdefault(tuple(row[name] for name in by), {})[str(row["place"])] = row["count"]
-    return found
-
-
-MODEL_KEY = ("application", "deployment", "bucket_kind", "currency")
-TOOL_KEY = ("application", "tool", "bucket_kind")
-
-
-def daily_rows(calls: QuerySet[ModelCall], uses: QuerySet[ToolUse]) -> Iterator[dict[str, Any]]:
-    """The values of `DailyUsage` for these rows but for the day, in five queries."""
-    seconds, first = (
-        bins(calls, "seconds", *MODEL_KEY),
-        bins(calls, "first_text_seconds", *MODEL_KEY),
-    )
-    for row in model_counts(calls, *MODEL_KEY[:-1]):
-        key = tuple(row[name] for name in MODEL_KEY)
-        row["cost"] = (row["cost"] or Decimal()).quantize(SMALLEST_COST)
-        times = {"seconds": seconds.get(key, {}), "first_text_seconds": first.get(key, {})}
-        yield {**row, "tool": "", **times}
-    seconds = bins(uses, "seconds", *TOOL_KEY)
-    for row in tool_counts(uses, *TOOL_KEY):
-        key = tuple(row[name] for name in TOOL_KEY)
-        yield {**row, "deployment": "", "currency": "", "seconds": seconds.get(key, {})}
-
-
-def stored_rows(days: QuerySet[DailyUsage]) -> Iterator[dict[str, Any]]:
-    names = [name for name in COUNTS if name != "calls"]
-    yield from days.values(
-        *("application", "deployment", "tool", "bucket_kind", "currency", "calls", *names),
-        *("cost", "seconds", "first_text_seconds"),
     ).iterator()
 
 

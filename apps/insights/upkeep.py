@@ -1,73 +1,122 @@
-"""Days are summed up, and old rows deleted. Synchronous; several processes do no harm."""
+"""Hours and days are summed up, and old rows deleted. Synchronous; several processes do no harm."""
 
-from collections.abc import Iterator
-from datetime import UTC, date, datetime, time, timedelta
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
 
 from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
 
 from apps.insights.budgets.models import BudgetWindow
-from apps.insights.models import DailyUsage, ModelCall, SummedDay, ToolUse
-from apps.insights.sums import daily_rows
+from apps.insights.models import ModelCall, SummedSpan, ToolUse, UsageSum
+from apps.insights.periods import DAY, HOUR, LENGTHS, START_OF, ends_of_sums
+from apps.insights.sums import (
+    COUNTS,
+    SMALLEST_COST,
+    RunCounter,
+    Sums,
+    calls_between,
+    sum_up_rows,
+    uses_between,
+)
 
 AT_ONCE = 500
 """Rows in one statement, so that nobody else who writes waits for long."""
-LATE = timedelta(hours=6)
-"""After the end of a day before it is summed up: a call's row has the time of its beginning, and may
-wait for the database. Calls of days that are not summed up are counted wherever sums are shown."""
+LATE = {UsageSum.Span.HOUR: timedelta(minutes=30), UsageSum.Span.DAY: 6 * HOUR}
+"""After the end of a span before it is summed up: a call's row has the time of its beginning, and may
+wait for the database. What comes later to an hour is counted when its day is summed up."""
+HOURS_KEPT = 8 * DAY
+"""How long sums of hours stay, a day longer than anything reads them."""
 CALLS = (ModelCall, ToolUse)
 
 
-def start_of(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)
+def due_spans(span: UsageSum.Span) -> Iterator[datetime]:
+    """The beginnings of the spans that are over and not summed up, the oldest first."""
+    length, now = LENGTHS[span], timezone.now()
+    start = first_unsummed(span)
+    while start is not None and start + length + LATE[span] <= now:
+        yield start
+        start += length
 
 
-def first_unsummed() -> date | None:
-    """The first day that is not summed up; None before the first call."""
-    last: date | None = SummedDay.objects.aggregate(last=models.Max("day"))["last"]
-    if last is not None:
-        return last + timedelta(days=1)
+def first_unsummed(span: UsageSum.Span) -> datetime | None:
+    """None before the first call."""
+    start = ends_of_sums().get(span) or first_call(span)
+    if start is None or span == UsageSum.Span.DAY:
+        return start
+    return max(start, START_OF[span](timezone.now() - HOURS_KEPT))
+
+
+def first_call(span: UsageSum.Span) -> datetime | None:
     starts = [
         found
         for calls in CALLS
         if (found := calls.objects.aggregate(at=models.Min("started_at"))["at"]) is not None
     ]
-    return min(starts).astimezone(UTC).date() if starts else None
+    return START_OF[span](min(starts)) if starts else None
 
 
-def due_days() -> Iterator[date]:
-    day = first_unsummed()
-    while day is not None and start_of(day) + timedelta(days=1) + LATE <= timezone.now():
-        yield day
-        day += timedelta(days=1)
+def sum_up_all(count_runs: RunCounter) -> int:
+    """Sum up all spans that are over, one after the other; the number of those done here."""
+    # Days first: until they are there, the hours after the last day are what the page reads.
+    spans = (UsageSum.Span.DAY, UsageSum.Span.HOUR)
+    return sum(sum_up(span, start, count_runs) for span in spans for start in due_spans(span))
 
 
-def sum_up_days() -> int:
-    """Sum up all days that are over, one after the other; the number of those done here."""
-    return sum(map(sum_up, due_days()))
-
-
-def sum_up(day: date) -> bool:
-    """Write the sums of a day; False if another process has."""
-    within = {"started_at__gte": start_of(day), "started_at__lt": start_of(day + timedelta(days=1))}
+def sum_up(span: UsageSum.Span, start: datetime, count_runs: RunCounter) -> bool:
+    """Write the sums of an hour or a day; False if another process has."""
+    end = start + LENGTHS[span]
     # Read before the transaction, which would keep SQLite from all others who write.
-    found = daily_rows(ModelCall.objects.filter(**within), ToolUse.objects.filter(**within))
-    rows = [DailyUsage(day=day, **values) for values in found]
+    found = sum_up_rows(calls_between(start, end), uses_between(start, end), count_runs(start, end))
+    rows = [
+        stored_row(span, start, dimension, name, currency, sums)
+        for (dimension, name, currency), sums in found.items()
+    ]
     with transaction.atomic():
-        _, is_ours = SummedDay.objects.get_or_create(day=day)
+        _, is_ours = SummedSpan.objects.get_or_create(span=span, start=start)
         if is_ours:
-            DailyUsage.objects.bulk_create(rows, batch_size=AT_ONCE)
+            UsageSum.objects.bulk_create(rows, batch_size=AT_ONCE)
     return is_ours
+
+
+def stored_row(
+    span: UsageSum.Span, start: datetime, dimension: str, name: str, currency: str, sums: Sums
+) -> UsageSum:
+    return UsageSum(
+        dimension=dimension,
+        span=span,
+        start=start,
+        name=name,
+        currency=currency,
+        cost=sums.costs.get(currency, Decimal()).quantize(SMALLEST_COST),
+        seconds=stored_bins(sums.seconds),
+        first_text_seconds=stored_bins(sums.first_text_seconds),
+        **{count: getattr(sums, count) for count in COUNTS},
+    )
+
+
+def stored_bins(histogram: Mapping[int, int]) -> dict[str, int]:
+    return {str(place): count for place, count in histogram.items()}
 
 
 def delete_old() -> int:
     """Delete the rows of calls that are older than `USAGE_DAYS` and summed up; how many."""
-    first = first_unsummed()
+    delete_hours()
+    first = first_unsummed(UsageSum.Span.DAY)
     if not settings.USAGE_DAYS or first is None:
         return 0
-    before = min(timezone.now() - timedelta(days=settings.USAGE_DAYS), start_of(first))
+    before = min(timezone.now() - timedelta(days=settings.USAGE_DAYS), first)
     return sum(delete_before(calls, before) for calls in CALLS)
+
+
+def delete_hours() -> None:
+    old = {"span": UsageSum.Span.HOUR, "start__lt": timezone.now() - HOURS_KEPT}
+    while keys := list(UsageSum.objects.filter(**old).values_list("pk", flat=True)[:AT_ONCE]):
+        UsageSum.objects.filter(pk__in=keys).delete()
+    # The last one stays: it says until when hours are summed up.
+    marks = SummedSpan.objects.filter(**old).order_by("-start").values_list("pk", flat=True)
+    SummedSpan.objects.filter(pk__in=list(marks[1:])).delete()
 
 
 def delete_before(calls: type[ModelCall] | type[ToolUse], before: datetime) -> int:

@@ -35,6 +35,10 @@ TABLE: Table = {
             figures["the_cache_hit_rate_is_the_mean_of_the_calls_that_report_it"],
         ),
         rule("tools have counts and percentiles", figures["tools_have_figures_of_their_own"]),
+        rule(
+            "sums of hours and days tell what their rows do",
+            figures["what_is_summed_up_has_the_same_figures_as_its_rows"],
+        ),
         otherwise(
             "a page of the last hour, for developers",
             "Operators see 24 hours to 90 days in the admin; long periods are read from histograms.",

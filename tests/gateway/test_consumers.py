@@ -9,7 +9,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from apps.accounts.models import ApiKey
 from apps.catalog.models import Application
-from apps.gateway import health
+from apps.live import health
 from tests.gateway.scripts import MANIFEST, add_application, get
 
 pytestmark = pytest.mark.django_db

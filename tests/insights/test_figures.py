@@ -1,16 +1,19 @@
-"""Figures of a period: from the rows of calls, and from days that are summed up."""
+"""Figures of a period: from the rows of calls, and from hours and days that are summed up."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Iterator
+from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 import time_machine
 
-from apps.insights.figures import Figures, report
-from apps.insights.models import DailyUsage, SummedDay
-from apps.insights.upkeep import sum_up_days
+from apps.insights.figures import Figures, Report, report
+from apps.insights.models import ModelCall, SummedSpan, UsageSum
+from apps.insights.sums import RunCount
+from apps.insights.upkeep import sum_up_all
 from tests.insights.calls import NOON, model_call, store, tool_use
 
 pytestmark = pytest.mark.django_db
@@ -25,6 +28,18 @@ def clock():
         yield
 
 
+def no_runs(since: datetime, until: datetime) -> list[RunCount]:
+    return []
+
+
+def found(by: Any, length: timedelta, **how: Any) -> Report:
+    return report(by, length, no_runs, **how)
+
+
+def near(*seconds: float) -> Any:
+    return pytest.approx(seconds, rel=0.05)
+
+
 def test_fixed_rows_give_fixed_numbers():
     store(
         *(model_call(seconds=float(n), first_text_seconds=n / 10) for n in range(1, 21)),
@@ -32,23 +47,26 @@ def test_fixed_rows_give_fixed_numbers():
         model_call(started_at=NOW - DAY - timedelta(minutes=1), seconds=1000.0),
     )
 
-    found = report("application", DAY)
+    of_day = found("application", DAY)
 
-    assert found.is_exact
-    assert [(one.name, one.sums.calls, one.error_rate) for one in found.lines] == [
+    assert [(one.name, one.sums.calls, one.sums.error_rate) for one in of_day.lines] == [
         ("travel", 20, 0.0), ("other", 1, 1.0)
     ]  # fmt: skip
-    assert (found.lines[0].seconds, found.lines[0].first_text_seconds) == ((10.0, 19.0), (1.0, 1.9))
-    assert (found.lines[1].seconds, found.lines[1].first_text_seconds) == ((3.0, 3.0), (None, None))
-    assert (found.total.sums.calls, found.total.seconds) == (21, (10.0, 19.0))
+    travel, other = of_day.lines
+    assert (travel.seconds, travel.first_text_seconds) == (near(10, 19, 20), near(1.0, 1.9, 2.0))
+    assert (other.seconds, other.first_text_seconds) == (near(3, 3, 3), (None, None, None))
+    assert (travel.sums.mean_seconds, of_day.total.sums.calls) == (10.5, 21)
+    assert of_day.total.seconds == near(10, 19, 20)
 
 
 def test_what_was_stopped_is_no_error():
     store(model_call(error="cancelled"), model_call(error="timeout"))
 
-    [line] = report("deployment", DAY).lines
+    of_day = found("deployment", DAY)
 
+    [line] = of_day.lines
     assert (line.sums.calls, line.sums.errors) == (2, 1)
+    assert [(one.name, one.sums.errors) for one in of_day.errors] == [("timeout", 1)]
 
 
 def test_the_cache_hit_rate_is_the_mean_of_the_calls_that_report_it():
@@ -58,9 +76,9 @@ def test_the_cache_hit_rate_is_the_mean_of_the_calls_that_report_it():
         model_call(input_tokens=100),
     )
 
-    [line] = report("deployment", DAY).lines
+    [line] = found("deployment", DAY).lines
 
-    assert line.cache_hit_rate == 0.25
+    assert line.sums.cache_hit_rate == 0.25
 
 
 def test_costs_are_told_apart_by_currency_and_calls_without_a_price_are_counted():
@@ -71,10 +89,30 @@ def test_costs_are_told_apart_by_currency_and_calls_without_a_price_are_counted(
         model_call(),
     )
 
-    [line] = report("bucket", MONTH).lines
+    [line] = found("user", MONTH).lines
 
     assert line.sums.costs == {"USD": Decimal("0.3"), "EUR": Decimal(3)}
     assert (line.name, line.sums.calls, line.sums.unpriced) == ("user-7", 4, 1)
+
+
+def test_versions_are_lines_of_their_own_and_keys_are_no_users():
+    store(
+        model_call(version=1),
+        model_call(version=2, bucket="key-1", bucket_kind="key"),
+        model_call(version=2, bucket="key-1", bucket_kind="key"),
+    )
+
+    names = {
+        by: [(one.name, one.sums.calls) for one in found(by, DAY).lines]
+        for by in ("version", "user", "key")
+    }
+
+    assert names == {
+        "version": [("travel@2", 2), ("travel@1", 1)],
+        "user": [("user-7", 1)],
+        "key": [("key-1", 2)],
+    }
+    assert found("user", DAY).callers == 2
 
 
 def test_tools_have_figures_of_their_own():
@@ -83,22 +121,60 @@ def test_tools_have_figures_of_their_own():
         tool_use(seconds=2.0),
         tool_use(seconds=4.0, has_failed=True),
         tool_use(tool="look", seconds=None, location="client"),
+        tool_use(tool="wait", seconds=60.0),
     )
 
-    found = report("tool", DAY)
+    of_day = found("tool", DAY)
 
-    assert [(one.name, one.sums.calls, one.sums.errors, one.seconds) for one in found.lines] == [
-        ("search", 2, 1, (2.0, 4.0)),
-        ("look", 1, 0, (None, None)),
+    assert [(one.name, one.sums.calls, one.sums.errors, one.seconds) for one in of_day.lines] == [
+        ("search", 2, 1, near(2, 4, 4)),
+        ("look", 1, 0, (None, None, None)),
+        ("wait", 1, 0, near(60, 60, 60)),
     ]
+    assert [one.name for one in of_day.slowest_tools] == ["wait", "search"]
+    assert of_day.tools.sums.calls == 4
+
+
+@pytest.mark.parametrize(
+    ("order", "ascending", "names"),
+    [
+        ("calls", False, ["b", "a", "c"]),
+        ("calls", True, ["a", "c", "b"]),
+        ("name", True, ["a", "b", "c"]),
+        ("cost", False, ["c", "a", "b"]),
+        ("cost", True, ["a", "c", "b"]),
+        ("errors", False, ["a", "b", "c"]),
+    ],
+)
+def test_lines_are_in_the_order_that_is_asked_for(order, ascending, names):
+    store(
+        model_call(application="a", error="timeout", cost=Decimal(1), currency="USD"),
+        model_call(application="b"),
+        model_call(application="b"),
+        model_call(application="c", cost=Decimal(2), currency="USD"),
+    )
+
+    lines = found("application", DAY, order=order, ascending=ascending).lines
+
+    assert [one.name for one in lines] == names
+
+
+def test_lines_that_are_not_shown_are_counted():
+    store(*(model_call(application=f"app-{number}") for number in range(5)))
+
+    of_day = found("application", DAY, most=2)
+
+    assert ([one.name for one in of_day.lines], of_day.count) == (["app-0", "app-1"], 5)
+    assert of_day.total.sums.calls == 5
 
 
 def days_of_calls() -> None:
     store(
         *(
             model_call(
-                started_at=NOON - timedelta(days=day),
+                started_at=NOON - timedelta(days=day, hours=number),
                 application=application,
+                bucket=f"user-{number}",
                 seconds=1.0 + day + number,
                 first_text_seconds=0.1 * number,
                 error="timeout" if number == 3 else "",
@@ -116,51 +192,85 @@ def days_of_calls() -> None:
     )
 
 
-@pytest.mark.parametrize("by", ["application", "deployment", "tool"])
-def test_days_that_are_summed_up_have_the_same_sums_as_their_rows(by):
+def run_each_hour(since: datetime, until: datetime) -> Iterator[RunCount]:
+    hour = max(since, NOON - 19 * DAY).replace(minute=0)
+    while hour < until:
+        if hour >= since:
+            yield RunCount(hour, "travel", "user-1", "page", 2, 1)
+        hour += timedelta(hours=1)
+
+
+@pytest.mark.parametrize("length", [DAY, WEEK, MONTH])
+@pytest.mark.parametrize("by", ["application", "version", "user", "key", "deployment", "tool"])
+def test_what_is_summed_up_has_the_same_figures_as_its_rows(by, length):
     days_of_calls()
-    before = report(by, MONTH)
+    before = report(by, length, run_each_hour)
 
-    done = sum_up_days()
-    after = report(by, MONTH)
+    done = sum_up_all(run_each_hour)
+    after = report(by, length, run_each_hour)
 
-    assert done == 19
-    assert rounded(after.total) == rounded(before.total)
-    assert [rounded(line) for line in after.lines] == [rounded(line) for line in before.lines]
-    exact = report(by, WEEK).is_exact
-    assert (exact, after.is_exact) == (True, False)
+    # All days before this one, and the hours of the last eight days but the last one before now.
+    assert done == 19 + 8 * 24 - 1
+    assert before.period.rows_since < after.period.rows_since
+    assert figures_of(after) == figures_of(before)
+
+
+def figures_of(found: Report) -> Any:
+    return {
+        "lines": [rounded(one) for one in found.lines],
+        "total": rounded(found.total),
+        "series": [(one.start, rounded(one.models), rounded(one.tools)) for one in found.series],
+        "slowest": [rounded(one) for one in found.slowest_tools],
+        "errors": [(one.name, one.sums.errors) for one in found.errors],
+        "callers": found.callers,
+    }
 
 
 def rounded(figures: Figures) -> Figures:
     figures.sums.cache_shares = round(figures.sums.cache_shares, 9)
+    figures.sums.total_seconds = round(figures.sums.total_seconds, 9)
     return figures
+
+
+def test_the_series_has_a_point_for_each_hour_or_day():
+    store(model_call(), model_call(started_at=NOW - timedelta(minutes=1)))
+
+    of_day, of_month = found("application", DAY), found("application", MONTH)
+
+    assert len(of_day.series) == 24
+    assert [(one.start.hour, one.models.sums.calls) for one in of_day.series[-3:]] == [
+        (12, 1), (13, 1), (14, 0)
+    ]  # fmt: skip
+    assert (len(of_month.series), of_month.series[-1].models.sums.calls) == (30, 2)
+    assert of_month.series[0].start == NOON.replace(hour=0) - 29 * DAY
 
 
 def test_rows_that_are_gone_are_still_in_the_sums():
     days_of_calls()
-    sum_up_days()
-    whole = report("application", MONTH).total.sums.calls
-    from apps.insights.models import ModelCall
+    sum_up_all(no_runs)
+    whole = found("application", MONTH).total.sums.calls
 
     ModelCall.objects.filter(started_at__lt=NOON - timedelta(days=10)).delete()
 
-    assert report("application", MONTH).total.sums.calls == whole == 120
-    assert SummedDay.objects.count() == 19
-    assert DailyUsage.objects.count() == 19 * 3
+    assert found("application", MONTH).total.sums.calls == whole == 120
+    assert SummedSpan.objects.filter(span="day").count() == 19
+    assert UsageSum.objects.filter(span="day", dimension="application").count() == 19 * 2
 
 
-def test_a_report_asks_few_queries(django_assert_max_num_queries):
+def test_a_report_asks_few_queries(django_assert_num_queries):
     days_of_calls()
-    sum_up_days()
+    sum_up_all(no_runs)
 
-    with django_assert_max_num_queries(7):
-        report("application", MONTH)
-    with django_assert_max_num_queries(5):
-        report("application", WEEK)
+    for by in ("user", "tool"):
+        for length in (DAY, MONTH):
+            with django_assert_num_queries(7):
+                found(by, length)
 
 
 def test_without_calls_there_is_nothing_to_tell():
-    found = report("application", MONTH)
+    of_month = found("application", MONTH)
 
-    assert (found.lines, found.total.error_rate, found.total.cache_hit_rate) == ((), None, None)
-    assert found.total.seconds == (None, None)
+    total = of_month.total
+    assert (of_month.lines, total.sums.error_rate, total.sums.cache_hit_rate) == ((), None, None)
+    assert total.seconds == (None, None, None)
+    assert total.sums.mean_seconds is None

@@ -1,65 +1,112 @@
-"""Days that are summed up, and rows that are deleted."""
+"""Hours and days that are summed up, and rows that are deleted."""
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 import time_machine
 
 from apps.insights import upkeep
-from apps.insights.models import DailyUsage, ModelCall, SummedDay, ToolUse
-from apps.insights.upkeep import delete_old, sum_up, sum_up_days
+from apps.insights.models import ModelCall, SummedSpan, ToolUse, UsageSum
+from apps.insights.sums import RunCount
+from apps.insights.upkeep import delete_old, sum_up, sum_up_all
 from tests.insights.calls import NOON, model_call, store, tool_use
 
 pytestmark = pytest.mark.django_db
 
-DAY = timedelta(days=1)
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 MIDNIGHT = NOON.replace(hour=0)
 
 
-def test_a_day_is_summed_up_some_hours_after_its_end():
+def no_runs(since: datetime, until: datetime) -> list[RunCount]:
+    return []
+
+
+def marks(span: str) -> list[datetime]:
+    return list(
+        SummedSpan.objects.filter(span=span).order_by("start").values_list("start", flat=True)
+    )
+
+
+def test_an_hour_is_summed_up_half_an_hour_after_its_end_and_a_day_six_hours():
     store(model_call(), tool_use())
+    done = {}
 
-    with time_machine.travel(MIDNIGHT + DAY + upkeep.LATE - timedelta(seconds=1)):
-        early = sum_up_days()
-    with time_machine.travel(MIDNIGHT + DAY + upkeep.LATE):
-        due, again = sum_up_days(), sum_up_days()
+    for after in ("1:29:59", "1:30", "11:59:59", "18:00"):
+        hours, minutes, seconds = [*map(int, after.split(":")), 0][:3]
+        with time_machine.travel(NOON + timedelta(hours=hours, minutes=minutes, seconds=seconds)):
+            done[after] = (sum_up_all(no_runs), sum_up_all(no_runs))
 
-    assert (early, due, again) == (0, 1, 0)
-    assert list(SummedDay.objects.values_list("day", flat=True)) == [NOON.date()]
-    assert DailyUsage.objects.count() == 2
+    # At 11:59:59 the hours up to 22:00 are done, at 18:00 six more and the day.
+    assert done == {"1:29:59": (0, 0), "1:30": (1, 0), "11:59:59": (10, 0), "18:00": (7, 0)}
+    assert marks("day") == [MIDNIGHT]
+    assert marks("hour")[:2] == [NOON, NOON + HOUR]
 
 
 def test_every_day_since_the_first_call_is_summed_up_once():
     store(model_call(), model_call(started_at=NOON + 2 * DAY))
 
     with time_machine.travel(NOON + 4 * DAY):
-        done = sum_up_days()
+        sum_up_all(no_runs)
 
-    assert done == 4
-    assert list(DailyUsage.objects.order_by("day").values_list("day", "calls")) == [
-        (date(2026, 3, 1), 1), (date(2026, 3, 3), 1)
-    ]  # fmt: skip
+    assert marks("day") == [MIDNIGHT + number * DAY for number in range(4)]
+    days = UsageSum.objects.filter(span="day", dimension="total").order_by("start")
+    assert list(days.values_list("start", "calls")) == [(MIDNIGHT, 1), (MIDNIGHT + 2 * DAY, 1)]
+
+
+def test_after_an_outage_the_hours_of_the_last_days_are_made_up_for():
+    store(model_call(started_at=NOON - 30 * DAY), model_call(started_at=NOON - DAY))
+
+    with time_machine.travel(NOON):
+        sum_up_all(no_runs)
+
+    hours = marks("hour")
+    assert (hours[0], hours[-1], len(hours)) == (NOON - 8 * DAY, NOON - 2 * HOUR, 8 * 24 - 1)
+    assert UsageSum.objects.get(span="hour", dimension="total").start == NOON - DAY
 
 
 def test_a_process_that_comes_second_writes_nothing():
     store(model_call())
 
-    first, second = sum_up(NOON.date()), sum_up(NOON.date())
+    first, second = (sum_up(UsageSum.Span.DAY, MIDNIGHT, no_runs) for _ in range(2))
 
     assert (first, second) == (True, False)
-    assert DailyUsage.objects.get().calls == 1
+    assert UsageSum.objects.get(dimension="total").calls == 1
 
 
 def test_a_day_whose_sums_could_not_be_written_stays_due(monkeypatch):
     store(model_call())
-    monkeypatch.setattr(DailyUsage.objects, "bulk_create", lambda *rows, **how: 1 / 0)
+    monkeypatch.setattr(UsageSum.objects, "bulk_create", lambda *rows, **how: 1 / 0)
 
     with pytest.raises(ZeroDivisionError):
-        sum_up(NOON.date())
+        sum_up(UsageSum.Span.DAY, MIDNIGHT, no_runs)
 
-    assert not SummedDay.objects.exists()
+    assert not SummedSpan.objects.exists()
+
+
+def test_a_call_is_counted_in_each_dimension():
+    store(model_call(error="timeout", currency="USD", cost=1), tool_use())
+
+    def runs(since: datetime, until: datetime) -> list[RunCount]:
+        return [RunCount(NOON, "travel", "user-7", "page", 3, 1)]
+
+    sum_up(UsageSum.Span.HOUR, NOON, runs)
+
+    values = ("dimension", "name", "currency", "calls", "runs", "failed_runs")
+    assert sorted(UsageSum.objects.values_list(*values)) == [
+        ("application", "travel", "", 0, 3, 1),
+        ("application", "travel", "USD", 1, 0, 0),
+        ("deployment", "gpt", "USD", 1, 0, 0),
+        ("error", "timeout", "USD", 1, 0, 0),
+        ("tool", "search", "", 1, 0, 0),
+        ("tools", "", "", 1, 0, 0),
+        ("total", "", "", 0, 3, 1),
+        ("total", "", "USD", 1, 0, 0),
+        ("user", "user-7", "", 0, 3, 1),
+        ("user", "user-7", "USD", 1, 0, 0),
+        ("version", "travel@1", "USD", 1, 0, 0),
+    ]
 
 
 @pytest.mark.parametrize(("days", "left"), [(0, 3), (2, 1), (400, 3)])
@@ -70,12 +117,27 @@ def test_old_rows_are_deleted(settings, monkeypatch, days, left):
         store(model_call(started_at=NOON - age * DAY), tool_use(started_at=NOON - age * DAY))
 
     with time_machine.travel(NOON):
-        sum_up_days()
+        sum_up_all(no_runs)
         deleted = delete_old()
 
     assert deleted == 2 * (3 - left)
     assert (ModelCall.objects.count(), ToolUse.objects.count()) == (left, left)
-    assert sum(DailyUsage.objects.values_list("calls", flat=True)) == 6
+    totals = UsageSum.objects.filter(span="day", dimension__in=("total", "tools"))
+    assert sum(totals.values_list("calls", flat=True)) == 6
+
+
+def test_sums_of_hours_are_deleted_when_nothing_reads_them_any_more(settings, monkeypatch):
+    settings.USAGE_DAYS = 0
+    monkeypatch.setattr(upkeep, "AT_ONCE", 2)
+    store(model_call())
+    with time_machine.travel(NOON + 2 * HOUR):
+        sum_up_all(no_runs)
+
+    with time_machine.travel(NOON + 9 * DAY):
+        delete_old()
+
+    assert not UsageSum.objects.filter(span="hour").exists()
+    assert marks("hour") == [NOON]
 
 
 def test_rows_that_are_not_summed_up_stay(settings):

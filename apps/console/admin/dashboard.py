@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Model
+from django.db.models import Count, Model, Q
 from django.http import HttpRequest
 from django.urls import reverse
 
@@ -10,6 +10,7 @@ from apps.accounts.models import ApiKey
 from apps.catalog.content.installed import installed
 from apps.catalog.content.review import problems_by_item
 from apps.catalog.models import Application
+from apps.console.admin.home import blocks
 from apps.workspace.local.models import Deployment
 
 
@@ -20,7 +21,7 @@ def is_mcp_server_page(request: HttpRequest) -> bool:
 
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add `cards` for the pages that the person may see."""
+    """Add `blocks` of how it goes, and `cards` for the pages that the person may see."""
     may = request.user.has_perm
     cards = []
     if may("catalog.view_application"):
@@ -38,7 +39,7 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         card("Chat page", "chat", "/", "Talk to the applications as your users do."),
         card("API description", "api", reverse("api-docs"), "Edit the catalog from scripts."),
     ]
-    return {**context, "cards": cards}
+    return {**context, "blocks": blocks(request), "cards": cards}
 
 
 def card(title: str, icon: str, url: str, text: str) -> dict[str, str]:
@@ -49,9 +50,11 @@ def row_card(
     model: type[Model], title: str, icon: str, about: str, **in_use: bool
 ) -> dict[str, str]:
     """`about` has places for the number of rows, and of those that are `in_use`."""
-    rows = model._default_manager
+    in_all, used = model._default_manager.aggregate(
+        all=Count("pk"), used=Count("pk", filter=Q(**in_use))
+    ).values()
     url = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
-    return card(title, icon, url, about.format(rows.count(), rows.filter(**in_use).count()))
+    return card(title, icon, url, about.format(in_all, used))
 
 
 def content_card() -> dict[str, str]:

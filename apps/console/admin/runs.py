@@ -4,11 +4,12 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
 from apps.catalog.models import Application
+from apps.console.admin.cells import money
 from apps.console.admin.theme import Admin
-from apps.console.admin.usage import money
+from apps.console.admin.waterfall import waterfall_of
 from apps.insights.costs import costs_of_runs
 from apps.live.run_summary import RunSummary
 
@@ -48,6 +49,19 @@ class RunAdmin(Admin[RunSummary]):
     search_help_text = "An error reference, or the whole name of an application or a caller."
     ordering = ("-started_at",)
     show_full_result_count = False
+    change_form_outer_after_template = "admin/runs/waterfall.html"
+
+    class Media:
+        css = {"all": ("console/workbench.css", "console/waterfall.css")}
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        run = self.get_object(request, object_id)
+        seen = run is not None and self.has_view_permission(request, run)
+        context = {**(extra_context or {}), "waterfall": waterfall_of(run) if seen else None}
+        answer: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return answer
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         listed = super().get_changelist_instance(request)

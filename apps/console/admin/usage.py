@@ -1,74 +1,45 @@
 """The page "Usage" of the admin: what calls of models and tools cost, and how long they took."""
 
 import csv
-from collections.abc import Mapping, Sequence
+import logging
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from decimal import Decimal
 from typing import Any, Literal, cast, get_args
 from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.db.models import Count
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from apps.console.admin.callers import caller_names
+from apps.console.admin.cells import Column, Table, harmless
 from apps.console.admin.theme import Admin
-from apps.insights.figures import PERCENTS, By, Figures, Report, report
-from apps.insights.models import DailyUsage
-from apps.live.run_summary import RunSummary
+from apps.console.admin.usage_tables import (
+    HEADINGS,
+    Links,
+    charts,
+    errors_table,
+    last_errors_table,
+    lines_table,
+    series_table,
+    slowest_table,
+    tiles,
+)
+from apps.insights.figures import By, Order, Report, report
+from apps.insights.models import UsageSum
+from apps.insights.recent_errors import last_errors
+from apps.live.run_counts import count_runs
+
+logger = logging.getLogger(__name__)
 
 PERIODS = {1: "24 hours", 7: "7 days", 30: "30 days", 90: "90 days"}
 """By the number of days."""
-HEADINGS: dict[By, str] = {
-    "application": "Application",
-    "bucket": "Caller",
-    "deployment": "Deployment",
-    "tool": "Tool",
-}
-MOST_LINES = 200
+MOST_LINES = 50
 """Of the page; the file has all."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the begin of a formula."""
-
-NOTHING = "\N{EN DASH}"
-
-Unit = Literal["count", "share", "seconds"]
-Value = int | float | Mapping[str, Decimal] | None
-"""A mapping is of costs by their currencies."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    title: str
-    value: Value
-    unit: Unit = "count"
-
-    @property
-    def text(self) -> str:
-        if self.value is None:
-            return NOTHING
-        if isinstance(self.value, Mapping):
-            return money(self.value)
-        if self.unit == "share":
-            return f"{self.value:.1%}"
-        return f"{self.value:,.2f} s" if self.unit == "seconds" else f"{self.value:,}"
-
-    @property
-    def plain(self) -> object:
-        """For programs: a number, or costs to their last place."""
-        if not isinstance(self.value, Mapping):
-            return self.value
-        return " + ".join(f"{cost:f} {currency}" for currency, cost in sorted(self.value.items()))
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    name: str
-    cells: Sequence[Cell]
+MOST_ERRORS = 10
+MOST_ERRORS_OF_FILE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +48,39 @@ class Selection:
 
     by: By
     days: int
+    order: Order = "calls"
+    ascending: bool = False
 
     @classmethod
     def of(cls, request: HttpRequest) -> "Selection":
         by, days = request.GET.get("by", ""), request.GET.get("days", "")
+        sort = request.GET.get("sort", "-calls")
+        order = sort.removeprefix("-")
         return cls(
             cast(By, by) if by in get_args(By) else "application",
             int(days) if days in map(str, PERIODS) else 1,
+            cast(Order, order) if order in get_args(Order) else "calls",
+            ascending=order in get_args(Order) and not sort.startswith("-"),
+        )
+
+    def report(self, most: int | None = None) -> Report:
+        return report(
+            self.by,
+            timedelta(days=self.days),
+            count_runs,
+            self.order,
+            ascending=self.ascending,
+            most=most,
         )
 
     @property
-    def period(self) -> timedelta:
-        return timedelta(days=self.days)
-
-    @property
     def query(self) -> str:
-        return urlencode({"by": self.by, "days": self.days})
+        sort = self.order if self.ascending else f"-{self.order}"
+        return urlencode({"by": self.by, "days": self.days, "sort": sort})
 
 
-@admin.register(DailyUsage)
-class UsageAdmin(Admin[DailyUsage]):
+@admin.register(UsageSum)
+class UsageAdmin(Admin[UsageSum]):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
@@ -109,37 +93,80 @@ class UsageAdmin(Admin[DailyUsage]):
     def get_urls(self) -> list[URLPattern]:
         return [
             self.viewer_path("", require_safe(self.usage_view), "changelist"),
+            self.viewer_path("series/", require_safe(self.series_view), "series"),
             self.viewer_path("usage.csv", require_safe(self.csv_view), "csv"),
         ]
 
     def usage_view(self, request: HttpRequest) -> HttpResponse:
         chosen = Selection.of(request)
-        found = report(chosen.by, chosen.period)
-        total, lines = table_of(chosen, found)
         context = {
             "chosen": chosen,
-            "heading": HEADINGS[chosen.by],
             "period": PERIODS[chosen.days],
             "views": choices(chosen, "by", HEADINGS),
             "periods": choices(chosen, "days", PERIODS),
-            "total": total,
-            "lines": lines[:MOST_LINES],
-            "left_out": max(0, len(lines) - MOST_LINES),
-            "is_exact": found.is_exact,
         }
+        try:
+            context |= figures_context(chosen, Links.of(request))
+        except DatabaseError:
+            logger.exception("The usage could not be read")
+            context["is_unreadable"] = True
         return self.page(request, "admin/usage/page.html", "Usage", context)
 
-    def csv_view(self, request: HttpRequest) -> HttpResponse:
+    def series_view(self, request: HttpRequest) -> HttpResponse:
+        """The figures behind the charts, as a table."""
         chosen = Selection.of(request)
-        total, lines = table_of(chosen, report(chosen.by, chosen.period))
-        name = f"usage-{chosen.by}-{timezone.now():%Y-%m-%d}-{chosen.days}d.csv"
+        table = series_table(chosen.report(0))
+        title = (
+            f"Usage of the last {PERIODS[chosen.days]}, {table.title[0].lower()}{table.title[1:]}"
+        )
+        context = {"chosen": chosen, "table": table, "period": PERIODS[chosen.days]}
+        return self.page(request, "admin/usage/series.html", title, context)
+
+    def csv_view(self, request: HttpRequest) -> HttpResponse:
+        """A table of the page with all its lines; the address names which."""
+        chosen = Selection.of(request)
+        table = file_table(request.GET.get("table", ""), chosen, Links.of(request))
+        kind = chosen.by if table.slug == "lines" else table.slug
+        name = f"usage-{kind}-{timezone.now():%Y-%m-%d}-{chosen.days}d.csv"
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
         answer = HttpResponse(content_type="text/csv; charset=utf-8", headers=headers)
         writer = csv.writer(answer)
-        writer.writerow([HEADINGS[chosen.by], *(cell.title for cell in total.cells)])
-        for line in lines:
-            writer.writerow([harmless(line.name), *(cell.plain for cell in line.cells)])
+        writer.writerow([harmless(column.title) for column in table.columns])
+        writer.writerows([cell.plain for cell in row] for row in table.rows)
         return answer
+
+
+def figures_context(chosen: Selection, links: Links) -> dict[str, Any]:
+    found = chosen.report(MOST_LINES)
+    table = lines_table(chosen.by, found, links)
+    return {
+        "has_figures": bool(
+            found.total.sums.calls or found.total.sums.runs or found.tools.sums.calls
+        ),
+        "tiles": tiles(found),
+        "charts": charts(found),
+        "table": table,
+        "headings": [sortable(chosen, column) for column in table.columns],
+        "left_out": found.count - len(found.lines),
+        "others": [
+            last_errors_table(last_errors(found.period.since, MOST_ERRORS), links),
+            errors_table(found),
+            slowest_table(found),
+        ],
+    }
+
+
+def file_table(slug: str, chosen: Selection, links: Links) -> Table:
+    if slug == "last-errors":
+        errors = last_errors(timezone.now() - timedelta(days=chosen.days), MOST_ERRORS_OF_FILE)
+        return last_errors_table(errors, links)
+    if slug in SMALL_TABLES:
+        return SMALL_TABLES[slug](chosen.report(0))
+    return lines_table(chosen.by, chosen.report(), links)
+
+
+SMALL_TABLES = {"series": series_table, "slowest": slowest_table, "errors": errors_table}
+"""Those of a report that need no lines of it."""
 
 
 def choices(chosen: Selection, field: str, labels: Any) -> list[dict[str, Any]]:
@@ -154,65 +181,14 @@ def choices(chosen: Selection, field: str, labels: Any) -> list[dict[str, Any]]:
     ]
 
 
-def table_of(chosen: Selection, found: Report) -> tuple[Line, list[Line]]:
-    """The totals, and a line for each name."""
-    runs = counted_runs(chosen)
-    names: dict[str, str] = {}
-    if chosen.by == "bucket":
-        names = caller_names(one.name for one in found.lines)
-    lines = [
-        Line(
-            names.get(one.name, one.name) or NOTHING,
-            cells_of(chosen.by, one, runs.get(one.name, 0)),
-        )
-        for one in found.lines
-    ]
-    return Line("All", cells_of(chosen.by, found.total, sum(runs.values()))), lines
-
-
-def counted_runs(chosen: Selection) -> dict[str, int]:
-    """Runs by application or caller; a call does not tell whether it began a run."""
-    if chosen.by not in ("application", "bucket"):
-        return {}
-    recent = RunSummary.objects.filter(started_at__gte=timezone.now() - chosen.period).order_by()
-    return dict(recent.values_list(chosen.by).annotate(Count("pk")))
-
-
-def cells_of(by: By, figures: Figures, runs: int) -> list[Cell]:
-    sums = figures.sums
-    durations = [
-        Cell(f"Duration p{percent}", seconds, "seconds")
-        for percent, seconds in zip(PERCENTS, figures.seconds, strict=True)
-    ]
-    errors = Cell("Errors", figures.error_rate, "share")
-    if by == "tool":
-        return [Cell("Calls", sums.calls), errors, *durations]
-    return [
-        *([Cell("Runs", runs)] if by != "deployment" else []),
-        Cell("Model calls", sums.calls),
-        Cell("Tokens in", sums.input_tokens),
-        Cell("Tokens out", sums.output_tokens),
-        Cell("Cost", sums.costs),
-        Cell("Unpriced calls", sums.unpriced),
-        Cell("Cache hits", figures.cache_hit_rate, "share"),
-        errors,
-        *(
-            Cell(f"First text p{percent}", seconds, "seconds")
-            for percent, seconds in zip(PERCENTS, figures.first_text_seconds, strict=True)
-        ),
-        *durations,
-    ]
-
-
-def money(costs: Mapping[str, Decimal]) -> str:
-    """Sums of money in all their currencies; small ones with more places."""
-    shown = (
-        f"{cost:,.2f} {currency}" if cost >= 1 else f"{cost:,.4f} {currency}"
-        for currency, cost in sorted(costs.items())
-    )
-    return " + ".join(shown) or NOTHING
-
-
-def harmless(text: str) -> str:
-    """The text so that no spreadsheet computes it: clients choose the names of their tools."""
-    return f"'{text}" if text.startswith(FORMULA) else text
+def sortable(chosen: Selection, column: Column) -> dict[str, Any]:
+    """The heading of a column; chosen again, it turns the order round."""
+    is_chosen = column.order == chosen.order
+    # Names begin with A, figures with the largest.
+    ascending = not chosen.ascending if is_chosen else column.order == "name"
+    order = cast(Order | Literal[""], column.order)
+    return {
+        "title": column.title,
+        "query": replace(chosen, order=order, ascending=ascending).query if order else "",
+        "sort": ("ascending" if chosen.ascending else "descending") if is_chosen else "",
+    }

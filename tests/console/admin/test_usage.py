@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.db import OperationalError
 from django.utils import timezone
 
 from apps.catalog.models import Change
+from apps.console.admin import usage
+from apps.console.admin.cells import Table
 from apps.insights.models import Price
 from apps.live.run_summary import RunSummary
 from tests.catalog.rows import make_deployment, make_operator
@@ -20,7 +23,7 @@ from tests.insights.calls import model_call, store, tool_use
 
 pytestmark = pytest.mark.django_db
 
-PAGE = "/admin/insights/dailyusage/"
+PAGE = "/admin/insights/usagesum/"
 HOSTILE = '=HYPERLINK("http://evil.example")<script>alert(1)</script>'
 
 
@@ -45,11 +48,27 @@ def calls(person: User) -> None:
 def test_the_page_shows_what_was_used(client, operator):
     calls(operator)
 
-    answer = client.get(PAGE)
+    context = client.get(PAGE).context
 
-    [line] = answer.context["lines"]
-    assert line.name == "travel"
-    assert {cell.title: cell.text for cell in line.cells} == {
+    tiles = {title: cell.text for title, cell in context["tiles"]}
+    assert tiles == {
+        "Runs": "1",
+        "Failed runs": "0",
+        "Users and keys": "1",
+        "Model calls": "2",
+        "Tool calls": "1",
+        "Tokens in": "2,000",
+        "Tokens out": "40",
+        "Cost": "0.0123 USD",
+        "Failed model calls": "50.0%",
+        "Cache hits": "25.0%",
+        "First text p50": "0.49 s",
+        "First text p95": "0.49 s",
+        "Duration p50": "0.95 s",
+        "Duration p95": "2.04 s",
+    }
+    assert line_of(context["table"]) == {
+        "Application": "travel",
         "Runs": "1",
         "Model calls": "2",
         "Tokens in": "2,000",
@@ -58,19 +77,114 @@ def test_the_page_shows_what_was_used(client, operator):
         "Unpriced calls": "0",
         "Cache hits": "25.0%",
         "Errors": "50.0%",
-        "First text p50": "0.50 s",
-        "First text p95": "0.50 s",
-        "Duration p50": "1.00 s",
-        "Duration p95": "2.00 s",
+        "First text p50": "0.49 s",
+        "First text p95": "0.49 s",
+        "First text p99": "0.49 s",
+        "Duration mean": "1.50 s",
+        "Duration p50": "0.95 s",
+        "Duration p95": "2.04 s",
+        "Duration p99": "2.04 s",
     }
+
+
+def line_of(table: Table) -> dict[str, str]:
+    """The only line of a table."""
+    [row] = table.rows
+    return {column.title: cell.text for column, cell in zip(table.columns, row, strict=True)}
+
+
+def test_errors_and_slow_tools_are_told_with_links_to_their_runs(client, operator):
+    run = RunSummary.objects.create(door="page", application="travel", bucket="user-1")
+    recent = timezone.now() - timedelta(minutes=1)
+    store(
+        model_call(started_at=recent, error="status 429", run=run.pk),
+        tool_use(started_at=recent - timedelta(seconds=1), has_failed=True, seconds=3.0),
+        model_call(started_at=recent, error="cancelled"),
+    )
+
+    last, errors, slowest = client.get(PAGE).context["others"]
+
+    assert [[cell.text for cell in row[1:4]] for row in last.rows] == [
+        ["status 429", "gpt", "travel"],
+        ["tool failed", "search", "travel"],
+    ]
+    assert last.rows[0][0].link == f"/admin/runs/runsummary/{run.pk}/change/"
+    assert last.rows[1][0].link == ""
+    assert line_of(errors) == {"Error": "status 429", "Calls": "1"}
+    assert line_of(slowest)["Tool"] == "search"
+
+
+def test_lines_lead_to_what_they_are_about(client, operator):
+    calls(operator)
+
+    links = {
+        by: client.get(f"{PAGE}?by={by}").context["table"].rows[0][0].link
+        for by in ("application", "version", "user", "deployment", "tool")
+    }
+
+    assert links == {
+        "application": "/admin/runs/runsummary/?application=travel",
+        "version": "",
+        "user": f"/admin/runs/runsummary/?q=user-{operator.pk}",
+        "deployment": "/admin/workspace/deployment/?q=gpt",
+        "tool": "",
+    }
+
+
+def test_a_table_is_sorted_by_the_heading_that_is_chosen(client, operator):
+    recent = {"started_at": timezone.now() - timedelta(minutes=1)}
+    store(
+        model_call(**recent, application="a", output_tokens=1),
+        model_call(**recent, application="b", output_tokens=3),
+        model_call(**recent, application="c", output_tokens=2),
+    )
+
+    context = client.get(f"{PAGE}?sort=-output_tokens").context
+
+    assert [row[0].text for row in context["table"].rows] == ["b", "c", "a"]
+    chosen = [one for one in context["headings"] if one["sort"]]
+    assert chosen == [
+        {
+            "title": "Tokens out",
+            "query": "by=application&days=1&sort=output_tokens",
+            "sort": "descending",
+        }
+    ]
 
 
 def test_callers_are_shown_by_their_names(client, operator):
     calls(operator)
 
-    [line] = client.get(f"{PAGE}?by=bucket&days=30").context["lines"]
+    table = client.get(f"{PAGE}?by=user&days=30").context["table"]
 
-    assert line.name == "operator"
+    assert line_of(table)["User"] == "operator"
+
+
+def test_charts_show_every_hour_and_say_what_they_show(client, operator):
+    calls(operator)
+
+    answer = client.get(PAGE)
+
+    charts = {chart.title: chart for chart in answer.context["charts"]}
+    assert list(charts) == [
+        *("Runs", "Model calls", "Tokens", "Cost in USD"),
+        *("Time to the first text", "Duration of model calls"),
+    ]
+    assert {chart.width for chart in charts.values()} == {24}
+    assert charts["Model calls"].top == 2.0
+    assert 'role="img" aria-label="Model calls. answered: at most 1' in answer.content.decode()
+
+
+def test_a_database_that_does_not_answer_is_told_of(client, operator, monkeypatch):
+    def away(*asked: Any, **how: Any) -> None:
+        raise OperationalError("canceling statement due to statement timeout")
+
+    monkeypatch.setattr(usage, "report", away)
+
+    answer = client.get(PAGE)
+
+    assert (answer.status_code, "canceling" in answer.content.decode()) == (200, False)
+    assert "The figures cannot be read" in answer.content.decode()
 
 
 def test_names_are_escaped_and_no_formulas(client, operator):
@@ -82,10 +196,16 @@ def test_names_are_escaped_and_no_formulas(client, operator):
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)" in page
     assert file["Content-Type"] == "text/csv; charset=utf-8"
-    assert list(csv.reader(io.StringIO(file.content.decode()))) == [
-        ["Tool", "Calls", "Errors", "Duration p50", "Duration p95"],
-        [f"'{HOSTILE}", "1", "0.0", "0.25", "0.25"],
+    [heading, [name, calls_of_tool, *_]] = read(file)
+    assert heading == [
+        *("Tool", "Calls", "Errors", "Duration mean"),
+        *("Duration p50", "Duration p95", "Duration p99"),
     ]
+    assert (name, calls_of_tool) == (f"'{HOSTILE}", "1")
+
+
+def read(file: Any) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(file.content.decode())))
 
 
 def test_the_file_has_costs_to_their_last_place(client, operator):
@@ -99,15 +219,45 @@ def test_the_file_has_costs_to_their_last_place(client, operator):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("table", "first", "lines"),
+    [
+        ("series", "Hour", 24),
+        ("errors", "Error", 1),
+        ("slowest", "Tool", 1),
+        ("last-errors", "When (UTC)", 1),
+        ("unknown", "Application", 1),
+    ],
+)
+def test_every_table_is_a_file(client, operator, table, first, lines):
+    calls(operator)
+
+    file = client.get(f"{PAGE}usage.csv?table={table}")
+
+    heading, *rows = read(file)
+    assert (heading[0], len(rows)) == (first, lines)
+
+
+def test_the_file_has_the_lines_that_the_page_leaves_out(client, operator, monkeypatch):
+    monkeypatch.setattr(usage, "MOST_LINES", 2)
+    recent = {"started_at": timezone.now() - timedelta(minutes=1)}
+    store(*(model_call(**recent, application=f"app-{number}") for number in range(5)))
+
+    context, file = client.get(PAGE).context, client.get(f"{PAGE}usage.csv")
+
+    assert (len(context["table"].rows), context["left_out"]) == (2, 3)
+    assert len(read(file)) == 1 + 5
+
+
 @pytest.mark.parametrize("query", ["", "?by=tool&days=7", "?by=nothing&days=-1", "?days=90"])
 def test_without_calls_the_page_says_so(client, operator, query):
     answer = client.get(PAGE + query)
 
     assert answer.status_code == 200
-    assert "was called in the last" in answer.content.decode()
+    assert "Nothing was used in the last" in answer.content.decode()
 
 
-@pytest.mark.parametrize("by", ["application", "bucket", "deployment", "tool"])
+@pytest.mark.parametrize("by", ["application", "version", "user", "key", "deployment", "tool"])
 @pytest.mark.parametrize("days", [1, 90])
 def test_a_page_takes_fifteen_queries_at_most(
     client, operator, django_assert_max_num_queries, by, days
@@ -123,7 +273,7 @@ def test_only_who_may_see_it_sees_it(client):
     client.force_login(reader)
     refused = [client.get(PAGE + path).status_code for path in ("", "usage.csv")]
 
-    reader.user_permissions.add(Permission.objects.get(codename="view_dailyusage"))
+    reader.user_permissions.add(Permission.objects.get(codename="view_usagesum"))
 
     assert refused == [403, 403]
     assert client.get(PAGE).status_code == 200

@@ -1,0 +1,66 @@
+"""What calls of models cost since midnight (UTC), and the day before until the same time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Q, QuerySet, Sum
+
+from apps.insights.models import ModelCall, UsageSum
+from apps.insights.periods import DAY, ends_of_sums, start_of_day, start_of_hour
+from apps.insights.sums import TOTAL, Sums
+
+Costs = Mapping[str, Decimal]
+"""By currency."""
+
+
+@dataclass(frozen=True, slots=True)
+class DailySpend:
+    today: Costs
+    yesterday: Costs
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """From midnight to a moment; from `rows_since` on, no hours are summed up."""
+
+    since: datetime
+    rows_since: datetime
+    until: datetime
+
+    @classmethod
+    def to(cls, until: datetime, summed_until: datetime | None) -> "Stretch":
+        since = start_of_day(until)
+        rows_since = min(start_of_hour(until), summed_until or since)
+        return cls(since, max(since, rows_since), until)
+
+    @property
+    def hours(self) -> Q:
+        return Q(start__gte=self.since, start__lt=self.rows_since)
+
+    @property
+    def rows(self) -> Q:
+        return Q(started_at__gte=self.rows_since, started_at__lt=self.until)
+
+
+def read_daily_spend(now: datetime) -> DailySpend:
+    """In three queries."""
+    summed_until = ends_of_sums().get(UsageSum.Span.HOUR)
+    today, yesterday = (Stretch.to(until, summed_until) for until in (now, now - DAY))
+    hours = UsageSum.objects.filter(span=UsageSum.Span.HOUR, dimension=TOTAL)
+    spent = {"today": Sums(), "yesterday": Sums()}
+    add_costs(spent, hours, today.hours, yesterday.hours)
+    add_costs(spent, ModelCall.objects.all(), today.rows, yesterday.rows)
+    return DailySpend(spent["today"].costs, spent["yesterday"].costs)
+
+
+def add_costs(spent: Mapping[str, Sums], rows: QuerySet[Any], today: Q, yesterday: Q) -> None:
+    """Add the costs of the rows of both days, in one query."""
+    priced = rows.filter(today | yesterday).exclude(currency="").order_by().values("currency")
+    sums = {"today": Sum("cost", filter=today), "yesterday": Sum("cost", filter=yesterday)}
+    for row in priced.annotate(**sums):
+        for day, total in spent.items():
+            if row[day] is not None:
+                total.pay(row["currency"], row[day])

@@ -1,0 +1,46 @@
+"""The calls of models and tools that failed last, without a word of what was said."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from operator import attrgetter
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from apps.insights.models import ModelCall, ToolUse
+from apps.insights.sums import FAILED
+
+FAILED_TOOL = "tool failed"
+"""The kind of error of every tool: the text of the error is not kept."""
+COMMON = ("started_at", "application", "bucket", "run")
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCall:
+    """`kind` is that of a model's error, such as "status 429"; `name` a deployment's or a tool's."""
+
+    started_at: datetime
+    application: str
+    bucket: str
+    run: UUID | None
+    name: str
+    kind: str
+
+
+def last_errors(since: datetime, most: int) -> list[FailedCall]:
+    """The newest first, in two queries."""
+    calls = failed_calls(since).order_by("-started_at")[:most]
+    uses = failed_uses(since).order_by("-started_at")[:most]
+    found = [
+        *(FailedCall(*row) for row in calls.values_list(*COMMON, "deployment", "error")),
+        *(FailedCall(*row, FAILED_TOOL) for row in uses.values_list(*COMMON, "tool")),  # type: ignore[call-arg]  # the plugin counts none of `COMMON`
+    ]
+    return sorted(found, key=attrgetter("started_at"), reverse=True)[:most]
+
+
+def failed_calls(since: datetime) -> QuerySet[ModelCall]:
+    return ModelCall.objects.filter(FAILED, started_at__gte=since)
+
+
+def failed_uses(since: datetime) -> QuerySet[ToolUse]:
+    return ToolUse.objects.filter(has_failed=True, started_at__gte=since)

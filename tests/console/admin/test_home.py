@@ -1,0 +1,195 @@
+"""The blocks of the admin's first page."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import time_machine
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.utils import timezone
+
+from apps.capabilities.mcp.administration import Session
+from apps.console.admin import home
+from apps.insights.upkeep import sum_up_all
+from apps.live.models import Run
+from apps.live.run_counts import count_runs
+from apps.live.run_summary import RunSummary
+from tests.catalog.rows import make_operator
+from tests.insights.calls import NOON, model_call, store, tool_use
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def operator(client) -> User:
+    person = make_operator()
+    client.force_login(person)
+    return person
+
+
+def block(client: Client, title: str) -> home.Block:
+    blocks: list[home.Block] = client.get("/admin/").context["blocks"]
+    return next(one for one in blocks if one.title == title)
+
+
+def facts(client: Client, title: str) -> dict[str, str]:
+    return {fact.name: fact.text for fact in block(client, title).facts}
+
+
+def test_the_health_of_an_idle_site_is_good(client, operator):
+    found = block(client, "Health")
+
+    assert [(fact.name, fact.state) for fact in found.facts] == [
+        ("Database", "good"),
+        ("Channel layer", "good"),
+        ("Disk of files", found.facts[2].state),
+        ("Sums of usage", ""),
+    ]
+
+
+def test_sums_that_are_late_are_told_of(client, operator):
+    store(model_call())
+    with time_machine.travel(NOON + timedelta(hours=2)):
+        sum_up_all(count_runs)
+
+    with time_machine.travel(NOON + timedelta(hours=3)):
+        client.force_login(operator)
+        early = block(client, "Health").facts[-1]
+    with time_machine.travel(NOON + timedelta(hours=5)):
+        client.force_login(operator)
+        late = block(client, "Health").facts[-1]
+
+    assert (early.text, early.state) == ("until 2026-03-01 13:00 UTC", "good")
+    assert (late.text, late.state) == ("until 2026-03-01 13:00 UTC", "bad")
+
+
+def test_runs_are_counted_by_their_state(client, operator):
+    for status in ("running", "waiting", "waiting", "queued", "done"):
+        ids = {"stream": uuid4(), "request": uuid4()}
+        Run.objects.create(application="travel", bucket="user-1", status=status, holder="p", **ids)
+    Run.objects.filter(status="running").update(beat_at=timezone.now() - timedelta(hours=1))
+    RunSummary.objects.create(door="gateway", application="travel", bucket="key-1")
+
+    assert facts(client, "Runs now") == {
+        "Running": "1",
+        "Waiting for somebody": "2",
+        "Queued": "1",
+        "Over the gateway": "1",
+        "Processes at work": "1",
+        "Without a living process": "1, to be taken over",
+    }
+
+
+def test_what_was_spent_today_is_compared_with_yesterday_at_this_time(client, operator):
+    day = timedelta(days=1)
+    store(
+        *(
+            model_call(started_at=at, cost=Decimal(cost), currency="USD")
+            for at, cost in (
+                (NOON - timedelta(hours=3), 3),
+                (NOON - timedelta(minutes=1), 3),
+                (NOON - day - timedelta(hours=3), 3),
+                (NOON - day - timedelta(minutes=1), 1),
+                (NOON - day + timedelta(minutes=1), 100),
+                (NOON - 2 * day, 100),
+            )
+        ),
+        model_call(started_at=NOON - timedelta(hours=1), cost=Decimal("0.5"), currency="EUR"),
+    )
+    with time_machine.travel(NOON):
+        client.force_login(operator)
+        of_rows = facts(client, "Spent today")
+        sum_up_all(count_runs)
+        of_sums = facts(client, "Spent today")
+
+    assert of_rows == {
+        "EUR": "0.5000 EUR",
+        "USD": "6.00 USD, +50% against yesterday at this time",
+    }
+    assert of_sums == of_rows
+
+
+def test_errors_are_grouped_with_links_to_who_can_mend_them(client, operator):
+    now = timezone.now()
+    recent = {"started_at": now - timedelta(minutes=1)}
+    store(
+        *(model_call(**recent, error="status 401") for _ in range(3)),
+        model_call(**recent, error="cancelled"),
+        model_call(started_at=now - timedelta(hours=25), error="timeout"),
+        tool_use(**recent, has_failed=True),
+    )
+    RunSummary.objects.create(door="page", application="travel", bucket="user-1", status="failed")
+
+    found = block(client, "Errors that need somebody").facts
+
+    assert [(fact.name, fact.text.partition(",")[0], fact.link) for fact in found] == [
+        (
+            "Failed runs of travel",
+            "once",
+            "/admin/runs/runsummary/?status__exact=failed&application=travel",
+        ),
+        ("status 401: gpt", "3 times", "/admin/workspace/deployment/?q=gpt"),
+        (
+            "tool failed: search",
+            "once",
+            "/admin/insights/usagesum/?by=tool&days=1&sort=-errors",
+        ),
+    ]
+
+
+def test_mcp_servers_that_are_down_are_named_without_their_addresses(client, operator, monkeypatch):
+    def session(state: Any, url: str, error: str = "") -> Session:
+        return Session(1, url, "http", "user-1", state, (), 0, 1, error=error)
+
+    async def sessions() -> list[Session]:
+        secret = "https://down.example/token-123/mcp"
+        return [
+            session("connected", "https://up.example/mcp"),
+            session("error", secret, f"{secret} cannot be reached."),
+        ]
+
+    monkeypatch.setattr(home, "sessions", sessions)
+
+    assert facts(client, "MCP servers that are down") == {
+        "down.example": "down.example cannot be reached."
+    }
+
+
+def test_a_block_that_cannot_be_read_says_so_and_the_others_are_shown(
+    client, operator, monkeypatch
+):
+    def broken(now: Any) -> None:
+        raise OSError("secret of the disk")
+
+    monkeypatch.setattr(home, "read_daily_spend", broken)
+
+    answer = client.get("/admin/")
+
+    failed = [one.title for one in answer.context["blocks"] if one.has_failed]
+    assert failed == ["Spent today"]
+    assert "This cannot be read now." in answer.content.decode()
+    assert "secret of the disk" not in answer.content.decode()
+
+
+def test_people_see_the_blocks_of_what_they_may_see(client):
+    reader = User.objects.create_user("reader", is_staff=True)
+    client.force_login(reader)
+    nothing = client.get("/admin/").context["blocks"]
+    reader.user_permissions.add(Permission.objects.get(codename="view_usagesum"))
+
+    titles = [one.title for one in client.get("/admin/").context["blocks"]]
+
+    assert (nothing, titles) == ([], ["Spent today"])
+
+
+def test_the_page_takes_fifteen_queries_at_most(client, operator, django_assert_max_num_queries):
+    store(model_call(error="timeout"), tool_use(has_failed=True))
+    client.get("/admin/")
+
+    with django_assert_max_num_queries(15):
+        client.get("/admin/")
