@@ -483,6 +483,17 @@ CAPABILITIES = [
     "apps.capabilities.discovery.capability.discovery",
 ]
 
+PROMPT_LAYERS = [
+    "apps.runs.prompt.PLATFORM",
+    "apps.runs.prompt.APPLICATION",
+    "apps.runs.prompt.PLACE",
+    "apps.runs.prompt.CAPABILITIES",
+    "apps.runs.prompt.CLIENT",
+]
+"""What the system prompt is composed of, in the order in which the model reads it."""
+PLATFORM_PROMPT = env.text("PLATFORM_PROMPT", "platform")
+"""The predefined prompt above all applications; there is none until somebody writes it."""
+
 PREDEFINED_DIR = BASE_DIR / "predefined"
 PREDEFINED_EXTRA_PATHS = env.paths("PREDEFINED_EXTRA_PATHS", deprecated="PREDEFINED_BASE_PATH")
 """Further layers of predefined content, above the built-in one; a later one wins."""

@@ -19,7 +19,7 @@ from apps.agent.events import AnnotationAdded, Emit, ToolCallsRequested
 from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
 from apps.agent.messages import Message, ToolCall, last_calling, unanswered
 from apps.agent.meter import ToolCallReport
-from apps.agent.model import Model, ModelRequest
+from apps.agent.model import Model, ModelRequest, PromptSpan
 from apps.agent.model_stages import ModelStages
 from apps.agent.model_steps import (
     model_ledger,
@@ -62,7 +62,8 @@ class AgentLoop:
     calls all failed the run ends, 0 for never. Calls beside a text of the `dead_ends` are not made,
     and end it as well. What the `ledger` has is not done again; `is_resumed` if another process has
     begun the run. An application that plays the model shares the `taint`. What the `private` tools
-    say is not logged. The model is asked with `marks_cache`.
+    say is not logged. The model is asked with `marks_cache`. `prompt` says what the system prompt is
+    composed of.
     """
 
     model: Model
@@ -90,6 +91,7 @@ class AgentLoop:
     taint: Taint | None = None
     private: Set[str] = frozenset()
     marks_cache: bool = False
+    prompt: Sequence[PromptSpan] = ()
 
     async def run(self, messages: Sequence[Message], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, adding every new message to `progress`; return the finish reason.
@@ -184,8 +186,18 @@ class AgentLoop:
             static = ()
         else:
             specs = [tool.spec for tool in self.tools.values()] + specs
-        marks = self.marks_cache
-        return ModelRequest(messages, specs, parameters, static, ledger, self.taint, marks, meter)
+        return ModelRequest(
+            messages,
+            specs,
+            parameters,
+            static,
+            ledger,
+            self.taint,
+            self.marks_cache,
+            meter,
+            self.prompt,
+            self.private,
+        )
 
     def assembly(self, turn: Turn) -> Assembly:
         progress = turn.progress

@@ -5,7 +5,7 @@ They are msgspec structs where there may be one for each token: a frozen datacla
 as long to make.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -89,6 +89,18 @@ its state; an application inside of another one sends all that it emits."""
 
 
 @dataclass(frozen=True, slots=True)
+class PromptSpan:
+    """So many characters of the system prompt, one after the other with an empty line between them.
+
+    `source` names for people where the text is written.
+    """
+
+    layer: str
+    source: str
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
 class ModelRequest:
     """One question to a model.
 
@@ -96,7 +108,8 @@ class ModelRequest:
     `response_format`, …); `static_tools` are written into the tool list as they are. `ledger` and
     `taint` are for an application that plays the model: its steps, and what the asking run has read.
     `marks_cache`: the service keeps the beginnings of requests up to marks, if it is sent any.
-    `meter` hears of the call.
+    `meter` hears of the call. `prompt` says what the system prompt was composed of, and `private`
+    names the tools whose calls are for the person alone.
     """
 
     messages: Sequence[Message]
@@ -107,6 +120,8 @@ class ModelRequest:
     taint: Taint | None = None
     marks_cache: bool = False
     meter: Meter = NO_METER
+    prompt: Sequence[PromptSpan] = ()
+    private: Set[str] = frozenset()
 
 
 class Model(Protocol):

@@ -10,6 +10,7 @@ from apps.agent.messages import Message
 from apps.agent.tools import Toolbox, ToolSpec
 from apps.capabilities.registry import SearchConversations
 from apps.errors import BadRequest, InitializationIssue
+from apps.manifest.chat_place import ChatPlace
 from apps.manifest.orchestrator import NO_LIMIT, Orchestrator, is_limit
 from apps.workspace.port import DeploymentInfo
 
@@ -37,6 +38,7 @@ class RunRequest:
     the messages. `requires_client_tool`: `tool_choice` holds until a client's tool was called.
     `unanswered` has calls of the last answer, which are made before the model is asked.
     `search_conversations` is for the caller of this request; None: nothing can be searched.
+    `place` is where the person is.
     """
 
     messages: tuple[Message, ...]
@@ -49,6 +51,7 @@ class RunRequest:
     requires_client_tool: bool = False
     unanswered: Message | None = None
     search_conversations: SearchConversations | None = None
+    place: ChatPlace | None = None
 
 
 def chosen_tool(choice: Any) -> str:
