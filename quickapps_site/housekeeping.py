@@ -27,6 +27,7 @@ def tidy_up() -> None:
         tidy_up_files()
         tidy_up_runs()
         tidy_up_usage()
+        tidy_up_audit()
         tidy_up_memories()
         tidy_up_servers()
     finally:
@@ -44,13 +45,15 @@ def tidy_up_files() -> None:
 
 
 def tidy_up_runs() -> None:
-    from apps.live import answered_calls, summaries
+    from apps.live import answered_calls, sent_requests, summaries
 
     try:
         if lost := summaries.end_abandoned():
             logger.info("Runs that ended with their process: %d", lost)
         if old := summaries.delete_old():
             logger.info("Deleted rows of runs after RUN_ROWS_DAYS: %d", old)
+        if old := sent_requests.delete_old():
+            logger.info("Deleted requests to models after RUN_ROWS_DAYS: %d", old)
         answered_calls.delete_expired()
     except Exception:
         logger.exception("Rows of runs could not be tidied up")
@@ -66,6 +69,16 @@ def tidy_up_usage() -> None:
             logger.info("Deleted rows of calls after USAGE_DAYS: %d", old)
     except Exception:
         logger.exception("Rows of calls could not be tidied up")
+
+
+def tidy_up_audit() -> None:
+    from apps.accounts import audit
+
+    try:
+        if old := audit.delete_old():
+            logger.info("Deleted events of the audit after AUDIT_DAYS: %d", old)
+    except Exception:
+        logger.exception("Events of the audit could not be tidied up")
 
 
 def tidy_up_memories() -> None:

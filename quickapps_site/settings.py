@@ -511,6 +511,11 @@ HISTORY_DAYS = env.integer("HISTORY_DAYS", 365, least=1, also=0)
 """How long `clean_history` leaves changes of definitions; zero is for ever."""
 RUN_ROWS_DAYS = env.integer("RUN_ROWS_DAYS", 90, least=1, also=0)
 """How long the rows of runs stay; zero is for ever."""
+MODEL_REQUESTS = env.choice("MODEL_REQUESTS", "page", ("none", "page", "all"))
+"""The runs of which is kept what their models were asked: of the page, or of every door."""
+AUDIT = env.boolean("AUDIT", True)
+AUDIT_DAYS = env.integer("AUDIT_DAYS", 365, least=1, also=0)
+"""How long events of the audit stay; zero is for ever."""
 USAGE_DAYS = env.integer("USAGE_DAYS", 400, least=1, also=0)
 """How long the rows of calls of models and tools stay; zero is for ever."""
 MCP_PINNED_DESCRIPTIONS = env.boolean("MCP_PINNED_DESCRIPTIONS", True)

@@ -19,7 +19,7 @@ from apps.agent.events import AnnotationAdded, Emit, ToolCallsRequested
 from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
 from apps.agent.messages import Message, ToolCall, last_calling, unanswered
 from apps.agent.meter import ToolCallReport
-from apps.agent.model import Model, ModelRequest, PromptSpan
+from apps.agent.model import Model, ModelRequest
 from apps.agent.model_stages import ModelStages
 from apps.agent.model_steps import (
     model_ledger,
@@ -33,6 +33,7 @@ from apps.agent.records import log_messages, log_refused_calls, log_reply
 from apps.agent.recovery import Recovery, recover
 from apps.agent.replay import Replay, end_replay
 from apps.agent.replies import RetryPolicy, call_ids
+from apps.agent.sent_request import PromptSpan
 from apps.agent.stages import Announcement, DeferredStages
 from apps.agent.taint import Taint
 from apps.agent.tool_batch import ToolBatch, all_failed, parted, waits

@@ -6,6 +6,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from apps.agent.events import ModelUsage
+from apps.agent.sent_request import SentRequest
 from apps.errors import ModelFailed, ServiceFailed
 
 CANCELLED = "cancelled"
@@ -42,7 +43,12 @@ class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
 
 
 class Meter(Protocol):
-    """Synchronous, never waits, never fails."""
+    """Synchronous, never waits, never fails. `keeps_requests`: it wants to hear of what is sent."""
+
+    @property
+    def keeps_requests(self) -> bool: ...
+
+    def request_sent(self, request: SentRequest) -> None: ...
 
     def model_called(self, report: ModelCallReport) -> None: ...
 
@@ -54,6 +60,11 @@ class Meter(Protocol):
 
 
 class Unmetered:
+    keeps_requests = False
+
+    def request_sent(self, request: SentRequest) -> None:
+        pass
+
     def model_called(self, report: ModelCallReport) -> None:
         pass
 

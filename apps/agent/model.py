@@ -7,7 +7,7 @@ as long to make.
 
 from collections.abc import AsyncGenerator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -15,6 +15,7 @@ from apps.agent.events import Event, Usage
 from apps.agent.ledger import NO_LEDGER, Ledger
 from apps.agent.messages import Attachment, Message
 from apps.agent.meter import NO_METER, Meter
+from apps.agent.sent_request import PromptSpan
 from apps.agent.taint import Taint
 from apps.agent.tools import ToolSpec
 
@@ -89,18 +90,6 @@ its state; an application inside of another one sends all that it emits."""
 
 
 @dataclass(frozen=True, slots=True)
-class PromptSpan:
-    """So many characters of the system prompt, one after the other with an empty line between them.
-
-    `source` names for people where the text is written.
-    """
-
-    layer: str
-    source: str
-    length: int
-
-
-@dataclass(frozen=True, slots=True)
 class ModelRequest:
     """One question to a model.
 
@@ -130,6 +119,15 @@ class Model(Protocol):
 
         Closing the generator ends the upstream request. Raises `ModelFailed`.
         """
+        ...
+
+
+@runtime_checkable
+class WritingModel(Model, Protocol):
+    """A model that tells what it sends."""
+
+    def write(self, request: ModelRequest) -> bytes:
+        """The JSON of the request, as `stream` sends it. Raises `BadRequest`."""
         ...
 
 

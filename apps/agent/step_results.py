@@ -11,8 +11,8 @@ from apps.agent.assembly import Reply
 from apps.agent.calls import CallStep, ToolOutcome
 from apps.agent.events import ModelUsage
 from apps.agent.messages import Message
-from apps.agent.model import PromptSpan
 from apps.agent.progress import Progress
+from apps.agent.sent_request import PromptSpan
 from apps.agent.tools import ToolResult
 from apps.errors import Stopped, ToolError
 

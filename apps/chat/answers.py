@@ -8,6 +8,7 @@ from functools import partial
 from uuid import UUID
 
 from channels.db import database_sync_to_async
+from django.conf import settings
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event
@@ -169,7 +170,10 @@ def start(
         return
     past = past or Past()
     row = begun.run
-    meter = RunMeter(hub.summaries.keep, row.door, row.bucket, row.pk, row.stream)
+    keep_request = None if settings.MODEL_REQUESTS == "none" else hub.summaries.keep_request
+    meter = RunMeter(
+        hub.summaries.keep, row.door, row.bucket, row.pk, row.stream, keep_request=keep_request
+    )
     progress = Progress(meter=meter)
     end = partial(conclude, begun.run, past.transcript, progress)
     before = (past.steps, past.interactions, begun.consents)

@@ -13,8 +13,9 @@ from apps.agent.dead_ends import NO_DEAD_ENDS, DeadEnds
 from apps.agent.ledger import Ledger, Step
 from apps.agent.loop import AgentLoop
 from apps.agent.messages import Message, own_thoughts, without_thoughts
-from apps.agent.model import Model, PromptSpan
+from apps.agent.model import Model
 from apps.agent.replies import ONCE, RetryPolicy
+from apps.agent.sent_request import PromptSpan
 from apps.agent.step_results import RecordedOpening, read_opening, write
 from apps.capabilities.registry import Opening
 from apps.catalog.resolve import ResolvedApplication
