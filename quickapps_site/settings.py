@@ -366,6 +366,14 @@ UNFOLD = {
                         "permission": lambda request: request.user.has_perm("runs.view_runsummary"),
                     },
                     {
+                        "title": "Audit",
+                        "icon": "policy",
+                        "link": reverse_lazy("admin:accounts_auditentry_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "accounts.view_auditentry"
+                        ),
+                    },
+                    {
                         "title": "Usage",
                         "icon": "bar_chart",
                         "link": reverse_lazy("admin:insights_dailyusage_changelist"),
@@ -513,6 +521,8 @@ RUN_ROWS_DAYS = env.integer("RUN_ROWS_DAYS", 90, least=1, also=0)
 """How long the rows of runs stay; zero is for ever."""
 MODEL_REQUESTS = env.choice("MODEL_REQUESTS", "page", ("none", "page", "all"))
 """The runs of which is kept what their models were asked: of the page, or of every door."""
+MODEL_REQUESTS_SHOWN = env.boolean("MODEL_REQUESTS_SHOWN", True)
+"""Whether people can read them of their own answers."""
 AUDIT = env.boolean("AUDIT", True)
 AUDIT_DAYS = env.integer("AUDIT_DAYS", 365, least=1, also=0)
 """How long events of the audit stay; zero is for ever."""

@@ -34,6 +34,8 @@ class Caller:
     timezone: str = ""
     """The IANA name of the user's time zone, "" if it is not known."""
     surface: Surface = ""
+    address: str = ""
+    """The network address that the request came from, "" where nobody asks for it."""
     client_channel: str = ""
     appdata: str = ""
     """`{bucket}/appdata/{application}`, as Core answered its key: whose bucket the application

@@ -18,6 +18,7 @@ from apps.catalog import access
 from apps.catalog.resolve import ResolvedApplication
 from apps.chat import queue
 from apps.chat.access import person_stream
+from apps.chat.audit_events import event_of, question_events
 from apps.chat.earlier import earlier_conversations
 from apps.chat.endings import conclude, stop_waiting
 from apps.chat.folders import folder_of
@@ -56,9 +57,12 @@ async def ask(
 
     async def begin_and_start() -> Begun:
         sender = replace(caller, timezone=sent.timezone, surface=sent.surface)
-        return await take_place(
+        begun = await take_place(
             hub, open_workspace, application, sender, partial(begin, caller, application, sent)
         )
+        is_first = sent.conversation is None
+        hub.summaries.keep_audit(*question_events(begun, caller, is_first=is_first))
+        return begun
 
     # Once the question is stored, its answer starts even if the page is gone by then.
     return await asyncio.shield(hub.hold(begin_and_start()))
@@ -132,7 +136,8 @@ async def ask_due(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -
         caller: Caller = await database_sync_to_async(queue.caller_of)(row)
         application = await access.find(queue.slug_of(row), caller)
         begin_queued = partial(queue.begin, caller, application, row.pk)
-        await take_place(hub, open_workspace, application, caller, begin_queued)
+        begun = await take_place(hub, open_workspace, application, caller, begin_queued)
+        hub.summaries.keep_audit(*question_events(begun, caller))
     except QuickAppError as error:
         if error.code not in LATER:
             await database_sync_to_async(queue.hold_refused)(row, str(error))
@@ -195,6 +200,7 @@ def start(
 
     async def follow_up() -> None:
         await asyncio.wait([kept])
+        hub.summaries.keep_audit(event_of("message.received", begun, caller))
         try:
             await ask_next(hub, open_workspace, begun.run.stream)
         except Exception:

@@ -27,13 +27,17 @@ from apps.live.models import KeptManifest, Run
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """An answer that this process is to write; without a log, one that was begun or queued before."""
+    """An answer that this process is to write; without a log, one that was begun or queued before.
+
+    `is_new`: the question was stored now.
+    """
 
     conversation: Conversation
     run: Run
     messages: tuple[Spoken, ...] = ()
     log: RunLog | None = None
     consents: Mapping[str, Consent] = field(default_factory=dict)
+    is_new: bool = False
 
 
 def begin(caller: Caller, application: ResolvedApplication, ask: Ask, holder: str) -> Begun:
@@ -145,10 +149,10 @@ def store_question(
     events = (question_added(question), StatusChanged(run.status))
     before = journal.add(conversation.pk, run.pk, events)
     if run.status == Run.Status.QUEUED:
-        return Begun(conversation, run)
+        return Begun(conversation, run, is_new=True)
     messages = tuple(message.spoken() for message in conversation.messages.all())
     log = RunLog(conversation.pk, run.pk, before + 1, events)
-    return Begun(conversation, run, messages, log, read_consents(run))
+    return Begun(conversation, run, messages, log, read_consents(run), is_new=True)
 
 
 def question_added(question: Message) -> QuestionAdded:

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from apps.chat import connections, consents, file_views, memory_page, views
+from apps.chat import connections, consents, file_views, memory_page, sent_requests, views
 
 urlpatterns: list[URLPattern] = [
     path("", views.index, name="index"),
@@ -20,6 +20,7 @@ urlpatterns: list[URLPattern] = [
         memory_page.switch,
         name="conversation-memory",
     ),
+    path("answers/<uuid:run>/requests/", sent_requests.answer_requests, name="answer-requests"),
     path("memory/", memory_page.memories, name="memory"),
     path("memory/settings/", memory_page.settings, name="memory-settings"),
     path("memory/import/", memory_page.import_file, name="memory-import"),
