@@ -96,7 +96,7 @@ class RunAdmin(Admin[RunSummary]):
         return format_html(link, self.url("requests", run.pk), "What the models saw")
 
     def get_fields(self, request: HttpRequest, obj: RunSummary | None = None) -> list[str]:
-        names = list(super().get_fields(request, obj))
+        names = [name for name in super().get_fields(request, obj) if name != "requests"]
         return [*names, "requests"] if may_read(request) else names
 
     def get_urls(self) -> list[URLPattern]:
