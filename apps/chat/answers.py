@@ -186,7 +186,7 @@ def start(
     recorder = AnswerRecorder(supervisor.record, past.transcript)
     caller = replace(caller, is_remembered=begun.conversation.has_memory)
     searching = earlier_conversations(caller, application, begun.run.stream)
-    request = RunRequest(begun.messages, search_conversations=searching)
+    request = RunRequest(begun.messages, search_conversations=searching, place=begun.place)
 
     workspace = open_workspace(caller)
 

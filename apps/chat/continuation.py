@@ -88,7 +88,9 @@ def take_up(run: Run) -> Taken:
     question = Message.objects.get(run=run, role=Message.Role.USER)
     messages = conversation.messages.filter(pk__lte=question.pk)
     spoken = tuple(message.spoken() for message in messages)
-    begun = Begun(conversation, run, spoken, log, read_consents(run))
+    slug = (question.place or {}).get("slug", "")
+    place = application.places.get(slug)  # it may be gone by now
+    begun = Begun(conversation, run, spoken, log, read_consents(run), place=place)
     return Taken(begun, application, caller, past)
 
 

@@ -23,13 +23,14 @@ from apps.live.consents import read_consents
 from apps.live.events import QuestionAdded, StatusChanged, storable
 from apps.live.log import RunLog
 from apps.live.models import KeptManifest, Run
+from apps.manifest.chat_place import ChatPlace
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
     """An answer that this process is to write; without a log, one that was begun or queued before.
 
-    `is_new`: the question was stored now.
+    `is_new`: the question was stored now. `place` is where the person is.
     """
 
     conversation: Conversation
@@ -38,12 +39,14 @@ class Begun:
     log: RunLog | None = None
     consents: Mapping[str, Consent] = field(default_factory=dict)
     is_new: bool = False
+    place: ChatPlace | None = None
 
 
 def begin(caller: Caller, application: ResolvedApplication, ask: Ask, holder: str) -> Begun:
     """Store the question and claim the conversation; without a holder the answer is queued.
 
-    Raises `Refused`, `ApplicationNotFound` for an application that was deleted in this moment.
+    Raises `Refused`, `PlaceNotFound`, `ApplicationNotFound` for an application that was deleted in
+    this moment.
     """
     text = read_question(ask)
     try:
@@ -76,6 +79,7 @@ def begin_new(
     holder: str,
     run_id: UUID | None = None,
 ) -> Begun:
+    place = application.place(ask.place)
     types = application.manifest.input_attachment_types
     attachments = attached(caller, (file.url for file in ask.attachments), types)
     if ask.conversation is None:
@@ -94,7 +98,8 @@ def begin_new(
         caller=reference_of(replace(caller, timezone=ask.timezone, surface=ask.surface)),
     )
     queue.admit(run, holder)
-    return store_question(conversation, run, text, attachments)
+    begun = store_question(conversation, run, text, attachments, noted_place(place, ask.narrative))
+    return replace(begun, place=place)
 
 
 def read_question(ask: Ask) -> str:
@@ -133,8 +138,21 @@ def keep_manifest(application: ResolvedApplication) -> KeptManifest:
     return kept
 
 
+def noted_place(place: ChatPlace | None, narrative: str) -> dict[str, str] | None:
+    """What is stored and shown of where the person is, None for nothing."""
+    said = str(storable(narrative)).strip()
+    if place is None and not said:
+        return None
+    slug, title = ("", "") if place is None else (place.slug, place.title)
+    return {"slug": slug, "title": title, "narrative": said}
+
+
 def store_question(
-    conversation: Conversation, run: Run, text: str, attachments: list[dict[str, str]]
+    conversation: Conversation,
+    run: Run,
+    text: str,
+    attachments: list[dict[str, str]],
+    place: dict[str, str] | None = None,
 ) -> Begun:
     leases.claim(run)
     question = Message.objects.create(
@@ -143,6 +161,7 @@ def store_question(
         role=Message.Role.USER,
         text=text,
         attachments=attachments,
+        place=place,
     )
     conversation.updated_at = question.created_at
     conversation.save(update_fields=["updated_at"])
@@ -163,5 +182,6 @@ def question_added(question: Message) -> QuestionAdded:
             "text": question.text,
             "attachments": question.attachments,
             "created_at": question.created_at.isoformat(),
+            **({"place": question.place} if question.place else {}),
         }
     )

@@ -51,6 +51,9 @@ def add(caller: Caller, slug: str, ask: Ask) -> QueuedMessage:
         text=text,
         attachments=attached(caller, (file.url for file in ask.attachments)),
         caller=reference_of(replace(caller, timezone=ask.timezone, surface=ask.surface)),
+        place={"slug": ask.place, "narrative": ask.narrative}
+        if ask.place or ask.narrative
+        else None,
     )
     last = waiting.last()
     row.position = 0 if last is None else last.position + 1
@@ -151,6 +154,8 @@ def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: st
         attachments=tuple(SentFile(url=file["url"]) for file in row.attachments),
         timezone=caller.timezone,
         surface=caller.surface,
+        place=(row.place or {}).get("slug", ""),
+        narrative=(row.place or {}).get("narrative", ""),
     )
     return begin_new(caller, application, ask, read_question(ask), holder, pk)
 

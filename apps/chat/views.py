@@ -40,9 +40,11 @@ from apps.chat.listing import LISTED_CONVERSATIONS, entries
 from apps.chat.memory_listing import remembering
 from apps.chat.models import Conversation
 from apps.chat.request_access import are_shown
-from apps.errors import ApplicationBroken, ApplicationNotFound
+from apps.errors import ApplicationBroken, ApplicationNotFound, PlaceNotFound
 from apps.live.notifications import announce_growth
+from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import ConversationStarters, Manifest
+from apps.manifest.narrative import LONGEST_NARRATIVE
 from apps.workspace.local.remembered import settings_of
 
 LONGEST_TITLE = 200
@@ -103,6 +105,7 @@ def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> H
         record_denial(caller, conversation, slug)
         raise Http404("There is no such conversation.")
     manifest = find_manifest(slug) if former is None else None
+    place = find_place(slug, request.GET.get("place", "")) if manifest is not None else None
     context = {
         "application": application,
         "ended": why_ended(former) if former is not None else "",
@@ -116,6 +119,8 @@ def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> H
         "upload_most": MOST_ATTACHMENTS,
         "scripts": settings.CHAT_SCRIPTS,
         "shows_requests": are_shown(),
+        "place": place,
+        "narrative": request.GET.get("narrative", "")[:LONGEST_NARRATIVE],
         "memory": None if former is not None else memory_switch(caller, application, conversation),
     }
     return render(request, "chat/chat.html", context)
@@ -199,6 +204,14 @@ def find_manifest(slug: str) -> Manifest | None:
         return async_to_sync(resolve)(slug).manifest
     except (ApplicationBroken, ApplicationNotFound):
         return None
+
+
+def find_place(application: str, slug: str) -> ChatPlace | None:
+    """The place that an address names, None for "". Raises Http404 for an unknown one."""
+    try:
+        return async_to_sync(resolve)(application).place(slug)
+    except PlaceNotFound as error:
+        raise Http404(str(error)) from error
 
 
 def upload_types(manifest: Manifest | None) -> Sequence[str]:

@@ -10,6 +10,7 @@ not accepted from a client, which could forge them.
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -20,29 +21,48 @@ from apps.gateway.chat_requests import (
     Call,
     ChatMessage,
     ChatRequest,
+    Object,
     Prepare,
     PreparedRun,
     to_message,
     to_specs,
 )
+from apps.gateway.places import placed
 from apps.gateway.refusals import bullets, shortened
 from apps.gateway.request_checks import read_request
 from apps.runs.requests import RunRequest
 
-_decode = msgspec.json.Decoder(ChatRequest).decode
+
+class DialRequest(ChatRequest):
+    custom_fields: Object | None = None
+
+    @property
+    def objects(self) -> list[Any]:
+        return [*super().objects, self.custom_fields]
+
+    @property
+    def configuration(self) -> Object:
+        """The values for the form of the application."""
+        found = (self.custom_fields or {}).get("configuration")
+        return found if isinstance(found, dict) else {}
 
 
-def read(body: bytes) -> tuple[ChatRequest, Prepare]:
+_decode = msgspec.json.Decoder(DialRequest).decode
+
+
+def read(body: bytes) -> tuple[DialRequest, Prepare]:
     """The request, and its run for an application. Both raise `BadRequest`."""
     asked = read_request(body, _decode)
     return asked, partial(prepare, asked)
 
 
-def prepare(asked: ChatRequest, application: ResolvedApplication) -> PreparedRun:
+def prepare(asked: DialRequest, application: ResolvedApplication) -> PreparedRun:
     external = to_specs(asked)
     check_order(asked.messages, external)
     messages = tuple(to_message(message, external) for message in asked.messages)
-    return PreparedRun(RunRequest(messages, external, asked.tool_choice, asked.response_format))
+    request = RunRequest(messages, external, asked.tool_choice, asked.response_format)
+    told, path = asked.configuration, "custom_fields.configuration"
+    return placed(PreparedRun(request), application, told, path)
 
 
 def check_order(messages: Sequence[ChatMessage], external: Collection[str]) -> None:
