@@ -28,6 +28,7 @@ from apps.workspace.local.tool_accounts import delete_of_bucket
 
 VISITOR = "visitor"
 """The key of the session under which the bucket is kept until its owner signs in."""
+NOT_FOUND = "conversation_not_found"
 PERSONS = UUID("5f3f0a52-6f0e-4d39-9a0b-6f1a5d0a7c11")
 """The name space of their streams."""
 
@@ -101,7 +102,7 @@ def find(caller: Caller, conversation: UUID, application: str) -> Conversation:
     found = own(caller).filter(under(application), pk=conversation).first()
     if found is None:
         record_denial(caller, conversation, application)
-        raise Refused("conversation_not_found", "There is no such conversation.")
+        raise Refused(NOT_FOUND, "There is no such conversation.")
     return found
 
 

@@ -13,7 +13,7 @@ from apps.agent.ledger import Consent
 from apps.agent.messages import Message as Spoken
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication
-from apps.chat.access import find, find_open, own, reference_of
+from apps.chat.access import NOT_FOUND, find, find_open, own, record_denial, reference_of
 from apps.chat.folders import attached
 from apps.chat.frames import Ask
 from apps.chat.models import Conversation, Message, title_of
@@ -53,10 +53,13 @@ def begin(caller: Caller, application: ResolvedApplication, ask: Ask, holder: st
         with transaction.atomic():
             before = find_begun(caller, application.slug, ask.id)
             return before or begin_new(caller, application, ask, text, holder)
-    except Refused:
+    except Refused as error:
         # Another process may have taken the same frame in this moment.
         before = find_begun(caller, application.slug, ask.id)
         if before is None:
+            if error.code == NOT_FOUND and ask.conversation is not None:
+                # What `find` noted of it went with the transaction.
+                record_denial(caller, ask.conversation, application.slug)
             raise
         return before
     except IntegrityError:

@@ -31,13 +31,19 @@ def has_to_wait(conversation: UUID, request: UUID) -> bool:
     return leases.open_run(conversation) is not None or before.exists()
 
 
-@transaction.atomic
 def add(caller: Caller, slug: str, ask: Ask) -> QueuedMessage:
     """Put a message at the end, or in front of all when it stops the answer. Raises `Refused`."""
     text = read_question(ask)
     if ask.conversation is None:
         raise Refused("conversation_not_found", "There is no such conversation.")
+    # Before the transaction, which a refusal undoes with its note in the audit.
     found = find_open(caller, ask.conversation, slug)
+    return add_to(found, caller, ask, text)
+
+
+@transaction.atomic
+def add_to(found: Conversation, caller: Caller, ask: Ask, text: str) -> QueuedMessage:
+    """Raises `Refused`."""
     # Locked, so that messages from several tabs are counted one after the other.
     waiting = Conversation.objects.select_for_update().get(pk=found.pk).queued
     known = waiting.filter(request=ask.id).select_related("conversation").first()

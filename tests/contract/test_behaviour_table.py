@@ -30,6 +30,7 @@ from tests.contract import (
     manifest_tools,
     mcp,
     page_tools,
+    prompts,
     providers,
     rest,
     skills,
@@ -45,6 +46,7 @@ CHAPTERS = (
     *(delivery, loop, tools, deployments, rest, mcp, stages, attachments, failures),
     *(internal_tools, file_tools, skills, injection, transfer, manifest_tools, content),
     *(agents, agent_memory, agent_sources, engine, page_tools, durable, providers, usage),
+    prompts,
 )
 TABLE: Table = {section: rules for chapter in CHAPTERS for section, rules in chapter.TABLE.items()}
 SECTIONS = (
@@ -61,6 +63,7 @@ SECTIONS = (
     *("R-01", "R-02", "R-03", "R-11", "R-13"),
     *("T-50", "T-52", "T-53", "T-54", "T-57"),
     *("T-60", "T-61", "R-28"),
+    *("T-20", "T-21", "T-22", "T-23", "T-24", "T-63", "D-08"),
 )
 
 
