@@ -187,18 +187,8 @@ class AgentLoop:
             static = ()
         else:
             specs = [tool.spec for tool in self.tools.values()] + specs
-        return ModelRequest(
-            messages,
-            specs,
-            parameters,
-            static,
-            ledger,
-            self.taint,
-            self.marks_cache,
-            meter,
-            self.prompt,
-            self.private,
-        )
+        more = (ledger, self.taint, self.marks_cache, meter, self.prompt, self.private)
+        return ModelRequest(messages, specs, parameters, static, *more)
 
     def assembly(self, turn: Turn) -> Assembly:
         progress = turn.progress

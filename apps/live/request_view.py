@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from apps.agent.records import size_of
-from apps.live.sent_request_rows import SentPart, SentRequestRow
+from apps.live.sent_request_rows import SentRequestRow
+from apps.live.sent_requests import KeptPart
 
 CHARACTERS_PER_TOKEN = 4
 """An estimate: the tokenizers of services are not known here."""
@@ -69,7 +70,7 @@ def tokens_of(characters: int) -> int:
 
 
 def view_of(
-    row: SentRequestRow, parts: Mapping[str, SentPart], *, withholds_private: bool = False
+    row: SentRequestRow, parts: Mapping[str, KeptPart], *, withholds_private: bool = False
 ) -> RequestView:
     """`withholds_private`: of private calls only their length is shown."""
     lists = {key: [*written(value, parts)] for key, form, value in row.members if form != "value"}
@@ -92,7 +93,7 @@ def view_of(
     )
 
 
-def written(digests: str | Sequence[str], parts: Mapping[str, SentPart]) -> Iterator[Written]:
+def written(digests: str | Sequence[str], parts: Mapping[str, KeptPart]) -> Iterator[Written]:
     for digest in [digests] if isinstance(digests, str) else digests:
         part = parts.get(digest)
         if part is None:

@@ -44,7 +44,7 @@ def fails(context):
 async def test_t_21_the_layers_are_platform_application_place_and_those_of_capabilities():
     prompt = {"type": "custom", "content": "You sell trips.", "variables": {}}
     contexts = [{"type": "user-defined", "content": "Riga is in Latvia."}]
-    orchestrator = {**MANIFEST["orchestrator"], "system_prompt": prompt}
+    orchestrator = {"deployment": {"deployment_id": "gpt"}, "system_prompt": prompt}
     manifest = read({**MANIFEST, "orchestrator": orchestrator, "contexts": contexts})
     told = (("mcp", "Cards."), ("skills", "Skills."), ("memory", "Remember."))
     request = RunRequest((), place=ORDERS, instructions="Be brief.")

@@ -9,19 +9,8 @@ from apps.accounts.models import AuditEntry
 from apps.console.admin.theme import Admin
 
 
-class ReadOnly(Admin[AuditEntry]):
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-
 @admin.register(AuditEntry)
-class AuditAdmin(ReadOnly):
+class AuditAdmin(Admin[AuditEntry]):
     list_display = (
         "at",
         "event",
@@ -38,3 +27,12 @@ class AuditAdmin(ReadOnly):
     search_help_text = "A whole caller, address, application or subject."
     ordering = ("-at", "-pk")
     show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
