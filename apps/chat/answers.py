@@ -29,11 +29,12 @@ from apps.chat.transcript import Transcript
 from apps.errors import QuickAppError, Refused
 from apps.insights.meter import RunMeter
 from apps.live import leases
+from apps.live.commits import Ending
 from apps.live.hub import Hub
 from apps.live.models import Run
 from apps.live.notifications import announce_waiting, wake_viewers
 from apps.live.run_record import RunRecord
-from apps.live.supervisor import RunSupervisor
+from apps.live.supervisor import RunOutcome, RunSupervisor
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import Workspace
@@ -180,7 +181,12 @@ def start(
         hub.summaries.keep, row.door, row.bucket, row.pk, row.stream, keep_request=keep_request
     )
     progress = Progress(meter=meter)
-    end = partial(conclude, begun.run, past.transcript, progress)
+    concluded: list[RunOutcome] = []  # none of a run that only parks
+
+    def end(outcome: RunOutcome) -> Ending:
+        concluded.append(outcome)
+        return conclude(begun.run, past.transcript, progress, outcome)
+
     before = (past.steps, past.interactions, begun.consents)
     supervisor = RunSupervisor(hub, begun.log, end, *before)
     recorder = AnswerRecorder(supervisor.record, past.transcript)
@@ -200,7 +206,8 @@ def start(
 
     async def follow_up() -> None:
         await asyncio.wait([kept])
-        hub.summaries.keep_audit(event_of("message.received", begun, caller))
+        if concluded:
+            hub.summaries.keep_audit(event_of("message.received", begun, caller))
         try:
             await ask_next(hub, open_workspace, begun.run.stream)
         except Exception:
