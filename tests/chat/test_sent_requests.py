@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -77,7 +78,7 @@ async def test_t_23_what_is_shown_is_what_was_sent_byte_for_byte():
     async with service(fine(), fine()) as running, scene(manifest=TRAVEL) as on:
         await converse(on, running, "Wie heißt du?", 'And "you"?\n\0')
     runs = [run async for run in Run.objects.order_by("started_at")]
-    found = [(await on_a_thread(lambda pk=run.pk: requests_of(pk)))[0] for run in runs]
+    found = [(await on_a_thread(partial(requests_of, run.pk)))[0] for run in runs]
 
     for (row, parts), body in zip(found, running.bodies, strict=True):
         raw = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
