@@ -5,6 +5,7 @@
     + ContextTooLong            what has to be sent is more than the model reads
   - NotAuthenticated          no valid credentials
   - ApplicationNotFound       no application of that name that the caller may use
+  - PlaceNotFound             no predefined place of that name
   - EmbedderNotFound          no embeddings deployment of that name that the caller may use
   - ApplicationBroken         its manifest is invalid or names something that does not exist
   - Unsupported               the workspace has no such thing (prompts, skills, … without DIAL)
@@ -107,6 +108,14 @@ class ApplicationNotFound(QuickAppError):
 
     def __init__(self, slug: str) -> None:
         super().__init__(f"There is no application named {slug!r} that you may use.")
+
+
+class PlaceNotFound(QuickAppError):
+    code = "place_not_found"
+
+    def __init__(self, slug: str) -> None:
+        shown = slug if len(slug) <= 100 else f"{slug[:100]}…"
+        super().__init__(f"There is no place named {shown!r} here. Leave it out, or correct it.")
 
 
 class EmbedderNotFound(ApplicationNotFound):

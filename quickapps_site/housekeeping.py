@@ -32,6 +32,7 @@ def tidy_up(*, is_hourly: bool) -> None:
         if is_hourly:
             tidy_up_files()
             tidy_up_runs()
+            tidy_up_audit()
             tidy_up_memories()
             tidy_up_servers()
     finally:
@@ -49,13 +50,15 @@ def tidy_up_files() -> None:
 
 
 def tidy_up_runs() -> None:
-    from apps.live import answered_calls, summaries
+    from apps.live import answered_calls, sent_requests, summaries
 
     try:
         if lost := summaries.end_abandoned():
             logger.info("Runs that ended with their process: %d", lost)
         if old := summaries.delete_old():
             logger.info("Deleted rows of runs after RUN_ROWS_DAYS: %d", old)
+        if old := sent_requests.delete_old():
+            logger.info("Deleted requests to models after RUN_ROWS_DAYS: %d", old)
         answered_calls.delete_expired()
     except Exception:
         logger.exception("Rows of runs could not be tidied up")
@@ -84,6 +87,16 @@ def tidy_up_budgets() -> None:
             logger.info("Deleted windows of budgets after USAGE_DAYS: %d", old)
     except Exception:
         logger.exception("Budgets could not be tidied up")
+
+
+def tidy_up_audit() -> None:
+    from apps.accounts import audit
+
+    try:
+        if old := audit.delete_old():
+            logger.info("Deleted events of the audit after AUDIT_DAYS: %d", old)
+    except Exception:
+        logger.exception("Events of the audit could not be tidied up")
 
 
 def tidy_up_memories() -> None:

@@ -367,6 +367,14 @@ UNFOLD = {
                         "permission": lambda request: request.user.has_perm("runs.view_runsummary"),
                     },
                     {
+                        "title": "Audit",
+                        "icon": "policy",
+                        "link": reverse_lazy("admin:accounts_auditentry_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "accounts.view_auditentry"
+                        ),
+                    },
+                    {
                         "title": "Usage",
                         "icon": "bar_chart",
                         "link": reverse_lazy("admin:insights_usagesum_changelist"),
@@ -490,6 +498,17 @@ CAPABILITIES = [
     "apps.capabilities.discovery.capability.discovery",
 ]
 
+PROMPT_LAYERS = [
+    "apps.runs.prompt.PLATFORM",
+    "apps.runs.prompt.APPLICATION",
+    "apps.runs.prompt.PLACE",
+    "apps.runs.prompt.CAPABILITIES",
+    "apps.runs.prompt.CLIENT",
+]
+"""What the system prompt is composed of, in the order in which the model reads it."""
+PLATFORM_PROMPT = env.text("PLATFORM_PROMPT", "platform")
+"""The predefined prompt above all applications; there is none until somebody writes it."""
+
 PREDEFINED_DIR = BASE_DIR / "predefined"
 PREDEFINED_EXTRA_PATHS = env.paths("PREDEFINED_EXTRA_PATHS", deprecated="PREDEFINED_BASE_PATH")
 """Further layers of predefined content, above the built-in one; a later one wins."""
@@ -507,6 +526,13 @@ HISTORY_DAYS = env.integer("HISTORY_DAYS", 365, least=1, also=0)
 """How long `clean_history` leaves changes of definitions; zero is for ever."""
 RUN_ROWS_DAYS = env.integer("RUN_ROWS_DAYS", 90, least=1, also=0)
 """How long the rows of runs stay; zero is for ever."""
+MODEL_REQUESTS = env.choice("MODEL_REQUESTS", "page", ("none", "page", "all"))
+"""The runs of which is kept what their models were asked: of the page, or of every door."""
+MODEL_REQUESTS_SHOWN = env.boolean("MODEL_REQUESTS_SHOWN", True)
+"""Whether people can read them of their own answers."""
+AUDIT = env.boolean("AUDIT", True)
+AUDIT_DAYS = env.integer("AUDIT_DAYS", 365, least=1, also=0)
+"""How long events of the audit stay; zero is for ever."""
 USAGE_DAYS = env.integer("USAGE_DAYS", 400, least=1, also=0)
 """How long the rows of calls of models and tools stay; zero is for ever."""
 MCP_PINNED_DESCRIPTIONS = env.boolean("MCP_PINNED_DESCRIPTIONS", True)

@@ -101,6 +101,11 @@ class ScriptedModel:
         finally:
             self.closed.set()
 
+    def write(self, request: ModelRequest) -> bytes:
+        """The roles and texts of the messages, and the names of the tools."""
+        said = [f"{message.role}: {message.text}" for message in request.messages]
+        return "\n".join([*said, *(tool.name for tool in request.tools)]).encode()
+
 
 class FakeWorkspace(LocalWorkspace):
     """The caller's own files, and the given models instead of those of the database."""

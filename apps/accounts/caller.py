@@ -37,6 +37,8 @@ class Caller:
     """The caller's own limits; None: as the installation says, 0: none."""
     tokens_per_minute: int | None = None
     surface: Surface = ""
+    address: str = ""
+    """The network address that the request came from, "" where nobody asks for it."""
     client_channel: str = ""
     appdata: str = ""
     """`{bucket}/appdata/{application}`, as Core answered its key: whose bucket the application

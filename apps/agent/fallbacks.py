@@ -178,6 +178,11 @@ class FallbackChain:
         return CandidateCall(candidate, model, candidate.adapt(request), assembly, has_next)
 
 
+def first_of(model: Model) -> Model:
+    """The model itself, or the first candidate of a chain."""
+    return model.candidates[0].model if isinstance(model, FallbackChain) else model
+
+
 def stay_with(model: Model, name: str) -> None:
     """Ask the deployment first that has answered this run in another process."""
     if isinstance(model, FallbackChain):

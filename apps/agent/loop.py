@@ -35,6 +35,7 @@ from apps.agent.records import log_messages, log_refused_calls, log_reply
 from apps.agent.recovery import Recovery, recover
 from apps.agent.replay import Replay, end_replay
 from apps.agent.replies import RetryPolicy, call_ids
+from apps.agent.sent_request import PromptSpan
 from apps.agent.stages import Announcement, DeferredStages
 from apps.agent.taint import Taint
 from apps.agent.tool_batch import ToolBatch, all_failed, parted, waits
@@ -65,7 +66,8 @@ class AgentLoop:
     and end it as well. What the `ledger` has is not done again; `is_resumed` if another process has
     begun the run. An application that plays the model shares the `taint`. What the `private` tools
     say is not logged. The model is asked with `marks_cache` and `chosen`. The `fitter` leaves out
-    what is too much for the model; None: all is sent.
+    what is too much for the model; None: all is sent. `prompt` says what the system prompt is
+    composed of.
     """
 
     model: Model
@@ -95,6 +97,7 @@ class AgentLoop:
     marks_cache: bool = False
     chosen: Set[str] = frozenset()
     fitter: ContextFitter | None = None
+    prompt: Sequence[PromptSpan] = ()
 
     async def run(self, messages: Sequence[Message], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, adding every new message to `progress`; return the finish reason.
@@ -199,6 +202,8 @@ class AgentLoop:
             turn.progress.meter,
             chosen=self.chosen | first.keys(),
             lists_static=is_open,
+            prompt=self.prompt,
+            private=self.private,
         )
 
     def assembly(self, turn: Turn) -> Assembly:

@@ -9,6 +9,7 @@ from uuid import UUID
 import msgspec
 
 from apps.agent.events import ModelUsage, Noticed
+from apps.agent.sent_request import SentRequest
 from apps.errors import ModelFailed, ServiceFailed
 
 if TYPE_CHECKING:
@@ -58,11 +59,16 @@ class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
 
 
 class Meter(Protocol):
-    """Reports never wait and never fail."""
+    """Reports never wait and never fail. `keeps_requests`: it wants to hear of what is sent."""
+
+    @property
+    def keeps_requests(self) -> bool: ...
 
     async def admit(self, deployment: str, request: ModelRequest) -> Reservation | None:
         """Asked before each call of a model. Raises `BudgetSpent`."""
         ...
+
+    def request_sent(self, request: SentRequest) -> None: ...
 
     def model_called(self, report: ModelCallReport) -> None: ...
 
@@ -74,7 +80,12 @@ class Meter(Protocol):
 
 
 class Unmetered:
+    keeps_requests = False
+
     async def admit(self, deployment: str, request: ModelRequest) -> None:
+        pass
+
+    def request_sent(self, request: SentRequest) -> None:
         pass
 
     def model_called(self, report: ModelCallReport) -> None:

@@ -7,7 +7,7 @@ as long to make.
 
 from collections.abc import AsyncGenerator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -15,6 +15,7 @@ from apps.agent.events import Event, Usage
 from apps.agent.ledger import NO_LEDGER, Ledger
 from apps.agent.messages import Attachment, Message
 from apps.agent.meter import NO_METER, Meter
+from apps.agent.sent_request import PromptSpan
 from apps.agent.taint import Taint
 from apps.agent.tools import ToolSpec
 
@@ -105,7 +106,8 @@ class ModelRequest:
     `marks_cache`: the service keeps the beginnings of requests up to marks, if it is sent any.
     `meter` hears of the call. `chosen` are the names of parameters that somebody wrote and that hold
     for every deployment; others may be its defaults. `lists_static`: the `static_tools` are all those
-    of the deployment.
+    of the deployment. `prompt` says what the system prompt was composed of, and `private` names the
+    tools whose calls are for the person alone.
     """
 
     messages: Sequence[Message]
@@ -118,6 +120,8 @@ class ModelRequest:
     meter: Meter = NO_METER
     chosen: Set[str] = frozenset()
     lists_static: bool = False
+    prompt: Sequence[PromptSpan] = ()
+    private: Set[str] = frozenset()
 
 
 class Model(Protocol):
@@ -126,6 +130,15 @@ class Model(Protocol):
 
         Closing the generator ends the upstream request. Raises `ModelFailed`.
         """
+        ...
+
+
+@runtime_checkable
+class WritingModel(Model, Protocol):
+    """A model that tells what it sends."""
+
+    def write(self, request: ModelRequest) -> bytes:
+        """The JSON of the request, as `stream` sends it. Raises `BadRequest`."""
         ...
 
 

@@ -12,6 +12,7 @@ from apps.agent.calls import CallStep, ToolOutcome
 from apps.agent.events import ModelUsage
 from apps.agent.messages import Message
 from apps.agent.progress import Progress
+from apps.agent.sent_request import PromptSpan
 from apps.agent.tools import ToolResult
 from apps.errors import Stopped, ToolError
 
@@ -41,11 +42,14 @@ class RecordedRecovery:
 
 @dataclass(frozen=True, slots=True)
 class RecordedOpening:
-    """What the model was first asked with; `saved` is what capabilities keep for the next request."""
+    """What the model was first asked with; `saved` is what capabilities keep for the next request,
+    `prompt` what the system prompt was composed of.
+    """
 
     messages: tuple[Message, ...]
     parameters: Mapping[str, Any]
     saved: Mapping[str, Any] = field(default_factory=dict)
+    prompt: tuple[PromptSpan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

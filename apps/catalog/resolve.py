@@ -20,13 +20,20 @@ from django.conf import settings
 from apps.aged_cache import AgedCache
 from apps.capabilities.registry import Prepared, prepare
 from apps.catalog.content import installed as content_installed
+from apps.catalog.content.chat_places import installed_places
 from apps.catalog.content.installed import installed, installed_now, refreshed_at
 from apps.catalog.content.layers import Content
-from apps.catalog.content.prompts import installed_prompts
+from apps.catalog.content.prompts import broken_prompts, installed_prompts
 from apps.catalog.content.references import resolve_references
 from apps.catalog.content.skills import installed_skills
 from apps.catalog.models import Application
-from apps.errors import ApplicationBroken, ApplicationNotFound, InitializationIssue
+from apps.errors import (
+    ApplicationBroken,
+    ApplicationNotFound,
+    InitializationIssue,
+    PlaceNotFound,
+)
+from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import Manifest
 from apps.manifest.problems import cut
 from apps.manifest.skill_document import InstalledSkill
@@ -45,7 +52,8 @@ class ResolvedApplication:
     """An application that can be opened. `version` changes whenever its row is saved.
 
     Applications of DIAL Core have no row: `id` and `version` are 0, `slug` is Core's name.
-    `skills` and `prompts` are the predefined ones.
+    `skills`, `prompts` and `places` are the predefined ones; `broken_prompts` are what is wrong
+    with those that cannot be used.
     """
 
     id: int
@@ -58,6 +66,8 @@ class ResolvedApplication:
     prepared: Prepared
     skills: tuple[InstalledSkill, ...] = ()
     prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    broken_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    places: Mapping[str, ChatPlace] = field(default_factory=dict, repr=False)
     document: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """The manifest as it was written."""
 
@@ -65,6 +75,14 @@ class ResolvedApplication:
     def digest(self) -> str:
         """The same for the same document."""
         return hashlib.sha256(msgspec.json.encode(self.document, order="deterministic")).hexdigest()
+
+    def place(self, slug: str) -> ChatPlace | None:
+        """The place that a request names, None for "". Raises `PlaceNotFound`."""
+        if not slug:
+            return None
+        if slug not in self.places:
+            raise PlaceNotFound(slug)
+        return self.places[slug]
 
     @property
     def is_ours(self) -> bool:
@@ -176,6 +194,8 @@ def prepare_application(
         prepared=prepared,
         skills=installed_skills(content),
         prompts=installed_prompts(content),
+        broken_prompts=broken_prompts(content),
+        places=installed_places(content),
         document=application.manifest,
     )
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -11,6 +12,9 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from apps.accounts import audit
+from apps.accounts.addresses import address_of_scope
+from apps.accounts.audit import AuditEvent
 from apps.accounts.caller import Caller
 from apps.accounts.key_holders import find_holder_of
 from apps.accounts.sender_headers import locale_of
@@ -24,6 +28,7 @@ from apps.workspace.local.tool_accounts import delete_of_bucket
 
 VISITOR = "visitor"
 """The key of the session under which the bucket is kept until its owner signs in."""
+NOT_FOUND = "conversation_not_found"
 PERSONS = UUID("5f3f0a52-6f0e-4d39-9a0b-6f1a5d0a7c11")
 """The name space of their streams."""
 
@@ -52,7 +57,8 @@ def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
     """The caller of a connection that Django's middleware has not seen. Raises `Refused`."""
     name = settings.PROXY_LANGUAGE_HEADER.encode()
     accepted = next((value for key, value in scope["headers"] if key.lower() == name), b"")
-    return caller_of(scope["user"], scope["session"], locale_of(accepted.decode("latin-1")))
+    caller = caller_of(scope["user"], scope["session"], locale_of(accepted.decode("latin-1")))
+    return replace(caller, address=address_of_scope(scope))
 
 
 def reference_of(caller: Caller) -> dict[str, Any]:
@@ -95,8 +101,18 @@ def find(caller: Caller, conversation: UUID, application: str) -> Conversation:
     """A conversation of the caller's. Raises `Refused`, for another's as for a missing one."""
     found = own(caller).filter(under(application), pk=conversation).first()
     if found is None:
-        raise Refused("conversation_not_found", "There is no such conversation.")
+        record_denial(caller, conversation, application)
+        raise Refused(NOT_FOUND, "There is no such conversation.")
     return found
+
+
+def record_denial(caller: Caller, conversation: UUID, application: str) -> None:
+    """Note in the audit that somebody asked for the conversation of another."""
+    if Conversation.objects.filter(pk=conversation).exists():
+        denied = AuditEvent(
+            "access.denied", caller.bucket, caller.address, application, conversation
+        )
+        audit.record(denied)
 
 
 def find_open(caller: Caller, conversation: UUID, application: str) -> Conversation:

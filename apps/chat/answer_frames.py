@@ -126,7 +126,7 @@ def misfit(text: str) -> Refused:
 class Answered(BaseModel):
     """The part of a frame that says which card it answers."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     run: UUID
     key: str = Field(max_length=LONGEST_KEY)

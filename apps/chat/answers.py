@@ -8,6 +8,7 @@ from functools import partial
 from uuid import UUID
 
 from channels.db import database_sync_to_async
+from django.conf import settings
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event
@@ -17,6 +18,7 @@ from apps.catalog import access
 from apps.catalog.resolve import ResolvedApplication
 from apps.chat import queue
 from apps.chat.access import person_stream
+from apps.chat.audit_events import event_of, question_events
 from apps.chat.context_use import newest_correction, update_context
 from apps.chat.earlier import earlier_conversations
 from apps.chat.endings import conclude, stop_waiting
@@ -29,12 +31,13 @@ from apps.chat.transcript import Transcript
 from apps.errors import QuickAppError, Refused
 from apps.insights.meter import RunMeter
 from apps.live import leases
+from apps.live.commits import Ending
 from apps.live.hub import Hub
 from apps.live.models import Run
 from apps.live.notifications import announce_waiting, wake_viewers
 from apps.live.rates import admit, rates_of, spend
 from apps.live.run_record import RunRecord
-from apps.live.supervisor import RunSupervisor
+from apps.live.supervisor import RunOutcome, RunSupervisor
 from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.workspace.port import Workspace
@@ -58,9 +61,12 @@ async def ask(
 
     async def begin_and_start() -> Begun:
         sender = replace(caller, timezone=sent.timezone, surface=sent.surface)
-        return await take_place(
+        begun = await take_place(
             hub, open_workspace, application, sender, partial(begin, caller, application, sent)
         )
+        is_first = sent.conversation is None
+        hub.summaries.keep_audit(*question_events(begun, caller, is_first=is_first))
+        return begun
 
     # Once the question is stored, its answer starts even if the page is gone by then.
     return await asyncio.shield(hub.hold(begin_and_start()))
@@ -137,7 +143,8 @@ async def ask_due(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -
         caller: Caller = await database_sync_to_async(queue.caller_of)(row)
         application = await access.find(queue.slug_of(row), caller)
         begin_queued = partial(queue.begin, caller, application, row.pk)
-        await take_place(hub, open_workspace, application, caller, begin_queued)
+        begun = await take_place(hub, open_workspace, application, caller, begin_queued)
+        hub.summaries.keep_audit(*question_events(begun, caller))
     except QuickAppError as error:
         if error.code not in LATER:
             await database_sync_to_async(queue.hold_refused)(row, str(error))
@@ -175,6 +182,7 @@ def start(
         return
     past = past or Past()
     row = begun.run
+    keep_request = None if settings.MODEL_REQUESTS == "none" else hub.summaries.keep_request
     meter = RunMeter(
         hub.summaries.keep,
         row.door,
@@ -183,9 +191,15 @@ def start(
         row.stream,
         budgets=hub.budgets,
         time_zone=caller.timezone,
+        keep_request=keep_request,
     )
     progress = Progress(meter=meter)
-    end = partial(conclude, begun.run, past.transcript, progress)
+    concluded: list[RunOutcome] = []  # none of a run that only parks
+
+    def end(outcome: RunOutcome) -> Ending:
+        concluded.append(outcome)
+        return conclude(begun.run, past.transcript, progress, outcome)
+
     before = (past.steps, past.interactions, begun.consents)
     supervisor = RunSupervisor(hub, begun.log, end, *before)
     recorder = AnswerRecorder(supervisor.record, past.transcript)
@@ -196,6 +210,7 @@ def start(
         search_conversations=searching,
         summaries=ConversationSummaries(row.stream),
         correction=newest_correction(begun.messages),
+        place=begun.place,
     )
 
     workspace = open_workspace(caller)
@@ -216,6 +231,8 @@ def start(
         has_ended = past.transcript.finish_reason and not hub.is_closing
         if has_ended and await write_ahead(row.stream, progress):
             await database_sync_to_async(update_context)(row, progress)
+        if concluded:
+            hub.summaries.keep_audit(event_of("message.received", begun, caller))
         try:
             await ask_next(hub, open_workspace, begun.run.stream)
         except Exception:

@@ -87,7 +87,9 @@ def take_up(run: Run) -> Taken:
     log = RunLog(run.stream, run.pk, before + 1, events)
     question = Message.objects.get(run=run, role=Message.Role.USER)
     messages = conversation.messages.said().filter(pk__lte=question.pk)
-    begun = Begun(conversation, run, tuple(messages), log, read_consents(run))
+    slug = (question.place or {}).get("slug", "")
+    place = application.places.get(slug)  # it may be gone by now
+    begun = Begun(conversation, run, tuple(messages), log, read_consents(run), place=place)
     return Taken(begun, application, caller, past)
 
 

@@ -23,8 +23,18 @@ def markdown(conversation: Conversation) -> str:
     for message in conversation.messages.said():
         heading = HEADINGS[Message.Role(message.role)]
         parts.append(f"## {heading}, {message.created_at:%Y-%m-%d %H:%M} UTC")
-        parts += [text for text in (message.text, "\n".join(attached(message))) if text]
+        parts += [
+            text
+            for text in (place_line(message), message.text, "\n".join(attached(message)))
+            if text
+        ]
     return "\n\n".join(parts) + "\n"
+
+
+def place_line(message: Message) -> str:
+    """Where the person was, and what they looked at."""
+    place = message.place or {}
+    return ": ".join(filter(None, (place.get("title"), place.get("narrative"))))
 
 
 def attached(message: Message) -> Iterator[str]:

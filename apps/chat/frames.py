@@ -9,16 +9,18 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from apps.accounts.caller import Surface
 from apps.chat.answer_frames import Answer, AnswerFrame
 from apps.errors import Refused
+from apps.manifest.narrative import LONGEST_NARRATIVE
 
 LARGEST_FRAME_BYTES = 1024 * 1024
 LARGEST_NUMBER = 2**53 - 1
 """JavaScript counts exactly up to here."""
+LONGEST_PLACE = 100
 MOST_ATTACHMENTS = 20
 """Files of one question."""
 
 
 class Frame(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Open(Frame):
@@ -42,7 +44,8 @@ class Ask(Frame):
     uploaded. `timezone` is the browser's, such as Europe/Riga; "" for an unknown one. `surface` is
     `page` where scripts of the page run its tools. While an answer is going, the question is
     refused, queued, or asked at once in its place. `memory` is whether a new conversation may use
-    what is remembered of its person.
+    what is remembered of its person. `place` is the slug of the place where the person is, and
+    `narrative` says what they look at there.
     """
 
     type: Literal["ask"]
@@ -55,6 +58,8 @@ class Ask(Frame):
     surface: Surface = ""
     while_running: Literal["refuse", "queue", "stop"] = "refuse"
     memory: bool = True
+    place: str = Field(default="", max_length=LONGEST_PLACE)
+    narrative: str = Field(default="", max_length=LONGEST_NARRATIVE)
 
     @field_validator("timezone")
     @classmethod

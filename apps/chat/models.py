@@ -9,9 +9,14 @@ from django.utils import timezone
 from apps.agent.messages import Message as Spoken
 from apps.agent.messages import Role as Speaker
 from apps.agent.messages import attachment_from_dict
+from apps.manifest.narrative import narrated
 
 LONGEST_TITLE = 80
 """Characters of a title that is made of a question."""
+
+
+PLACE_HELP = "Where the person was: slug and title of the place, and a narrative."
+# The columns have no default: SQLite then needs no copy of the table.
 
 
 def title_of(question: str) -> str:
@@ -80,6 +85,7 @@ class QueuedMessage(models.Model):
     text = models.TextField(blank=True)
     attachments = models.JSONField(default=list, blank=True)
     caller = models.JSONField(default=dict)
+    place = models.JSONField(null=True, blank=True, help_text=PLACE_HELP)
     is_held = models.BooleanField(default=False)
     problem = models.TextField(blank=True, help_text="Why it could not be asked.")
     created_at = models.DateTimeField(default=timezone.now)
@@ -128,6 +134,7 @@ class Message(models.Model):
     attachments = models.JSONField(default=list, blank=True)
     state = models.JSONField(default=dict, blank=True)
     usage = models.JSONField(default=dict, blank=True)
+    place = models.JSONField(null=True, blank=True, help_text=PLACE_HELP)
     finish_reason = models.CharField(max_length=50, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -144,4 +151,6 @@ class Message(models.Model):
         role: Speaker = "user" if self.role == self.Role.USER else "assistant"
         attachments = tuple(attachment_from_dict(written) for written in self.attachments)
         state: dict[str, Any] = self.state
-        return Spoken(role, self.text, attachments=attachments, state=state)
+        place = self.place or {}
+        text = narrated(self.text, place.get("title", ""), place.get("narrative", ""))
+        return Spoken(role, text, attachments=attachments, state=state)

@@ -12,7 +12,7 @@ from apps.accounts.caller import Caller
 from apps.agent.ledger import Consent
 from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication
-from apps.chat.access import find, find_open, own, reference_of
+from apps.chat.access import NOT_FOUND, find, find_open, own, record_denial, reference_of
 from apps.chat.folders import attached
 from apps.chat.frames import Ask
 from apps.chat.models import Conversation, Message, title_of
@@ -23,25 +23,31 @@ from apps.live.consents import read_consents
 from apps.live.events import QuestionAdded, StatusChanged, storable
 from apps.live.log import RunLog
 from apps.live.models import KeptManifest, Run, RunSummary
+from apps.manifest.chat_place import ChatPlace
 
 PAGE = RunSummary.Door.PAGE
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """An answer that this process is to write; without a log, one that was begun or queued before."""
+    """An answer that this process is to write; without a log, one that was begun or queued before.
+
+    `is_new`: the question was stored now. `place` is where the person is.
+    """
 
     conversation: Conversation
     run: Run
     messages: tuple[Message, ...] = ()
     log: RunLog | None = None
     consents: Mapping[str, Consent] = field(default_factory=dict)
+    is_new: bool = False
+    place: ChatPlace | None = None
 
 
 def begin(caller: Caller, application: ResolvedApplication, ask: Ask, holder: str) -> Begun:
     """Store the question and claim the conversation; without a holder the answer is queued.
 
-    Raises `Refused`, `BudgetSpent`, `ApplicationNotFound` for an application that was deleted in
+    Raises `Refused`, `BudgetSpent`, `PlaceNotFound`, `ApplicationNotFound` for an application that was deleted in
     this moment.
     """
     text = read_question(ask)
@@ -49,10 +55,13 @@ def begin(caller: Caller, application: ResolvedApplication, ask: Ask, holder: st
         with transaction.atomic():
             before = find_begun(caller, application.slug, ask.id)
             return before or begin_new(caller, application, ask, text, holder)
-    except Refused:
+    except Refused as error:
         # Another process may have taken the same frame in this moment.
         before = find_begun(caller, application.slug, ask.id)
         if before is None:
+            if error.code == NOT_FOUND and ask.conversation is not None:
+                # What `find` noted of it went with the transaction.
+                record_denial(caller, ask.conversation, application.slug)
             raise
         return before
     except IntegrityError:
@@ -77,6 +86,7 @@ def begin_new(
 ) -> Begun:
     """Raises as `begin`, and `BudgetSpent`."""
     check_start(caller.bucket, PAGE, application.slug, ask.timezone)
+    place = application.place(ask.place)
     types = application.manifest.input_attachment_types
     attachments = attached(caller, (file.url for file in ask.attachments), types)
     if ask.conversation is None:
@@ -95,7 +105,8 @@ def begin_new(
         caller=reference_of(replace(caller, timezone=ask.timezone, surface=ask.surface)),
     )
     queue.admit(run, holder)
-    return store_question(conversation, run, text, attachments)
+    begun = store_question(conversation, run, text, attachments, noted_place(place, ask.narrative))
+    return replace(begun, place=place)
 
 
 def read_question(ask: Ask) -> str:
@@ -134,8 +145,21 @@ def keep_manifest(application: ResolvedApplication) -> KeptManifest:
     return kept
 
 
+def noted_place(place: ChatPlace | None, narrative: str) -> dict[str, str] | None:
+    """What is stored and shown of where the person is, None for nothing."""
+    said = str(storable(narrative)).strip()
+    if place is None and not said:
+        return None
+    slug, title = ("", "") if place is None else (place.slug, place.title)
+    return {"slug": slug, "title": title, "narrative": said}
+
+
 def store_question(
-    conversation: Conversation, run: Run, text: str, attachments: list[dict[str, str]]
+    conversation: Conversation,
+    run: Run,
+    text: str,
+    attachments: list[dict[str, str]],
+    place: dict[str, str] | None = None,
 ) -> Begun:
     leases.claim(run)
     question = Message.objects.create(
@@ -144,16 +168,17 @@ def store_question(
         role=Message.Role.USER,
         text=text,
         attachments=attachments,
+        place=place,
     )
     conversation.updated_at = question.created_at
     conversation.save(update_fields=["updated_at"])
     events = (question_added(question), StatusChanged(run.status))
     before = journal.add(conversation.pk, run.pk, events)
     if run.status == Run.Status.QUEUED:
-        return Begun(conversation, run)
+        return Begun(conversation, run, is_new=True)
     messages = tuple(conversation.messages.said())
     log = RunLog(conversation.pk, run.pk, before + 1, events)
-    return Begun(conversation, run, messages, log, read_consents(run))
+    return Begun(conversation, run, messages, log, read_consents(run), is_new=True)
 
 
 def question_added(question: Message) -> QuestionAdded:
@@ -164,5 +189,6 @@ def question_added(question: Message) -> QuestionAdded:
             "text": question.text,
             "attachments": question.attachments,
             "created_at": question.created_at.isoformat(),
+            **({"place": question.place} if question.place else {}),
         }
     )

@@ -37,13 +37,19 @@ def has_to_wait(conversation: UUID, request: UUID) -> bool:
     return leases.open_run(conversation) is not None or before.exists()
 
 
-@transaction.atomic
 def add(caller: Caller, slug: str, ask: Ask) -> QueuedMessage:
     """Put a message at the end, or in front of all when it stops the answer. Raises `Refused`."""
     text = read_question(ask)
     if ask.conversation is None:
         raise Refused("conversation_not_found", "There is no such conversation.")
+    # Before the transaction, which a refusal undoes with its note in the audit.
     found = find_open(caller, ask.conversation, slug)
+    return add_to(found, caller, ask, text)
+
+
+@transaction.atomic
+def add_to(found: Conversation, caller: Caller, ask: Ask, text: str) -> QueuedMessage:
+    """Raises `Refused`."""
     # Locked, so that messages from several tabs are counted one after the other.
     waiting = Conversation.objects.select_for_update().get(pk=found.pk).queued
     known = waiting.filter(request=ask.id).select_related("conversation").first()
@@ -57,6 +63,9 @@ def add(caller: Caller, slug: str, ask: Ask) -> QueuedMessage:
         text=text,
         attachments=attached(caller, (file.url for file in ask.attachments)),
         caller=reference_of(replace(caller, timezone=ask.timezone, surface=ask.surface)),
+        place={"slug": ask.place, "narrative": ask.narrative}
+        if ask.place or ask.narrative
+        else None,
     )
     last = waiting.last()
     row.position = 0 if last is None else last.position + 1
@@ -157,6 +166,8 @@ def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: st
         attachments=tuple(SentFile(url=file["url"]) for file in row.attachments),
         timezone=caller.timezone,
         surface=caller.surface,
+        place=(row.place or {}).get("slug", ""),
+        narrative=(row.place or {}).get("narrative", ""),
     )
     return begin_new(caller, application, ask, read_question(ask), holder, pk)
 

@@ -2,7 +2,15 @@
 
 from django.urls import URLPattern, path
 
-from apps.chat import connections, consents, file_views, key_page, memory_page, views
+from apps.chat import (
+    connections,
+    consents,
+    file_views,
+    key_page,
+    memory_page,
+    sent_requests,
+    views,
+)
 
 urlpatterns: list[URLPattern] = [
     path("", views.index, name="index"),
@@ -24,6 +32,7 @@ urlpatterns: list[URLPattern] = [
     path("connections/keys/store/", key_page.store, name="keys-store"),
     path("connections/keys/test/", key_page.test, name="keys-test"),
     path("connections/keys/delete/", key_page.delete, name="keys-delete"),
+    path("answers/<uuid:run>/requests/", sent_requests.answer_requests, name="answer-requests"),
     path("memory/", memory_page.memories, name="memory"),
     path("memory/settings/", memory_page.settings, name="memory-settings"),
     path("memory/import/", memory_page.import_file, name="memory-import"),

@@ -1,6 +1,7 @@
 """The pages: applications, a new conversation, an earlier one; rename, download and delete."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
@@ -14,6 +15,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST, require_safe
 
+from apps.accounts import audit
+from apps.accounts.addresses import address_of
+from apps.accounts.audit import AuditEvent
 from apps.accounts.caller import Caller
 from apps.accounts.sender_headers import locale_of
 from apps.catalog.access import usable
@@ -26,6 +30,7 @@ from apps.chat.access import (
     caller_of,
     own,
     person_stream,
+    record_denial,
     under,
     why_ended,
 )
@@ -35,9 +40,12 @@ from apps.chat.frames import MOST_ATTACHMENTS
 from apps.chat.listing import LISTED_CONVERSATIONS, entries
 from apps.chat.memory_listing import remembering
 from apps.chat.models import Conversation
-from apps.errors import ApplicationBroken, ApplicationNotFound
+from apps.chat.request_access import are_shown
+from apps.errors import ApplicationBroken, ApplicationNotFound, PlaceNotFound
 from apps.live.notifications import announce_growth
+from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import ConversationStarters, Manifest
+from apps.manifest.narrative import LONGEST_NARRATIVE
 from apps.workspace.local.remembered import settings_of
 
 LONGEST_TITLE = 200
@@ -50,7 +58,7 @@ def visitor(request: HttpRequest) -> Caller:
     if not session.session_key:
         session.create()
     locale = locale_of(request.headers.get(settings.PROXY_LANGUAGE_HEADER, ""))
-    caller = caller_of(request.user, session, locale)
+    caller = replace(caller_of(request.user, session, locale), address=address_of(request))
     if caller.kind == "visitor":
         session_key: str = session.session_key or ""
         today = timezone.now().date().isoformat()
@@ -95,8 +103,10 @@ def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> H
         application = find_application(caller, slug)
         mine = own(caller).filter(application=application)
     if conversation is not None and not mine.filter(pk=conversation).exists():
+        record_denial(caller, conversation, slug)
         raise Http404("There is no such conversation.")
     manifest = find_manifest(slug) if former is None else None
+    place = find_place(slug, request.GET.get("place", "")) if manifest is not None else None
     context = {
         "application": application,
         "ended": why_ended(former) if former is not None else "",
@@ -109,6 +119,9 @@ def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> H
         "upload_types": ",".join(upload_types(manifest)),
         "upload_most": MOST_ATTACHMENTS,
         "scripts": settings.CHAT_SCRIPTS,
+        "shows_requests": are_shown(),
+        "place": place,
+        "narrative": request.GET.get("narrative", "")[:LONGEST_NARRATIVE],
         "memory": None if former is not None else memory_switch(caller, application, conversation),
     }
     return render(request, "chat/chat.html", context)
@@ -145,6 +158,9 @@ def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
     """Delete a conversation; an answer that is being written in it stops."""
     found = find_conversation(request, slug, conversation)
     found.delete()
+    caller = visitor(request)
+    deleted = AuditEvent("conversation.deleted", caller.bucket, caller.address, slug, conversation)
+    audit.record(deleted)
     announce(found)
     return redirect("index") if found.application_id is None else redirect("chat", slug)
 
@@ -177,7 +193,12 @@ def find_application(caller: Caller, slug: str) -> Application:
 
 
 def find_conversation(request: HttpRequest, slug: str, conversation: UUID) -> Conversation:
-    return get_object_or_404(own(visitor(request)).filter(under(slug)), pk=conversation)
+    caller = visitor(request)
+    found = own(caller).filter(under(slug), pk=conversation).first()
+    if found is None:
+        record_denial(caller, conversation, slug)
+        raise Http404("There is no such conversation.")
+    return found
 
 
 def find_former(caller: Caller, slug: str, conversation: UUID) -> Conversation | None:
@@ -191,6 +212,14 @@ def find_manifest(slug: str) -> Manifest | None:
         return async_to_sync(resolve)(slug).manifest
     except (ApplicationBroken, ApplicationNotFound):
         return None
+
+
+def find_place(application: str, slug: str) -> ChatPlace | None:
+    """The place that an address names, None for "". Raises Http404 for an unknown one."""
+    try:
+        return async_to_sync(resolve)(application).place(slug)
+    except PlaceNotFound as error:
+        raise Http404(str(error)) from error
 
 
 def upload_types(manifest: Manifest | None) -> Sequence[str]:

@@ -13,8 +13,9 @@ import msgspec
 from django.conf import settings
 
 from apps.agent.events import TextDelta, Usage
-from apps.agent.messages import Message, ToolCall
+from apps.agent.messages import Message, ToolCall, to_dicts
 from apps.agent.model import Delta, Finish, ModelRequest, ToolCallDelta
+from apps.agent.sent_request import SentRequest
 from apps.demo.calls import Call, Plan, plan_calls
 from apps.demo.clues import all_clues
 from apps.demo.excerpts import quotations
@@ -40,8 +41,17 @@ _skill_names = re.compile(r"<name>([a-z0-9-]{1,64})</name>")
 
 
 class DemoModel:
+    def write(self, request: ModelRequest) -> bytes:
+        """The request as a service would be sent it."""
+        tools = [spec.written for spec in request.tools]
+        written = {"messages": to_dicts(request.messages), **({"tools": tools} if tools else {})}
+        return msgspec.json.encode({**written, **request.parameters}, enc_hook=dict)
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         """Answer word by word, `DEMO_MODEL_DELAY_SECONDS` apart, and report estimated tokens."""
+        if request.meter.keeps_requests:
+            body, prompt = self.write(request), tuple(request.prompt)
+            request.meter.request_sent(SentRequest("demo-model", body, prompt, request.private))
         answer = answer_to(request)
         calls = answer if isinstance(answer, list) else []
         text, reason = limited("" if calls else str(answer), request.parameters)

@@ -88,10 +88,14 @@ class ChatRequest(Struct):
 
 @dataclass(frozen=True, slots=True)
 class PreparedRun:
-    """A run request, and the names of the client's parameters that have no effect on it."""
+    """A run request, and the names of the client's parameters that have no effect on it.
+
+    `narrative` is what was said of where the person is, which they are to see.
+    """
 
     request: RunRequest
     ignored: frozenset[str] = frozenset()
+    narrative: str = ""
 
 
 Prepare = Callable[[ResolvedApplication], PreparedRun]

@@ -10,7 +10,7 @@ from opentelemetry.trace import SpanKind
 
 from apps import tracing
 from apps.accounts.caller import Caller
-from apps.agent.events import Emit, Event, Finished
+from apps.agent.events import Emit, Event, Finished, Noticed
 from apps.agent.progress import Progress
 from apps.agent.streams import stream
 from apps.catalog.resolve import ResolvedApplication
@@ -18,6 +18,8 @@ from apps.gateway import dial_dialect, openai_dialect
 from apps.gateway.admission import visit
 from apps.gateway.base import GatewayConsumer, ManyChoices, answer_of
 from apps.gateway.body import Completion
+from apps.gateway.chat_requests import PreparedRun
+from apps.gateway.denials import note_denial
 from apps.gateway.openai_dialect import ignored_header, with_unsupported
 from apps.gateway.rate_headers import headers_of
 from apps.gateway.wire import DONE, ChunkEncoder, error_frame
@@ -28,7 +30,6 @@ from apps.live.rates import Rate, admit, rates_of, spend
 from apps.live.run_summary import RunSummary
 from apps.live.summaries import RunFigures
 from apps.runs.next_message import take_answer
-from apps.runs.requests import RunRequest
 from apps.runs.run import run
 from apps.streaming.consumer import EVENT_STREAM, HEARTBEAT, Header
 from apps.workspace.port import Workspace
@@ -97,13 +98,13 @@ class CompletionConsumer(GatewayConsumer):
         workspace = self.open_workspace(caller, application)
         prepared = await with_unsupported(prepared, application, workspace)
         self.headers += ignored_header(prepared.ignored)
-        events = stream(partial(self.run, application, prepared.request, workspace, caller))
+        events = stream(partial(self.run, application, prepared, workspace, caller))
         return events, application.slug, bool(asked.stream)
 
     async def run(
         self,
         application: ResolvedApplication,
-        request: RunRequest,
+        prepared: PreparedRun,
         workspace: Workspace,
         caller: Caller,
         emit: Emit,
@@ -114,6 +115,9 @@ class CompletionConsumer(GatewayConsumer):
         with self.places.taken(*who):
             async with self.places.among_processes(*who):
                 with self.recorded(figures) as progress:
+                    if prepared.narrative:
+                        emit(Noticed("narrative", prepared.narrative))
+                    request = prepared.request
                     asked, ledger = await take_answer(request, application, caller, claim)
                     try:
                         await run(application, asked, workspace, caller, emit, ledger, progress)
@@ -158,6 +162,7 @@ class CompletionConsumer(GatewayConsumer):
             await self.write(await self.open_stream(self.encoder))
 
     async def send_error(self, error: Exception) -> None:
+        note_denial(self.scope, self.slug, error)
         status, body, headers = answer_of(error, for_core=self.is_for_core)
         if not self.is_for_core:  # OpenAI's clients show the message and nothing else
             body["error"]["message"] = body["error"]["display_message"]

@@ -10,7 +10,7 @@ not accepted from a client, which could forge them.
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -21,12 +21,14 @@ from apps.gateway.chat_requests import (
     Call,
     ChatMessage,
     ChatRequest,
+    Object,
     Positive,
     Prepare,
     PreparedRun,
     to_message,
     to_specs,
 )
+from apps.gateway.places import placed
 from apps.gateway.refusals import bullets, shortened
 from apps.gateway.request_checks import read_request
 from apps.runs.requests import RunRequest
@@ -34,6 +36,17 @@ from apps.runs.requests import RunRequest
 
 class DialRequest(ChatRequest):
     max_prompt_tokens: Positive | Literal["infinity"] | None = None
+    custom_fields: Object | None = None
+
+    @property
+    def objects(self) -> list[Any]:
+        return [*super().objects, self.custom_fields]
+
+    @property
+    def configuration(self) -> Object:
+        """The values for the form of the application."""
+        found = (self.custom_fields or {}).get("configuration")
+        return found if isinstance(found, dict) else {}
 
 
 _decode = msgspec.json.Decoder(DialRequest).decode
@@ -57,7 +70,8 @@ def prepare(asked: DialRequest, application: ResolvedApplication) -> PreparedRun
         asked.response_format,
         max_prompt_tokens=None if most == "infinity" else most,
     )
-    return PreparedRun(request)
+    told, path = asked.configuration, "custom_fields.configuration"
+    return placed(PreparedRun(request), application, told, path)
 
 
 def check_order(messages: Sequence[ChatMessage], external: Collection[str]) -> None:

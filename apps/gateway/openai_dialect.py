@@ -27,6 +27,7 @@ from apps.gateway.chat_requests import (
     PreparedRun,
 )
 from apps.gateway.openai_messages import read_conversation
+from apps.gateway.places import KEYS, placed
 from apps.gateway.refusals import invalid
 from apps.gateway.request_checks import read_request
 from apps.manifest.orchestrator import ClientPermissions
@@ -136,6 +137,10 @@ def check_supported(request: OpenAIRequest) -> None:
 def prepare(
     asked: OpenAIRequest, unknown: frozenset[str], application: ResolvedApplication
 ) -> PreparedRun:
+    told = asked.metadata or {}
+    if told.keys() & KEYS:  # they are for us, and no business of the model's service
+        rest = {key: text for key, text in told.items() if key not in KEYS}
+        asked = msgspec.structs.replace(asked, metadata=rest or None)
     external = to_specs(asked)
     conversation = read_conversation(asked.messages, external)
     permissions = application.manifest.orchestrator.client
@@ -157,7 +162,7 @@ def prepare(
         textual_results=conversation.textual_results,
         requires_client_tool=requires_client_tool(asked, external),
     )
-    return PreparedRun(request, parameters.ignored | unknown)
+    return placed(PreparedRun(request, parameters.ignored | unknown), application, told, "metadata")
 
 
 def check_system_messages(asked: OpenAIRequest, permissions: ClientPermissions) -> None:

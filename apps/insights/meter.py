@@ -9,6 +9,7 @@ import msgspec
 
 from apps.agent.meter import ModelCallReport, Reservation, ToolCallReport
 from apps.agent.model import ModelRequest
+from apps.agent.sent_request import SentRequest
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
@@ -51,11 +52,29 @@ class Unlimited:
 UNLIMITED = Unlimited()
 
 
+class KeptRequest(msgspec.Struct, frozen=True, gc=False):
+    """What a model was asked in a run; `at` is in seconds since 1970.
+
+    It is kept under the `stream`: the conversation, or the run of a program.
+    """
+
+    run: UUID
+    stream: UUID
+    application: str
+    is_of_page: bool
+    request: SentRequest
+    at: float
+
+
+KeepRequest = Callable[[KeptRequest], object]
+"""As `Keep`."""
+
+
 class RunMeter(msgspec.Struct, frozen=True):
     """`bucket` is the caller's, `run` None for a request that is no run.
 
     `chain` are the applications that the calls are made in, the outermost first. `time_zone` is the
-    person's, "" if it is not known.
+    person's, "" if it is not known. Without `keep_request`, what models are asked is not kept.
     """
 
     keep: Keep
@@ -68,9 +87,21 @@ class RunMeter(msgspec.Struct, frozen=True):
     budgets: Budgets = UNLIMITED
     chain: tuple[str, ...] = ()
     time_zone: str = ""
+    keep_request: KeepRequest | None = None
+
+    @property
+    def keeps_requests(self) -> bool:
+        return self.keep_request is not None
 
     async def admit(self, deployment: str, request: ModelRequest) -> Reservation | None:
         return await self.budgets.admit(self, deployment, request)
+
+    def request_sent(self, request: SentRequest) -> None:
+        if self.keep_request is None or self.run is None:
+            return
+        stream, is_of_page = self.conversation or self.run, self.conversation is not None
+        kept = KeptRequest(self.run, stream, self.application, is_of_page, request, time.time())
+        self.keep_request(kept)
 
     def model_called(self, report: ModelCallReport) -> None:
         entry = Entry(self, report, time.time())

@@ -14,7 +14,7 @@ from apps.live import events
 from apps.live.consents import forget_stream
 from apps.live.events import NumberedEvent, StreamEvent
 from apps.live.former_frames import read_frame
-from apps.live.models import JournalEntry, Run
+from apps.live.models import JournalEntry, Run, SentPart, SentRequestRow
 
 READ_ENTRIES = 50
 """Entries that one query reads, which bounds the memory of a viewer that is far behind."""
@@ -82,3 +82,5 @@ def delete(stream: UUID) -> None:
     JournalEntry.objects.filter(stream=stream).delete()
     Run.objects.filter(stream=stream).delete()
     forget_stream(stream)
+    SentRequestRow.objects.filter(stream=stream).delete()
+    SentPart.objects.filter(stream=stream).delete()

@@ -12,6 +12,8 @@ from django.utils import timezone
 
 from apps.agent import ledger
 from apps.live.run_summary import RunSummary as RunSummary
+from apps.live.sent_request_rows import SentPart as SentPart
+from apps.live.sent_request_rows import SentRequestRow as SentRequestRow
 from apps.workspace.local.secrets import SecretField
 
 FORMAT = 1

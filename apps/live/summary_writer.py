@@ -13,14 +13,18 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
+from apps.accounts import audit
+from apps.accounts.audit import AuditEvent
 from apps.agent.progress import Progress
 from apps.insights import rows as calls
-from apps.insights.meter import UNLIMITED, Budgets, Entry, RunMeter
-from apps.live import summaries
+from apps.insights.meter import UNLIMITED, Budgets, Entry, KeptRequest, RunMeter
+from apps.live import audit_events, sent_requests, summaries
 from apps.live.database import Execute
+from apps.live.row_queue import RowQueue
 from apps.live.run_summary import RunSummary
 from apps.live.summaries import AT_ONCE, RunFigures
 from apps.runs.failures import reference_of
@@ -33,6 +37,10 @@ PAUSE_SECONDS = 5.0
 """Before the next attempt while the database is away."""
 MOST_WAITING = 10_000
 """Rows of runs that are over and not written, and of calls; some 10 MB each. More are dropped."""
+REQUESTS_AT_ONCE = 50
+"""Requests in one transaction: each has many parts."""
+MOST_REQUEST_BYTES = 64 * 1024 * 1024
+"""Of the requests to models that wait. More are dropped."""
 
 Status = RunSummary.Status
 
@@ -49,10 +57,19 @@ class SummaryWriter:
         self.budgets = budgets
         self.going: dict[UUID, RunFigures] = {}
         self.over: list[RunFigures] = []
-        self.calls: list[Entry] = []
         self.dropped = 0
-        self.has_refused = False
-        """Whether the database refused the last rows of calls."""
+        self.calls = RowQueue[Entry]("calls", calls.write, most=MOST_WAITING, at_once=AT_ONCE)
+        self.audit = RowQueue[AuditEvent](
+            "audit events", audit.write, most=MOST_WAITING, at_once=AT_ONCE
+        )
+        self.requests = RowQueue[KeptRequest](
+            "requests to models",
+            sent_requests.write,
+            most=MOST_WAITING,
+            at_once=REQUESTS_AT_ONCE,
+            size_of=lambda kept: len(kept.request.body),
+            most_bytes=MOST_REQUEST_BYTES,
+        )
         self.beat_at = 0.0
         # asyncio itself holds tasks by weak references only.
         self.task: asyncio.Task[None] | None = None
@@ -63,7 +80,14 @@ class SummaryWriter:
         """Record the run that the block is; it counts in what it is given."""
         self.going[row.id] = row
         self.begin()
-        meter = RunMeter(self.keep, row.door, row.bucket, row.id, budgets=self.budgets)
+        meter = RunMeter(
+            self.keep,
+            row.door,
+            row.bucket,
+            row.id,
+            budgets=self.budgets,
+            keep_request=self.keep_request if settings.MODEL_REQUESTS == "all" else None,
+        )
         progress = Progress(meter=meter)
         try:
             yield progress
@@ -85,11 +109,23 @@ class SummaryWriter:
 
     def keep(self, entry: Entry) -> None:
         """Take the report of a call."""
-        if len(self.calls) < MOST_WAITING:
-            self.calls.append(entry)
+        if self.calls.add(entry):
             self.begin()
-        else:
-            self.dropped += 1
+        self.keep_audit(*audit_events.of_call(entry))
+
+    def keep_request(self, kept: KeptRequest) -> None:
+        if self.requests.add(kept):
+            self.begin()
+
+    def keep_audit(self, *events: AuditEvent) -> None:
+        if settings.AUDIT:
+            for event in events:
+                if self.audit.add(event):
+                    self.begin()
+
+    @property
+    def queues(self) -> Sequence[RowQueue[Any]]:
+        return (self.calls, self.requests, self.audit)
 
     def take(self, row: RunFigures) -> None:
         """Take a row that is over."""
@@ -100,7 +136,7 @@ class SummaryWriter:
             self.dropped += 1
 
     async def work(self) -> None:
-        while self.going or self.over or self.calls:
+        while self.going or self.over or any(queue.rows for queue in self.queues):
             await asyncio.sleep(TICK_SECONDS)
             self.flushing = asyncio.create_task(self.flush())
             try:
@@ -125,19 +161,20 @@ class SummaryWriter:
             logger.warning(
                 "The rows of %d runs and of %d calls are lost: %s",
                 len(self.over),
-                len(self.calls),
+                len(self.calls.rows),
                 error,
             )
 
     async def flush(self) -> None:
         """Write the rows of the runs that are over or that began. Raises `OperationalError`,
         `InterfaceError`; everything is still to be written then."""
-        if self.dropped:
-            logger.warning("%d rows of runs and calls were dropped: too many wait", self.dropped)
+        if dropped := self.dropped + sum(queue.dropped for queue in self.queues):
+            logger.warning("%d rows of runs and calls were dropped: too many wait", dropped)
             self.dropped = 0
-        while reports := self.calls[:AT_ONCE]:
-            await self.write_calls(reports)
-            del self.calls[: len(reports)]
+            for queue in self.queues:
+                queue.dropped = 0
+        for queue in self.queues:
+            await queue.flush(self.execute)
         while some := self.over[:AT_ONCE]:
             await self.write(some)
             del self.over[: len(some)]
@@ -155,18 +192,6 @@ class SummaryWriter:
             raise
         except Exception:
             logger.exception("The rows of %d runs cannot be written", len(rows))
-
-    async def write_calls(self, reports: Sequence[Entry]) -> None:
-        try:
-            await self.execute(partial(calls.write, reports))
-        except (OperationalError, InterfaceError):
-            raise
-        except Exception:
-            if not self.has_refused:  # told once, and not each second
-                logger.exception("The rows of %d calls cannot be written", len(reports))
-            self.has_refused = True
-        else:
-            self.has_refused = False
 
     async def beat(self) -> None:
         """Say that the process is alive, with which its runs go on."""

@@ -16,9 +16,11 @@ from typing import Any
 
 from apps.agent.events import Emit, StageClosed, StageDelta, StageOpened
 from apps.agent.tools import Toolbox
+from apps.capabilities.discovery.capability import internal_tools
 from apps.capabilities.registry import Contribution, Open, Opening
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import InitializationIssue
+from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import Manifest
 from apps.manifest.toolsets import label_of
 
@@ -30,16 +32,20 @@ _place = re.compile(r"tool_sets\[(\d{1,9})\]")
 
 @dataclass(frozen=True, slots=True)
 class OpenCapabilities:
-    """The contributions of all capabilities, joined in their order."""
+    """The contributions of all capabilities, joined in their order.
+
+    `instructions` are texts for the prompt, each with the name of its capability.
+    """
 
     contribution: Contribution
     toolbox: Toolbox
+    instructions: tuple[tuple[str, str], ...] = ()
 
 
 STEPS: dict[str, attrgetter[Any]] = {
     name: attrgetter(name)
     for name in (
-        *("instructions", "history", "view", "results"),
+        *("history", "view", "results"),
         *("recoveries", "tidying", "completions"),
     )
 }
@@ -51,7 +57,7 @@ Manager = tuple[str, AbstractAsyncContextManager[Contribution]]
 
 @asynccontextmanager
 async def open_capabilities(
-    application: ResolvedApplication, opening: Opening
+    application: ResolvedApplication, opening: Opening, place: ChatPlace | None = None
 ) -> AsyncIterator[OpenCapabilities]:
     opened: list[tuple[str, Contribution]] = []
     closing: list[Manager] = []
@@ -64,7 +70,8 @@ async def open_capabilities(
             one if one.settle is None else await attempt(name, one.settle(), issues)
             for name, one in opened
         ]
-        yield join(settled, issues, application.manifest)
+        names = [name for name, _ in opened]
+        yield join(names, settled, issues, application.manifest, place)
     except BaseException as error:
         await close_all(closing, error)
         raise
@@ -118,23 +125,29 @@ async def close_all(closing: list[Manager], error: BaseException | None) -> None
 
 
 def join(
-    contributions: Sequence[Contribution], issues: list[InitializationIssue], manifest: Manifest
+    names: Sequence[str],
+    contributions: Sequence[Contribution],
+    issues: list[InitializationIssue],
+    manifest: Manifest,
+    place: ChatPlace | None,
 ) -> OpenCapabilities:
     tools = Toolbox()
     for contribution in contributions:
         issues += contribution.issues
         for tool in contribution.tools:
             if tool.spec.name in tools.listed:
-                place = f"{tool.toolset}: " if tool.toolset else ""
+                where = f"{tool.toolset}: " if tool.toolset else ""
                 issues.append(
                     InitializationIssue(
-                        f"{place}Two tools are named '{tool.spec.name}'; only the first is used. "
+                        f"{where}Two tools are named '{tool.spec.name}'; only the first is used. "
                         "Rename one of them or its toolset."
                     )
                 )
             else:
                 tools.listed[tool.spec.name] = tool
         tools.hidden |= {tool.spec.name: tool for tool in contribution.hidden}
+    if place is not None:
+        narrow(tools, place, manifest)
     for contribution in contributions:
         for arrange in contribution.arrange:
             issues += arrange(tools) or ()
@@ -142,7 +155,25 @@ def join(
         name: tuple(chain.from_iterable(map(of, contributions))) for name, of in STEPS.items()
     }
     named = tuple(naming_toolset(issue, manifest) for issue in issues)
-    return OpenCapabilities(Contribution(issues=named, **steps), tools)
+    told = zip(names, contributions, strict=True)
+    instructions = tuple((name, text) for name, one in told for text in one.instructions)
+    return OpenCapabilities(Contribution(issues=named, **steps), tools, instructions)
+
+
+def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
+    """Hide the manifest's tools that the place does not name, by themselves or by their toolset.
+
+    Tools of no toolset, such as those of memory and skills, stay. Hooks can call hidden ones.
+    """
+    if place.tools is None:
+        return
+    internal = internal_tools(manifest)
+    for name, tool in list(tools.listed.items()):
+        at = _place.match(tool.toolset or internal.get(name, ""))
+        if at is None or name in place.tools:
+            continue
+        if label_of(manifest.tool_sets[int(at[1])]) not in place.tools:
+            tools.hidden[name] = tools.listed.pop(name)
 
 
 def show_issues(issues: Sequence[InitializationIssue], emit: Emit) -> None:

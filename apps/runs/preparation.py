@@ -18,21 +18,24 @@ from apps.agent.loop import AgentLoop
 from apps.agent.messages import Message, without_thoughts
 from apps.agent.model import Model
 from apps.agent.replies import ONCE, RetryPolicy
+from apps.agent.sent_request import PromptSpan
 from apps.agent.step_results import RecordedOpening, read_opening, write
 from apps.agent.summaries import SummaryWriter
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.limits import KEEP_RESULT
-from apps.catalog.resolve import CONFIGURATION, ResolvedApplication
-from apps.errors import BadRequest, InitializationIssue, QuickAppError
+from apps.catalog.resolve import ResolvedApplication
+from apps.errors import BadRequest, InitializationIssue
 from apps.runs.capabilities import OpenCapabilities, show_issues
-from apps.runs.model_limits import check_question, within_limits
-from apps.runs.prompt import (
-    configured_prompt,
-    inline_contexts,
-    override,
-    with_system,
-    without_content_gaps,
+from apps.runs.layers import (
+    PromptContext,
+    PromptPart,
+    compose,
+    joined,
+    prompt_layers,
+    spans_of,
 )
+from apps.runs.model_limits import check_question, within_limits
+from apps.runs.prompt import with_system, without_content_gaps
 from apps.runs.records import log_initialized
 from apps.runs.requests import (
     RunRequest,
@@ -75,19 +78,23 @@ class Preparation:
         if step is not None:
             recorded = read_opening(step.result)
             model = await self.opening.workspace.model(self.deployment_id)
-            return self.loop(model, recorded.parameters, ledger, is_resumed=True), recorded.messages
+            spans = recorded.prompt
+            loop = self.loop(model, recorded.parameters, ledger, spans, is_resumed=True)
+            return loop, recorded.messages
         chosen = await self.parameters_and_prompt()
         if chosen is None:
             return None
-        parameters, prompt = chosen
+        parameters, parts = chosen
         model = await self.opening.workspace.model(self.deployment_id)
-        messages = await self.messages(prompt)
+        messages, spans = await self.messages(parts), spans_of(parts)
         if ledger.is_kept:
-            begun = RecordedOpening(tuple(messages), parameters, self.opening.saved)
+            begun = RecordedOpening(tuple(messages), parameters, self.opening.saved, spans)
             ledger.record(Step(OPEN, "open", "done", result=write(begun)))
-        return self.loop(model, parameters, ledger), messages
+        return self.loop(model, parameters, ledger, spans), messages
 
-    async def parameters_and_prompt(self) -> tuple[Mapping[str, Any], str] | None:
+    async def parameters_and_prompt(
+        self,
+    ) -> tuple[Mapping[str, Any], Sequence[PromptPart]] | None:
         """None without a prompt. Shows the issues that all parts of the application have by now."""
         orchestrator = self.application.manifest.orchestrator
         wanted, issues = await self.parameters()
@@ -117,27 +124,25 @@ class Preparation:
             raise
         return fitting, (*issues, *limits)
 
-    async def prompt(self) -> str | InitializationIssue:
-        may_replace = settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE
-        instead = self.request.instructions if may_replace else ""
-        prompt = override(self.given, allowed=may_replace) or instead
+    async def prompt(self) -> Sequence[PromptPart] | InitializationIssue:
         opening = self.opening
+        context = PromptContext(
+            self.application,
+            self.request,
+            opening.workspace,
+            opening.caller,
+            self.given,
+            self.opened.instructions,
+        )
         try:
-            return prompt or await configured_prompt(
-                self.application.manifest, opening.workspace, opening.caller.locale
-            )
-        except QuickAppError as error:
-            return InitializationIssue(
-                f"orchestrator.system_prompt: {error}", section=CONFIGURATION
-            )
+            return await compose(prompt_layers(), context)
+        except InitializationIssue as issue:
+            return issue
 
-    async def messages(self, prompt: str) -> Sequence[Message]:
+    async def messages(self, parts: Sequence[PromptPart]) -> Sequence[Message]:
         """The conversation with the system prompt in front, after the history steps in their order."""
         contribution = self.opened.contribution
-        added = "" if settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE else self.request.instructions
-        contexts = inline_contexts(self.application.manifest)
-        parts = (prompt, *contexts, *contribution.instructions, added)
-        messages: Sequence[Message] = with_system(self.given, parts)
+        messages: Sequence[Message] = with_system(self.given, joined(parts))
         for step in contribution.history:
             messages = await step(messages)
         waiting = self.request.unanswered
@@ -149,6 +154,7 @@ class Preparation:
         model: Model,
         parameters: Mapping[str, Any],
         ledger: Ledger,
+        prompt: Sequence[PromptSpan] = (),
         *,
         is_resumed: bool = False,
     ) -> AgentLoop:
@@ -186,6 +192,7 @@ class Preparation:
             chosen=chosen_parameters(self.application.parameters, request),
             private=toolbox.private,
             fitter=fitter,
+            prompt=prompt,
         )
         if not ledger.is_kept:
             return loop

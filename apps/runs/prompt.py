@@ -1,12 +1,16 @@
-"""The system message: the operator's prompt, the inline contexts, additions of capabilities."""
+"""The layers that every installation has, and the system message that is made of them."""
 
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
+
+from django.conf import settings
 
 from apps.agent.messages import Message
 from apps.catalog.content.prompts import template_variables
+from apps.catalog.resolve import CONFIGURATION
+from apps.errors import InitializationIssue, QuickAppError
 from apps.manifest.contexts import UserDefinedContext
 from apps.manifest.manifest import Manifest
 from apps.manifest.prompts import (
@@ -15,23 +19,99 @@ from apps.manifest.prompts import (
     PredefinedSystemPrompt,
     fill,
 )
-from apps.workspace.port import Workspace
+from apps.runs.layers import PromptContext, PromptLayer, PromptPart, text_parts
 
 logger = logging.getLogger(__name__)
 
 _variable = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 
-async def configured_prompt(manifest: Manifest, workspace: Workspace, locale: str = "en") -> str:
-    """The operator's prompt with its variables filled in. Raises `Unsupported`."""
+PROMPT_PATH = "orchestrator.system_prompt"
+OF_CAPABILITIES = {"skills": "skills", "memory": "memory"}
+"""The layers of capabilities that have one of their own; the others tell how to use tools."""
+TOOLS = "tools"
+
+
+def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
+    """The predefined prompt `PLATFORM_PROMPT`, if there is one. Raises `InitializationIssue`."""
+    name, application = settings.PLATFORM_PROMPT, context.application
+    if problem := application.broken_prompts.get(name):
+        raise InitializationIssue(
+            f"The predefined prompt '{name}', which stands above all applications: {problem}",
+            section=CONFIGURATION,
+        )
+    if not (text := application.prompts.get(name, "")):
+        return ()
+    text = fill(text, template_variables(context.caller.locale))
+    return text_parts("platform", f"predefined prompt '{name}'", text)
+
+
+def application_parts(
+    context: PromptContext,
+) -> Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]:
+    """The operator's prompt, or the client's where that may replace it, and the inline contexts."""
+    may_replace = settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE
+    instead = context.request.instructions if may_replace else ""
+    sent = override(context.given, allowed=may_replace) or instead
+    manifest = context.application.manifest
     prompt = manifest.orchestrator.system_prompt
-    match prompt:
-        case CustomSystemPrompt():
-            return filled(prompt.content, prompt.variables)
-        case DialSystemPrompt():
-            return filled(await workspace.prompt(prompt.path), prompt.variables or {})
-        case PredefinedSystemPrompt():
-            return fill(prompt.content or "", template_variables(locale))
+    contexts = inline_contexts(manifest)
+    if sent:
+        return with_contexts("system message of the client", sent, contexts)
+    if isinstance(prompt, DialSystemPrompt):
+        return stored_parts(prompt, context, contexts)
+    return with_contexts(PROMPT_PATH, written_prompt(prompt, context.caller.locale), contexts)
+
+
+async def stored_parts(
+    prompt: DialSystemPrompt, context: PromptContext, contexts: Sequence[str]
+) -> Sequence[PromptPart]:
+    """Of a prompt that DIAL Core keeps. Raises `InitializationIssue`."""
+    try:
+        text = filled(await context.workspace.prompt(prompt.path), prompt.variables or {})
+    except QuickAppError as error:
+        raise InitializationIssue(f"{PROMPT_PATH}: {error}", section=CONFIGURATION) from error
+    return with_contexts(PROMPT_PATH, text, contexts)
+
+
+def with_contexts(source: str, prompt: str, contexts: Sequence[str]) -> Sequence[PromptPart]:
+    layer = "application"
+    return (
+        PromptPart(layer, source, prompt),
+        *(PromptPart(layer, "contexts", c) for c in contexts),
+    )
+
+
+def place_parts(context: PromptContext) -> Sequence[PromptPart]:
+    place = context.request.place
+    return () if place is None else text_parts("place", f"place '{place.slug}'", place.prompt)
+
+
+def capability_parts(context: PromptContext) -> Sequence[PromptPart]:
+    return [
+        PromptPart(OF_CAPABILITIES.get(name, TOOLS), f"capability '{name}'", text)
+        for name, text in context.instructions
+    ]
+
+
+def client_parts(context: PromptContext) -> Sequence[PromptPart]:
+    """What an OpenAI client adds where it may not replace the operator's prompt."""
+    added = "" if settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE else context.request.instructions
+    return text_parts("client", "system message of the client", added)
+
+
+PLATFORM = PromptLayer("platform", platform_parts, is_required=True)
+APPLICATION = PromptLayer("application", application_parts, is_required=True)
+PLACE = PromptLayer("place", place_parts)
+CAPABILITIES = PromptLayer("capabilities", capability_parts)
+CLIENT = PromptLayer("client", client_parts)
+
+
+def written_prompt(prompt: CustomSystemPrompt | PredefinedSystemPrompt, locale: str = "en") -> str:
+    """The prompt of a manifest with its variables filled in."""
+    if isinstance(prompt, CustomSystemPrompt):
+        return filled(prompt.content, prompt.variables)
+    return fill(prompt.content or "", template_variables(locale))
 
 
 def filled(text: str, variables: Mapping[str, str]) -> str:
@@ -57,10 +137,9 @@ def override(messages: Sequence[Message], *, allowed: bool) -> str:
     return text
 
 
-def with_system(messages: Sequence[Message], parts: Iterable[str]) -> list[Message]:
-    """Put the joined parts in front; no system message if all are empty."""
+def with_system(messages: Sequence[Message], text: str) -> list[Message]:
+    """The system message in front, in place of others; none for an empty text."""
     rest = [message for message in messages if message.role != "system"]
-    text = "\n\n".join(part for part in parts if part.strip())
     return [Message("system", text), *rest] if text else rest
 
 

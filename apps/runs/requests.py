@@ -11,6 +11,7 @@ from apps.agent.summaries import Summaries
 from apps.agent.tools import Toolbox, ToolSpec
 from apps.capabilities.registry import SearchConversations
 from apps.errors import BadRequest, InitializationIssue
+from apps.manifest.chat_place import ChatPlace
 from apps.manifest.orchestrator import NO_LIMIT, Orchestrator, is_limit
 from apps.workspace.port import DeploymentInfo
 
@@ -39,6 +40,7 @@ class RunRequest:
     `search_conversations` is for the caller of this request; None: nothing can be searched.
     `max_prompt_tokens` limits what the model is sent, beside its window. `summaries` are those of
     the conversation, None where none are kept; `correction` is what its estimates are multiplied by.
+    `place` is where the person is.
     """
 
     messages: tuple[Message, ...]
@@ -54,6 +56,7 @@ class RunRequest:
     max_prompt_tokens: int | None = None
     summaries: Summaries | None = None
     correction: float = 1.0
+    place: ChatPlace | None = None
 
 
 def chosen_tool(choice: Any) -> str:

@@ -95,7 +95,7 @@ async def run(
     )
     with recorded(application.slug, request.messages, progress) as outcome:
         try:
-            async with open_capabilities(application, opening) as opened:
+            async with open_capabilities(application, opening, request.place) as opened:
                 preparation = await prepare(application, request, given, opening, opened)
                 reason = await answer(preparation, progress, ledger)
         except BaseException:

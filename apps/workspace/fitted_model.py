@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from apps.agent.messages import Attachment, Message
-from apps.agent.model import Delta, Model, ModelRequest
+from apps.agent.model import Delta, ModelRequest, WritingModel
 from apps.workspace.model_capabilities import ModelCapabilities
 from apps.workspace.text_tools.model import TextToolModel
 
@@ -22,7 +22,9 @@ NOUNS: Mapping[str, str] = {
 }
 
 
-def fitted(model: Model, name: str, can: ModelCapabilities, *, text_tools: bool = True) -> Model:
+def fitted(
+    model: WritingModel, name: str, can: ModelCapabilities, *, text_tools: bool = True
+) -> WritingModel:
     """The model itself, if nothing is known that it cannot do.
 
     `text_tools`: without tools of its own, it calls them in its text.
@@ -38,17 +40,23 @@ def fitted(model: Model, name: str, can: ModelCapabilities, *, text_tools: bool 
 class FittedModel:
     """The parts of messages that the model cannot read are left out, with a line of text."""
 
-    model: Model
+    model: WritingModel
     can: ModelCapabilities
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         """Raises `ModelFailed`."""
+        return self.model.stream(self.fitted(request))
+
+    def write(self, request: ModelRequest) -> bytes:
+        return self.model.write(self.fitted(request))
+
+    def fitted(self, request: ModelRequest) -> ModelRequest:
         messages = [readable(message, self.can) for message in request.messages]
         parameters = request.parameters
         # Services refuse the field in requests without tools.
         if self.can.parallel_tools is False and request.tools:
             parameters = {**parameters, "parallel_tool_calls": False}
-        return self.model.stream(replace(request, messages=messages, parameters=parameters))
+        return replace(request, messages=messages, parameters=parameters)
 
 
 def readable(message: Message, can: ModelCapabilities) -> Message:

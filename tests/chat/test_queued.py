@@ -93,6 +93,7 @@ async def test_a_queued_question_survives_the_process_that_took_it():
         await viewer.open(conversation)
         frames = await viewer.until_over()
         on.visitor.tabs.remove(tab)
+        await gone.summaries.close()
 
     assert (statuses(frames), text_of(frames)) == (["queued", "running", "done"], "answer")
 

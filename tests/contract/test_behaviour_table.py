@@ -34,6 +34,7 @@ from tests.contract import (
     mcp,
     model_capabilities,
     page_tools,
+    prompts,
     providers,
     rest,
     skills,
@@ -54,6 +55,7 @@ CHAPTERS = (
         model_capabilities,
         context_window,
         budgets,
+        prompts,
     ),
 )
 TABLE: Table = {}
@@ -76,6 +78,7 @@ SECTIONS = (
     *("T-60", "T-61", "R-28"),
     *("D-06", "D-10", "D-30", "D-31", "D-32", "D-33", "T-51", "R-04", "R-12", "R-22"),
     "budgets",
+    *("T-20", "T-21", "T-22", "T-23", "T-24", "T-63", "D-08"),
 )
 
 

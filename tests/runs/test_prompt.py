@@ -2,22 +2,22 @@ from __future__ import annotations
 
 import pytest
 
-from apps.accounts.caller import Caller
 from apps.agent.messages import Message
-from apps.errors import Unsupported
+from apps.errors import InitializationIssue
 from apps.manifest.prompts import fill
 from apps.manifest.validation import read
+from apps.runs.layers import compose
 from apps.runs.prompt import (
-    configured_prompt,
+    APPLICATION,
     inline_contexts,
     override,
     with_system,
     without_content_gaps,
+    written_prompt,
 )
-from apps.workspace.local.workspace import LocalWorkspace
+from tests.runs.prompts import context_of
 
 QUESTION = Message("user", "Hello")
-WORKSPACE = LocalWorkspace(Caller("user-1"))
 
 
 def manifest_of(prompt: object = None, **parts: object):
@@ -27,40 +27,42 @@ def manifest_of(prompt: object = None, **parts: object):
     return read({"orchestrator": orchestrator, "contexts": [], "tool_sets": [], **parts})
 
 
-async def test_a_custom_prompt_has_its_variables_filled_in():
+def written(prompt: object = None, locale: str = "en") -> str:
+    return written_prompt(manifest_of(prompt).orchestrator.system_prompt, locale)
+
+
+def test_a_custom_prompt_has_its_variables_filled_in():
     prompt = {"type": "custom", "content": "Speak as {who}.", "variables": {"who": "a pirate"}}
 
-    assert await configured_prompt(manifest_of(prompt), WORKSPACE) == "Speak as a pirate."
+    assert written(prompt) == "Speak as a pirate."
 
 
-async def test_an_application_without_a_prompt_has_an_empty_one():
-    assert await configured_prompt(manifest_of(), WORKSPACE) == ""
+def test_an_application_without_a_prompt_has_an_empty_one():
+    assert written() == ""
 
 
-async def test_a_predefined_prompt_knows_the_locale_and_what_the_installation_adds(settings):
+def test_a_predefined_prompt_knows_the_locale_and_what_the_installation_adds(settings):
     settings.PROMPT_VARIABLES = {"company": "Acme {today}"}
     template = {"type": "predefined", "template": "x", "content": "{company} in {locale}, {x}."}
 
-    found = await configured_prompt(manifest_of(template), WORKSPACE, "de")
-
-    assert found == "Acme {today} in de, {x}."
+    assert written(template, "de") == "Acme {today} in de, {x}."
 
 
 async def test_a_prompt_that_is_stored_in_dial_needs_dial():
     prompt = {"type": "dial", "path": "prompts/public/pirate", "variables": {}}
 
-    with pytest.raises(Unsupported, match="prompts/public/pirate"):
-        await configured_prompt(manifest_of(prompt), WORKSPACE)
+    with pytest.raises(InitializationIssue, match="prompts/public/pirate"):
+        await compose([APPLICATION], context_of(manifest_of(prompt)))
 
 
-async def test_a_variable_that_nobody_defined_stays_and_is_warned_of(caplog):
+def test_a_variable_that_nobody_defined_stays_and_is_warned_of(caplog):
     prompt = {
         "type": "custom",
         "content": 'Be {tone}, {name}. Answer with {"a": {1}} or {name}.',
         "variables": {"tone": "kind"},
     }
 
-    found = await configured_prompt(manifest_of(prompt), WORKSPACE)
+    found = written(prompt)
 
     assert found == 'Be kind, {name}. Answer with {"a": {1}} or {name}.'
     assert caplog.messages == ["The system prompt has undefined variables: name"]
@@ -90,13 +92,13 @@ def test_text_parts_of_a_system_message_are_joined():
 
 
 def test_the_parts_of_the_prompt_are_one_message_in_front():
-    found = with_system([Message("system", "of the client"), QUESTION], ["a", " ", "b"])
+    found = with_system([Message("system", "of the client"), QUESTION], "a\n\nb")
 
     assert found == [Message("system", "a\n\nb"), QUESTION]
 
 
 def test_a_prompt_that_says_nothing_is_no_message():
-    assert with_system([Message("system", "of the client"), QUESTION], ["", "\n"]) == [QUESTION]
+    assert with_system([Message("system", "of the client"), QUESTION], "") == [QUESTION]
 
 
 def test_an_answer_that_said_nothing_is_a_space():

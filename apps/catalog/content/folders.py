@@ -1,4 +1,4 @@
-"""A layer in a directory: `prompt/x.md`, `tool/x.json`, `toolset/x.json`, `skills/x/SKILL.md`."""
+"""A layer in a directory: `prompt/x.md`, `tool/x.json`, `skills/x/SKILL.md`, `place/x.md` …"""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,8 +14,14 @@ FOLDERS: Mapping[ItemKind, str] = {
     "tool": "tool",
     "toolset": "toolset",
     "skill": "skills",
+    "place": "place",
 }
-SUFFIXES: Mapping[ItemKind, str] = {"prompt": ".md", "tool": ".json", "toolset": ".json"}
+SUFFIXES: Mapping[ItemKind, str] = {
+    "prompt": ".md",
+    "tool": ".json",
+    "toolset": ".json",
+    "place": ".md",
+}
 
 Mark = tuple[int, int, int]
 """Modification time, size and inode of a file; any change of the file changes one of them."""

@@ -1,4 +1,4 @@
-"""Predefined items: a prompt, tool, toolset or skill, each made of a text."""
+"""Predefined items: a prompt, tool, toolset, skill or place, each made of a text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from apps.catalog.json_text import parse
 from apps.manifest.json_document import document_problems
 from apps.manifest.skill_files import SKILL_FILE
 
-ItemKind = Literal["prompt", "tool", "toolset", "skill"]
+ItemKind = Literal["prompt", "tool", "toolset", "skill", "place"]
 
 CONFIGURATION = "default_configuration.json"
 DATABASE = "database"
@@ -20,7 +20,7 @@ class Item:
     """One item of one layer; `problem` says why it cannot be used.
 
     `place` is its file or row, `layer` its directory or `database`, `text` its source. `value` is a
-    text for prompts, a JSON object for tools and toolsets, and for skills all texts by their paths,
+    text for prompts and places, a JSON object for tools and toolsets, and for skills all texts by their paths,
     `SKILL.md` among them.
     """
 
@@ -57,7 +57,7 @@ def value_of(kind: ItemKind, text: str, files: Mapping[str, str]) -> Any:
         return object_of(text)
     if not text.strip():
         raise ValueError("the file is empty.")
-    return text.strip() if kind == "prompt" else {SKILL_FILE: text, **files}
+    return {SKILL_FILE: text, **files} if kind == "skill" else text.strip()
 
 
 def object_of(text: str) -> dict[str, Any]:

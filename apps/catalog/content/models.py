@@ -25,6 +25,7 @@ class ContentItem(Versioned):
         TOOL = "tool"
         TOOLSET = "toolset"
         SKILL = "skill"
+        PLACE = "place"
 
     kind = models.CharField(max_length=20, choices=Kind)
     name = models.CharField(
@@ -39,8 +40,8 @@ class ContentItem(Versioned):
         "replaced.",
     )
     text = models.TextField(
-        help_text="Markdown for a prompt and for the SKILL.md of a skill; a JSON object for a tool "
-        "and a toolset."
+        help_text="Markdown for a prompt, a place and the SKILL.md of a skill; a JSON object for a "
+        "tool and a toolset."
     )
     files = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

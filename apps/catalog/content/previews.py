@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from apps.capabilities.skills.collection import merged, predefined_skill
+from apps.catalog.content.chat_places import usable_place
 from apps.catalog.content.items import Item
 from apps.catalog.content.layers import Content
 from apps.catalog.content.prompts import template_variables
@@ -34,6 +35,8 @@ def preview(content: Content, item: Item, locale: str = "en") -> list[Block]:
             return [Block("What the model is told", fill(item.value, template_variables(locale)))]
         case "skill":
             return list(skill_blocks(item))
+        case "place":
+            return list(place_blocks(item))
         case "tool":
             return list(tool_blocks(content, item))
         case "toolset":
@@ -51,6 +54,17 @@ def skill_blocks(item: Item) -> Iterator[Block]:
     yield Block("What it reads when a task calls for it", skill.full_text)
     for path, text in found.files.items():
         yield Block(path, text)
+
+
+def place_blocks(item: Item) -> Iterator[Block]:
+    place = usable_place(item)
+    if place is None:
+        return
+    if place.prompt:
+        yield Block("What the model is told", place.prompt)
+    if place.tools is not None:
+        names = "\n".join(place.tools) or "None of the application's toolsets."
+        yield Block("The toolsets and tools that are left", names)
 
 
 def tool_blocks(content: Content, item: Item) -> Iterator[Block]:

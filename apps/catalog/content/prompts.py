@@ -25,6 +25,13 @@ def installed_prompts(content: Content) -> Mapping[str, str]:
     return {name: item.value for name, item in prompts if not item.problem}
 
 
+@lru_cache(maxsize=2)
+def broken_prompts(content: Content) -> Mapping[str, str]:
+    """What is wrong with the prompts in force that cannot be used, by name."""
+    prompts = content.items["prompt"].items()
+    return {name: item.problem for name, item in prompts if item.problem}
+
+
 def prompt_of(deployment_id: str) -> str:
     """The name of the prompt that CONFIG_PROMPT_MAPPING has for a deployment, or ""."""
     groups = settings.CONFIG_PROMPT_MAPPING.items()

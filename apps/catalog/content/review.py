@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from django.conf import settings
 
+from apps.catalog.content.chat_places import place_problems
 from apps.catalog.content.items import Item, ItemKind
 from apps.catalog.content.layers import Content
 from apps.catalog.content.references import ReferenceProblem, Resolver
@@ -65,6 +66,8 @@ def item_problems(content: Content, item: Item) -> Iterator[str]:
         yield item.problem
     elif item.kind == "skill":
         yield from skill_problems(item)
+    elif item.kind == "place":
+        yield from place_problems(item)
     elif item.kind == "toolset":
         resolver = Resolver(content)
         resolver.toolset(PredefinedToolSet(template_name=item.name), "")

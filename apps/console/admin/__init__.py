@@ -2,6 +2,7 @@
 
 from apps.console.admin import (  # noqa: F401 - each registers its rows
     applications,
+    audit,
     budgets,
     content,
     deployments,

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.db.models import CharField, Count, QuerySet
 from django.db.models.fields.json import KT
@@ -22,6 +23,7 @@ from apps.console.admin.application_form import ApplicationForm
 from apps.console.admin.attached_files import attached_files
 from apps.console.admin.document_form import DocumentAdmin
 from apps.console.admin.editor_requests import check_manifest, manifest_schemas
+from apps.console.admin.prompt_preview import preview_request
 from apps.console.admin.recorded import HISTORY_FIELDS
 
 LIST_URL = "catalog_application_changelist"
@@ -46,6 +48,10 @@ class ApplicationAdmin(DocumentAdmin[Application]):
         ("Availability", {"fields": ("is_enabled", "is_public", "owner")}),
         HISTORY_FIELDS,
     )
+
+    class Media:
+        css = {"all": ("console/workbench.css", "chat/styles/requests.css")}
+        js = (forms.Script("console/prompt-preview.js", type="module"),)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Application]:
         rows: QuerySet[Application] = super().get_queryset(request)
@@ -131,6 +137,7 @@ class ApplicationAdmin(DocumentAdmin[Application]):
         files = require_http_methods(["GET", "HEAD", "POST"])(partial(attached_files, self))
         return [
             self.staff_path("check/", check_manifest, "check"),
+            self.staff_path("preview/", preview_request, "preview"),
             self.staff_path("schema/", manifest_schemas, "schema"),
             self.viewer_path("<int:pk>/files/", files, "files"),
             *super().get_urls(),

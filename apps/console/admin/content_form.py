@@ -30,6 +30,12 @@ TEXTS = {
         "Between two lines of hyphens the name (that of the item) and the description, by which "
         "models decide whether to read it; below them the instructions, in Markdown.",
     ),
+    "place": (
+        "Text",
+        "Between two lines of hyphens the title, and under tools the names of the toolsets and "
+        "tools that are left there (without it, all); below them what the model is told, in "
+        "Markdown.",
+    ),
 }
 """Label and help of the text, by kind."""
 

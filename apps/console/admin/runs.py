@@ -1,17 +1,46 @@
 """The runs of all doors in the admin: to be read, filtered and found by an error's reference."""
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
 
+from apps.accounts import audit
+from apps.accounts.addresses import address_of
+from apps.accounts.audit import AuditEvent
 from apps.catalog.models import Application
 from apps.console.admin.cells import money
 from apps.console.admin.theme import Admin
 from apps.console.admin.waterfall import waterfall_of
 from apps.insights.costs import costs_of_runs
+from apps.live.request_view import view_of
 from apps.live.run_summary import RunSummary
+from apps.live.sent_requests import requests_of
+
+
+def may_read(request: HttpRequest) -> bool:
+    return request.user.has_perm("runs.read_run_contents")
+
+
+def record_reading(request: HttpRequest, run: RunSummary, *, is_allowed: bool) -> None:
+    audit.record(
+        AuditEvent(
+            "contents.read" if is_allowed else "access.denied",
+            f"user-{request.user.pk}",
+            address_of(request),
+            run.application,
+            run=run.pk,
+            subject="requests to models",
+        )
+    )
 
 
 class ApplicationFilter(admin.SimpleListFilter):
@@ -63,6 +92,8 @@ class RunAdmin(Admin[RunSummary]):
         answer: HttpResponse = super().change_view(request, object_id, form_url, context)
         return answer
 
+    readonly_fields = ("requests",)
+
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         listed = super().get_changelist_instance(request)
         found = costs_of_runs([row.pk for row in listed.result_list])  # once for all rows
@@ -73,6 +104,32 @@ class RunAdmin(Admin[RunSummary]):
     @admin.display(description="cost")
     def cost(self, run: Any) -> str:
         return money(run.costs)
+
+    @admin.display(description="models were asked")
+    def requests(self, run: RunSummary) -> SafeString:
+        link = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
+        return format_html(link, self.url("requests", run.pk), "What the models saw")
+
+    def get_fields(self, request: HttpRequest, obj: RunSummary | None = None) -> list[str]:
+        names = [name for name in super().get_fields(request, obj) if name != "requests"]
+        return [*names, "requests"] if may_read(request) else names
+
+    def get_urls(self) -> list[URLPattern]:
+        requests = self.viewer_path(
+            "<uuid:number>/requests/", require_safe(self.requests_view), "requests"
+        )
+        return [requests, *super().get_urls()]
+
+    def requests_view(self, request: HttpRequest, number: UUID) -> HttpResponse:
+        """What models were asked in a run; who reads it is in the audit. Raises PermissionDenied."""
+        run = get_object_or_404(RunSummary, pk=number)
+        record_reading(request, run, is_allowed=may_read(request))
+        if not may_read(request):
+            raise PermissionDenied
+        found = requests_of(run.pk)
+        shown = [view_of(row, parts, withholds_private=True) for row, parts in found]
+        context = {"run": run, "requests": shown}
+        return self.page(request, "admin/runs/requests.html", "What the models saw", context)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -39,6 +39,9 @@ class AnthropicModel:
                 return
             events.resume()
 
+    def write(self, request: ModelRequest) -> bytes:
+        return self.api(MessageEvents()).encode(request)
+
     def api(self, events: MessageEvents) -> Api:
         encode = partial(
             encode_request, model=self.name, traits=self.traits, begun=tuple(events.blocks)

@@ -12,7 +12,7 @@ import filetype
 
 from apps.agent.events import AttachmentAdded
 from apps.agent.messages import Attachment
-from apps.agent.model import Delta, Model, ModelRequest
+from apps.agent.model import Delta, ModelRequest, WritingModel
 from apps.errors import FileRefused, ModelFailed
 from apps.workspace.stored_files import Files
 
@@ -28,7 +28,7 @@ class PictureKeeper:
     A picture of a kind that is not taken, such as SVG, is left out: the text stands without it.
     """
 
-    model: Model
+    model: WritingModel
     files: Files
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
@@ -38,6 +38,9 @@ class PictureKeeper:
                 if any(map(is_picture, batch)):
                     batch = [kept for delta in batch if (kept := await self.kept(delta))]
                 yield batch
+
+    def write(self, request: ModelRequest) -> bytes:
+        return self.model.write(request)
 
     async def kept(self, delta: Delta) -> Delta | None:
         """None for a picture that is left out. Raises `ModelFailed`."""

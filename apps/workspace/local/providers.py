@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from django.conf import settings
 
-from apps.agent.model import Model
+from apps.agent.model import Model, WritingModel
 from apps.demo.model import DemoModel
 from apps.errors import NotOfThatKind
 from apps.workspace.anthropic.model import make_model as make_anthropic_model
@@ -29,7 +29,7 @@ from apps.workspace.responses.model import make_model as make_responses_model
 from apps.workspace.stored_files import Files
 
 
-def openai_model(deployment: FoundDeployment, idle_seconds: float | None) -> Model:
+def openai_model(deployment: FoundDeployment, idle_seconds: float | None) -> WritingModel:
     return make_openai_model(
         base_url=deployment.base_url,
         api_key=key_of(deployment),
@@ -39,7 +39,7 @@ def openai_model(deployment: FoundDeployment, idle_seconds: float | None) -> Mod
     )
 
 
-def anthropic_model(deployment: FoundDeployment, idle_seconds: float | None) -> Model:
+def anthropic_model(deployment: FoundDeployment, idle_seconds: float | None) -> WritingModel:
     return make_anthropic_model(
         base_url=deployment.base_url,
         api_key=key_of(deployment),
@@ -49,7 +49,7 @@ def anthropic_model(deployment: FoundDeployment, idle_seconds: float | None) -> 
     )
 
 
-def responses_model(deployment: FoundDeployment, idle_seconds: float | None) -> Model:
+def responses_model(deployment: FoundDeployment, idle_seconds: float | None) -> WritingModel:
     return make_responses_model(
         base_url=deployment.base_url,
         api_key=key_of(deployment),
@@ -58,11 +58,11 @@ def responses_model(deployment: FoundDeployment, idle_seconds: float | None) -> 
     )
 
 
-def demo_model(deployment: FoundDeployment, idle_seconds: float | None) -> Model:
+def demo_model(deployment: FoundDeployment, idle_seconds: float | None) -> WritingModel:
     return DemoModel()
 
 
-CHAT_MODELS: Mapping[str, Callable[[FoundDeployment, float | None], Model]] = {
+CHAT_MODELS: Mapping[str, Callable[[FoundDeployment, float | None], WritingModel]] = {
     Deployment.Provider.OPENAI: openai_model,
     Deployment.Provider.ANTHROPIC: anthropic_model,
     Deployment.Provider.RESPONSES: responses_model,
@@ -71,7 +71,7 @@ CHAT_MODELS: Mapping[str, Callable[[FoundDeployment, float | None], Model]] = {
 """By provider: a model that may be silent for so many seconds, None for as long as a tool may."""
 
 
-def make_chat_model(deployment: FoundDeployment, idle_seconds: float | None = None) -> Model:
+def make_chat_model(deployment: FoundDeployment, idle_seconds: float | None = None) -> WritingModel:
     """Raises `DeploymentNotFound` for a provider without chat models."""
     make = CHAT_MODELS.get(deployment.provider)
     info = deployment.info

@@ -9,6 +9,7 @@ from opentelemetry.trace import SpanKind
 
 from apps import tracing
 from apps.agent.model import Delta, ModelRequest
+from apps.agent.sent_request import SentRequest
 from apps.errors import EgressRefused, ModelFailed
 from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL
 from apps.workspace.egress.transport import Body, StreamedResponse, TooLarge
@@ -65,7 +66,7 @@ class ServiceModel(Generic[S]):
         attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.name}
         with tracing.detached(f"chat {self.name}", attributes, SpanKind.CLIENT) as span:
             with tracing.within(span):
-                body, is_whole = await self.open(self.api.encode(request))
+                body, is_whole = await self.open(self.encoded(request))
             async with aclosing(body):
                 if is_whole:
                     yield self.api.read_whole(await read_all(body))
@@ -87,6 +88,17 @@ class ServiceModel(Generic[S]):
                         check_end(reader)
                         return
                 await body.end()
+
+    def encoded(self, request: ModelRequest) -> bytes:
+        """The body of the request, of which the meter hears."""
+        content = self.api.encode(request)
+        if request.meter.keeps_requests:
+            prompt = tuple(request.prompt)
+            request.meter.request_sent(SentRequest(self.name, content, prompt, request.private))
+        return content
+
+    def write(self, request: ModelRequest) -> bytes:
+        return self.api.encode(request)
 
     async def open(self, content: bytes) -> tuple[Body, bool]:
         """The body of the answer, and whether it is one piece of JSON. Raises `ModelFailed`."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from apps.agent.events import TextDelta
-from apps.agent.model import Delta, Finish, Model, ModelRequest
+from apps.agent.model import Delta, Finish, ModelRequest, WritingModel
 from apps.agent.tools import ToolSpec
 from apps.workspace.services.request_bodies import log_left_out
 from apps.workspace.text_tools.calls import CallReader
@@ -22,19 +22,14 @@ class TextToolModel:
     `has_tools`: False leaves the tools out of a request, and says so in the log.
     """
 
-    model: Model
+    model: WritingModel
     name: str
     has_tools: bool = True
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         """Raises `ModelFailed`."""
         offered = self.offered(request)
-        messages = text_messages(request.messages, offered, request.parameters)
-        parameters = without_tool_fields(request.parameters)
-        asked = replace(
-            request, messages=messages, parameters=parameters, tools=(), static_tools=()
-        )
-        async with aclosing(self.model.stream(asked)) as batches:
+        async with aclosing(self.model.stream(in_text(request, offered))) as batches:
             if not offered:
                 async for batch in batches:
                     yield batch
@@ -46,11 +41,25 @@ class TextToolModel:
             if rest := reader.end():
                 yield rest
 
+    def write(self, request: ModelRequest) -> bytes:
+        return self.model.write(in_text(request, self.offered(request)))
+
     def offered(self, request: ModelRequest) -> Sequence[ToolSpec]:
         if request.static_tools or (request.tools and not self.has_tools):
             log_left_out(self.name, "tools")
         may_call = self.has_tools and request.parameters.get("tool_choice") != "none"
         return request.tools if may_call else ()
+
+
+def in_text(request: ModelRequest, offered: Sequence[ToolSpec]) -> ModelRequest:
+    """The request with its tools and their calls as text."""
+    return replace(
+        request,
+        messages=text_messages(request.messages, offered, request.parameters),
+        parameters=without_tool_fields(request.parameters),
+        tools=(),
+        static_tools=(),
+    )
 
 
 def without_tool_fields(parameters: Mapping[str, Any]) -> Mapping[str, Any]:

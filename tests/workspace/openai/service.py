@@ -33,6 +33,8 @@ class Service:
     answers: list[Sequence[Any]]
     port: int = 0
     requests: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
+    """Of the requests, as they came."""
     connections: int = 0
     repeated: int = 0
     """Bytes that were sent for `ENDLESS`."""
@@ -79,6 +81,7 @@ class Service:
         }
         body = await reader.readexactly(int(headers.get("content-length", "0")))
         headers["target"] = first.split(" ")[1]
+        self.bodies.append(body)
         self.requests.append((headers, json.loads(body) if body else {}))
         return True
 

@@ -64,6 +64,8 @@ async def test_the_service_is_sent_no_tools():
     (asked,) = model.asked
     assert (asked.tools, asked.parameters) == ((), {"temperature": 0})
     assert [message.role for message in asked.messages] == ["system", "user"]
+    written = TextToolModel(model, "gpt").write(ModelRequest((QUESTION,), (TIME,), parameters))
+    assert written == model.write(asked)
 
 
 @pytest.mark.parametrize("fields", [{"tools": ()}, {"parameters": {"tool_choice": "none"}}])

@@ -112,6 +112,11 @@ export class ChatAnswer extends LitElement {
             >
           </button>`
         : nothing}
+      ${answer.message && document.getElementById("main")?.dataset.requests
+        ? html`<a class="quiet" href="/answers/${answer.id}/requests/" target="_blank" rel="noopener"
+            >What the model saw<span class="visually-hidden"> (a new tab)</span></a
+          >`
+        : nothing}
       ${typeof seconds === "number" ? html`<span>${secondsText(seconds)}</span>` : nothing}
       ${tokens ? html`<span>${tokens.toLocaleString()} tokens</span>` : nothing}
     </div>`;

@@ -11,6 +11,7 @@ import { change, finish, isGoing } from "./answers.js";
  * @property {string} id
  * @property {string} text
  * @property {Attachment[]} attachments
+ * @property {import("./frames.js").Place} [place] where the person was
  * @property {boolean} sending
  */
 
@@ -69,13 +70,13 @@ export class Conversation {
   }
 
   /** @param {StoredMessage} message */
-  #add({ id, role, text, attachments = [] }) {
+  #add({ id, role, text, attachments = [], place }) {
     if (role !== "user") return;
     const known = this.turns.find(
       (turn) => turn.role === "user" && (turn.id === id || (turn.sending && turn.text === text)),
     );
-    if (known?.role === "user") Object.assign(known, { id, text, attachments, sending: false });
-    else this.turns.push({ role, id, text, attachments, sending: false });
+    if (known?.role === "user") Object.assign(known, { id, text, attachments, place, sending: false });
+    else this.turns.push({ role, id, text, attachments, place, sending: false });
   }
 
   /** @param {string} run @returns {Answer} */

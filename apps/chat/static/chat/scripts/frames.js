@@ -14,7 +14,10 @@
  * @property {{prompt_tokens: number, completion_tokens: number}} [usage]
  * @property {string} [finish_reason] why the answer ends
  * @property {number} [seconds]
+ * @property {Place} [place] where the person was who asked
  * @property {MemoryNote[]} [memories] what an answer has read of memories, and written
+ *
+ * @typedef {{slug: string, title: string, narrative: string}} Place
  *
  * @typedef {{action: "recalled" | "stored" | "changed" | "forgotten" | "deleted", text: string}} MemoryNote
  *

@@ -114,9 +114,14 @@ export class ChatLog extends LitElement {
 customElements.define("chat-log", ChatLog);
 
 /** @param {Question} turn */
-function question({ text, attachments, sending }) {
+function question({ text, attachments, place, sending }) {
   return html`<div class="turn question">
     <h2 class="visually-hidden">Question</h2>
+    ${place
+      ? html`<p class="question-place" dir="auto">
+          ${[place.title, place.narrative].filter(Boolean).join(": ")}
+        </p>`
+      : nothing}
     ${text ? html`<p class="question-text" dir="auto">${text}</p>` : nothing} ${attachmentCards(attachments)}
     ${sending ? html`<p class="question-state">Sending…</p>` : nothing}
   </div>`;

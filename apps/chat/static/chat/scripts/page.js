@@ -42,6 +42,8 @@ const title = page.title ?? "";
 const base = page.address ?? "";
 const connection = new Connection(page.socket ?? "");
 const session = new Session(connection, page.conversation || null, beginning());
+session.place = page.place ?? "";
+session.narrative = page.narrative ?? "";
 const limits = {
   size: Number(page.uploadLimit) || Infinity,
   types: (page.uploadTypes ?? "").split(",").filter(Boolean),
@@ -273,7 +275,7 @@ function start({ text }) {
 function opened({ isNew }) {
   const { id, title: name } = session.conversation;
   if (isNew && id) {
-    window.history.replaceState(null, "", `${base}${id}/`);
+    window.history.replaceState(null, "", `${base}${id}/${location.search}`);
     sessionStorage.removeItem(beginKey());
     composer.moveDraft(draftKey());
     history.current = id;

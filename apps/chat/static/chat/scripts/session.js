@@ -57,6 +57,8 @@ export class Session extends EventTarget {
     this.begin = begin;
     /** Whether a new conversation may use what is remembered of the person. */
     this.memory = true;
+    /** The slug of the place where the person is, and what they look at there. */
+    this.place = this.narrative = "";
     this.conversation = new Conversation(id);
     this.loaded = id === null;
     this.#connection = connection;
@@ -179,6 +181,8 @@ export class Session extends EventTarget {
       conversation: this.conversation.id,
       begin: this.begin,
       memory: this.memory,
+      place: this.place,
+      narrative: this.narrative,
       attachments: attachments.map(({ url }) => ({ url })),
       while_running: "queue",
       timezone: Intl.DateTimeFormat().resolvedOptions().timeZone ?? "",

@@ -1,0 +1,88 @@
+"""The audit: who did what, when and from where, in names and ids and never in texts.
+
+What has an event loop hands events to a queue; what has none writes them at once.
+"""
+
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+from django.conf import settings
+from django.db import connection, transaction
+from django.utils import timezone
+
+from apps.accounts.models import LONGEST_ACTOR, LONGEST_SUBJECT, AuditEntry
+
+Event = Literal[
+    "conversation.created",
+    "conversation.deleted",
+    "message.sent",
+    "message.received",
+    "tool.executed",
+    "access.denied",
+    "contents.read",
+]
+COLUMNS = ("event", "at", "actor", "address", "application", "conversation", "run", "subject")
+AT_ONCE = 500
+"""Rows in one statement, so that nobody else who writes waits for long."""
+
+
+class AuditEvent(msgspec.Struct, frozen=True, gc=False):
+    """`actor` is the bucket of whoever acted, `subject` a name or an id of what it was done to."""
+
+    event: Event
+    actor: str = ""
+    address: str = ""
+    application: str = ""
+    conversation: UUID | None = None
+    run: UUID | None = None
+    subject: str = ""
+    at: float = msgspec.field(default_factory=time.time)
+
+
+def record(event: AuditEvent) -> None:
+    """Write one event at once, in the transaction of the caller."""
+    if settings.AUDIT:
+        write([event])
+
+
+def write(events: Iterable[AuditEvent]) -> None:
+    names, places = ", ".join(COLUMNS), ", ".join(["%s"] * len(COLUMNS))
+    table = AuditEntry._meta.db_table
+    statement = f"INSERT INTO {table} ({names}) VALUES ({places})"  # noqa: S608 - no values
+    # Not `bulk_create`, which takes ten times as long.
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
+        cursor.executemany(statement, list(map(values_of, events)))
+
+
+def values_of(event: AuditEvent) -> tuple[str | None, ...]:
+    at: str | None = connection.ops.adapt_datetimefield_value(datetime.fromtimestamp(event.at, UTC))
+    return (
+        event.event,
+        at,
+        cut(event.actor, LONGEST_ACTOR),
+        cut(event.address, LONGEST_ACTOR),
+        cut(event.application, LONGEST_SUBJECT),
+        None if event.conversation is None else event.conversation.hex,
+        None if event.run is None else event.run.hex,
+        cut(event.subject, LONGEST_SUBJECT),
+    )
+
+
+def cut(text: str, most: int) -> str:
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")[:most]
+
+
+def delete_old() -> int:
+    """Delete the events that are older than `AUDIT_DAYS`; the number of them."""
+    if not settings.AUDIT_DAYS:
+        return 0
+    before = timezone.now() - timedelta(days=settings.AUDIT_DAYS)
+    old = AuditEntry.objects.filter(at__lt=before).order_by("at")
+    deleted = 0
+    while keys := list(old.values_list("pk", flat=True)[:AT_ONCE]):
+        deleted += AuditEntry.objects.filter(pk__in=keys).delete()[0]
+    return deleted

@@ -1,0 +1,53 @@
+"""The requests to models as they were sent, with each of their parts kept once in a conversation."""
+
+import uuid
+
+from django.db import models
+from django.utils import timezone
+
+DIGEST_CHARACTERS = 32
+
+
+class SentPart(models.Model):
+    """A message or a tool of requests: the JSON as it was sent, or the beginning of a long one.
+
+    Parts are kept by stream, so that they are deleted with it, whatever others have sent.
+    """
+
+    stream = models.UUIDField()
+    digest = models.CharField(max_length=DIGEST_CHARACTERS)
+    text = models.TextField()
+    size = models.PositiveBigIntegerField(help_text="Bytes as it was sent.")
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("stream", "digest"), name="a_part_is_kept_once"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.stream} {self.digest}"
+
+
+class SentRequestRow(models.Model):
+    """One request. `members` are the keys of its body in their order, each with its value, or with
+    the digests of the parts in its list; `prompt` and `private` are those of a `SentRequest`.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    stream = models.UUIDField()
+    run = models.UUIDField(db_index=True)
+    at = models.DateTimeField(default=timezone.now, db_index=True)
+    application = models.CharField(max_length=255)
+    model = models.CharField(max_length=255)
+    members = models.JSONField()
+    prompt = models.JSONField(default=list)
+    private = models.JSONField(default=list)
+
+    class Meta:
+        verbose_name = "request to a model"
+        verbose_name_plural = "requests to models"
+        permissions = (("read_run_contents", "Can read what the models of runs were asked"),)
+        indexes = (models.Index(fields=("stream",), name="sent_requests_by_stream"),)
+
+    def __str__(self) -> str:
+        return f"{self.run}: {self.model}"

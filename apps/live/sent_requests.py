@@ -1,0 +1,179 @@
+"""Requests to models are taken apart, stored and put together again.
+
+These functions are synchronous: they run on a database thread, off the path of the answer.
+"""
+
+import hashlib
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import msgspec
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Model
+from django.utils import timezone
+
+from apps.aged_cache import AgedCache
+from apps.insights.meter import KeptRequest
+from apps.live.events import storable
+from apps.live.models import Run
+from apps.live.run_summary import LONGEST_NAME
+from apps.live.sent_request_rows import DIGEST_CHARACTERS, SentPart, SentRequestRow
+from apps.live.tool_secrets import masked_member, masked_tool
+
+Values = tuple[Any, ...]
+Members = list[list[Any]]
+
+
+class KeptPart(msgspec.Struct, frozen=True, gc=False):
+    """As `SentPart`; an instance of the model takes ten times as long."""
+
+    text: str
+    size: int
+
+
+Parts = dict[tuple[UUID, str], KeptPart]
+"""By stream and digest."""
+COLUMNS = ("id", "stream", "run", "at", "application", "model", "members", "prompt", "private")
+PART_COLUMNS = ("stream", "digest", "text", "size")
+IF_NEW = "ON CONFLICT DO NOTHING"
+AT_ONCE = 500
+LARGEST_PART = 256 * 1024
+"""Bytes that are kept of one message or tool; pictures are longer."""
+LISTS = frozenset({"messages", "input", "system", "tools"})
+"""The members of a body whose items are parts: of chat completions, Responses and Anthropic's API."""
+INSTRUCTIONS = frozenset({"instructions", "system"})
+"""Members with the system prompt as a text."""
+KNOWN_SECONDS = 3600.0
+"""How long a process remembers which parts are stored. Shorter than any row stays."""
+MOST_KNOWN = 20_000
+
+_decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_known: AgedCache[tuple[UUID, str], bool] = AgedCache(MOST_KNOWN)
+
+
+def write(requests: Sequence[KeptRequest]) -> None:
+    """Store requests. One of a conversation that was deleted meanwhile is left out."""
+    rows: list[Values] = []
+    parts: Parts = {}
+    for kept in still_there(requests):
+        members, found = taken_apart(kept.stream, kept.request.body)
+        rows.append(values_of(kept, members))
+        parts |= {key: part for key, part in found.items() if not is_known(key)}
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
+        # Not `bulk_create`, which takes several times as long: a request has many parts.
+        insert(cursor, SentPart, PART_COLUMNS, map(part_values, parts.items()), IF_NEW)
+        insert(cursor, SentRequestRow, COLUMNS, rows)
+    now = time.monotonic()
+    for key in parts:
+        _known.put(key, True, now)
+
+
+def insert(
+    cursor: Any, model: type[Model], columns: Sequence[str], rows: Iterable[Values], end: str = ""
+) -> None:
+    names, places = ", ".join(columns), ", ".join(["%s"] * len(columns))
+    table = model._meta.db_table
+    statement = f"INSERT INTO {table} ({names}) VALUES ({places}) {end}"  # noqa: S608 - no values
+    cursor.executemany(statement, list(rows))
+
+
+def is_known(key: tuple[UUID, str]) -> bool:
+    return _known.get(key, KNOWN_SECONDS) is True
+
+
+def still_there(requests: Sequence[KeptRequest]) -> Iterator[KeptRequest]:
+    ours = {kept.run for kept in requests if kept.is_of_page}
+    there = set(Run.objects.filter(pk__in=ours).values_list("pk", flat=True)) if ours else ours
+    for kept in requests:
+        if not kept.is_of_page or kept.run in there:
+            yield kept
+
+
+def values_of(kept: KeptRequest, members: Members) -> Values:
+    """Of `COLUMNS`."""
+    prompt = [[span.layer, span.source, span.length] for span in kept.request.prompt]
+    written = (members, prompt, sorted(kept.request.private))
+    return (
+        uuid4().hex,
+        kept.stream.hex,
+        kept.run.hex,
+        connection.ops.adapt_datetimefield_value(datetime.fromtimestamp(kept.at, UTC)),
+        kept.application[:LONGEST_NAME],
+        kept.request.model[:LONGEST_NAME],
+        *(msgspec.json.encode(storable(one)).decode() for one in written),
+    )
+
+
+def part_values(found: tuple[tuple[UUID, str], KeptPart]) -> Values:
+    """Of `PART_COLUMNS`."""
+    (stream, digest), part = found
+    return (stream.hex, digest, part.text, part.size)
+
+
+def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
+    """The members of a body, and the parts that they name by their digests.
+
+    A member is `[key, "parts", digests]`, `[key, "part", digest]` or `[key, "value", value]`. A
+    list of pairs, because PostgreSQL does not keep the order of an object's keys.
+    """
+    members: Members = []
+    parts: Parts = {}
+
+    def digest_of(raw: bytes) -> str:
+        digest = hashlib.blake2b(raw, digest_size=DIGEST_CHARACTERS // 2).hexdigest()
+        text = raw[:LARGEST_PART].decode(errors="ignore")
+        parts[stream, digest] = KeptPart(text, len(raw))
+        return digest
+
+    for key, raw in _decode(body).items():
+        written = bytes(raw)
+        if key in LISTS and written.startswith(b"["):
+            items = map(bytes, _decode_list(written))
+            items = map(masked_tool, items) if key == "tools" else items
+            members.append([key, "parts", [*map(digest_of, items)]])
+        elif key in INSTRUCTIONS:
+            members.append([key, "part", digest_of(written)])
+        else:
+            members.append([key, "value", masked_member(key, msgspec.json.decode(written))])
+    return members, parts
+
+
+def requests_of(run: UUID) -> list[tuple[SentRequestRow, Mapping[str, KeptPart]]]:
+    """The requests of a run in their order, each with its parts by digest. Two queries."""
+    rows = list(SentRequestRow.objects.filter(run=run).order_by("at", "pk"))
+    digests = {digest for row in rows for digest in digests_in(row.members)}
+    stored = SentPart.objects.filter(stream__in={row.stream for row in rows}, digest__in=digests)
+    parts = {part.digest: KeptPart(part.text, part.size) for part in stored}
+    return [(row, parts) for row in rows]
+
+
+def digests_in(members: Iterable[Sequence[Any]]) -> Iterator[str]:
+    for _, form, value in members:
+        if form == "parts":
+            yield from value
+        elif form == "part":
+            yield value
+
+
+def delete_old() -> int:
+    """Delete the requests of runs that are older than `RUN_ROWS_DAYS`; the number of them."""
+    if not settings.RUN_ROWS_DAYS:
+        return 0
+    before = timezone.now() - timedelta(days=settings.RUN_ROWS_DAYS)
+    old = SentRequestRow.objects.filter(at__lt=before).order_by("at")
+    deleted = 0
+    while some := list(old.values_list("pk", "stream")[:AT_ONCE]):
+        deleted += SentRequestRow.objects.filter(pk__in=[pk for pk, _ in some]).delete()[0]
+        delete_unused({stream for _, stream in some})
+    return deleted
+
+
+def delete_unused(streams: Collection[UUID]) -> None:
+    """Delete the parts of streams that have no request left."""
+    used = SentRequestRow.objects.filter(stream__in=streams).values_list("stream", flat=True)
+    SentPart.objects.filter(stream__in=set(streams) - set(used)).delete()

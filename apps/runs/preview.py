@@ -1,0 +1,109 @@
+"""What a model would be asked first, put together as in a run, without asking it.
+
+Hooks are left out, because a preview must not have their effects. All else is that of a run: what
+a run sends for the same question, application and person is the same, byte for byte.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from apps.accounts.caller import Caller
+from apps.agent.events import Event, StageDelta
+from apps.agent.fallbacks import first_of
+from apps.agent.ledger import NO_LEDGER
+from apps.agent.messages import Message
+from apps.agent.model import WritingModel
+from apps.agent.progress import Progress
+from apps.agent.sent_request import PromptSpan
+from apps.agent.stages import DeferredStages, silent
+from apps.capabilities.registry import Opening
+from apps.catalog.resolve import ResolvedApplication
+from apps.manifest.chat_place import ChatPlace
+from apps.runs.capabilities import ISSUES_STAGE, open_capabilities
+from apps.runs.history import expand
+from apps.runs.layers import spans_of
+from apps.runs.preparation import prepare
+from apps.runs.requests import RunRequest
+from apps.runs.workspaces import open_workspace
+from apps.workspace.loading.shared_loads import Loading
+from apps.workspace.port import Workspace
+
+HOOKS = "hooks"
+
+
+@dataclass(frozen=True, slots=True)
+class IssuesFound:
+    """Markdown, as a conversation shows it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LayerComposed:
+    layer: str
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestAssembled:
+    """`body` is what would be sent, None where another application would be asked."""
+
+    deployment: str
+    body: bytes | None
+    prompt: tuple[PromptSpan, ...]
+
+
+AssemblyStep = IssuesFound | LayerComposed | RequestAssembled
+OpenWorkspace = Callable[[Caller, ResolvedApplication], Workspace]
+
+
+async def assemble(
+    application: ResolvedApplication,
+    question: str,
+    place: ChatPlace | None,
+    caller: Caller,
+    tell: Callable[[AssemblyStep], object],
+    open_workspace: OpenWorkspace = open_workspace,
+) -> None:
+    """Tell the steps in their order; the last is `RequestAssembled`, unless there is no prompt.
+
+    Raises `QuickAppError`.
+    """
+
+    def emit(event: Event) -> None:
+        if isinstance(event, StageDelta) and event.stage_id == ISSUES_STAGE:
+            tell(IssuesFound(event.text))
+
+    application = without_hooks(application)
+    request = RunRequest((Message("user", question),), place=place)
+    given = expand(request.messages)
+    opening = Opening(
+        open_workspace(caller, application).inside(application.slug),
+        caller,
+        emit,
+        loading=Loading(application.loading_rules),
+        messages=given,
+        skills=application.skills,
+        prompts=application.prompts,
+    )
+    async with open_capabilities(application, opening, place) as opened:
+        preparation = await prepare(application, request, given, opening, opened)
+        chosen = await preparation.parameters_and_prompt()
+        if chosen is None:
+            return
+        parameters, parts = chosen
+        for part in parts:
+            tell(LayerComposed(part.layer, part.source, part.text))
+        model = first_of(await opening.workspace.model(application.deployment_id))
+        loop = preparation.loop(model, parameters, NO_LEDGER, spans_of(parts))
+        progress = Progress(base=await preparation.messages(parts), iterations=1)
+        with DeferredStages() as deferred:
+            asked = await loop.request(loop.turn(silent, progress, deferred))
+        body = model.write(asked) if isinstance(model, WritingModel) else None
+        tell(RequestAssembled(application.deployment_id, body, tuple(asked.prompt)))
+
+
+def without_hooks(application: ResolvedApplication) -> ResolvedApplication:
+    openers = tuple(one for one in application.prepared.openers if one[0] != HOOKS)
+    return replace(application, prepared=replace(application.prepared, openers=openers))

@@ -1,0 +1,33 @@
+"""A run as far as the layers of its prompt know it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apps.accounts.caller import Caller
+from apps.capabilities.registry import Prepared
+from apps.catalog.resolve import ResolvedApplication
+from apps.manifest.manifest import Manifest
+from apps.manifest.validation import read
+from apps.runs.layers import PromptContext
+from apps.runs.requests import RunRequest
+from apps.workspace.local.workspace import LocalWorkspace
+
+CALLER = Caller("user-1")
+MANIFEST = {
+    "orchestrator": {"deployment": {"deployment_id": "gpt"}},
+    "contexts": [],
+    "tool_sets": [],
+}
+
+
+def context_of(manifest: Manifest | None = None, request: Any = None, **known: Any):
+    """`known` are predefined prompts and instructions of capabilities."""
+    instructions = known.pop("instructions", ())
+    manifest = manifest or read(MANIFEST)
+    application = ResolvedApplication(
+        1, "travel", "Travel", "", True, 1, manifest, Prepared((), ()), **known
+    )
+    request = request or RunRequest(())
+    workspace = LocalWorkspace(CALLER)
+    return PromptContext(application, request, workspace, CALLER, request.messages, instructions)

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from apps.errors import InitializationIssue, PlaceNotFound
+from apps.manifest.chat_place import ChatPlace
+from apps.manifest.validation import read
+from apps.runs.layers import (
+    PromptLayer,
+    PromptPart,
+    compose,
+    joined,
+    prompt_layers,
+    spans_of,
+    text_parts,
+)
+from apps.runs.prompt import PLATFORM
+from apps.runs.requests import RunRequest
+from tests.runs.prompts import MANIFEST, context_of
+
+ORDERS = ChatPlace("orders", "Orders", "They look at orders.")
+
+
+def says(text: str):
+    return lambda context: text_parts("x", "test", text)
+
+
+def after(seconds: float, text: str):
+    async def build(context):
+        await asyncio.sleep(seconds)
+        return text_parts("x", "test", text)
+
+    return build
+
+
+def fails(context):
+    raise RuntimeError("broken")
+
+
+async def test_t_21_the_layers_are_platform_application_place_and_those_of_capabilities():
+    prompt = {"type": "custom", "content": "You sell trips.", "variables": {}}
+    contexts = [{"type": "user-defined", "content": "Riga is in Latvia."}]
+    orchestrator = {"deployment": {"deployment_id": "gpt"}, "system_prompt": prompt}
+    manifest = read({**MANIFEST, "orchestrator": orchestrator, "contexts": contexts})
+    told = (("mcp", "Cards."), ("skills", "Skills."), ("memory", "Remember."))
+    request = RunRequest((), place=ORDERS, instructions="Be brief.")
+    context = context_of(manifest, request, prompts={"platform": "We are Acme."}, instructions=told)
+
+    found = await compose(prompt_layers(), context)
+
+    assert found == (
+        PromptPart("platform", "predefined prompt 'platform'", "We are Acme."),
+        PromptPart("application", "orchestrator.system_prompt", "You sell trips."),
+        PromptPart("application", "contexts", "Riga is in Latvia."),
+        PromptPart("place", "place 'orders'", "They look at orders."),
+        PromptPart("tools", "capability 'mcp'", "Cards."),
+        PromptPart("skills", "capability 'skills'", "Skills."),
+        PromptPart("memory", "capability 'memory'", "Remember."),
+        PromptPart("client", "system message of the client", "Be brief."),
+    )
+    assert sum(span.length + 2 for span in spans_of(found)) - 2 == len(joined(found))
+
+
+async def test_t_21_layers_that_say_nothing_are_absent():
+    assert await compose(prompt_layers(), context_of()) == ()
+
+
+async def test_t_20_the_prompt_is_made_anew_for_each_person():
+    layer = PromptLayer("who", lambda context: text_parts("who", "x", context.request.instructions))
+
+    mine = await compose([layer], context_of(request=RunRequest((), instructions="Ann")))
+    other = await compose([layer], context_of(request=RunRequest((), instructions="Ben")))
+
+    assert (joined(mine), joined(other)) == ("Ann", "Ben")
+
+
+async def test_t_22_layers_wait_together_and_keep_their_order():
+    layers = [PromptLayer("a", after(0.2, "first")), PromptLayer("b", says("second"))]
+    layers += [PromptLayer("c", after(0.2, "")), PromptLayer("d", after(0.1, "last"))]
+    started = time.monotonic()
+
+    found = await compose(layers, context_of())
+
+    assert time.monotonic() - started < 0.35
+    assert joined(found) == "first\n\nsecond\n\nlast"
+
+
+@pytest.mark.parametrize("build", [fails, after(0.0, "x")])
+async def test_t_24_an_optional_layer_that_fails_is_left_out_and_logged(build, caplog):
+    async def breaks(context):
+        await build(context)
+        raise RuntimeError("broken")
+
+    layers = [PromptLayer("odd", breaks if build is not fails else fails)]
+
+    assert joined(await compose([*layers, PromptLayer("b", says("rest"))], context_of())) == "rest"
+    assert "The layer 'odd' of the system prompt failed" in caplog.text
+
+
+async def test_t_24_without_a_required_layer_no_model_is_asked():
+    with pytest.raises(InitializationIssue, match="The layer 'odd' of the system prompt failed"):
+        await compose([PromptLayer("odd", fails, is_required=True)], context_of())
+
+
+async def test_t_24_a_platform_prompt_that_cannot_be_read_is_told():
+    context = context_of(broken_prompts={"platform": "the file is empty."})
+
+    with pytest.raises(InitializationIssue, match=r"'platform'.*the file is empty"):
+        await compose([PLATFORM], context)
+
+
+async def test_a_cancelled_run_cancels_its_layers():
+    composing = asyncio.create_task(compose([PromptLayer("a", after(60, "x"))], context_of()))
+    await asyncio.sleep(0)
+
+    composing.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await composing
+
+
+def test_an_entry_that_is_no_layer_is_named(settings):
+    settings.PROMPT_LAYERS = ["apps.runs.prompt.filled"]
+
+    with pytest.raises(ImproperlyConfigured, match=r"'apps.runs.prompt.filled'.* but function"):
+        prompt_layers()
+
+
+def test_a_place_that_there_is_not_is_told():
+    application = context_of(places={"orders": ORDERS}).application
+
+    assert (application.place(""), application.place("orders")) == (None, ORDERS)
+    with pytest.raises(PlaceNotFound, match="no place named 'order'"):
+        application.place("order")

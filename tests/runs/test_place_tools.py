@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from apps.agent.tools import Toolbox
+from apps.manifest.chat_place import ChatPlace
+from apps.manifest.validation import read
+from apps.runs.capabilities import narrow
+from tests.fakes import tool
+from tests.runs.prompts import MANIFEST
+
+MANY = read(
+    {
+        **MANIFEST,
+        "tool_sets": [
+            {"type": "rest-api", "name": "orders", "tools": []},
+            {"type": "rest-api", "name": "weather", "tools": []},
+        ],
+    }
+)
+
+
+def box() -> Toolbox:
+    places = {"list": 0, "pay": 0, "get_weather": 1, "get_wind": 1, "read_skill": None}
+    return Toolbox(
+        {
+            name: replace(
+                tool(name, lambda arguments: ""),
+                toolset="" if place is None else f"tool_sets[{place}]",
+            )
+            for name, place in places.items()
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "listed"),
+    [
+        (None, {"list", "pay", "get_weather", "get_wind", "read_skill"}),
+        ((), {"read_skill"}),
+        (("orders",), {"list", "pay", "read_skill"}),
+        (("orders", "get_wind", "unknown"), {"list", "pay", "get_wind", "read_skill"}),
+    ],
+)
+def test_t_21_a_place_leaves_the_tools_that_it_names(names: Any, listed: set[str]):
+    tools = box()
+
+    narrow(tools, ChatPlace("x", "X", "", names), MANY)
+
+    assert set(tools.listed) == listed
+    # Hooks can still call the others, the model cannot.
+    assert set(tools.hidden) == set(box().listed) - listed
