@@ -687,6 +687,11 @@ CHAT_UPLOAD_TYPES = env.words("CHAT_UPLOAD_TYPES")
 CHAT_SCRIPTS = env.words("CHAT_SCRIPTS")
 """Addresses of scripts that the chat page loads, to bring tools of their own."""
 
+METRICS = env.boolean("METRICS", False)
+"""Whether the process counts and measures, and tells it at `/metrics`."""
+METRICS_TOKEN = env.text("METRICS_TOKEN")
+"""Who has it may read them; empty: programs on this machine."""
+
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", LOG_LEVELS)
 QUICKAPP_LOG_LEVEL = env.choice("QUICKAPP_LOG_LEVEL", LOG_LEVEL, LOG_LEVELS)

@@ -3,7 +3,7 @@
 These functions are synchronous: they run on a database thread.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 from django.db import connection, models, transaction
 from django.db.backends.base.operations import BaseDatabaseOperations as Ops
 
+from apps import metrics
 from apps.agent.events import ModelUsage
 from apps.agent.meter import ModelCallReport, ToolCallReport
+from apps.insights import call_metrics
 from apps.insights.meter import Entry
 from apps.insights.models import (
     COST_DIGITS,
@@ -59,6 +61,8 @@ def write(entries: Sequence[Entry]) -> None:
     with transaction.atomic(savepoint=False):
         insert(ModelCall, MODEL_COLUMNS, calls)
         insert(ToolUse, TOOL_COLUMNS, tools)
+    if metrics.is_on():  # what is written, so that an attempt that is repeated counts once
+        call_metrics.count(map(named(MODEL_COLUMNS), calls), map(named(TOOL_COLUMNS), tools))
 
 
 def insert(model: type[models.Model], columns: Sequence[str], rows: Sequence[Any]) -> None:
@@ -69,6 +73,10 @@ def insert(model: type[models.Model], columns: Sequence[str], rows: Sequence[Any
     statement = f"INSERT INTO {model._meta.db_table} ({names}) VALUES ({places})"  # noqa: S608 - no values
     with connection.cursor() as cursor:
         cursor.executemany(statement, rows)
+
+
+def named(columns: Sequence[str]) -> Callable[[Sequence[Any]], Mapping[str, Any]]:
+    return lambda row: dict(zip(columns, row, strict=True))
 
 
 def model_rows(
