@@ -682,6 +682,9 @@ RUNS_PER_APPLICATION = env.integer("RUNS_PER_APPLICATION", 2_000, least=1, also=
 """Of the page over all processes; and as many over the gateway, counted as above."""
 RUNS_PER_PROCESS = env.integer("RUNS_PER_PROCESS", 2_000, least=1, also=0)
 """Of all doors. The page's are queued then, the gateway's are refused; zero is no limit, as above."""
+FIGURES = ("model", "version", "tokens", "cost", "first_text", "seconds", "tools")
+ANSWER_FIGURES = env.choices("ANSWER_FIGURES", FIGURES)
+"""What the page tells people of how an answer was made; `none` tells them nothing."""
 CHAT_UPLOAD_TYPES = env.words("CHAT_UPLOAD_TYPES")
 """Types of files, such as `image/*`, that the page takes; empty means all."""
 CHAT_SCRIPTS = env.words("CHAT_SCRIPTS")
@@ -691,6 +694,8 @@ METRICS = env.boolean("METRICS", False)
 """Whether the process counts and measures, and tells it at `/metrics`."""
 METRICS_TOKEN = env.text("METRICS_TOKEN")
 """Who has it may read them; empty: programs on this machine."""
+DEV_ENDPOINTS = env.boolean("DEV_ENDPOINTS", False)
+"""Whether there are pages for developers below `/dev/`."""
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", LOG_LEVELS)

@@ -10,8 +10,8 @@ from uuid import UUID
 from channels.db import database_sync_to_async
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Event
 from apps.agent.ledger import Interaction, Step
+from apps.agent.meter import ModelCallReport
 from apps.agent.progress import Progress
 from apps.catalog import access
 from apps.catalog.resolve import ResolvedApplication
@@ -25,8 +25,10 @@ from apps.chat.models import QueuedMessage
 from apps.chat.questions import Begun, begin
 from apps.chat.transcript import Transcript
 from apps.errors import QuickAppError, Refused
+from apps.insights.answer_figures import FiguresMeter, with_call
 from apps.insights.meter import RunMeter
 from apps.live import leases
+from apps.live.events import CallCounted, StreamEvent
 from apps.live.hub import Hub
 from apps.live.models import Run
 from apps.live.notifications import announce_waiting, wake_viewers
@@ -169,12 +171,16 @@ def start(
         return
     past = past or Past()
     row = begun.run
-    meter = RunMeter(hub.summaries.keep, row.door, row.bucket, row.pk, row.stream)
-    progress = Progress(meter=meter)
-    end = partial(conclude, begun.run, past.transcript, progress)
+    transcript = past.transcript
+    if not transcript.figures.version:
+        transcript.figures = replace(transcript.figures, version=application.version)
+    progress = Progress()
+    end = partial(conclude, begun.run, transcript, progress)
     before = (past.steps, past.interactions, begun.consents)
     supervisor = RunSupervisor(hub, begun.log, end, *before)
-    recorder = AnswerRecorder(supervisor.record, past.transcript)
+    recorder = AnswerRecorder(supervisor.record, transcript)
+    meter = RunMeter(hub.summaries.keep, row.door, row.bucket, row.pk, row.stream)
+    progress.meter = FiguresMeter(meter, recorder.count)
     caller = replace(caller, is_remembered=begun.conversation.has_memory)
     searching = earlier_conversations(caller, application, begun.run.stream)
     request = RunRequest(begun.messages, search_conversations=searching)
@@ -229,7 +235,11 @@ class AnswerRecorder:
     record: RunRecord
     transcript: Transcript
 
-    def emit(self, event: Event) -> None:
+    def count(self, report: ModelCallReport) -> None:
+        """Tell what the answer costs with another call; the journal keeps it for other processes."""
+        self.emit(CallCounted(with_call(self.transcript.figures, report)))
+
+    def emit(self, event: StreamEvent) -> None:
         if self.record.log.is_over:
             return  # it did not stop in time, and its ending is already stored
         self.transcript.take(event)

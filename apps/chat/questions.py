@@ -18,6 +18,7 @@ from apps.chat.folders import attached
 from apps.chat.frames import Ask
 from apps.chat.models import Conversation, Message, title_of
 from apps.errors import ApplicationNotFound, Refused
+from apps.insights.price_list import PRICES
 from apps.live import journal, leases, queue
 from apps.live.consents import read_consents
 from apps.live.events import QuestionAdded, StatusChanged, storable
@@ -133,6 +134,7 @@ def store_question(
     conversation: Conversation, run: Run, text: str, attachments: list[dict[str, str]]
 ) -> Begun:
     leases.claim(run)
+    PRICES.refresh()  # here, where the database is asked anyway
     question = Message.objects.create(
         conversation=conversation,
         run=run,

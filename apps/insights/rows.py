@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import connection, models, transaction
 from django.db.backends.base.operations import BaseDatabaseOperations as Ops
@@ -39,14 +39,6 @@ MODEL_COLUMNS = (
     *("cost", "currency"),
 )
 TOOL_COLUMNS = (*COMMON, "tool", "location", "has_failed")
-
-
-class Spent(NamedTuple):
-    """What an entry of a usage cost, and which model it is about."""
-
-    model: str
-    cost: Decimal | None
-    currency: str
 
 
 def write(entries: Sequence[Entry]) -> None:
@@ -88,7 +80,7 @@ def model_rows(
     for place, usage in enumerate(entries):
         is_first = place == 0
         seconds = report.seconds if is_first else None
-        spent = spent_on(service, entry, report, usage)
+        spent = service.spent(report, usage, at(entry.ended_at).date())
         yield (
             *common(entry, report.iteration, seconds, report.seconds, ops),
             text(report.deployment),
@@ -101,16 +93,6 @@ def model_rows(
             money(spent.cost, ops),
             spent.currency,
         )
-
-
-def spent_on(
-    service: Service, entry: Entry, report: ModelCallReport, usage: ModelUsage | None
-) -> Spent:
-    model = service.model_of(report.deployment, usage)
-    is_only = len(report.usage) <= 1
-    rates = service.rates(model, at(entry.ended_at).date(), is_only=is_only)
-    cost = None if rates is None else rates.cost(usage, has_failed=bool(report.error))
-    return Spent(model, cost, rates.currency if rates is not None and cost is not None else "")
 
 
 def tool_row(entry: Entry, report: ToolCallReport, ops: Ops) -> tuple[Any, ...]:
