@@ -227,12 +227,11 @@ ALLOWED_ORIGIN = env.origins("ALLOWED_ORIGIN") or [
 ]
 """Of the pages that the editor talks to; empty leaves it to the policy above."""
 
+# The admin's widgets compile expressions that stand in its pages, and its theme writes styles.
+ADMIN_POLICY = {"script-src": [SELF, NONCE, UNSAFE_EVAL], "style-src": [SELF, UNSAFE_INLINE]}
 CONTENT_SECURITY_POLICIES = {
-    # The admin's widgets compile expressions that stand in its pages, and its theme writes styles.
-    "admin:index": {
-        "script-src": [SELF, NONCE, UNSAFE_EVAL],
-        "style-src": [SELF, UNSAFE_INLINE],
-    },
+    "admin:index": ADMIN_POLICY,
+    "ai-latency": ADMIN_POLICY,
     # The library that the form of manifests is made with writes styles.
     "dial-editor": {
         "style-src": [SELF, UNSAFE_INLINE],

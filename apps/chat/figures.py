@@ -10,6 +10,7 @@ from django.conf import settings
 from apps.agent.events import Usage
 from apps.chat.transcript import Transcript
 from apps.insights.answer_figures import AnswerFigures
+from apps.live.events import storable
 from apps.live.models import Run
 
 KEYS = {
@@ -32,11 +33,14 @@ def usage_of(run: Run, transcript: Transcript, ended_at: datetime) -> dict[str, 
         **({"first_text_seconds": first_at} if first_at else {}),
     }
     begun = run.started_at.timestamp()
-    return {
-        **usage_to_dict(usage),
-        **{name: round(max(at - begun, 0.0), 3) for name, at in seconds.items()},
-        **figures_to_dict(transcript.figures),
-    }
+    found: dict[str, Any] = storable(
+        {
+            **usage_to_dict(usage),
+            **{name: round(max(at - begun, 0.0), 3) for name, at in seconds.items()},
+            **figures_to_dict(transcript.figures),
+        }
+    )
+    return found
 
 
 def usage_to_dict(usage: Usage) -> dict[str, Any]:

@@ -73,6 +73,7 @@ def begin_new(
     holder: str,
     run_id: UUID | None = None,
 ) -> Begun:
+    PRICES.refresh()  # here, where the database is asked anyway, and before it is written to
     types = application.manifest.input_attachment_types
     attachments = attached(caller, (file.url for file in ask.attachments), types)
     if ask.conversation is None:
@@ -134,7 +135,6 @@ def store_question(
     conversation: Conversation, run: Run, text: str, attachments: list[dict[str, str]]
 ) -> Begun:
     leases.claim(run)
-    PRICES.refresh()  # here, where the database is asked anyway
     question = Message.objects.create(
         conversation=conversation,
         run=run,

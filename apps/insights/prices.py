@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 from apps.agent.events import ModelUsage
 from apps.agent.meter import ModelCallReport
 from apps.catalog.history.kinds import RowKind
-from apps.insights.models import Price
+from apps.insights.models import LONGEST_NAME, Price
 from apps.insights.rates import Rates, flat, listed_rates
 from apps.workspace.local.deployments import speaks_dial
 from apps.workspace.local.models import Deployment
@@ -93,7 +93,7 @@ class Service:
             return own
         if self.is_built_in:
             return None
-        return listed_rates(model, self.base_url, day)
+        return listed_rates(model[:LONGEST_NAME], self.base_url, day)
 
     def model_of(self, deployment: str, usage: ModelUsage | None) -> str:
         """The model that an entry of a usage is about."""

@@ -74,6 +74,14 @@ def test_a_cost_that_is_not_known_is_not_told(figures: dict[str, Any]):
     assert "costs" not in stored
 
 
+def test_names_that_a_database_refuses_are_mended():
+    begun = timezone.now()
+
+    stored = usage_of(Run(started_at=begun), transcript(models=("a\0b",)), begun)
+
+    assert stored["models"] == ["a\ufffdb"]
+
+
 def test_an_answer_of_before_there_were_figures_has_those_it_has():
     assert figures_of({"prompt_tokens": 1, "completion_tokens": 2, "per_model": []}) == {
         "usage": {"prompt_tokens": 1, "completion_tokens": 2}

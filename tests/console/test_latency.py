@@ -70,6 +70,8 @@ def test_the_page_says_the_same(client: Client):
     text = answer.content.decode()
 
     assert "no-store" in answer["Cache-Control"]
+    # Without it the theme's scripts leave the page empty.
+    assert "'unsafe-eval'" in answer["Content-Security-Policy"]
     assert "All calls of the last 60 minutes" in " ".join(text.split())
     assert '<th scope="row">openai: theirs</th>' in text
     assert "&lt;b&gt;tool&lt;/b&gt; (server)" in text
