@@ -19,6 +19,8 @@ DOCUMENTED = "peer behind DIAL Core, as documented"
 BAND = (0.95, 1.05)
 CONTENT = "site, predefined content"
 """An application with a predefined prompt, patched predefined tools, a skill and a hook."""
+MEASURED = "site, metrics on"
+"""Counts and measures for Prometheus; all sites write rows of calls, with prices."""
 MEASURES = {
     "request": "us/request",
     "tool": "us/request with a tool turn",
@@ -68,17 +70,19 @@ def ratio(rounds: Rounds, system: str, measure: str, base: str = PEER) -> Ratio 
 
 
 def table(rounds: Rounds) -> str:
-    """Markdown, one table for each measure, the control first; then what is behind DIAL Core."""
+    """Markdown, one table for each measure, the control first; then what has another base."""
     systems = sorted(rounds, key=lambda name: (name != PEER, name != CONTROL))
     tables = [one_table(rounds, systems, measure) for measure in MEASURES]
-    return "\n\n".join([*tables, *behind_table(rounds)])
+    behind = compared_table(rounds, BEHIND, CAREFUL)
+    return "\n\n".join([*tables, *behind, *compared_table(rounds, MEASURED, SITE)])
 
 
-def behind_table(rounds: Rounds) -> list[str]:
-    if not {BEHIND, CAREFUL} <= rounds.keys():
+def compared_table(rounds: Rounds, system: str, base: str) -> list[str]:
+    """How a system compares with another one than the peer, if both were measured."""
+    if not {system, base} <= rounds.keys():
         return []
-    lines = [f"| {BEHIND} | times less than the {CAREFUL} |", "|---|---|"]
-    compared = {measure: ratio(rounds, BEHIND, measure, CAREFUL) for measure in MEASURES}
+    lines = [f"| {system} | times less than the {base} |", "|---|---|"]
+    compared = {measure: ratio(rounds, system, measure, base) for measure in MEASURES}
     return ["\n".join([*lines, *(f"| {MEASURES[m]} | {r} |" for m, r in compared.items() if r)])]
 
 

@@ -148,7 +148,7 @@ def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
         )
         return System(report.FLOOR, process, "/v1/chat/completions", "")
 
-    def site(name: str, *, core: str = "", slug: str = "bench") -> System:
+    def site(name: str, *, core: str = "", slug: str = "bench", metrics: str = "") -> System:
         """`core` is where DIAL Core is: then the site is asked as Core asks it."""
         port = free_port()
         process = start(
@@ -159,6 +159,7 @@ def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
                 **shipped.environment(folder, upstream, port),
                 **shipped.behind(core),
                 **shipped.previewing(slug),
+                "METRICS": metrics,
             },
         )
         if core:
@@ -170,6 +171,7 @@ def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
         report.CONTROL: lambda: peer(report.CONTROL),
         report.FLOOR: floor,
         report.SITE: lambda: site(report.SITE),
+        report.MEASURED: lambda: site(report.MEASURED, metrics="true"),
         report.CAREFUL: lambda: peer_behind(report.CAREFUL, "1"),
         report.DOCUMENTED: lambda: peer_behind(report.DOCUMENTED, ""),
         report.BEHIND: lambda: site(report.BEHIND, core=core),

@@ -10,7 +10,9 @@ from django.core.asgi import get_asgi_application
 
 from quickapps_site.bodies import body_limits, with_bounded_bodies
 from quickapps_site.cors import with_cors
+from quickapps_site.http_metrics import with_request_metrics
 from quickapps_site.lifespan import lifespan
+from quickapps_site.opentelemetry_metrics import set_up_opentelemetry_metrics
 from quickapps_site.tracing import set_up_tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "quickapps_site.settings")
@@ -22,21 +24,29 @@ from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 
+from apps import metrics  # noqa: E402
 from apps.chat import routing as chat  # noqa: E402
 from apps.chat.origins import SameOrigin  # noqa: E402
+from apps.gateway import metrics as scrapes  # noqa: E402
 from apps.gateway import routing as gateway  # noqa: E402
+from apps.live.gauges import GAUGES  # noqa: E402
+
+if settings.METRICS:
+    scrapes.start()
+set_up_opentelemetry_metrics(GAUGES)
 
 pages = with_bounded_bodies(
     URLRouter([*chat.http_urlpatterns, *gateway.otherwise(django_application)]),
     body_limits(settings.BODY_LIMITS),
     settings.BODY_SECONDS,
 )
+answering = with_cors(
+    URLRouter([*gateway.urlpatterns, *gateway.otherwise(pages)]), settings.CORS_ALLOWED_ORIGINS
+)
 application = ProtocolTypeRouter(
     {
-        "http": with_cors(
-            URLRouter([*gateway.urlpatterns, *gateway.otherwise(pages)]),
-            settings.CORS_ALLOWED_ORIGINS,
-        ),
+        # Put around all the rest only where it is wanted: it is called for each chunk.
+        "http": with_request_metrics(answering) if metrics.is_on() else answering,
         "lifespan": lifespan,
         "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(chat.websocket_urlpatterns))),
     }

@@ -100,6 +100,21 @@ def choice(name: str, default: str, accepted: Iterable[str]) -> str:
     return parsed(name, default, parse, f"one of {', '.join(options)}")
 
 
+def choices(name: str, accepted: Iterable[str]) -> tuple[str, ...]:
+    """A comma-separated list of some of the options; all by default, `none` for no one."""
+    options = tuple(accepted)
+
+    def parse(raw: str) -> tuple[str, ...]:
+        chosen = {word.strip().lower() for word in raw.split(",")} - {""}
+        if chosen == {"none"}:
+            return ()
+        if chosen - set(options):
+            raise ValueError(raw)
+        return tuple(option for option in options if option in chosen)
+
+    return parsed(name, options, parse, f"none, or some of {', '.join(options)}")
+
+
 def words(name: str, default: Iterable[str] = ()) -> list[str]:
     """A comma-separated list; blanks are skipped."""
     raw = os.environ.get(name)

@@ -5,6 +5,9 @@ import logging
 from functools import partial
 from typing import Any
 
+from apps import metrics
+from quickapps_site.http_metrics import measure_lag
+
 logger = logging.getLogger(__name__)
 
 GRACE_SECONDS = 3.0
@@ -19,9 +22,12 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
     warn_of_deaf_processes()
     sweeping = asyncio.create_task(go_on_with_answers())
     indexing = asyncio.create_task(index_attached_files())
+    measuring = asyncio.create_task(measure_lag()) if metrics.is_on() else None
     await send({"type": "lifespan.startup.complete"})
     await receive()
     indexing.cancel()
+    if measuring is not None:
+        measuring.cancel()
     try:
         await end_answers(GRACE_SECONDS)
         async with asyncio.timeout(CLEAN_UP_SECONDS):

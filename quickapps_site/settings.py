@@ -228,12 +228,11 @@ ALLOWED_ORIGIN = env.origins("ALLOWED_ORIGIN") or [
 ]
 """Of the pages that the editor talks to; empty leaves it to the policy above."""
 
+# The admin's widgets compile expressions that stand in its pages, and its theme writes styles.
+ADMIN_POLICY = {"script-src": [SELF, NONCE, UNSAFE_EVAL], "style-src": [SELF, UNSAFE_INLINE]}
 CONTENT_SECURITY_POLICIES = {
-    # The admin's widgets compile expressions that stand in its pages, and its theme writes styles.
-    "admin:index": {
-        "script-src": [SELF, NONCE, UNSAFE_EVAL],
-        "style-src": [SELF, UNSAFE_INLINE],
-    },
+    "admin:index": ADMIN_POLICY,
+    "ai-latency": ADMIN_POLICY,
     # The library that the form of manifests is made with writes styles.
     "dial-editor": {
         "style-src": [SELF, UNSAFE_INLINE],
@@ -739,10 +738,20 @@ KEY_TOKENS_PER_MINUTE = env.integer("KEY_TOKENS_PER_MINUTE", 0, least=0)
 APPLICATION_REQUESTS_PER_MINUTE = env.integer("APPLICATION_REQUESTS_PER_MINUTE", 0, least=0)
 """Of all callers of an application whose manifest has no limit of its own."""
 APPLICATION_TOKENS_PER_MINUTE = env.integer("APPLICATION_TOKENS_PER_MINUTE", 0, least=0)
+FIGURES = ("model", "version", "tokens", "cost", "first_text", "seconds", "tools")
+ANSWER_FIGURES = env.choices("ANSWER_FIGURES", FIGURES)
+"""What the page tells people of how an answer was made; `none` tells them nothing."""
 CHAT_UPLOAD_TYPES = env.words("CHAT_UPLOAD_TYPES")
 """Types of files, such as `image/*`, that the page takes; empty means all."""
 CHAT_SCRIPTS = env.words("CHAT_SCRIPTS")
 """Addresses of scripts that the chat page loads, to bring tools of their own."""
+
+METRICS = env.boolean("METRICS", False)
+"""Whether the process counts and measures, and tells it at `/metrics`."""
+METRICS_TOKEN = env.text("METRICS_TOKEN")
+"""Who has it may read them; empty: programs on this machine."""
+DEV_ENDPOINTS = env.boolean("DEV_ENDPOINTS", False)
+"""Whether there are pages for developers below `/dev/`."""
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", LOG_LEVELS)

@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Iterable
 
 from opentelemetry import trace
 
@@ -10,6 +11,10 @@ from apps import tracing
 logger = logging.getLogger(__name__)
 
 ADDRESSES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+SERVICE = "quickapps"
+NO_PACKAGES = (
+    "%s is set, but the packages for it are missing: install the extra `tracing`. There are no %s."
+)
 
 
 def set_up_tracing() -> None:
@@ -21,26 +26,26 @@ def set_up_tracing() -> None:
     if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         tracing.start()
         return
-    is_off = (
-        os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
-        or os.environ.get("OTEL_TRACES_EXPORTER", "otlp") != "otlp"
-        or not any(map(os.environ.get, ADDRESSES))
-    )
-    if is_off:
+    if not is_exported("OTEL_TRACES_EXPORTER", ADDRESSES):
         return
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        logger.warning(
-            "%s is set, but the packages for it are missing: install the extra `tracing`. "
-            "There are no spans.",
-            " or ".join(ADDRESSES),
-        )
+        logger.warning(NO_PACKAGES, " or ".join(ADDRESSES), "spans")
         return
-    os.environ.setdefault("OTEL_SERVICE_NAME", "quickapps")
+    os.environ.setdefault("OTEL_SERVICE_NAME", SERVICE)
     provider = TracerProvider()
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
     tracing.start()
+
+
+def is_exported(exporter: str, addresses: Iterable[str]) -> bool:
+    """Whether the environment says where to send to."""
+    return (
+        os.environ.get("OTEL_SDK_DISABLED", "").lower() != "true"
+        and os.environ.get(exporter, "otlp") == "otlp"
+        and any(map(os.environ.get, addresses))
+    )

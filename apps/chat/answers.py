@@ -11,8 +11,8 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Event
 from apps.agent.ledger import Interaction, Step
+from apps.agent.meter import ModelCallReport
 from apps.agent.progress import Progress
 from apps.catalog import access
 from apps.catalog.resolve import ResolvedApplication
@@ -29,9 +29,11 @@ from apps.chat.questions import Begun, begin
 from apps.chat.summaries import ConversationSummaries, write_ahead
 from apps.chat.transcript import Transcript
 from apps.errors import QuickAppError, Refused
+from apps.insights.answer_figures import FiguresMeter, with_call
 from apps.insights.meter import RunMeter
 from apps.live import leases
 from apps.live.commits import Ending
+from apps.live.events import CallCounted, StreamEvent
 from apps.live.hub import Hub
 from apps.live.models import Run
 from apps.live.notifications import announce_waiting, wake_viewers
@@ -182,37 +184,21 @@ def start(
         return
     past = past or Past()
     row = begun.run
-    keep_request = None if settings.MODEL_REQUESTS == "none" else hub.summaries.keep_request
-    meter = RunMeter(
-        hub.summaries.keep,
-        row.door,
-        row.bucket,
-        row.pk,
-        row.stream,
-        budgets=hub.budgets,
-        time_zone=caller.timezone,
-        keep_request=keep_request,
-    )
-    progress = Progress(meter=meter)
+    transcript = past.transcript
+    transcript.note_version(application.version)
+    progress = Progress()
     concluded: list[RunOutcome] = []  # none of a run that only parks
 
     def end(outcome: RunOutcome) -> Ending:
         concluded.append(outcome)
-        return conclude(begun.run, past.transcript, progress, outcome)
+        return conclude(begun.run, transcript, progress, outcome)
 
     before = (past.steps, past.interactions, begun.consents)
     supervisor = RunSupervisor(hub, begun.log, end, *before)
-    recorder = AnswerRecorder(supervisor.record, past.transcript)
+    recorder = AnswerRecorder(supervisor.record, transcript)
+    progress.meter = FiguresMeter(meter_of(hub, row, caller), recorder.count)
     caller = replace(caller, is_remembered=begun.conversation.has_memory)
-    searching = earlier_conversations(caller, application, begun.run.stream)
-    request = RunRequest(
-        tuple(message.spoken() for message in begun.messages),
-        search_conversations=searching,
-        summaries=ConversationSummaries(row.stream),
-        correction=newest_correction(begun.messages),
-        place=begun.place,
-    )
-
+    request = request_of(begun, application, caller)
     workspace = open_workspace(caller)
 
     async def work() -> str | None:
@@ -228,18 +214,50 @@ def start(
 
     async def follow_up() -> None:
         await asyncio.wait([kept])
-        has_ended = past.transcript.finish_reason and not hub.is_closing
-        if has_ended and await write_ahead(row.stream, progress):
-            await database_sync_to_async(update_context)(row, progress)
+        if transcript.finish_reason and not hub.is_closing:
+            await summarise_ahead(row, progress)
         if concluded:
             hub.summaries.keep_audit(event_of("message.received", begun, caller))
-        try:
-            await ask_next(hub, open_workspace, begun.run.stream)
-        except Exception:
-            logger.exception("The next message could not be asked; the sweeper tries again")
+        await ask_following(hub, open_workspace, row.stream)
         await wake_viewers(hub, person)
 
     hub.hold(follow_up())
+
+
+async def summarise_ahead(row: Run, progress: Progress) -> None:
+    """Write the summary that the next question may need, and tell how full the window is then."""
+    if await write_ahead(row.stream, progress):
+        await database_sync_to_async(update_context)(row, progress)
+
+
+def meter_of(hub: Hub, row: Run, caller: Caller) -> RunMeter:
+    return RunMeter(
+        hub.summaries.keep,
+        row.door,
+        row.bucket,
+        row.pk,
+        row.stream,
+        budgets=hub.budgets,
+        time_zone=caller.timezone,
+        keep_request=None if settings.MODEL_REQUESTS == "none" else hub.summaries.keep_request,
+    )
+
+
+def request_of(begun: Begun, application: ResolvedApplication, caller: Caller) -> RunRequest:
+    return RunRequest(
+        tuple(message.spoken() for message in begun.messages),
+        search_conversations=earlier_conversations(caller, application, begun.run.stream),
+        summaries=ConversationSummaries(begun.run.stream),
+        correction=newest_correction(begun.messages),
+        place=begun.place,
+    )
+
+
+async def ask_following(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -> None:
+    try:
+        await ask_next(hub, open_workspace, conversation)
+    except Exception:
+        logger.exception("The next message could not be asked; the sweeper tries again")
 
 
 async def stop(hub: Hub, conversation: UUID) -> bool:
@@ -271,7 +289,11 @@ class AnswerRecorder:
     record: RunRecord
     transcript: Transcript
 
-    def emit(self, event: Event) -> None:
+    def count(self, report: ModelCallReport) -> None:
+        """Tell what the answer costs with another call; the journal keeps it for other processes."""
+        self.emit(CallCounted(with_call(self.transcript.figures, report)))
+
+    def emit(self, event: StreamEvent) -> None:
         if self.record.log.is_over:
             return  # it did not stop in time, and its ending is already stored
         self.transcript.take(event)

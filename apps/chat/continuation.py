@@ -19,6 +19,7 @@ from apps.chat.models import Conversation, Message
 from apps.chat.questions import Begun
 from apps.chat.transcript import Transcript
 from apps.errors import ApplicationNotFound
+from apps.insights.price_list import PRICES
 from apps.live import journal
 from apps.live.consents import read_consents
 from apps.live.elicitations import end_lost_questions
@@ -68,6 +69,7 @@ def take_up(run: Run) -> Taken:
     Raises `ApplicationNotFound` when the caller may not use the application any more, and
     `ApplicationBroken`.
     """
+    PRICES.refresh()
     conversation = Conversation.objects.get(pk=run.stream)
     caller = caller_of_run(run)
     application = kept_application(run, conversation, caller)

@@ -1,16 +1,15 @@
 """The end of an answer: the events that viewers see, and the message that is stored with them."""
 
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from apps.agent.events import Usage
 from apps.agent.progress import Progress
 from apps.chat.context_use import context_to_dict
+from apps.chat.figures import figures_of, usage_of
 from apps.chat.memory_notes import memory_notes
 from apps.chat.models import Conversation, Message
 from apps.chat.transcript import Transcript
@@ -36,16 +35,19 @@ def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunO
         text=transcript.text,
         attachments=transcript.attachments,
         state=transcript.state,
-        usage={**usage_to_dict(transcript.usage), **context_to_dict(progress)},
         finish_reason=(REASONS.get(outcome.status) or transcript.finish_reason or "stop")[:50],
     )
+    answer.usage = {
+        **usage_of(run, transcript, answer.created_at),
+        **context_to_dict(progress),
+    }
     events: list[StreamEvent] = [*transcript.close_stages()]
     reference = ""
     if outcome.error is not None:
         failed = run_failed(outcome.error)
         reference = failed.reference
         events.append(failed)
-    events += answer_stored(run, answer), StatusChanged(outcome.status)
+    events += answer_stored(answer), StatusChanged(outcome.status)
     figures = summaries.figures_of(run, outcome.status, progress, reference)
     return Ending(outcome.status, tuple(events), partial(store, answer, figures))
 
@@ -84,6 +86,7 @@ def gathered(run: Run) -> Transcript:
     transcript = Transcript()
     for event in journal.read_run(run.stream, run.pk):
         transcript.take(event)
+    transcript.first_text_at = 0.0
     return transcript
 
 
@@ -103,8 +106,7 @@ def run_failed(error: BaseException) -> RunFailed:
     return RunFailed(text, found.reference)
 
 
-def answer_stored(run: Run, answer: Message) -> AnswerStored:
-    seconds = (answer.created_at - run.started_at).total_seconds()
+def answer_stored(answer: Message) -> AnswerStored:
     return AnswerStored(
         {
             "id": str(answer.uuid),
@@ -112,26 +114,7 @@ def answer_stored(run: Run, answer: Message) -> AnswerStored:
             "text": answer.text,
             "attachments": answer.attachments,
             "finish_reason": answer.finish_reason,
-            "usage": {
-                "prompt_tokens": answer.usage["prompt_tokens"],
-                "completion_tokens": answer.usage["completion_tokens"],
-            },
-            "seconds": round(max(seconds, 0.0), 3),
+            **figures_of(answer.usage),
             **({"memories": notes} if (notes := memory_notes(answer.state)) else {}),
         }
     )
-
-
-def usage_to_dict(usage: Usage) -> dict[str, Any]:
-    return {
-        "prompt_tokens": usage.input,
-        "completion_tokens": usage.output,
-        "per_model": [
-            {
-                "model": item.model,
-                "prompt_tokens": item.input,
-                "completion_tokens": item.output,
-            }
-            for item in usage.per_model
-        ],
-    }

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from apps.chat.figures import figure_line
 from apps.chat.file_names import safe_name
 from apps.chat.models import Conversation, Message
 
@@ -23,11 +24,9 @@ def markdown(conversation: Conversation) -> str:
     for message in conversation.messages.said():
         heading = HEADINGS[Message.Role(message.role)]
         parts.append(f"## {heading}, {message.created_at:%Y-%m-%d %H:%M} UTC")
-        parts += [
-            text
-            for text in (place_line(message), message.text, "\n".join(attached(message)))
-            if text
-        ]
+        attachments = "\n".join(attached(message))
+        texts = (place_line(message), message.text, attachments, figure_line(message.usage))
+        parts += [text for text in texts if text]
     return "\n\n".join(parts) + "\n"
 
 

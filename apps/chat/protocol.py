@@ -5,6 +5,7 @@ from typing import Any, Literal, assert_never
 from uuid import UUID
 
 import msgspec
+from django.conf import settings
 
 from apps.agent.events import (
     AnnotationAdded,
@@ -27,8 +28,10 @@ from apps.agent.events import (
 )
 from apps.agent.messages import attachment_to_dict
 from apps.catalog.models import SystemMessage
+from apps.chat.figures import shown
 from apps.live.events import (
     AnswerStored,
+    CallCounted,
     Continued,
     InteractionResolved,
     NumberedEvent,
@@ -79,8 +82,8 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
             return {"type": "stage.delta", "stage": stage, "attachment": written}
         case StageClosed(stage, seconds):
             failed = event.reads_failed
-            rounded = round(seconds, 3)
-            return {"type": "stage.closed", "stage": stage, "failed": failed, "seconds": rounded}
+            time = round(seconds, 3) if "tools" in settings.ANSWER_FIGURES else None
+            return {"type": "stage.closed", "stage": stage, "failed": failed, "seconds": time}
         case AttachmentAdded(attachment):
             return {"type": "attachment.added", "attachment": attachment_to_dict(attachment)}
         case AnnotationAdded(annotation):
@@ -114,8 +117,8 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
         case RunFailed(text, reference):
             return {"type": "run.error", "text": text, "reference": reference}
         case AnswerStored(message):
-            return {"type": "message.complete", "message": message}
-        case ToolCallsRequested() | StateSaved() | Spent() | Finished():
+            return {"type": "message.complete", "message": shown(message)}
+        case ToolCallsRequested() | StateSaved() | Spent() | Finished() | CallCounted():
             return None
         case _:
             assert_never(event)
@@ -124,11 +127,11 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
 def frame(conversation: UUID, said: NumberedEvent) -> dict[str, Any] | None:
     """The whole frame of an event; None for an event that is not shown."""
     number, run, event = said
-    shown = encode(event)
-    if shown is None:
+    written = encode(event)
+    if written is None:
         return None
     ids = {"conversation": str(conversation), "run": str(run), "seq": number}
-    return {**storable(shown), **ids}
+    return {**storable(written), **ids}
 
 
 class FrameWriter:

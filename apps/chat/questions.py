@@ -18,6 +18,7 @@ from apps.chat.frames import Ask
 from apps.chat.models import Conversation, Message, title_of
 from apps.errors import ApplicationNotFound, Refused
 from apps.insights.budgets.standings import check_start
+from apps.insights.price_list import PRICES
 from apps.live import journal, leases, queue
 from apps.live.consents import read_consents
 from apps.live.events import QuestionAdded, StatusChanged, storable
@@ -87,6 +88,7 @@ def begin_new(
     """Raises as `begin`, and `BudgetSpent`."""
     check_start(caller.bucket, PAGE, application.slug, ask.timezone)
     place = application.place(ask.place)
+    PRICES.refresh()  # here, where the database is asked anyway, and before it is written to
     types = application.manifest.input_attachment_types
     attachments = attached(caller, (file.url for file in ask.attachments), types)
     if ask.conversation is None:

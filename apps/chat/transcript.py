@@ -1,7 +1,7 @@
 """The answer so far, gathered from the events of its run."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from apps.agent.events import (
@@ -17,7 +17,8 @@ from apps.agent.events import (
     Usage,
 )
 from apps.agent.messages import Attachment, attachment_to_dict
-from apps.live.events import StatusChanged, StreamEvent, storable
+from apps.insights.answer_figures import AnswerFigures
+from apps.live.events import CallCounted, StatusChanged, StreamEvent, storable
 
 
 @dataclass(slots=True)
@@ -31,6 +32,9 @@ class Transcript:
     state: dict[str, Any] = field(default_factory=dict)
     finish_reason: str = ""
     usage: Usage = field(default_factory=Usage)
+    figures: AnswerFigures = field(default_factory=AnswerFigures)
+    first_text_at: float | None = None
+    """In seconds since 1970; 0 if the run was begun elsewhere, where nobody knows it any more."""
     status: str = ""
     """Of the run, as it was told last."""
     has_begun: bool = False
@@ -38,6 +42,8 @@ class Transcript:
     def take(self, event: StreamEvent) -> None:  # noqa: C901 - one case for each event
         match event:
             case TextDelta(text) | RefusalDelta(text):
+                if self.first_text_at is None:
+                    self.first_text_at = time.time()
                 self.texts.append(text)
             case TurnRestarted(text, attachments):
                 self.texts = [text]
@@ -50,6 +56,8 @@ class Transcript:
                 self.open_stages.pop(stage, None)
             case StateSaved(state):
                 self.state = storable(state)
+            case CallCounted(figures):
+                self.figures = figures
             case Spent(usage):
                 self.usage = usage
             case Finished(reason, usage):
@@ -60,6 +68,11 @@ class Transcript:
                 self.has_begun |= status == "running"
             case _:
                 pass  # shown, and not part of what is kept
+
+    def note_version(self, version: int) -> None:
+        """Of the application; one that another process goes on with keeps its first."""
+        if not self.figures.version:
+            self.figures = replace(self.figures, version=version)
 
     @property
     def text(self) -> str:

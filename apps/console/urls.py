@@ -10,6 +10,7 @@ from apps.console.api.budgets import BudgetViewSet
 from apps.console.api.deployments import DeploymentViewSet
 from apps.console.api.reference import reference
 from apps.console.dial_editor import views as dial_editor
+from apps.console.latency import ai_latency
 from apps.console.workbench import views as workbench
 
 router = SimpleRouter()
@@ -29,6 +30,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/", include(router.urls)),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/docs/", reference, name="api-docs"),
+    path("dev/ai-latency", ai_latency, name="ai-latency"),
     path("dial/editor/", dial_editor.editor, name="dial-editor"),
     path("dial/editor/check/", dial_editor.check_core_manifest, name="dial-editor-check"),
     path("dial/editor/signed-in/", dial_editor.signed_in, name="dial-editor-signed-in"),

@@ -16,6 +16,7 @@ from apps.gateway.consumers import (
 )
 from apps.gateway.embeddings import EmbeddingsConsumer
 from apps.gateway.files import BucketConsumer, FileConsumer, MetadataConsumer
+from apps.gateway.metrics import MetricsConsumer
 from apps.live.hub import HUB
 from apps.runs.workspaces import open_workspace
 
@@ -43,6 +44,7 @@ urlpatterns: list[URLPattern] = [
     re_path(r"^v1/metadata/files/(?P<bucket>[^/]+)(?:/(?P<name>.*))?$", MetadataConsumer.as_asgi()),
     re_path(r"^healthz$", HealthConsumer.as_asgi()),
     re_path(r"^readyz$", ReadyConsumer.as_asgi()),
+    re_path(r"^metrics$", MetricsConsumer.as_asgi()),
     re_path(r"^openai(?:/|$)|^v1(?:/(?!configuration-support/)|$)", NotFoundConsumer.as_asgi()),
 ]
 

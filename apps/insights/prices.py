@@ -4,17 +4,23 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Self
+from decimal import Decimal
+from typing import NamedTuple, Self
 
 from apps.agent.events import ModelUsage
+from apps.agent.meter import ModelCallReport
 from apps.catalog.history.kinds import RowKind
-from apps.insights.models import Price
+from apps.insights.models import LONGEST_NAME, Price
 from apps.insights.rates import Rates, flat, listed_rates
 from apps.workspace.local.deployments import speaks_dial
 from apps.workspace.local.models import Deployment
 
 DIAL = "dial"
 """The provider of deployments that have no row here: DIAL Core has them."""
+
+SERVICE_COLUMNS = (
+    *("deployment_id", "display_name", "provider", "model_name", "base_url", "features"),
+)
 
 PRICE_KIND = RowKind(
     Price,
@@ -37,22 +43,47 @@ def rates_of(price: Price) -> Rates:
     )
 
 
+class Spent(NamedTuple):
+    """What an entry of a usage cost, and which model it is about."""
+
+    model: str
+    cost: Decimal | None
+    currency: str
+
+
 @dataclass(slots=True)
 class Service:
     """The service behind a deployment: `model` is its name there, `base_url` None for DIAL.
 
-    `prices` are the operator's, by the day from which they are valid, the newest first.
+    `title` is the deployment's for people. `prices` are the operator's, by the day from which they
+    are valid, the newest first.
     """
 
     provider: str
     model: str
     base_url: str | None = None
+    title: str = ""
     prices: list[tuple[date, Rates]] = field(default_factory=list)
 
     @classmethod
     def of(cls, row: Deployment) -> Self:
         base_url = None if speaks_dial(row.features) else row.base_url
-        return cls(row.provider, row.model_name or row.deployment_id, base_url)
+        model = row.model_name or row.deployment_id
+        return cls(row.provider, model, base_url, row.display_name)
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether its model comes with the server, and costs nothing."""
+        return self.base_url == ""
+
+    def spent(self, report: ModelCallReport, usage: ModelUsage | None, day: date) -> Spent:
+        """On an entry of the usage of a call of that day; on one without usage, if that is None."""
+        model = self.model_of(report.deployment, usage)
+        if report.is_paid_by_person:
+            return Spent(model, Decimal(), "")
+        rates = self.rates(model, day, is_only=len(report.usage) <= 1)
+        cost = None if rates is None else rates.cost(usage, has_failed=bool(report.error))
+        return Spent(model, cost, rates.currency if rates is not None and cost is not None else "")
 
     def rates(self, model: str, day: date, *, is_only: bool = True) -> Rates | None:
         """Of one of its models on a day; None for no price.
@@ -62,9 +93,9 @@ class Service:
         own = next((rates for start, rates in self.prices if start <= day), None)
         if own is not None and (is_only or model == self.model):
             return own
-        if self.base_url == "":  # the model comes with the server
+        if self.is_built_in:
             return None
-        return listed_rates(model, self.base_url, day)
+        return listed_rates(model[:LONGEST_NAME], self.base_url, day)
 
     def model_of(self, deployment: str, usage: ModelUsage | None) -> str:
         """The model that an entry of a usage is about."""
@@ -74,7 +105,7 @@ class Service:
 
 def find_services(deployments: Collection[str]) -> dict[str, Service]:
     """By deployment, in two queries."""
-    rows = Deployment.objects.filter(deployment_id__in=deployments)
+    rows = Deployment.objects.filter(deployment_id__in=deployments).only(*SERVICE_COLUMNS)
     found = {row.deployment_id: row for row in rows}
     prices = by_deployment(Price.objects.filter(deployment__in=found.values()))
     services = {}

@@ -3,17 +3,19 @@
 These functions are synchronous: they run on a database thread.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import connection, models, transaction
 from django.db.backends.base.operations import BaseDatabaseOperations as Ops
 
+from apps import metrics
 from apps.agent.events import ModelUsage
 from apps.agent.meter import ModelCallReport, ToolCallReport
+from apps.insights import call_metrics
 from apps.insights.meter import SERVER, Entry
 from apps.insights.models import (
     COST_DIGITS,
@@ -39,14 +41,6 @@ MODEL_COLUMNS = (
 TOOL_COLUMNS = (*COMMON, "tool", "location", "has_failed")
 
 
-class Spent(NamedTuple):
-    """What an entry of a usage cost, and which model it is about."""
-
-    model: str
-    cost: Decimal | None
-    currency: str
-
-
 def write(entries: Sequence[Entry]) -> None:
     reports = [(one, one.report) for one in entries]
     asked = [(one, report) for one, report in reports if isinstance(report, ModelCallReport)]
@@ -59,6 +53,8 @@ def write(entries: Sequence[Entry]) -> None:
     with transaction.atomic(savepoint=False):
         insert(ModelCall, MODEL_COLUMNS, calls)
         insert(ToolUse, TOOL_COLUMNS, tools)
+    if metrics.is_on():  # what is written, so that an attempt that is repeated counts once
+        call_metrics.count(map(named(MODEL_COLUMNS), calls), map(named(TOOL_COLUMNS), tools))
 
 
 def insert(model: type[models.Model], columns: Sequence[str], rows: Sequence[Any]) -> None:
@@ -71,6 +67,10 @@ def insert(model: type[models.Model], columns: Sequence[str], rows: Sequence[Any
         cursor.executemany(statement, rows)
 
 
+def named(columns: Sequence[str]) -> Callable[[Sequence[Any]], Mapping[str, Any]]:
+    return lambda row: dict(zip(columns, row, strict=True))
+
+
 def model_rows(
     entry: Entry, report: ModelCallReport, services: Mapping[str, Service], ops: Ops
 ) -> Iterable[tuple[Any, ...]]:
@@ -80,7 +80,7 @@ def model_rows(
     for place, usage in enumerate(entries):
         is_first = place == 0
         seconds = report.seconds if is_first else None
-        spent = spent_on(service, entry, report, usage)
+        spent = service.spent(report, usage, at(entry.ended_at).date())
         yield (
             *common(entry, report.iteration, seconds, report.seconds, ops),
             text(report.deployment),
@@ -93,18 +93,6 @@ def model_rows(
             money(spent.cost, ops),
             spent.currency,
         )
-
-
-def spent_on(
-    service: Service, entry: Entry, report: ModelCallReport, usage: ModelUsage | None
-) -> Spent:
-    model = service.model_of(report.deployment, usage)
-    is_only = len(report.usage) <= 1
-    rates = service.rates(model, at(entry.ended_at).date(), is_only=is_only)
-    if report.is_paid_by_person:
-        return Spent(model, Decimal(0), "")
-    cost = None if rates is None else rates.cost(usage, has_failed=bool(report.error))
-    return Spent(model, cost, rates.currency if rates is not None and cost is not None else "")
 
 
 def tool_row(entry: Entry, report: ToolCallReport, ops: Ops) -> tuple[Any, ...]:

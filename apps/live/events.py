@@ -12,6 +12,7 @@ from uuid import UUID
 import msgspec
 
 from apps.agent import events as said
+from apps.insights.answer_figures import AnswerFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,13 @@ class RunFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class CallCounted:
+    """A call of a model ended, with which the answer has these figures."""
+
+    figures: AnswerFigures
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerStored:
     message: Mapping[str, Any]
 
@@ -58,6 +66,7 @@ StreamEvent: TypeAlias = (
     | Continued
     | InteractionResolved
     | RunFailed
+    | CallCounted
     | AnswerStored
 )
 NumberedEvent: TypeAlias = tuple[int, UUID, StreamEvent]
@@ -87,6 +96,7 @@ NAMES: Mapping[str, type[Any]] = {
     "continued": Continued,
     "resolved": InteractionResolved,
     "failed": RunFailed,
+    "counted": CallCounted,
     "answer": AnswerStored,
 }
 """What each is called in the journal. A name that rows have must stay."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -91,9 +92,10 @@ def fill() -> str:
     django.setup()
     from apps.accounts.models import ApiKey
     from apps.catalog.models import Application, ContentItem
+    from apps.insights.models import Price
     from apps.workspace.local.models import Deployment
 
-    Deployment.objects.create(
+    deployment = Deployment.objects.create(
         deployment_id="bench",
         display_name="Bench",
         provider=Deployment.Provider.OPENAI,
@@ -101,6 +103,8 @@ def fill() -> str:
         model_name="fake-model",
         api_key="key",
     )
+    # Its calls leave rows with costs, as those of any installation do.
+    Price.objects.create(deployment=deployment, valid_from=date(2020, 1, 1), input=2, output=10)
     document = f"---\nname: {SKILL}\ndescription: How guests behave.\n---\nTake off your shoes.\n"
     skill = ContentItem(kind="skill", name=SKILL, text=document)
     skill.full_clean()

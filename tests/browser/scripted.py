@@ -112,25 +112,24 @@ class ScriptedSocket:
             self.say(type="message.delta", text=text)
 
     def end(self, status: str = "done", **message: Any) -> None:
-        """Store what was written as the answer, and let the run be over."""
+        """Store what was written as the answer, without what is None, and let the run be over."""
         written = [
             event["text"]
             for event in self.journal
             if event["type"] == "message.delta" and event["run"] == self.run
         ]
-        self.say(
-            type="message.complete",
-            message={
-                "id": str(uuid.uuid4()),
-                "role": "assistant",
-                "text": "".join(written),
-                "attachments": [],
-                "finish_reason": "stop",
-                "usage": {"prompt_tokens": 120, "completion_tokens": 34},
-                "seconds": 2.4,
-                **message,
-            },
-        )
+        stored = {
+            "id": str(uuid.uuid4()),
+            "role": "assistant",
+            "text": "".join(written),
+            "attachments": [],
+            "finish_reason": "stop",
+            "usage": {"prompt_tokens": 120, "completion_tokens": 34},
+            "seconds": 2.4,
+            **message,
+        }
+        told = {name: value for name, value in stored.items() if value is not None}
+        self.say(type="message.complete", message=told)
         self.say(type="run.status", status=status)
         self.run = ""
 

@@ -135,7 +135,7 @@ def test_a_question_is_answered_with_its_steps_text_and_attachments(
     )
     expect(answer).to_contain_text("154 tokens")
     expect(answer.get_by_text("The result.")).to_have_count(0)
-    answer.locator("summary").click()
+    answer.locator(".steps summary").click()
     expect(answer.get_by_text("The result.")).to_be_visible()
 
 
@@ -573,8 +573,8 @@ def test_everything_can_be_done_with_the_keyboard(chat: Page, socket: ScriptedSo
     for _ in range(6):
         reached.append(chat.evaluate("document.activeElement.innerText.trim().split('\\n')[0]"))
         chat.keyboard.press("Shift+Tab")
-    assert reached[:5] == ["Attach files", "Copy", "print(1)", "Copy", "A step"]
-    chat.locator("summary").focus()
+    assert reached == ["Attach files", "Figures:", "Copy", "print(1)", "Copy", "A step"]
+    chat.locator(".steps summary").focus()
     chat.keyboard.press("Enter")
     expect(chat.get_by_text("What came out.")).to_be_visible()
 
@@ -695,3 +695,82 @@ def test_the_data_of_the_page_cannot_leave_its_element(
 
     expect(page.get_by_role("button", name=title)).to_be_visible()
     assert json.loads(page.locator("#starters-data").inner_text())["starters"][0]["title"] == title
+
+
+FIGURES: dict[str, Any] = {
+    "usage": {
+        "prompt_tokens": 1200,
+        "cached_tokens": 250,
+        "completion_tokens": 34,
+        "reasoning_tokens": 5,
+    },
+    "models": ["Big one", "Small one"],
+    "version": 3,
+    "costs": {"USD": "0.0123", "EUR": "1.5"},
+    "first_text_seconds": 0.4,
+}
+
+
+def test_the_figures_of_an_answer_are_unfolded_with_the_keyboard(
+    chat: Page, socket: ScriptedSocket
+) -> None:
+    ask(chat, socket, "Why?")
+    socket.write("Because.")
+    socket.end(**FIGURES)
+
+    line = chat.locator(".figures")
+    expect(line.locator("summary")).to_have_text("Figures:2.4 s · 1,234 tokens · $0.012 + €1.50")
+    line.locator("summary").focus()
+    chat.keyboard.press("Enter")
+
+    expect(line.locator("dt")).to_have_text(
+        [
+            "Models",
+            "Application version",
+            "Tokens in",
+            "Tokens out",
+            "Cost",
+            "First text after",
+            "Duration",
+        ]
+    )
+    expect(line.locator("dd")).to_have_text(
+        [
+            "Big one, Small one",
+            "3",
+            "1,200, 250 of them from the cache",
+            "34, 5 of them for thinking",
+            "$0.012 + €1.50",
+            "0.4 s",
+            "2.4 s",
+        ]
+    )
+    for width in (1100, 390):
+        chat.set_viewport_size({"width": width, "height": 800})
+        assert barriers(chat) == []
+
+
+def test_the_head_sums_a_conversation_up(chat: Page, socket: ScriptedSocket) -> None:
+    total = chat.locator("#conversation-sum")
+    for costs, text in (
+        ({"USD": "0.25"}, "154 tokens · $0.25"),
+        ({"USD": "1"}, "308 tokens · $1.25"),
+        (None, "462 tokens · at least $1.25"),
+    ):
+        ask(chat, socket, f"Next: {text}")
+        socket.write("Yes.")
+        socket.end(costs=costs)
+
+        expect(total).to_have_text(text)
+
+
+def test_what_is_switched_off_leaves_no_trace(chat: Page, socket: ScriptedSocket) -> None:
+    ask(chat, socket, "Why?")
+    socket.say(type="stage.opened", stage="1", title="Clock", parent=None)
+    socket.say(type="stage.closed", stage="1", failed=False, seconds=None)
+    socket.write("Because.")
+    socket.end(usage=None, seconds=None)
+
+    expect(chat.locator(".answer-foot")).to_have_text("Copy")
+    expect(chat.locator(".step-time")).to_have_count(0)
+    expect(chat.locator("#conversation-sum")).to_be_hidden()

@@ -56,7 +56,7 @@ def test_a_tool_that_failed_is_marked_live_and_after_a_reload_though_the_answer_
         expect(answer.locator(".step-title")).to_have_text("desk · fail")
         expect(answer.locator(".step-state")).to_have_text("Failed")
         expect(answer.locator(".step[data-state=failed] .step-state")).to_be_visible()
-        answer.locator("summary").click()
+        answer.locator(".steps summary").click()
         expect(answer.locator(".step-content")).to_contain_text("no luck today")
         assert barriers(page) == []
         page.reload()

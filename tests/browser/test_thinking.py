@@ -59,7 +59,7 @@ def test_what_a_model_thinks_is_a_step_with_its_time_live_and_after_a_reload(
         expect(answer.locator(".step-time")).to_be_visible()
         expect(answer.locator(".step-state")).to_have_text("Done")
         expect(answer.locator("> markdown-text")).to_have_text("one two")
-        answer.locator("summary").click()
+        answer.locator(".steps summary").click()
         expect(answer.locator(".step-content")).to_have_text("Let me see.")
         assert barriers(page) == []
         page.reload()

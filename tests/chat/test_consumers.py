@@ -68,13 +68,17 @@ async def test_a_question_is_answered_and_stored():
                 "attachments": [],
                 "finish_reason": "stop",
                 "usage": {"prompt_tokens": 7, "completion_tokens": 2},
+                "models": ["paced"],
+                "version": 1,
+                "first_text_seconds": complete["first_text_seconds"],
                 "seconds": complete["seconds"],
             },
-            "seq": 14,
+            "seq": 15,
             **common,
         },
-        {"type": "run.status", "status": "done", "seq": 15, **common},
+        {"type": "run.status", "status": "done", "seq": 16, **common},
     ]
+    assert 0 <= complete["first_text_seconds"] <= complete["seconds"]
     assert [(m.role, m.text, m.run_id) for m in messages] == [
         ("user", "How warm is it?", run.pk),
         ("assistant", "12 degrees", run.pk),

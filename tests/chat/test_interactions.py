@@ -11,12 +11,14 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from apps.agent.ledger import Interaction as Asked
 from apps.agent.ledger import InteractionKind
+from apps.agent.model import Delta
 from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.capabilities import registry
 from apps.capabilities.registry import Contribution
@@ -24,7 +26,8 @@ from apps.catalog.models import Application
 from apps.chat.continuation import sweeper
 from apps.live.hub import Hub
 from apps.live.models import Consent, Interaction, Run
-from tests.chat.scripts import Scene, Tab, Visitor, scene, settled
+from tests.chat.scripts import Scene, Tab, Visitor, counts, scene, settled
+from tests.chat.test_figures import price
 from tests.fakes import async_tool, calling, capability, saying
 
 pytestmark = pytest.mark.django_db
@@ -99,9 +102,10 @@ class Waiting:
 
 
 @asynccontextmanager
-async def waiting() -> AsyncIterator[Waiting]:
+async def waiting(*lines: Delta) -> AsyncIterator[Waiting]:
+    """`lines` come before the call."""
     async with scene() as on:
-        on.model.put(*calling(("p", "pay", {"amount": 5})), None)
+        on.model.put(*lines, *calling(("p", "pay", {"amount": 5})), None)
         tab = await on.visitor.tab(on.hub)
         conversation = await tab.ask("Pay.")
         frames = await tab.until("run.status", status="waiting")
@@ -139,6 +143,24 @@ async def test_a_changed_call_is_approved_in_another_process_and_every_tab_is_to
     assert [one["status"] for one in frames if one["type"] == "run.status"] == ["running", "done"]
     row = await Interaction.objects.aget()
     assert (row.answer, row.answered_by) == (stored, it.on.visitor.bucket)
+
+
+@pytest.mark.usefixtures("desk")
+async def test_an_answer_that_waited_costs_what_was_spent_before_and_after(settings: Settings):
+    settings.CATALOG_MAX_AGE_SECONDS = 0
+    await sync_to_async(price)("paced", input=1_000)
+    async with waiting(counts(5, 0)) as it:
+        await it.tab.send_json_to(it.answering({"outcome": "approved"}))
+        await it.tab.until("interaction.resolved")
+        other = Hub()
+        it.on.model.put(counts(7, 0))
+        await it.go_on(other)
+        frames = await it.tab.until_over()
+
+    message = frames[-2]["message"]
+    assert message["costs"] == {"USD": "0.012"}
+    assert message["usage"] == {"prompt_tokens": 12, "completion_tokens": 0}
+    assert "first_text_seconds" not in message
 
 
 @pytest.mark.usefixtures("desk")

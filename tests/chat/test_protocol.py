@@ -29,8 +29,10 @@ from apps.agent.events import (
 from apps.agent.ledger import Interaction
 from apps.agent.messages import Attachment
 from apps.chat.protocol import SSE_NAMES, FrameWriter, encode, list_refresh, server_sent_event
+from apps.insights.answer_figures import AnswerFigures
 from apps.live.events import (
     AnswerStored,
+    CallCounted,
     Continued,
     InteractionResolved,
     NumberedEvent,
@@ -121,6 +123,7 @@ FRAMES: list[tuple[StreamEvent, dict[str, Any] | None]] = [
     (Continued(), {"type": "run.continued"}),
     (RunFailed("No.", "ab12"), {"type": "run.error", "text": "No.", "reference": "ab12"}),
     (AnswerStored({"id": "2"}), {"type": "message.complete", "message": {"id": "2"}}),
+    (CallCounted(AnswerFigures()), None),
     (ToolCallsRequested(()), None),
     (StateSaved({}), None),
     (Finished(), None),

@@ -1,12 +1,14 @@
-"""T-60, T-61 and R-28: what calls cost and how long they took."""
+"""T-60 to T-62 and R-28: what calls cost and how long they took."""
 
 from __future__ import annotations
 
-from tests.contract.rules import Table, Tests, otherwise, rule
+from tests.contract.rules import Table, Tests, rule
 
 figures = Tests("insights/test_figures.py")
 histograms = Tests("insights/test_histograms.py")
-page = Tests("console/admin/test_usage.py")
+latency = Tests("insights/test_latency.py")
+metrics = Tests("insights/test_call_metrics.py")
+page = Tests("console/test_latency.py")
 rows = Tests("insights/test_rows.py")
 
 TABLE: Table = {
@@ -29,27 +31,89 @@ TABLE: Table = {
         ),
     ),
     "T-61": (
-        rule("fixed rows give fixed numbers", figures["fixed_rows_give_fixed_numbers"]),
+        rule(
+            "without the setting there is no such page",
+            page["without_the_setting_there_is_no_such_address"],
+        ),
+        rule(
+            "fixed rows give fixed numbers, by model and by tool, here and at clients",
+            latency["fixed_rows_give_fixed_numbers_t_61"],
+            figures["fixed_rows_give_fixed_numbers"],
+        ),
         rule(
             "the hit rate is the mean of cached to prompt",
+            latency["fixed_rows_give_fixed_numbers_t_61"],
             figures["the_cache_hit_rate_is_the_mean_of_the_calls_that_report_it"],
         ),
-        rule("tools have counts and percentiles", figures["tools_have_figures_of_their_own"]),
+        rule(
+            "a row that is 61 minutes old is out",
+            latency["a_row_that_is_61_minutes_old_is_out_t_61"],
+        ),
+        rule(
+            "other scopes are out",
+            latency["the_calls_of_others_are_out_t_61"],
+            page["other_people_see_their_own_unless_they_may_see_usage"],
+            page["nobody_sees_anything_without_signing_in"],
+        ),
+        rule(
+            "it is stored nowhere, as a page and as JSON",
+            page["an_operator_sees_the_calls_of_all"],
+            page["the_page_says_the_same"],
+        ),
+        rule("longer periods have figures too", figures["tools_have_figures_of_their_own"]),
         rule(
             "sums of hours and days tell what their rows do",
             figures["what_is_summed_up_has_the_same_figures_as_its_rows"],
         ),
-        otherwise(
-            "a page of the last hour, for developers",
-            "Operators see 24 hours to 90 days in the admin; long periods are read from histograms.",
-            page["only_who_may_see_it_sees_it"],
+        rule(
+            "their percentiles come from histograms",
             histograms["a_percentile_of_a_histogram_is_off_by_five_percent_at_most"],
+        ),
+    ),
+    "T-62": (
+        rule(
+            "Prometheus gets histograms of turns, first texts and cached ratios",
+            metrics["calls_of_models_have_the_labels_provider_and_model_and_no_person"],
+        ),
+        rule(
+            "OpenTelemetry gets the same",
+            Tests("test_metrics.py")["opentelemetry_is_told_the_same"],
+            Tests("site/test_tracing.py")["a_request_leaves_spans_that_core_can_join"],
+        ),
+        rule(
+            "labels are of few values, and nobody's",
+            metrics["a_name_of_a_model_that_never_answered_makes_no_series"],
+            metrics["models_beyond_the_most_are_counted_together"],
+            metrics["calls_of_tools_have_no_names_which_anybody_may_choose"],
+        ),
+        rule(
+            "they are for a token or for this machine",
+            Tests("gateway/test_metrics.py")["others_need_the_token"],
+            Tests("gateway/test_metrics.py")["programs_on_this_machine_need_no_token"],
+            Tests("gateway/test_metrics.py")["without_the_setting_there_is_no_such_address"],
         ),
     ),
     "R-28": (
         rule(
             "an application outside reports the usage of its models",
             rows["an_application_outside_that_reports_several_models_has_a_row_for_each"],
+        ),
+        rule(
+            "DIAL is told the usage of each model, of tools that call models as well",
+            Tests("dial/test_applications.py")[
+                "files_and_state_of_an_application_below_go_on_to_its_siblings"
+            ],
+            Tests("dial/test_requests.py")["what_was_spent_is_told_whole_and_by_model"],
+            Tests("gateway/test_wire.py")[
+                "the_last_chunk_has_the_finish_reason_the_usage_and_the_statistics"
+            ],
+        ),
+        rule(
+            "people are told of an answer what it took, those inside included once",
+            Tests("chat/test_figures.py")["the_cost_of_an_answer_is_that_of_its_rows"],
+            Tests("insights/test_answer_figures.py")[
+                "the_costs_of_an_application_inside_are_included_once"
+            ],
         ),
     ),
 }

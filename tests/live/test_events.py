@@ -1,5 +1,6 @@
 """The written form of events, and texts that are joined and cut at any number."""
 
+from decimal import Decimal
 from typing import Any, get_args
 from uuid import uuid4
 
@@ -9,9 +10,11 @@ from apps.agent import events as said
 from apps.agent.events import ModelUsage, Usage
 from apps.agent.ledger import Interaction
 from apps.agent.messages import Attachment
+from apps.insights.answer_figures import AnswerFigures
 from apps.live import events
 from apps.live.events import (
     AnswerStored,
+    CallCounted,
     Continued,
     InteractionResolved,
     NumberedEvent,
@@ -44,6 +47,7 @@ KEPT: list[StreamEvent] = [
     Continued(),
     InteractionResolved("t:1:0:c", "approval", {"outcome": "denied"}, "you", 12.5),
     RunFailed("No.", "ab12"),
+    CallCounted(AnswerFigures(3, ("GPT",), {"USD": Decimal("0.0000001")}, is_priced=False)),
     AnswerStored({"id": "2"}),
 ]
 

@@ -1,4 +1,4 @@
-"""Spans of a whole request, as a collector of OpenTelemetry's protocol gets them."""
+"""Spans of a whole request and metrics, as a collector of OpenTelemetry's protocol gets them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+)
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Status
 
@@ -42,18 +45,19 @@ class Collector:
     """`url` is what OTEL_EXPORTER_OTLP_ENDPOINT takes."""
 
     url: str = ""
-    raw: list[bytes] = field(default_factory=list)
+    raw: list[tuple[str, bytes]] = field(default_factory=list)
+    """The paths and the bodies of the requests."""
     changed: threading.Condition = field(default_factory=threading.Condition)
 
-    def take(self, body: bytes) -> None:
+    def take(self, path: str, body: bytes) -> None:
         with self.changed:
-            self.raw.append(body)
+            self.raw.append((path, body))
             self.changed.notify_all()
 
     def spans(self) -> dict[str, list[Any]]:
         """Those that came so far, by name, in the order in which they began."""
         found: dict[str, list[Any]] = {}
-        requests = map(ExportTraceServiceRequest.FromString, self.raw)
+        requests = map(ExportTraceServiceRequest.FromString, self.bodies("/v1/traces"))
         made = [
             span
             for request in requests
@@ -66,10 +70,30 @@ class Collector:
             found.setdefault(span.name, []).append(span)
         return found
 
+    def bodies(self, path: str) -> list[bytes]:
+        return [body for found, body in self.raw if found == path]
+
+    def metrics(self) -> dict[str, Any]:
+        """The newest of each name."""
+        requests = map(ExportMetricsServiceRequest.FromString, self.bodies("/v1/metrics"))
+        return {
+            metric.name: metric
+            for request in requests
+            for resource in request.resource_metrics
+            for scope in resource.scope_metrics
+            if scope.scope.name == "quickapps"
+            for metric in scope.metrics
+        }
+
     def wait_for(self, name: str, times: int = 1) -> dict[str, list[Any]]:
         with self.changed:
             assert self.changed.wait_for(lambda: len(self.spans().get(name, ())) >= times, SECONDS)
             return self.spans()
+
+    def wait_for_metrics(self, names: set[str]) -> dict[str, Any]:
+        with self.changed:
+            assert self.changed.wait_for(lambda: self.metrics().keys() >= names, SECONDS)
+            return self.metrics()
 
 
 @contextmanager
@@ -78,7 +102,7 @@ def serve_collector() -> Iterator[Collector]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            collector.take(self.rfile.read(int(self.headers["content-length"])))
+            collector.take(self.path, self.rfile.read(int(self.headers["content-length"])))
             self.send_response(200)
             self.send_header("content-length", "0")
             self.end_headers()
@@ -115,6 +139,7 @@ async def test_a_request_leaves_spans_that_core_can_join(tmp_path: Path):
             DIAL_URL=core.url,
             OTEL_EXPORTER_OTLP_ENDPOINT=collector.url,
             OTEL_BSP_SCHEDULE_DELAY="50",
+            OTEL_METRIC_EXPORT_INTERVAL="200",
         ) as site,
     ):
         address = f"{site.url}/openai/deployments/quick_apps2/chat/completions"
@@ -134,6 +159,7 @@ async def test_a_request_leaves_spans_that_core_can_join(tmp_path: Path):
         spans = collector.wait_for(ROUTE)
         await core.call_application("kept", question)
         failed = collector.wait_for(ROUTE, 2)
+        measured = collector.wait_for_metrics({"quickapps_model_calls", "quickapps_page_runs"})
 
     assert reply.status == 200
     [door], [agent], [tool] = (
@@ -172,7 +198,13 @@ async def test_a_request_leaves_spans_that_core_can_join(tmp_path: Path):
         (failed[name][-1].status.code, attributes(failed[name][-1])["error.type"])
         for name in ("chat gpt", "invoke_agent kept")
     ] == [(FAILED, "ModelFailed"), (FAILED, "ModelFailed")]
-    assert not any(b"Marked" in body for body in collector.raw)
+    assert {
+        (one.key, one.value.string_value)
+        for point in measured["quickapps_model_calls"].sum.data_points
+        for one in point.attributes
+        if one.key != "outcome"
+    } == {("provider", "dial"), ("model", "gpt")}
+    assert not any(b"Marked" in body for _, body in collector.raw)
 
 
 @pytest.mark.parametrize(
@@ -196,6 +228,37 @@ def test_the_variables_of_opentelemetry_switch_it_on(settings: dict[str, str], i
 
     done = subprocess.run(
         [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={"PATH": "/usr/bin:/bin", **settings},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    assert done.stdout.split()[0] == str(is_on)
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_on"),
+    [
+        ({}, False),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}, True),
+        ({"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://127.0.0.1:9/v1/metrics"}, True),
+        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:9/v1/traces"}, False),
+        (
+            {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_METRICS_EXPORTER": "none"},
+            False,
+        ),
+    ],
+)
+def test_they_switch_metrics_on_by_themselves(settings: dict[str, str], is_on: bool):
+    set_up = "from quickapps_site.opentelemetry_metrics import set_up_opentelemetry_metrics as run"
+    # Ended without a farewell, which would try to send.
+    script = f"{set_up}; run(()); from apps import metrics; print(metrics.is_on(), flush=True)"
+
+    done = subprocess.run(
+        [sys.executable, "-c", f"{script}; import os; os._exit(0)"],
         cwd=ROOT,
         env={"PATH": "/usr/bin:/bin", **settings},
         capture_output=True,

@@ -3,7 +3,7 @@
 import { html, LitElement, nothing, repeat } from "../vendor/lit.js";
 import { isGoing, textOf } from "./answers.js";
 import { copy } from "./clipboard.js";
-import { secondsText } from "./durations.js";
+import { figureLine } from "./figures.js";
 import { icon } from "./icons.js";
 import { interactionsOf, isOpenCall, openInteraction } from "./interactions.js";
 import { memoryLine } from "./memory.js";
@@ -102,8 +102,6 @@ export class ChatAnswer extends LitElement {
   /** @param {Answer} answer */
   #foot(answer) {
     const text = textOf(answer);
-    const { seconds, usage } = answer.message ?? {};
-    const tokens = usage ? usage.prompt_tokens + usage.completion_tokens : 0;
     return html`<div class="answer-foot">
       ${text
         ? html`<button type="button" class="quiet" @click=${() => this.#copy(text)}>
@@ -117,8 +115,7 @@ export class ChatAnswer extends LitElement {
             >What the model saw<span class="visually-hidden"> (a new tab)</span></a
           >`
         : nothing}
-      ${typeof seconds === "number" ? html`<span>${secondsText(seconds)}</span>` : nothing}
-      ${tokens ? html`<span>${tokens.toLocaleString()} tokens</span>` : nothing}
+      ${figureLine(answer.message)}
     </div>`;
   }
 

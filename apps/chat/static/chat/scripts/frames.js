@@ -11,13 +11,23 @@
  * @property {string} text
  * @property {string} [created_at]
  * @property {Attachment[]} [attachments]
- * @property {{prompt_tokens: number, completion_tokens: number}} [usage]
+ * @property {Usage} [usage]
  * @property {string} [finish_reason] why the answer ends
+ * @property {string[]} [models] that answered
+ * @property {number} [version] of the application
+ * @property {Record<string, string>} [costs] decimals by currency; missing where one is not known
+ * @property {number} [first_text_seconds]
  * @property {number} [seconds]
  * @property {Place} [place] where the person was who asked
  * @property {MemoryNote[]} [memories] what an answer has read of memories, and written
  *
  * @typedef {{slug: string, title: string, narrative: string}} Place
+ *
+ * @typedef {object} Usage
+ * @property {number} prompt_tokens
+ * @property {number} [cached_tokens] of the prompt
+ * @property {number} completion_tokens
+ * @property {number} [reasoning_tokens] of the completion
  *
  * @typedef {{action: "recalled" | "stored" | "changed" | "forgotten" | "deleted", text: string}} MemoryNote
  *
@@ -49,7 +59,7 @@
  * @typedef {Sequenced & {type: "stage.opened", stage: string, title: string, parent: string | null}} StageOpened
  * @typedef {Sequenced & {type: "stage.delta", stage: string, text?: string, title?: string,
  *   attachment?: Attachment}} StageDelta
- * @typedef {Sequenced & {type: "stage.closed", stage: string, failed: boolean, seconds: number}} StageClosed
+ * @typedef {Sequenced & {type: "stage.closed", stage: string, failed: boolean, seconds: number | null}} StageClosed
  * @typedef {Sequenced & {type: "attachment.added", attachment: Attachment}} AttachmentAdded
  * @typedef {Sequenced & {type: "annotation.added", annotation: Annotation}} AnnotationAdded
  * @typedef {Sequenced & {type: "notice.added", notice: string, text: string}} NoticeAdded

@@ -18,7 +18,7 @@ const WORDS = {
 /** @param {MemoryNote[] | undefined} notes @returns {unknown} what Lit draws */
 export function memoryLine(notes) {
   if (!notes?.length) return nothing;
-  return html`<details class="memory-line">
+  return html`<details class="more-line memory-line">
     <summary>${icon("chevron-right")}Memory: ${summary(notes)}</summary>
     <ul>
       ${notes.map(({ action, text }) => html`<li><b>${WORDS[action]}</b> <span dir="auto">${text}</span></li>`)}

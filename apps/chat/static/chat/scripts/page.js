@@ -6,6 +6,7 @@ import { Connection } from "./connection.js";
 import { ClientCalls } from "./client-calls.js";
 import { acceptDrops } from "./dropping.js";
 import { ChatFiles } from "./files.js";
+import { sumText } from "./figures.js";
 import { Follower } from "./follower.js";
 import { ChatGauge, offerGauge } from "./gauge.js";
 import { ChatHistory } from "./history.js";
@@ -56,6 +57,7 @@ const history = element("history", ChatHistory);
 const files = element("files", ChatFiles);
 const queue = element("queue", ChatQueue);
 const notice = element("notice", HTMLElement);
+const sum = element("conversation-sum", HTMLElement);
 const problem = element("problem", HTMLElement);
 const jump = element("jump", HTMLButtonElement);
 const announcer = new Announcer(element("said", HTMLElement), element("warned", HTMLElement));
@@ -155,6 +157,7 @@ function draw() {
   queue.busy = session.busy;
   composer.disabled = whyDisabled();
   tell(notice, NOTICES[session.state]);
+  if (!session.busy) tell(sum, sumText(session.conversation.turns));
   announceConnection();
   showWaiting();
 }

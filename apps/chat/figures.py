@@ -1,0 +1,115 @@
+"""The figures of an answer: what is stored with it, and what of that people are told."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+
+from apps.agent.events import Usage
+from apps.chat.transcript import Transcript
+from apps.insights.answer_figures import AnswerFigures
+from apps.live.events import storable
+from apps.live.models import Run
+
+KEYS = {
+    "usage": "tokens",
+    "models": "model",
+    "version": "version",
+    "costs": "cost",
+    "first_text_seconds": "first_text",
+    "seconds": "seconds",
+}
+"""The fields of a stored answer that tell figures, and what `ANSWER_FIGURES` calls each."""
+TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens")
+
+
+def usage_of(run: Run, transcript: Transcript, ended_at: datetime) -> dict[str, Any]:
+    """All figures of an answer, as they are stored with it, without those that are not known."""
+    usage, first_at = transcript.usage, transcript.first_text_at
+    seconds = {
+        "seconds": ended_at.timestamp(),
+        **({"first_text_seconds": first_at} if first_at else {}),
+    }
+    begun = run.started_at.timestamp()
+    found: dict[str, Any] = storable(
+        {
+            **usage_to_dict(usage),
+            **{name: round(max(at - begun, 0.0), 3) for name, at in seconds.items()},
+            **figures_to_dict(transcript.figures),
+        }
+    )
+    return found
+
+
+def usage_to_dict(usage: Usage) -> dict[str, Any]:
+    counts = (usage.input, usage.cached, usage.output, usage.reasoning)
+    known = zip(TOKENS, counts, strict=True)
+    return {
+        **{name: count for name, count in known if count is not None},
+        "per_model": [
+            {
+                "model": item.model,
+                "prompt_tokens": item.input,
+                "completion_tokens": item.output,
+            }
+            for item in usage.per_model
+        ],
+    }
+
+
+def figures_to_dict(figures: AnswerFigures) -> dict[str, Any]:
+    """Without costs if one of them is not known: their sum would be too small."""
+    found: dict[str, Any] = {}
+    if figures.version:
+        found["version"] = figures.version
+    if figures.models:
+        found["models"] = list(figures.models)
+    if figures.costs and figures.is_priced:
+        found["costs"] = {currency: plain(cost) for currency, cost in figures.costs.items()}
+    return found
+
+
+def plain(cost: Decimal) -> str:
+    """The digits of an amount, without zeros at its end."""
+    return f"{cost.normalize():f}"
+
+
+def figures_of(usage: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of a stored answer as frames tell them."""
+    tokens = {name: usage[name] for name in TOKENS if name in usage}
+    rest = {name: usage[name] for name in KEYS if name in usage}
+    return {"usage": tokens, **rest}
+
+
+def shown(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A stored answer without the figures that the operator keeps from people."""
+    wanted = settings.ANSWER_FIGURES
+    return {
+        name: value for name, value in message.items() if name not in KEYS or KEYS[name] in wanted
+    }
+
+
+def figure_line(usage: Mapping[str, Any]) -> str:
+    """What people are told of a stored answer, as a line of Markdown; "" for nothing."""
+    told = shown(figures_of(usage))
+    tokens = told.get("usage", {})
+    texts = (
+        ", ".join(told.get("models", ())),
+        f"version {told['version']}" if "version" in told else "",
+        part(tokens.get("prompt_tokens"), "in", tokens.get("cached_tokens"), "from the cache"),
+        part(tokens.get("completion_tokens"), "out", tokens.get("reasoning_tokens"), "thinking"),
+        " + ".join(f"{cost} {currency}" for currency, cost in told.get("costs", {}).items()),
+        f"first text after {told['first_text_seconds']} s" if "first_text_seconds" in told else "",
+        f"{told['seconds']} s" if "seconds" in told else "",
+    )
+    line = " · ".join(filter(None, texts))
+    return f"*{' '.join(line.split())}*" if line else ""
+
+
+def part(whole: int | None, way: str, some: int | None, words: str) -> str:
+    """Tokens in or out, and how many of them were special; "" for none."""
+    if not whole:
+        return ""
+    return f"{whole} tokens {way}" + (f" ({some} {words})" if some else "")

@@ -1,0 +1,99 @@
+/** What an answer took and cost, and all answers of a conversation; what is not told is left out. */
+
+import { html, nothing } from "../vendor/lit.js";
+import { secondsText } from "./durations.js";
+import { icon } from "./icons.js";
+
+/**
+ * @import { Answer } from "./answers.js"
+ * @import { Question } from "./conversation.js"
+ * @import { StoredMessage, Usage } from "./frames.js"
+ *
+ * @typedef {Record<string, string | number>} Costs decimals by currency
+ */
+
+/** @param {StoredMessage | null} message @returns {unknown} what Lit draws */
+export function figureLine(message) {
+  if (!message) return nothing;
+  const rows = rowsOf(message);
+  if (!rows.length) return nothing;
+  return html`<details class="more-line figures">
+    <summary>${icon("chevron-right")}<span class="visually-hidden">Figures:</span>${shortText(message)}</summary>
+    <dl>
+      ${rows.map(([name, text]) => html`<div><dt>${name}</dt><dd dir="auto">${text}</dd></div>`)}
+    </dl>
+  </details>`;
+}
+
+/** @param {StoredMessage} message */
+function shortText({ seconds, usage, costs, models }) {
+  const tokens = tokensOf(usage);
+  const parts = [
+    seconds === undefined ? "" : secondsText(seconds),
+    tokens ? `${tokens.toLocaleString()} tokens` : "",
+    costs ? costsText(costs) : "",
+  ].filter(Boolean);
+  return parts.join(" · ") || models?.join(", ") || "Details";
+}
+
+/** @param {StoredMessage} message @returns {[string, string][]} */
+function rowsOf({ models, version, usage, costs, first_text_seconds, seconds }) {
+  /** @type {[string, string | number | undefined][]} */
+  const rows = [
+    [models?.length === 1 ? "Model" : "Models", models?.join(", ")],
+    ["Application version", version],
+    ["Tokens in", usage && part(usage.prompt_tokens, usage.cached_tokens, "from the cache")],
+    ["Tokens out", usage && part(usage.completion_tokens, usage.reasoning_tokens, "for thinking")],
+    ["Cost", costs && costsText(costs)],
+    ["First text after", first_text_seconds === undefined ? "" : secondsText(first_text_seconds)],
+    ["Duration", seconds === undefined ? "" : secondsText(seconds)],
+  ];
+  return rows.filter(([, text]) => text).map(([name, text]) => [name, String(text)]);
+}
+
+/** @param {number} whole @param {number | undefined} some @param {string} words */
+function part(whole, some, words) {
+  if (!whole) return "";
+  return whole.toLocaleString() + (some ? `, ${some.toLocaleString()} of them ${words}` : "");
+}
+
+/** @param {Usage | undefined} usage */
+function tokensOf(usage) {
+  return usage ? usage.prompt_tokens + usage.completion_tokens : 0;
+}
+
+/** @param {Costs} costs */
+function costsText(costs) {
+  return Object.entries(costs)
+    .map(([currency, cost]) => moneyText(Number(cost), currency))
+    .join(" + ");
+}
+
+/** @param {number} amount @param {string} currency */
+function moneyText(amount, currency) {
+  const digits = amount === 0 || amount >= 1 ? {} : { minimumSignificantDigits: 2, maximumSignificantDigits: 2 };
+  return amount.toLocaleString([], { style: "currency", currency, ...digits });
+}
+
+/**
+ * The sum of a conversation, such as "1,200 tokens · at least $0.02", where an answer's cost is not known.
+ * @param {(Question | Answer)[]} turns
+ */
+export function sumText(turns) {
+  const messages = turns.flatMap((turn) => (turn.role === "assistant" && turn.message ? [turn.message] : []));
+  const tokens = messages.reduce((sum, { usage }) => sum + tokensOf(usage), 0);
+  /** @type {Record<string, number>} */
+  const costs = {};
+  for (const message of messages) {
+    for (const [currency, cost] of Object.entries(message.costs ?? {}))
+      costs[currency] = (costs[currency] ?? 0) + Number(cost);
+  }
+  const isPartial = messages.some((message) => !message.costs && tokensOf(message.usage));
+  const cost = costsText(costs);
+  return [
+    tokens ? `${tokens.toLocaleString()} tokens` : "",
+    cost && isPartial ? `at least ${cost}` : cost,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}

@@ -1,0 +1,103 @@
+"""What is counted and measured of calls, from their rows: when these are written, off every path."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from apps.agent.meter import CANCELLED
+from apps.metrics import OTHER, Instrument
+
+MODEL = ("provider", "model")
+DURATIONS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+"""Seconds: what a person notices, up to the time-out of a tool twice over."""
+RATIOS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+MOST_MODELS = 200
+"""Models with series of their own: services may report any names."""
+
+TURN_SECONDS = Instrument("quickapps_turn_seconds", "Calls of models.", MODEL, DURATIONS)
+FIRST_TEXT_SECONDS = Instrument(
+    "quickapps_first_text_seconds",
+    "From the call of a model to its first text.",
+    MODEL,
+    DURATIONS,
+)
+CACHED_RATIO = Instrument(
+    "quickapps_cached_ratio",
+    "Share of a call's input that came from the service's cache.",
+    MODEL,
+    RATIOS,
+)
+MODEL_CALLS = Instrument(
+    "quickapps_model_calls", "Calls of models by outcome.", (*MODEL, "outcome")
+)
+TOKENS = Instrument(
+    "quickapps_tokens",
+    "Tokens: cached and created are of the input, reasoning of the output.",
+    (*MODEL, "kind"),
+)
+COST = Instrument("quickapps_cost", "Costs of calls with a price.", (*MODEL, "currency"))
+UNPRICED_CALLS = Instrument(
+    "quickapps_unpriced_calls", "Answered calls of models without a price.", MODEL
+)
+TOOL_CALLS = Instrument(
+    "quickapps_tool_calls", "Calls of tools by outcome.", ("location", "outcome")
+)
+TOOL_SECONDS = Instrument("quickapps_tool_seconds", "Calls of tools.", ("location",), DURATIONS)
+
+KINDS = ("input", "cached", "created", "output", "reasoning")
+REASONS = frozenset({"timeout", "connection", "stream", "answer", CANCELLED})
+"""Kinds of failures that are outcomes of their own, beside the HTTP statuses."""
+
+Row = Mapping[str, Any]
+
+_models: set[tuple[str, str]] = set()
+
+
+def count(calls: Iterable[Row], uses: Iterable[Row]) -> None:
+    """Count rows of calls of models and of tools, by the names of their columns."""
+    for call in calls:
+        count_model_call(call)
+    for use in uses:
+        outcome = "failed" if use["has_failed"] else "done"
+        TOOL_CALLS.add(1, use["location"], outcome)
+        if use["seconds"] is not None:
+            TOOL_SECONDS.add(use["seconds"], use["location"])
+
+
+def count_model_call(row: Row) -> None:
+    labels = labels_of(row["provider"], row["model"], has_failed=bool(row["error"]))
+    # Further models that an application reports for one call are no calls of their own.
+    if row["seconds"] is not None:
+        MODEL_CALLS.add(1, *labels, outcome_of(row["error"]))
+        TURN_SECONDS.add(row["seconds"], *labels)
+        if row["cost"] is None and not row["error"]:
+            UNPRICED_CALLS.add(1, *labels)
+    if row["first_text_seconds"] is not None:
+        FIRST_TEXT_SECONDS.add(row["first_text_seconds"], *labels)
+    for kind in KINDS:
+        if tokens := row[f"{kind}_tokens"]:
+            TOKENS.add(tokens, *labels, kind)
+    if row["input_tokens"] and row["cached_tokens"] is not None:
+        CACHED_RATIO.add(row["cached_tokens"] / row["input_tokens"], *labels)
+    if row["cost"] is not None:
+        COST.add(float(row["cost"]), *labels, row["currency"])
+
+
+def labels_of(provider: str, model: str, *, has_failed: bool) -> tuple[str, str]:
+    """The labels of a model; `OTHER` for one that never answered, which may not exist."""
+    labels = provider, model
+    if labels in _models:
+        return labels
+    if has_failed or len(_models) >= MOST_MODELS:
+        return provider, OTHER
+    _models.add(labels)
+    return labels
+
+
+def outcome_of(error: str) -> str:
+    """The outcome of a call by its kind of error, as one of few."""
+    if not error:
+        return "done"
+    reason, _, status = error.partition(" ")
+    if status.isdecimal() and 400 <= int(status) < 600:
+        return f"status {status}"
+    return reason if reason in REASONS else "failed"

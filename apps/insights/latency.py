@@ -1,0 +1,147 @@
+"""Delays of the last hour: of models, and of tools here and at clients, read from the rows of calls."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import QuerySet
+
+from apps.agent.meter import CANCELLED
+from apps.insights.histograms import nearest_rank
+from apps.insights.models import ModelCall, ToolUse
+
+PERIOD = timedelta(minutes=60)
+PERCENTS = (50, 95, 99)
+
+Seconds = dict[str, float | None]
+"""Percentiles by name, such as p95."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLatency:
+    """`cache_hit_rate` is the mean of cached to input tokens, over the calls that report them."""
+
+    provider: str
+    model: str
+    calls: int
+    error_rate: float
+    first_text_seconds: Seconds
+    turn_seconds: Seconds
+    cache_hit_rate: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolLatency:
+    """Calls of a tool, or of all tools at a `location`. Times at clients are not known."""
+
+    tool: str
+    location: str
+    calls: int
+    error_rate: float
+    seconds: Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyReport:
+    models: Sequence[ModelLatency]
+    tools: Sequence[ToolLatency]
+    locations: Sequence[ToolLatency]
+
+
+@dataclass(slots=True)
+class Samples:
+    """What is known of calls of one name."""
+
+    calls: int = 0
+    errors: int = 0
+    seconds: list[float] = field(default_factory=list)
+    first: list[float] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
+
+    @property
+    def error_rate(self) -> float:
+        return self.errors / self.calls if self.calls else 0.0
+
+    @property
+    def cache_hit_rate(self) -> float | None:
+        return sum(self.shares) / len(self.shares) if self.shares else None
+
+
+def latency_report(now: datetime, bucket: str | None = None) -> LatencyReport:
+    """Of the hour before `now`; of one caller's calls, or of all for None."""
+    recent: dict[str, Any] = {"started_at__gte": now - PERIOD}
+    if bucket is not None:
+        recent["bucket"] = bucket
+    tools = ToolUse.objects.filter(**recent)
+    return LatencyReport(
+        list(model_lines(ModelCall.objects.filter(**recent))),
+        list(tool_lines(tools, by_tool=True)),
+        list(tool_lines(tools, by_tool=False)),
+    )
+
+
+def model_lines(calls: QuerySet[ModelCall]) -> Iterator[ModelLatency]:
+    """The most frequent first."""
+    found: defaultdict[tuple[str, str], Samples] = defaultdict(Samples)
+    columns = ("seconds", "first_text_seconds", "error", "input_tokens", "cached_tokens")
+    for provider, model, *values in calls.values_list("provider", "model", *columns).iterator():
+        add_call(found[provider, model], *values)
+    for (provider, model), one in in_order(found.items()):
+        yield ModelLatency(
+            provider,
+            model,
+            one.calls,
+            one.error_rate,
+            percentiles(one.first),
+            percentiles(one.seconds),
+            one.cache_hit_rate,
+        )
+
+
+def add_call(
+    samples: Samples,
+    seconds: float | None,
+    first: float | None,
+    error: str,
+    input: int | None,
+    cached: int | None,
+) -> None:
+    if seconds is not None:  # else a further model of a call that has a row already
+        samples.calls += 1
+        samples.errors += error not in ("", CANCELLED)
+        samples.seconds.append(seconds)
+    if first is not None:
+        samples.first.append(first)
+    if input and cached is not None:
+        samples.shares.append(cached / input)
+
+
+def tool_lines(uses: QuerySet[ToolUse], *, by_tool: bool) -> Iterator[ToolLatency]:
+    """By tool and location, or by location alone; the most frequent first."""
+    found: defaultdict[tuple[str, str], Samples] = defaultdict(Samples)
+    rows = uses.values_list("tool", "location", "seconds", "has_failed").iterator()
+    for tool, location, seconds, has_failed in rows:
+        samples = found[tool if by_tool else "", location]
+        samples.calls += 1
+        samples.errors += has_failed
+        if seconds is not None:
+            samples.seconds.append(seconds)
+    for (tool, location), one in in_order(found.items()):
+        yield ToolLatency(tool, location, one.calls, one.error_rate, percentiles(one.seconds))
+
+
+def in_order(
+    found: Iterable[tuple[tuple[str, str], Samples]],
+) -> list[tuple[tuple[str, str], Samples]]:
+    return sorted(found, key=lambda item: (-item[1].calls, item[0]))
+
+
+def percentiles(values: list[float]) -> Seconds:
+    """Nearest ranks, exact; None without values."""
+    values.sort()
+    return {
+        f"p{percent}": values[nearest_rank(len(values), percent) - 1] if values else None
+        for percent in PERCENTS
+    }

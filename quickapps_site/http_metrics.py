@@ -1,0 +1,83 @@
+"""HTTP requests and the event loop of this process, measured where metrics are on."""
+
+import asyncio
+import time
+from collections.abc import Awaitable
+from typing import Any
+
+from apps.insights.call_metrics import DURATIONS
+from apps.metrics import OTHER, Instrument
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+AREAS = (
+    ("/openai/", "gateway"),
+    ("/v1/", "gateway"),
+    ("/chat/", "page"),
+    ("/admin/", "admin"),
+    ("/api/", "api"),
+    ("/static/", "static"),
+    ("/healthz", "health"),
+    ("/readyz", "health"),
+    ("/metrics", "health"),
+)
+"""Of a request, by how its path begins."""
+ANSWERING = ("/chat/completions", "/embeddings")
+"""How the paths of the gateway end that ask for an answer: an area each."""
+CUT_OFF = "none"
+"""The status of a request whose client left before there was one."""
+LAG_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
+LAG_PAUSE = 0.5
+"""Seconds between two looks at how late the event loop is."""
+
+REQUESTS = Instrument("quickapps_http_requests", "HTTP requests.", ("area", "method", "status"))
+REQUEST_SECONDS = Instrument(
+    "quickapps_http_seconds", "HTTP requests to the last byte of the answer.", ("area",), DURATIONS
+)
+LOOP_LAG = Instrument(
+    "quickapps_event_loop_lag_seconds",
+    "How much later than it wished a task of the event loop goes on.",
+    (),
+    LAG_BOUNDS,
+)
+
+
+def with_request_metrics(application: Any) -> Any:
+    """The ASGI application, its HTTP requests counted when they are over."""
+
+    async def counted(scope: Any, receive: Any, send: Any) -> None:
+        started, status = time.perf_counter(), CUT_OFF
+
+        def watched(message: Any) -> Awaitable[None]:
+            # Not a coroutine of its own: it is called for each chunk of an answer.
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = str(message["status"])
+            sent: Awaitable[None] = send(message)
+            return sent
+
+        try:
+            await application(scope, receive, watched)
+        finally:
+            area = area_of(scope["path"])
+            method = scope["method"] if scope["method"] in METHODS else OTHER
+            REQUESTS.add(1, area, method, status)
+            REQUEST_SECONDS.add(time.perf_counter() - started, area)
+
+    return counted
+
+
+def area_of(path: str) -> str:
+    area = next((name for start, name in AREAS if path.startswith(start)), "page")
+    if area == "gateway":
+        return next(
+            (end.rpartition("/")[2] for end in ANSWERING if path.rstrip("/").endswith(end)), area
+        )
+    return area
+
+
+async def measure_lag() -> None:
+    """Measure until this process ends."""
+    while True:
+        due = time.perf_counter() + LAG_PAUSE
+        await asyncio.sleep(LAG_PAUSE)
+        LOOP_LAG.add(max(0.0, time.perf_counter() - due))

@@ -1,0 +1,201 @@
+"""The figures of an answer: stored with it, told as the operator wishes, the same after a restart."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.utils import timezone
+
+from apps.agent.events import ModelUsage, StageClosed, TextDelta, Usage
+from apps.chat.export import markdown
+from apps.chat.figures import figures_of, shown, usage_of
+from apps.chat.models import Conversation, Message
+from apps.chat.protocol import encode
+from apps.chat.transcript import Transcript
+from apps.insights.answer_figures import AnswerFigures
+from apps.insights.models import ModelCall, Price
+from apps.live.events import AnswerStored, CallCounted
+from apps.live.models import Run
+from tests.catalog.rows import make_deployment
+from tests.chat.scripts import counts, says, scene, settled
+
+STORED: dict[str, Any] = {
+    "prompt_tokens": 1000,
+    "cached_tokens": 250,
+    "completion_tokens": 20,
+    "per_model": [{"model": "big", "prompt_tokens": 1000, "completion_tokens": 20}],
+    "seconds": 2.5,
+    "first_text_seconds": 0.5,
+    "version": 3,
+    "models": ["Big one"],
+    "costs": {"USD": "0.0123"},
+}
+TOLD = {
+    "usage": {"prompt_tokens": 1000, "cached_tokens": 250, "completion_tokens": 20},
+    "models": ["Big one"],
+    "version": 3,
+    "costs": {"USD": "0.0123"},
+    "first_text_seconds": 0.5,
+    "seconds": 2.5,
+}
+
+
+def transcript(**figures: Any) -> Transcript:
+    usage = Usage(1000, 20, (ModelUsage("big", 1000, 20),), cached=250)
+    given: dict[str, Any] = {
+        "version": 3,
+        "models": ("Big one",),
+        "costs": {"USD": Decimal("0.01230")},
+    }
+    return Transcript(usage=usage, figures=AnswerFigures(**given | figures))
+
+
+def test_all_that_is_known_is_stored():
+    begun = timezone.now()
+    said = transcript()
+    said.first_text_at = (begun + timedelta(seconds=0.5)).timestamp()
+
+    stored = usage_of(Run(started_at=begun), said, begun + timedelta(seconds=2.5))
+
+    assert stored == STORED
+    assert figures_of(stored) == TOLD
+
+
+@pytest.mark.parametrize("figures", [{"is_priced": False}, {"costs": {}}])
+def test_a_cost_that_is_not_known_is_not_told(figures: dict[str, Any]):
+    begun = timezone.now()
+
+    stored = usage_of(Run(started_at=begun), transcript(**figures), begun)
+
+    assert "costs" not in stored
+
+
+def test_names_that_a_database_refuses_are_mended():
+    begun = timezone.now()
+
+    stored = usage_of(Run(started_at=begun), transcript(models=("a\0b",)), begun)
+
+    assert stored["models"] == ["a\ufffdb"]
+
+
+def test_an_answer_of_before_there_were_figures_has_those_it_has():
+    assert figures_of({"prompt_tokens": 1, "completion_tokens": 2, "per_model": []}) == {
+        "usage": {"prompt_tokens": 1, "completion_tokens": 2}
+    }
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        ((), []),
+        (("cost",), ["costs"]),
+        (("tokens", "seconds"), ["usage", "seconds"]),
+        (("model", "version", "first_text", "tools"), ["models", "version", "first_text_seconds"]),
+    ],
+)
+def test_the_operator_chooses_what_people_are_told(settings, wanted: Any, names: list[str]):
+    settings.ANSWER_FIGURES = wanted
+
+    frame = encode(AnswerStored({"id": "2", **TOLD}))
+
+    assert frame == {
+        "type": "message.complete",
+        "message": {"id": "2", **{name: TOLD[name] for name in names}},
+    }
+    assert shown({"text": "x"}) == {"text": "x"}
+
+
+def test_so_for_the_times_of_tools(settings):
+    settings.ANSWER_FIGURES = ("cost",)
+
+    assert encode(StageClosed("a", 1.5)) == {
+        "type": "stage.closed",
+        "stage": "a",
+        "failed": False,
+        "seconds": None,
+    }
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("wanted", "line"),
+    [
+        ((), ""),
+        (("cost", "model"), "*Big one · 0.0123 USD*\n"),
+        (
+            ("model", "version", "tokens", "cost", "first_text", "seconds"),
+            "*Big one · version 3 · 1000 tokens in (250 from the cache) · 20 tokens out · "
+            "0.0123 USD · first text after 0.5 s · 2.5 s*\n",
+        ),
+    ],
+)
+def test_an_export_has_the_same(settings, wanted: Any, line: str):
+    settings.ANSWER_FIGURES = wanted
+    conversation = Conversation.objects.create(owner="user-1", title="Costs")
+    Message.objects.create(conversation=conversation, role="assistant", text="Noon.", usage=STORED)
+
+    assert markdown(conversation).endswith(f"Noon.\n\n{line}" if line else "Noon.\n")
+
+
+def test_what_another_process_counted_is_gone_on_with():
+    said = Transcript()
+    figures = AnswerFigures(2, ("Big one",), {"USD": Decimal(1)})
+
+    said.take(CallCounted(figures))
+    said.take(TextDelta("It"))
+    first = said.first_text_at
+    said.take(TextDelta(" is"))
+
+    assert (said.figures, said.first_text_at) == (figures, first)
+
+
+def price(name: str, **amounts: Any) -> None:
+    row = make_deployment(
+        name, provider="openai", display_name="Paced one", base_url="http://x.test"
+    )
+    Price.objects.create(deployment=row, valid_from=date(2020, 1, 1), **amounts)
+
+
+@pytest.mark.django_db
+async def test_the_cost_of_an_answer_is_that_of_its_rows(settings):
+    settings.CATALOG_MAX_AGE_SECONDS = 0
+    await sync_to_async(price)("paced", input=3, output=15, per_call=Decimal("0.01"))
+    async with scene() as on:
+        on.model.put(says("Noon."), counts(1234, 56), None)
+        tab = await on.visitor.tab(on.hub)
+        await tab.ask("Time?")
+        frames = await tab.until_over()
+        await settled(on.hub)
+        await on.hub.summaries.close()
+
+    [row] = [row async for row in ModelCall.objects.all()]
+    answer = await Message.objects.aget(role="assistant")
+    assert row.cost == Decimal("0.014542")
+    assert answer.usage["costs"] == {"USD": "0.014542"}
+    told = frames[-2]["message"]
+    assert {name: told[name] for name in ("usage", "models", "version", "costs")} == {
+        "usage": {"prompt_tokens": 1234, "completion_tokens": 56},
+        "models": ["Paced one"],
+        "version": 1,
+        "costs": {"USD": "0.014542"},
+    }
+
+
+@pytest.mark.django_db
+async def test_an_answer_that_is_stopped_in_the_middle_tells_no_cost(settings):
+    settings.CATALOG_MAX_AGE_SECONDS = 0
+    await sync_to_async(price)("paced", input=3)
+    async with scene() as on:
+        on.model.put(says("It is"))
+        tab = await on.visitor.tab(on.hub)
+        await tab.ask("Time?")
+        await tab.until("message.delta")
+        await tab.send_json_to({"type": "stop"})
+        frames = await tab.until_over()
+
+    assert "costs" not in frames[-2]["message"]
+    assert frames[-2]["message"]["models"] == ["Paced one"]

@@ -1,0 +1,104 @@
+"""`GET /metrics`: for whom it is, and that it is not there unless it is switched on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+from django.db import DatabaseError
+
+from apps import metrics
+from apps.gateway import metrics as scrapes
+from apps.live.models import Run
+from tests.browser.serving import serve
+from tests.gateway.scripts import LOCAL, get
+
+pytestmark = pytest.mark.django_db
+
+TOKEN = {"Authorization": "Bearer let-me-in"}
+ELSEWHERE = ("10.0.0.1", 1)
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(scrapes, "_sink", None)
+    scrapes.start()
+    assert scrapes._sink is not None
+    yield
+    metrics.disconnect(scrapes._sink)
+
+
+async def test_without_the_setting_there_is_no_such_address():
+    answer = await get("/metrics")
+
+    assert (answer.status, answer.json()["error"]["code"]) == (404, "unknown_url")
+
+
+@pytest.mark.usefixtures("started")
+async def test_programs_on_this_machine_need_no_token():
+    answer = await get("/metrics")
+
+    assert (answer.status, answer.headers["cache-control"]) == (200, "no-store")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert b'quickapps_page_runs{status="waiting"} 0.0' in answer.body
+    assert b'quickapps_process_runs{door="gateway"} 0.0' in answer.body
+
+
+@pytest.mark.usefixtures("started")
+@pytest.mark.parametrize(
+    ("token", "client", "headers", "status"),
+    [
+        ("", ELSEWHERE, {}, 403),
+        ("", ELSEWHERE, TOKEN, 403),
+        ("", LOCAL, {"X-Forwarded-For": "10.0.0.1"}, 403),
+        ("", LOCAL, {"Host": "evil.example"}, 403),
+        ("", LOCAL, {"Origin": "https://evil.example"}, 403),
+        ("", None, {}, 403),
+        ("let-me-in", ELSEWHERE, TOKEN, 200),
+        ("let-me-in", ELSEWHERE, {"Authorization": "Bearer let-me"}, 403),
+        ("let-me-in", ELSEWHERE, {"Authorization": "Bearer ü"}, 403),
+        ("let-me-in", ELSEWHERE, {"Api-Key": "let-me-in"}, 403),
+        ("let-me-in", LOCAL, {}, 403),
+    ],
+)
+async def test_others_need_the_token(settings, token, client, headers, status):
+    settings.METRICS_TOKEN = token
+
+    answer = await get("/metrics", client=client, headers=headers)
+
+    assert answer.status == status
+    assert status == 200 or answer.json()["error"]["code"] == "forbidden"
+
+
+@pytest.mark.usefixtures("started")
+async def test_only_reading_is_allowed():
+    answer = await get("/metrics", method="POST")
+
+    assert answer.status == 405
+
+
+@pytest.mark.usefixtures("started")
+async def test_while_the_database_is_away_all_else_is_told(monkeypatch: pytest.MonkeyPatch):
+    def refuse(**wishes: object) -> None:
+        raise DatabaseError("away")
+
+    monkeypatch.setattr(Run.objects, "filter", refuse)
+
+    answer = await get("/metrics")
+
+    assert answer.status == 200
+    assert b"quickapps_page_runs{" not in answer.body
+    assert b"quickapps_process_runs{" in answer.body
+
+
+def test_a_site_counts_its_requests_and_answers(tmp_path: Path):
+    with serve(tmp_path, METRICS="true", METRICS_TOKEN="let-me-in") as site:
+        urlopen(f"{site.url}/healthz").close()
+        request = Request(f"{site.url}/metrics", headers=TOKEN)
+        with urlopen(request) as answer:
+            text = answer.read().decode()
+
+    assert 'http_requests_total{area="health",method="GET",status="200"}' in text
+    assert "process_resident_memory_bytes" in text
