@@ -13,6 +13,7 @@ from django.db import transaction
 from apps.agent.progress import Progress
 from apps.agent.summaries import Summary
 from apps.chat.models import Conversation, Message, Messages
+from apps.errors import BudgetSpent
 
 logger = logging.getLogger(__name__)
 
@@ -77,6 +78,9 @@ async def write_ahead(conversation: UUID, progress: Progress) -> bool:
     with announced(conversation):
         try:
             return await progress.fitter.look_ahead(progress)
+        except BudgetSpent as error:
+            logger.info("No summary is written: %s", error)
+            return False
         except Exception:
             logger.exception("A summary could not be written; the next answer writes it")
             return False

@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from apps.agent.estimate import CHARACTERS_PER_TOKEN, text_tokens
 from apps.agent.records import size_of
 from apps.live.sent_request_rows import SentRequestRow
 from apps.live.sent_requests import KeptPart
 
-CHARACTERS_PER_TOKEN = 4
-"""An estimate: the tokenizers of services are not known here."""
 SEPARATOR = "\n\n"
 """Between two layers of the system prompt."""
 CALLS = ("arguments", "input")
@@ -63,10 +62,6 @@ class Written:
     value: Any
     text: str
     size: int
-
-
-def tokens_of(characters: int) -> int:
-    return -(-characters // CHARACTERS_PER_TOKEN)
 
 
 def view_of(
@@ -122,7 +117,8 @@ def prompt_pieces(first: Iterable[Written], spans: Iterable[Sequence[Any]]) -> I
         layers = [("system", "system prompt", len(text))]
     start = 0
     for layer, source, length in layers:
-        yield Piece(layer, source, text[start : start + length], tokens_of(length))
+        part = text[start : start + length]
+        yield Piece(layer, source, part, text_tokens(part))
         start += length + len(SEPARATOR)
 
 
@@ -167,7 +163,9 @@ def tool_piece(one: Written) -> Piece:
 def piece_of(layer: str, source: str, one: Written) -> Piece:
     text = text_of(one)
     is_cut = one.value is None and one.size > 0
-    return Piece(layer, source, text, tokens_of(one.size if is_cut else len(text)), is_cut)
+    # Of one that is cut, the rest counts too.
+    tokens = one.size // CHARACTERS_PER_TOKEN if is_cut else text_tokens(text)
+    return Piece(layer, source, text, tokens, is_cut)
 
 
 # --- Private calls --------------------------------------------------------------------------------

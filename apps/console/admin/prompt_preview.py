@@ -17,6 +17,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 from django.views.decorators.http import require_POST
 
 from apps.accounts.caller import Caller
+from apps.agent.estimate import text_tokens
 from apps.agent.streams import stream
 from apps.catalog.content.installed import installed
 from apps.catalog.json_text import parse
@@ -25,7 +26,7 @@ from apps.catalog.models import Application
 from apps.catalog.resolve import ResolvedApplication, prepare_application
 from apps.catalog.review import review_text
 from apps.errors import QuickAppError
-from apps.live.request_view import Piece, RequestView, tokens_of, view_of
+from apps.live.request_view import Piece, RequestView, view_of
 from apps.live.sent_request_rows import SentRequestRow
 from apps.live.sent_requests import taken_apart
 from apps.manifest.aliases import with_own_names
@@ -107,7 +108,7 @@ def encode_step(application: ResolvedApplication, step: AssemblyStep) -> str:
         case IssuesFound(text):
             return event("issues", {"text": text})
         case LayerComposed(layer, source, text):
-            return event("layer", asdict(Piece(layer, source, text, tokens_of(len(text)))))
+            return event("layer", asdict(Piece(layer, source, text, text_tokens(text))))
         case RequestAssembled(deployment, None):
             text = f"{deployment} is an application: it makes a prompt of its own."
             return event("problem", {"text": text})
