@@ -205,7 +205,9 @@ def test_what_a_model_writes_can_neither_run_nor_load_anything(
     expect(answer.get_by_role("link", name="a picture")).to_have_attribute(
         "href", "https://example.org/words-of-the-conversation.png"
     )
-    hrefs = answer.locator("a").evaluate_all("links => links.map(a => a.getAttribute('href'))")
+    hrefs = answer.locator(".answer-text a").evaluate_all(
+        "links => links.map(a => a.getAttribute('href'))"
+    )
     assert hrefs == [
         None,
         "https://example.org/page",
@@ -237,7 +239,7 @@ def test_anchors_become_numbers_that_lead_to_their_sources(
     marks = answer.locator(".citation")
     expect(marks).to_have_text(["2", "1", "3"])
     expect(answer.locator("markdown-text p").first).to_have_text("It is warm21 and dry, they say3.")
-    links = answer.get_by_role("link")
+    links = answer.locator(".answer-text").get_by_role("link")
     expect(links).to_have_count(2)
     expect(links.first).to_have_attribute("href", "http://example.org/b")
     expect(links.first).to_have_accessible_name("Source 2: Second")
@@ -265,7 +267,7 @@ def test_files_of_the_reader_are_linked_to_where_they_are_shown(
 
     answer = chat.locator("chat-answer")
     picture = answer.locator("markdown-text img")
-    links = answer.get_by_role("link")
+    links = answer.locator(".answer-text").get_by_role("link")
     expect(links).to_have_count(3)
     whole = links.filter(has=chat.locator("img"))
     expect(whole).to_have_attribute("href", "/files/user-7/chart.png")
@@ -570,10 +572,11 @@ def test_everything_can_be_done_with_the_keyboard(chat: Page, socket: ScriptedSo
 
     reached = []
     chat.keyboard.press("Shift+Tab")
-    for _ in range(6):
+    for _ in range(7):
         reached.append(chat.evaluate("document.activeElement.innerText.trim().split('\\n')[0]"))
         chat.keyboard.press("Shift+Tab")
-    assert reached == ["Attach files", "Figures:", "Copy", "print(1)", "Copy", "A step"]
+    foot = ["Figures:", "What the model saw", "Copy"]
+    assert reached == ["Attach files", *foot, "print(1)", "Copy", "A step"]
     chat.locator(".steps summary").focus()
     chat.keyboard.press("Enter")
     expect(chat.get_by_text("What came out.")).to_be_visible()
@@ -771,6 +774,6 @@ def test_what_is_switched_off_leaves_no_trace(chat: Page, socket: ScriptedSocket
     socket.write("Because.")
     socket.end(usage=None, seconds=None)
 
-    expect(chat.locator(".answer-foot")).to_have_text("Copy")
+    expect(chat.locator(".answer-foot")).to_have_text("Copy What the model saw (a new tab)")
     expect(chat.locator(".step-time")).to_have_count(0)
     expect(chat.locator("#conversation-sum")).to_be_hidden()
