@@ -22,6 +22,7 @@ from apps.demo.excerpts import quotations
 from apps.demo.known_tools import Asked, documents_of, known_calls, known_text, next_calls
 from apps.demo.results import READ_SKILL, render, without_attachments
 from apps.demo.talk import greeting, long_text, small_talk
+from apps.manifest.narrative import without_narrative
 
 CALL_PREFIX = "demo_call_"
 """Prefix of the ids of our own calls; other calls in a conversation are ignored."""
@@ -77,7 +78,7 @@ def answer_to(request: ModelRequest) -> str | list[Call]:
     """A text, or the calls to make first."""
     asked = [m for m in request.messages if m.role == "user"] or [Message("user")]
     (question, attached), *earlier = (
-        without_attachments(message.text[:MOST_CHARACTERS])
+        without_attachments(without_narrative(message.text[:MOST_CHARACTERS]))
         for message in reversed(asked[-MOST_ASKED:])
     )
     if not request.tools and (quoted := quotations(asked[-1].text)):

@@ -14,6 +14,7 @@ from apps.capabilities.skills.collection import predefined
 from apps.demo.model import CALL_PREFIX, DemoModel
 from apps.demo.results import READ_SKILL
 from apps.demo.talk import MARKDOWN
+from apps.manifest.narrative import narrated
 from tests.capabilities.skills.openings import installed
 from tests.fakes import spec
 
@@ -265,3 +266,9 @@ async def test_a_skill_is_read_where_the_call_is_demanded():
     choice = {"type": "function", "function": {"name": READ_SKILL}}
     for wanted in (choice, "required"):
         assert await calls_for("tone", READ, tool_choice=wanted) == [read("tone")]
+
+
+async def test_a_greeting_is_one_also_where_the_person_looks_at_something():
+    text = narrated("Hello!", "Orders", "order [4711]")
+
+    assert await answer_to(text, tools=()) == await answer_to("Hello!", tools=())
