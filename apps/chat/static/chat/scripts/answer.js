@@ -112,7 +112,7 @@ export class ChatAnswer extends LitElement {
         : nothing}
       ${answer.message && document.getElementById("main")?.dataset.requests
         ? html`<a class="quiet" href="/answers/${answer.id}/requests/" target="_blank" rel="noopener"
-            >What the model saw<span class="visually-hidden"> (a new tab)</span></a
+            >${icon("file-text")}What the model saw<span class="visually-hidden"> (a new tab)</span></a
           >`
         : nothing}
       ${figureLine(answer.message)}
