@@ -547,6 +547,8 @@ models are known to answer with up to 128,000 at a time."""
 MIN_TOOLS_FOR_DEFERRAL = env.integer("MIN_TOOLS_FOR_DEFERRAL", 10, least=1)
 TOOL_DISCOVERY_SECONDS = env.seconds("TOOL_DISCOVERY_SECONDS", 30.0, most=3600)
 """For a line of names. A model that takes longer is slower than searching by words."""
+MODEL_RETRY_SECONDS = env.seconds("MODEL_RETRY_SECONDS", 1.0, most=30.0)
+"""The longest first pause before a model whose service failed is asked again; it doubles twice."""
 MODEL_CALL_SECONDS = env.seconds("MODEL_CALL_SECONDS", 3600.0, most=86_400)
 """Of one request, whatever arrives meanwhile: an hour, as a deployment that is a tool has."""
 DEFAULT_TOOL_TIMEOUT_SECONDS = env.seconds("DEFAULT_TOOL_TIMEOUT_SECONDS", 300.0, most=3600)

@@ -109,6 +109,19 @@ def nothing_more_comes_of_refused_bodies(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.fixture(autouse=True)
+def budgets_are_read_in_the_transaction_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    from apps.live.database import on_a_thread
+    from apps.live.hub import HUB
+
+    monkeypatch.setattr(HUB.budgets, "execute", on_a_thread)
+
+
+@pytest.fixture(autouse=True)
+def models_are_asked_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("django.conf.settings.MODEL_RETRY_SECONDS", 0.01)
+
+
+@pytest.fixture(autouse=True)
 def the_transaction_of_the_test_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """Channels closes "old" connections around its work; this one holds what is rolled back."""
     from django.db import connections

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 
+from apps.agent.backoff import Backoff
 from apps.agent.context_fitter import ContextFitter
 from apps.agent.context_window import Window
 from apps.agent.dead_ends import NO_DEAD_ENDS, DeadEnds
@@ -17,7 +18,7 @@ from apps.agent.ledger import Ledger, Step
 from apps.agent.loop import AgentLoop
 from apps.agent.messages import Message, without_thoughts
 from apps.agent.model import Model
-from apps.agent.replies import ONCE, RetryPolicy
+from apps.agent.replies import BACKOFF, ONCE, RetryPolicy
 from apps.agent.sent_request import PromptSpan
 from apps.agent.step_results import RecordedOpening, read_opening, write
 from apps.agent.summaries import SummaryWriter
@@ -179,7 +180,7 @@ class Preparation:
             max_iterations=limit_of(orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS),
             show_stages=orchestrator.propagate_stages,
             # Asked twice, an application would run its tools twice.
-            retries=RetryPolicy(ONCE) if self.info.is_application else RetryPolicy(),
+            retries=RetryPolicy(ONCE if self.info.is_application else backoff()),
             requires_external=request.requires_client_tool,
             shows_logprobs=bool(request.parameters.get("logprobs")),
             batch_seconds=settings.TOOL_BATCH_SECONDS or None,
@@ -219,6 +220,10 @@ class Preparation:
             correction=request.correction,
             ledger=ledger,
         )
+
+
+def backoff() -> Backoff:
+    return replace(BACKOFF, initial_delay=settings.MODEL_RETRY_SECONDS)
 
 
 def dead_ends() -> DeadEnds:

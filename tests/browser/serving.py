@@ -92,6 +92,7 @@ def site_environment(folder: Path, port: int, **settings: str) -> dict[str, str]
         "PRIVATE_NETWORK_ALLOWLIST": "localhost,127.0.0.1",
         # What a test changes in the database counts from its next request on.
         "CATALOG_MAX_AGE_SECONDS": "0",
+        "MODEL_RETRY_SECONDS": "0.01",
         **settings,
     }
 

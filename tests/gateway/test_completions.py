@@ -176,7 +176,7 @@ async def test_calls_of_the_clients_tools_are_the_clients_to_answer(stream):
     second = {**first, "messages": [*first["messages"], said, result]}
     await ask(application, model, second)
 
-    assert model.asked[1].messages[-2:] == [
+    assert list(model.asked[1].messages[-2:]) == [
         Message("assistant", tool_calls=(ToolCall(call["id"], "weather", '{"city":"Oslo"}'),)),
         Message("tool", "2", tool_call_id=call["id"]),
     ]

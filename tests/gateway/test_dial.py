@@ -408,7 +408,7 @@ async def test_core_is_told_what_a_model_thinks_as_a_stage(core: Core):
 async def test_core_is_told_of_a_models_limit_as_of_any_failure(core: Core):
     """It relays few statuses; others it would retry or replace."""
     refusal = {"error": {"status": 429, "message": "later", "display_message": "Later."}}
-    core.add_model("gpt", [[refusal]] * 3)
+    core.add_model("gpt", [[refusal]] * 4)
 
     reply = await core.call_application("kept", HELLO)
 

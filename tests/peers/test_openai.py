@@ -226,7 +226,7 @@ def test_a_refusal_of_the_model_keeps_its_status(client, question, kind, code, s
     ("header", "told"),
     [
         ("37", "37"),
-        ("999999999", "86400"),
+        ("999999999", "2678400"),
         ("Wed,_21_Oct_2015_07:28:00_GMT", "0"),
         ("soon", None),
         ("-5", None),
@@ -244,7 +244,7 @@ def test_a_limit_of_the_model_is_told_with_its_time_after_the_last_attempt(
 
     assert refused.value.response.headers.get("retry-after") == told
     assert refused.value.code == "upstream_429"
-    assert len(gateway.upstream.asked) - asked_before == 3
+    assert len(gateway.upstream.asked) - asked_before == 4
 
 
 def test_a_model_that_breaks_off_is_told_in_mid_stream(client):

@@ -7,7 +7,7 @@ call NAME    calls that tool, and reports what it brought; arguments may follow 
 think KEY…   thinks, under that key, then says the rest; "think KEY call NAME" calls a tool.
              Thoughts under other keys that come back are refused, as Groq does
 refuse       refuses in words, as models do
-limit N      has too many requests; the third time it says to come back in N seconds
+limit N      has too many requests; the fourth time it says to come back in N seconds
 anything     is repeated, word by word
 """
 
@@ -84,14 +84,14 @@ class Handler(BaseHTTPRequestHandler):
             self.say({"content": "", key: word, "reasoning_details": details})
 
     def turn_away(self, why: str, told_of: str) -> None:
-        """Those who try again after a limit do it twice."""
+        """Those who try again after a limit do it three times."""
         if why == "status":
             self.refuse(int(told_of))
             return
         asked = self.upstream.asked
         last = asked[-1]["messages"]
-        is_third = sum(body["messages"] == last for body in asked) % 3 == 0
-        self.refuse(429, {"retry-after": told_of.replace("_", " ")} if is_third else {})
+        is_last = sum(body["messages"] == last for body in asked) % 4 == 0
+        self.refuse(429, {"retry-after": told_of.replace("_", " ")} if is_last else {})
 
     def refuse(self, status: int, headers: Mapping[str, str] | None = None) -> None:
         error = {"message": f"refused with {status}", "type": "t", "code": f"upstream_{status}"}

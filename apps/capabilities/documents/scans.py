@@ -141,7 +141,8 @@ class PageReader:
             meter=self.opening.meter,
         )
         assembly = Assembly(silent, allowance=Allowance(PAGE_CHARACTERS))
-        retries = RetryPolicy(ONCE if self.info.is_application else BACKOFF)
+        backoff = replace(BACKOFF, initial_delay=settings.MODEL_RETRY_SECONDS)
+        retries = RetryPolicy(ONCE if self.info.is_application else backoff)
         try:
             await retries.receive(self.model, request, assembly, self.info.id)
         finally:
