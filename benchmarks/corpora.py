@@ -213,8 +213,15 @@ def cpu_seconds() -> float:
 
     folder = connection.settings_dict["HOST"]
     server = psutil.Process(int(Path(folder, "postmaster.pid").read_text().split()[0]))
-    found = [one.cpu_times() for one in (psutil.Process(), server, *server.children())]
-    return sum(one.user + one.system + one.children_user + one.children_system for one in found)
+    return sum(map(seconds_of, (psutil.Process(), *server.children(), server)))
+
+
+def seconds_of(process: psutil.Process) -> float:
+    try:
+        spent = process.cpu_times()
+    except psutil.NoSuchProcess:  # a helper of the server, which counts its time from then on
+        return 0.0
+    return float(spent.user + spent.system + spent.children_user + spent.children_system)
 
 
 if __name__ == "__main__":
