@@ -24,6 +24,10 @@ class Caller:
     """Where in the bucket files are made: `conversations/{id}/`; "" for the bucket itself."""
     kind: Kind = "visitor"
     user_id: int | None = None
+    key_user_id: int | None = None
+    """The person of a key; None for a key of the installation."""
+    team: int | None = None
+    """The id of the team in which the caller works; None: for themselves."""
     scope: frozenset[int] | None = None
     """The ids of the applications that a key is limited to; None: no limit."""
     end_user: str = ""
@@ -49,3 +53,9 @@ class Caller:
     """Headers of the request that may be passed on (`X-…`), in their original spelling."""
     trace: Mapping[str, str] = field(default_factory=dict)
     """`traceparent` and `tracestate` of the request, as far as it has them."""
+
+    @property
+    def principal(self) -> int | None:
+        """The id of the account whose rights the caller has; visitors, and keys of the
+        installation, have none."""
+        return self.key_user_id if self.user_id is None else self.user_id

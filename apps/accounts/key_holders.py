@@ -18,6 +18,7 @@ from channels.db import database_sync_to_async
 from django.utils import timezone
 
 from apps.accounts.models import ApiKey
+from apps.accounts.teams import may_work_in
 from apps.aged_cache import AgedCache
 
 logger = logging.getLogger(__name__)
@@ -37,11 +38,13 @@ class KeyHolder:
     expires_at: datetime | None
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
+    key_user_id: int | None = None
+    team: int | None = None
 
     @property
     def limits(self) -> Mapping[str, Any]:
         """The fields of a `Caller` that say what the key may do."""
-        names = ("scope", "requests_per_minute", "tokens_per_minute")
+        names = ("scope", "requests_per_minute", "tokens_per_minute", "key_user_id", "team")
         return {name: getattr(self, name) for name in names}
 
 
@@ -78,11 +81,14 @@ def find_holder_of(prefix: str) -> KeyHolder | None:
     return None if row is None or row.has_expired else holder_of(row)
 
 
-def holder_of(row: ApiKey) -> KeyHolder:
+def holder_of(row: ApiKey) -> KeyHolder | None:
+    """None for a key whose person has a closed account, or has left the team of the key."""
+    if row.user is not None and not may_work_in(row.user, row.team_id):
+        return None
     applications = frozenset(row.applications.values_list("pk", flat=True))
     scope = applications if applications or row.is_limited else None
     rates = row.requests_per_minute, row.tokens_per_minute
-    return KeyHolder(row.prefix, scope, row.expiry_date, *rates)
+    return KeyHolder(row.prefix, scope, row.expiry_date, *rates, row.user_id, row.team_id)
 
 
 def note_use(prefix: str, now: float) -> None:

@@ -1,16 +1,92 @@
-"""Keys for programs, and the audit."""
+"""Teams, service accounts, keys for programs, and the audit."""
 
+from django.conf import settings
+from django.contrib.auth.models import Group
 from django.db import models
 from django.utils import timezone
 from rest_framework_api_key.models import AbstractAPIKey
 
 
+class Team(models.Model):
+    """People who work together: a group, whose members are those of the team.
+
+    A group without such a row is a role only. What people do in a team is kept apart from what
+    they do elsewhere: conversations, files, memories.
+    """
+
+    class Visibility(models.TextChoices):
+        """Who may read a conversation of the team beside its author."""
+
+        INSTALLATION = "installation", "Who may read the contents of all runs"
+        ADMINISTRATORS = "administrators", "The team's administrators"
+        MEMBERS = "members", "All members"
+
+    group = models.OneToOneField(Group, on_delete=models.CASCADE, related_name="team")
+    administrators = models.ManyToManyField(
+        settings.AUTH_USER_MODEL,
+        blank=True,
+        related_name="administered_teams",
+        help_text="They choose the members and what the team's conversations show to whom.",
+    )
+    visibility = models.CharField(
+        max_length=20,
+        choices=Visibility,
+        default=Visibility.INSTALLATION,
+        help_text="Of conversations that begin from now on; earlier ones stay as they are.",
+    )
+    prompt = models.CharField(
+        max_length=100,
+        blank=True,
+        help_text="The name of the predefined prompt with the team's layer of system prompts.",
+    )
+
+    class Meta:
+        ordering = ("group__name",)
+
+    def __str__(self) -> str:
+        return self.group.name
+
+
+class ServiceAccount(models.Model):
+    """Makes its user one of a program: without a password, and without a memory."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="service_account"
+    )
+    description = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("user__username",)
+
+    def __str__(self) -> str:
+        return self.user.get_username()
+
+
 class ApiKey(AbstractAPIKey):
     """A key for programs: shown once, kept as a hash, with an end and a scope.
 
-    Without applications in its scope it may use all of them, unless it is limited: a limited key
-    whose applications are deleted may use none, instead of suddenly all.
+    The key of a person may use what its person may use, in the team that it was made for; one of
+    the installation all applications. Applications in its scope limit either. A limited key whose
+    applications are deleted may use none, instead of suddenly all.
     """
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="api_keys",
+        help_text="Whose rights the key has; empty: a key of the installation.",
+    )
+    team = models.ForeignKey(
+        Team,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="api_keys",
+        help_text="Where the person works with this key.",
+    )
 
     applications = models.ManyToManyField(
         "catalog.Application",

@@ -1,14 +1,34 @@
-"""Access to applications.
+"""Access to applications: what a caller may use, and in which role.
 
-Visitors may use public ones, signed-in people all of them, keys the ones in their scope.
+Visitors may use public applications, keys of the installation all in their scope. Everybody else
+has the rights of an account: as its owner, as a person or member of a group whom a role was
+granted, with the permission to access all, or because the application is shared or public. The
+grants of a team count for those who work in it.
 """
 
-from django.db.models import QuerySet
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.db.models import (
+    Case,
+    Exists,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    SmallIntegerField,
+    Subquery,
+    Value,
+    When,
+)
+from django.db.models.functions import Coalesce, Greatest
 
 from apps.accounts.caller import Caller
-from apps.catalog.models import Application
+from apps.catalog.models import Application, Grant, Role
 from apps.catalog.resolve import ResolvedApplication, resolve
 from apps.errors import ApplicationBroken, ApplicationNotFound
+
+NOBODY = 0
+"""The role of somebody who may not even know that there is such an application."""
 
 
 async def find(slug: str, caller: Caller) -> ResolvedApplication:
@@ -19,20 +39,62 @@ async def find(slug: str, caller: Caller) -> ResolvedApplication:
         if not await usable(caller).filter(slug=slug).aexists():
             raise ApplicationNotFound(slug) from None
         raise
-    if not may_use(application, caller):
+    if not await may_use(application, caller):
         raise ApplicationNotFound(slug)
     return application
 
 
-def may_use(application: ResolvedApplication, caller: Caller) -> bool:
-    if caller.kind == "visitor":
+async def may_use(application: ResolvedApplication, caller: Caller) -> bool:
+    if caller.principal is not None:
+        return await usable(caller).filter(pk=application.id).aexists()
+    if caller.kind == "visitor":  # the two that need no question to the database
         return application.is_public
     return caller.scope is None or application.id in caller.scope
 
 
-def usable(caller: Caller) -> QuerySet[Application]:
-    """The enabled applications that the caller may use, by title."""
-    enabled = Application.objects.filter(is_enabled=True)
+def usable(caller: Caller, least: Role = Role.USER) -> QuerySet[Application]:
+    """The enabled applications that the caller may use in a role, by title, each with its `role`."""
+    return accessible(caller, least).filter(is_enabled=True)
+
+
+def accessible(caller: Caller, least: Role = Role.USER) -> QuerySet[Application]:
+    """As `usable`, with disabled ones."""
+    rows = Application.objects.all()
+    if caller.scope is not None:
+        rows = rows.filter(pk__in=caller.scope)
+    if caller.principal is not None:
+        return rows_of(caller.principal, caller.team, least, rows)
     if caller.kind == "visitor":
-        return enabled.filter(is_public=True)
-    return enabled if caller.scope is None else enabled.filter(pk__in=caller.scope)
+        rows = rows.filter(is_public=True)
+    return rows.annotate(role=Value(Role.USER.value)) if least == Role.USER else rows.none()
+
+
+def rows_of(
+    user_id: int, team: int | None, least: Role, rows: QuerySet[Application]
+) -> QuerySet[Application]:
+    """The rows that an account has a role in, `least` or a higher one."""
+    active = get_user_model().objects.filter(pk=user_id, is_active=True)
+    everything = Permission.objects.filter(
+        Q(user=user_id) | Q(group__user=user_id), codename="access_all_applications"
+    )
+    counting = Q(group__user=user_id) & (Q(group__team=None) | Q(group__team=team))
+    granted = (
+        Grant.objects.filter(Q(user=user_id) | counting, application=OuterRef("pk"))
+        .order_by()
+        .values("application")
+        .annotate(role=Max("role"))
+        .values("role")
+    )
+    own = Case(
+        When(
+            Q(owner=user_id) | Exists(active.filter(is_superuser=True)) | Exists(everything),
+            then=Value(Role.OWNER.value),
+        ),
+        When(Q(is_shared=True) | Q(is_public=True), then=Value(Role.USER.value)),
+        default=Value(NOBODY),
+        output_field=SmallIntegerField(),
+    )
+    role = Greatest(
+        own, Coalesce(Subquery(granted, output_field=SmallIntegerField()), Value(NOBODY))
+    )
+    return rows.filter(Exists(active)).annotate(role=role).filter(role__gte=least)

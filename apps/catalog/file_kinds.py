@@ -48,6 +48,7 @@ class ApplicationFile(FileShape):
     title: str
     description: str = ""
     public: bool = False
+    shared: bool = True
     manifest: Annotated[dict[str, Any], AfterValidator(with_own_names)]
 
 
@@ -69,5 +70,11 @@ class FileKind:
 KINDS = (
     # Deployments come first, because applications name them.
     FileKind("deployment", DeploymentFile, Deployment, "deployment_id", {"model": "model_name"}),
-    FileKind("application", ApplicationFile, Application, "slug", {"public": "is_public"}),
+    FileKind(
+        "application",
+        ApplicationFile,
+        Application,
+        "slug",
+        {"public": "is_public", "shared": "is_shared"},
+    ),
 )

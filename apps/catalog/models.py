@@ -22,7 +22,9 @@ __all__ = [
     "Application",
     "Change",
     "ContentItem",
+    "Grant",
     "OperatorKey",
+    "Role",
     "SystemMessage",
     "empty_manifest",
 ]
@@ -52,6 +54,9 @@ class Application(Versioned):
     is_public = models.BooleanField(
         "public", default=False, help_text="May be used without signing in."
     )
+    is_shared = models.BooleanField(
+        "shared", default=False, help_text="May be used by everybody who has signed in."
+    )
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.SET_NULL,
@@ -68,6 +73,12 @@ class Application(Versioned):
 
     class Meta:
         ordering = ("title",)
+        permissions = (
+            (
+                "access_all_applications",
+                "Can use all applications, and edit those that its other permissions allow",
+            ),
+        )
 
     def __str__(self) -> str:
         return self.title
@@ -91,6 +102,45 @@ class Application(Versioned):
 
     def review(self) -> Review:
         return review_manifest(self.manifest, secrets_may_be_missing=self.secrets_may_be_missing)
+
+
+class Role(models.IntegerChoices):
+    """What somebody may do with an application. Each role may do what those before it may."""
+
+    USER = 1, "User"
+    EDITOR = 2, "Editor"
+    OWNER = 3, "Owner"
+
+
+class Grant(models.Model):
+    """A role for one person, or for all members of a group or team."""
+
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="grants")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="grants",
+    )
+    group = models.ForeignKey(
+        "auth.Group", on_delete=models.CASCADE, null=True, blank=True, related_name="grants"
+    )
+    role = models.PositiveSmallIntegerField(choices=Role, default=Role.USER)
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=models.Q(user=None) ^ models.Q(group=None),
+                name="a_grant_is_for_one",
+                violation_error_message="Choose a person or a group.",
+            ),
+            models.UniqueConstraint(fields=("application", "user"), name="one_grant_a_person"),
+            models.UniqueConstraint(fields=("application", "group"), name="one_grant_a_group"),
+        )
+
+    def __str__(self) -> str:
+        return f"{Role(self.role).label}: {self.user or self.group}"
 
 
 class OperatorKey(AbstractAPIKey):

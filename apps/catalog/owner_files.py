@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
+from apps.accounts.buckets import bucket_of
 from apps.manifest.contexts import FileContext, FolderContext
 from apps.manifest.problems import Problem
 from apps.manifest.validation import ManifestInvalid, read
@@ -52,7 +53,7 @@ def owner_files(owner: int, manifest: Any) -> Mapping[str, str]:
         ).contexts
     except ManifestInvalid:
         return {}
-    own = tuple(f"files/{bucket}/" for bucket in buckets_of(f"user-{owner}"))
+    own = tuple(f"files/{bucket}/" for bucket in buckets_of(bucket_of(owner)))
     places = {
         place_of(context.url).address: f"contexts[{number}].url"
         for number, context in enumerate(contexts)

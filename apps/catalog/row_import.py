@@ -154,7 +154,7 @@ def digest(fields: Mapping[str, Any]) -> str:
 
 EMPTY: Sequence[object] = ("", None, False, [], {})
 """Of `FLAGS`, no means more than nothing."""
-ADDED: Mapping[str, object] = {"kind": "chat", "text_tools": True}
+ADDED: Mapping[str, object] = {"kind": "chat", "text_tools": True, "is_shared": True}
 """Columns of later versions, with the value that rows of earlier ones have."""
 
 

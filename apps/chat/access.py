@@ -15,9 +15,11 @@ from django.db.models import Q, QuerySet
 from apps.accounts import audit
 from apps.accounts.addresses import address_of_scope
 from apps.accounts.audit import AuditEvent
+from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
 from apps.accounts.key_holders import find_holder_of
 from apps.accounts.sender_headers import locale_of
+from apps.accounts.teams import may_work_in, team_of
 from apps.chat.folders import folder_of
 from apps.chat.models import Conversation
 from apps.errors import Refused
@@ -47,7 +49,7 @@ def bucket_of(session_key: str) -> str:
 def caller_of(user: Any, session: SessionBase, locale: str) -> Caller:
     """Raises `Refused` for a browser without a session, which has not loaded a page yet."""
     if user is not None and user.is_authenticated:
-        return Caller(f"user-{user.pk}", "user", user_id=user.pk, locale=locale)
+        return caller_in(user.pk, team_of(user, session), locale=locale)
     if not session.session_key:
         raise Refused("no_session", "Your session has ended. Reload the page to go on.")
     return Caller(bucket_of(session.session_key), locale=locale)
@@ -63,24 +65,29 @@ def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
 
 def reference_of(caller: Caller) -> dict[str, Any]:
     """What a run keeps of its caller beside the bucket; `caller_of_run` reads it."""
-    names = ("kind", "user_id", "locale", "timezone", "surface")
+    names = ("kind", "user_id", "team", "locale", "timezone", "surface")
     return {name: getattr(caller, name) for name in names}
 
 
 def caller_of_run(run: Run) -> Caller:
     """The caller on whose behalf the run acts.
 
-    Raises `Refused` for an account that is closed, and for a key that is not valid any more.
+    Raises `Refused` for an account that is closed, for somebody who has left the team, and for a
+    key that is not valid any more.
     """
     folder = folder_of(run.stream)
     if run.caller["kind"] == "key":
         holder = find_holder_of(run.bucket.removeprefix("key-"))
         if holder is None:
             raise Refused("no_key", "The key that asked is not valid any more.")
-        return Caller(run.bucket, folder=folder, **holder.limits, **run.caller)
-    user = run.caller["user_id"]
-    if user is not None and not get_user_model().objects.filter(pk=user, is_active=True).exists():
-        raise Refused("no_account", "The account that asked is closed.")
+        return Caller(run.bucket, folder=folder, **{**run.caller, **holder.limits})
+    number = run.caller["user_id"]
+    if number is not None:
+        user = get_user_model().objects.filter(pk=number, is_active=True).first()
+        if user is None:
+            raise Refused("no_account", "The account that asked is closed.")
+        if not may_work_in(user, run.caller.get("team")):
+            raise Refused("no_team", "The person who asked is not in the team any more.")
     return Caller(run.bucket, folder=folder, **run.caller)
 
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from apps.accounts.buckets import bucket_of
 from apps.console.admin.cells import Cell, Column, Table
 from apps.insights.latency import (
     PERIOD,
@@ -50,7 +51,7 @@ def ai_latency(request: HttpRequest) -> HttpResponse:
             return redirect(f"{reverse('login')}?next={request.path}")
         return JsonResponse({"error": {"message": SIGN_IN, "code": "unauthorized"}}, status=401)
     sees_all = user.has_perm(OPERATORS)
-    found = latency_report(timezone.now(), None if sees_all else f"user-{user.pk}")
+    found = latency_report(timezone.now(), None if sees_all else bucket_of(user.pk))
     if wants_page:
         return page(request, found, sees_all=sees_all)
     scope = {"scope": "all" if sees_all else "own", "minutes": MINUTES}

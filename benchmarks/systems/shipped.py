@@ -110,7 +110,7 @@ def fill() -> str:
     skill.full_clean()
     skill.save()
     for slug, manifest in MANIFESTS.items():
-        application = Application(slug=slug, title=slug, manifest=manifest)
+        application = Application(slug=slug, title=slug, manifest=manifest, is_shared=True)
         application.full_clean()
         application.save()
     _, key = ApiKey.objects.create_key(name="bench")

@@ -11,7 +11,7 @@ from apps.workspace.local.models import Deployment
 
 
 def make_application(slug: str = "travel", **fields: Any) -> Application:
-    application = Application(**{"slug": slug, "title": slug.title(), **fields})
+    application = Application(**{"slug": slug, "title": slug.title(), "is_shared": True, **fields})
     application.save()
     return application
 

@@ -104,8 +104,9 @@ class ScriptedWorkspace:
         return self
 
 
-class StoredSession:
+class StoredSession(dict[str, Any]):
     def __init__(self, session_key: str | None) -> None:
+        super().__init__()
         self.session_key = session_key
 
 
@@ -207,6 +208,7 @@ async def add_application(**fields: Any) -> Application:
         "slug": f"demo-{uuid4().hex[:8]}",
         "title": "Demo",
         "is_public": True,
+        "is_shared": True,
         "manifest": MANIFEST,
         **fields,
     }

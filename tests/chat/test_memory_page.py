@@ -46,7 +46,9 @@ def embedder(monkeypatch: pytest.MonkeyPatch) -> HashedEmbedder:
 
 @pytest.fixture
 def travel() -> Application:
-    return Application.objects.create(slug="travel", title="Travel desk", manifest=REMEMBERING)
+    return Application.objects.create(
+        is_shared=True, slug="travel", title="Travel desk", manifest=REMEMBERING
+    )
 
 
 @pytest.fixture
@@ -397,7 +399,7 @@ def test_a_file_has_to_be_chosen(client: Client):
 
 
 def test_nothing_is_imported_for_what_does_not_remember(client: Client):
-    Application.objects.create(slug="plain", title="Plain", manifest=MANIFEST)
+    Application.objects.create(is_shared=True, slug="plain", title="Plain", manifest=MANIFEST)
 
     for slug in ("plain", "nobody"):
         assert client.post("/memory/import/", upload(b"{}", slug)).status_code == 404
@@ -421,7 +423,7 @@ def test_a_person_switches_their_memory_off_and_shares_it(client: Client, grace:
 def test_the_page_of_a_conversation_has_the_switch_where_there_is_a_memory(
     client: Client, grace: User, travel: Application
 ):
-    Application.objects.create(slug="plain", title="Plain", manifest=MANIFEST)
+    Application.objects.create(is_shared=True, slug="plain", title="Plain", manifest=MANIFEST)
     travel.is_public = True
     travel.save()
     mine = Conversation.objects.create(application=travel, owner=f"user-{grace.pk}", title="Hi")
@@ -463,14 +465,18 @@ def test_an_application_does_not_inherit_what_a_deleted_one_of_its_slug_remember
     number = travel.pk
 
     travel.delete()
-    heir = Application.objects.create(slug="travel", title="New desk", manifest=REMEMBERING)
+    heir = Application.objects.create(
+        is_shared=True, slug="travel", title="New desk", manifest=REMEMBERING
+    )
     caller = Caller("grace", "user", user_id=grace.pk)
     assert not MemoryCollection.objects.filter(application="travel").exists()
     assert find_memories(caller, "travel", is_shared=False) is not None
     assert listed(client) == ["travel (deleted)"]
 
     heir.delete()
-    Application.objects.create(pk=number, slug="travel", title="Desk", manifest=REMEMBERING)
+    Application.objects.create(
+        is_shared=True, pk=number, slug="travel", title="Desk", manifest=REMEMBERING
+    )
     assert listed(client) == ["Desk"]
     assert MemoryCollection.objects.get().application == "travel"
 
@@ -482,7 +488,9 @@ def test_memories_follow_the_slug_of_their_application(
 
     travel.slug = "trips"
     travel.save()
-    heir = Application.objects.create(slug="travel", title="Heir", manifest=REMEMBERING)
+    heir = Application.objects.create(
+        is_shared=True, slug="travel", title="Heir", manifest=REMEMBERING
+    )
     remember(grace, "Likes coffee")
     heir.title = "New desk"
     heir.save(update_fields={"title"})

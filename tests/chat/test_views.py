@@ -20,7 +20,14 @@ pytestmark = pytest.mark.django_db
 
 def add_application(**fields: Any) -> Application:
     slug = f"demo-{uuid4().hex[:8]}"
-    given = {"slug": slug, "title": "Demo", "is_public": True, "manifest": MANIFEST, **fields}
+    given = {
+        "slug": slug,
+        "title": "Demo",
+        "is_public": True,
+        "is_shared": True,
+        "manifest": MANIFEST,
+        **fields,
+    }
     return Application.objects.create(**given)
 
 

@@ -108,6 +108,7 @@ async def add_application(**fields: Any) -> Application:
         "slug": f"app-{uuid4().hex[:8]}",
         "title": "Demo",
         "is_public": True,
+        "is_shared": True,
         "manifest": MANIFEST,
     }
     return await Application.objects.acreate(**given | fields)

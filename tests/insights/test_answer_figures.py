@@ -28,7 +28,7 @@ from tests.insights.test_rows import make
 
 pytestmark = pytest.mark.django_db
 
-CALLER = Caller("user-1", "user", user_id=1)
+CALLER = Caller("user-1", "key")
 SERVICE = "http://models.test/v1"
 
 

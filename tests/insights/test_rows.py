@@ -39,7 +39,7 @@ from tests.fakes import ModelsWorkspace, ScriptedModel, calling, saying, text
 
 pytestmark = pytest.mark.django_db
 
-CALLER = Caller("user-1", "user", user_id=1)
+CALLER = Caller("user-1", "key")
 RUN, CONVERSATION = UUID(int=1), UUID(int=2)
 SECRET = "the-secret-of-the-question"
 CLOCK = "internal_timeawareness_current_timestamp"

@@ -48,7 +48,7 @@ from tests.workspace.openai.service import (
     text,
 )
 
-CALLER = Caller("user-1", "user", user_id=1)
+CALLER = Caller("user-1", "key")
 QUESTION = Message("user", "Hi")
 GOOD = chunked(text("Hello"), finish(), DONE)
 BUSY = [b"HTTP/1.1 429 No\r\nretry-after: 0\r\ncontent-length: 0\r\n\r\n"]

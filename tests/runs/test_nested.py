@@ -37,7 +37,7 @@ from tests.fakes import OBJECT, ModelsWorkspace, ScriptedModel, calling, saying,
 
 pytestmark = pytest.mark.django_db
 
-CALLER = Caller("user-1", "user", user_id=1)
+CALLER = Caller("user-1", "key")
 QUESTION = ModelRequest((Message("user", "How warm is it?"),))
 READ_SKILL = "internal_skills_read_skill"
 PROMPT = {"type": "custom", "content": "You help.", "variables": {}}

@@ -22,7 +22,7 @@ from tests.catalog.rows import make_application, make_deployment, manifest_with
 
 pytestmark = pytest.mark.django_db
 
-OPERATOR = Caller("user-7", "user", user_id=7)
+OPERATOR = Caller("user-7", "key")
 CLOCK = "internal_timeawareness_current_timestamp"
 READ_SKILL = "internal_skills_read_skill"
 ITEM = parameter("query", "item", description="What to look up.")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
+from apps.accounts.buckets import bucket_of
 from apps.capabilities.documents.attached_files import attached_contexts
 from apps.catalog.models import Application
 from apps.manifest.contexts import Context
@@ -70,7 +71,7 @@ def attaching(row: Application) -> AttachingApplication | None:
         row.slug,
         row.pk,
         row.version,
-        f"user-{row.owner_id}" if row.owner_id else "",
+        bucket_of(row.owner_id) if row.owner_id else "",
         contexts,
         manifest.features.documents.embedding_deployment_id,
         rules_of(manifest).limit,

@@ -97,7 +97,16 @@ def hidden(secret: str) -> Any:
 KINDS = (
     RowKind(
         Application,
-        ("title", "slug", "description", "manifest", "is_enabled", "is_public", "owner"),
+        (
+            "title",
+            "slug",
+            "description",
+            "manifest",
+            "is_enabled",
+            "is_public",
+            "is_shared",
+            "owner",
+        ),
         documents=("manifest",),
         people=("owner",),
     ),

@@ -34,8 +34,22 @@ MOST_WARNINGS = 10
 @admin.register(Application)
 class ApplicationAdmin(DocumentAdmin[Application]):
     form = ApplicationForm
-    list_display = ("title", "slug", "model_name", "is_enabled", "is_public", "owner", "chat")
-    list_filter = ("is_enabled", "is_public", ("owner", admin.RelatedOnlyFieldListFilter))
+    list_display = (
+        "title",
+        "slug",
+        "model_name",
+        "is_enabled",
+        "is_public",
+        "is_shared",
+        "owner",
+        "chat",
+    )
+    list_filter = (
+        "is_enabled",
+        "is_public",
+        "is_shared",
+        ("owner", admin.RelatedOnlyFieldListFilter),
+    )
     list_select_related = ("owner",)
     search_fields = ("title", "slug", "description")
     search_help_text = "Title, slug or description"
@@ -45,7 +59,7 @@ class ApplicationAdmin(DocumentAdmin[Application]):
     fieldsets = (
         (None, {"fields": ("title", "slug", "description")}),
         ("Manifest", {"fields": ("manifest",)}),
-        ("Availability", {"fields": ("is_enabled", "is_public", "owner")}),
+        ("Availability", {"fields": ("is_enabled", "is_public", "is_shared", "owner")}),
         HISTORY_FIELDS,
     )
 
@@ -108,6 +122,7 @@ class ApplicationAdmin(DocumentAdmin[Application]):
             "manifest": original.manifest,
             "is_enabled": original.is_enabled,
             "is_public": original.is_public,
+            "is_shared": original.is_shared,
             "owner": request.user.pk,
         }
 

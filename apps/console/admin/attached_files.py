@@ -10,6 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
+from apps.accounts.buckets import bucket_of
 from apps.capabilities.documents.attached_files import AttachedFiles
 from apps.capabilities.documents.request_vector import request_vector
 from apps.capabilities.documents.retrieval import Passage, place_of_page
@@ -48,7 +49,7 @@ def attached_files(admin: "ApplicationAdmin", request: HttpRequest, pk: int) -> 
     """A POST has all documents, or the one that it names, indexed again. Raises PermissionDenied."""
     application = get_object_or_404(Application, pk=pk)
     # Names and texts of the owner's own files are for the owner alone.
-    corpus = LocalCorpus(application.slug, f"user-{request.user.pk}")
+    corpus = LocalCorpus(application.slug, bucket_of(request.user.pk))
     if request.method == "POST":
         if not admin.has_change_permission(request, application):
             raise PermissionDenied

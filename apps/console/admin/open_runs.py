@@ -15,6 +15,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
+from apps.accounts.buckets import bucket_of
 from apps.agent.ledger import InteractionKind
 from apps.console.admin.answering import FORMS, AnswerForm, heading, kind_of, shown_arguments
 from apps.console.admin.callers import caller_names
@@ -156,7 +157,8 @@ class OpenRunAdmin(Admin[Run]):
             "arguments": shown_arguments(asked),
             "form": form,
             "person": name_of(asked.run),
-            "needs_other": asked.asked.get("four_eyes") and asked.run.bucket == bucket_of(request),
+            "needs_other": asked.asked.get("four_eyes")
+            and asked.run.bucket == bucket_of(request.user.pk),
         }
         return self.page(request, "admin/runs/answer.html", heading(asked), context)
 
@@ -166,7 +168,9 @@ class OpenRunAdmin(Admin[Run]):
         name = user.get_full_name() or user.get_username()
         kind = cast(InteractionKind, asked.kind)
         try:
-            async_to_sync(take_answer)(HUB, run, asked.key, kind, answer, bucket_of(request), name)
+            async_to_sync(take_answer)(
+                HUB, run, asked.key, kind, answer, bucket_of(request.user.pk), name
+            )
         except Refused as error:
             self.message_user(request, str(error), messages.ERROR)
             return False
@@ -183,7 +187,3 @@ def may_answer(request: HttpRequest) -> bool:
 
 def name_of(run: Run) -> str:
     return caller_names([run.bucket])[run.bucket]
-
-
-def bucket_of(request: HttpRequest) -> str:
-    return f"user-{request.user.pk}"

@@ -16,6 +16,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, StreamingHttpResponse
 from django.views.decorators.http import require_POST
 
+from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
 from apps.agent.estimate import text_tokens
 from apps.agent.streams import stream
@@ -59,7 +60,7 @@ def preview_request(request: HttpRequest) -> StreamingHttpResponse:
     except (Unpreviewable, QuickAppError) as error:
         events = only(event("problem", {"text": str(error)}))
     else:
-        caller = Caller(f"user-{request.user.pk}", "user", user_id=request.user.pk)
+        caller = caller_in(request.user.pk)
         question = request.POST.get("question", "").strip()[:LONGEST_QUESTION] or SAMPLE
         events = steps(application, question, place, caller)
     answer = StreamingHttpResponse(events, content_type="text/event-stream")

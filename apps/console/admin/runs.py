@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts import audit
 from apps.accounts.addresses import address_of
 from apps.accounts.audit import AuditEvent
+from apps.accounts.buckets import bucket_of
 from apps.catalog.models import Application
 from apps.console.admin.cells import money
 from apps.console.admin.theme import Admin
@@ -34,7 +35,7 @@ def record_reading(request: HttpRequest, run: RunSummary, *, is_allowed: bool) -
     audit.record(
         AuditEvent(
             "contents.read" if is_allowed else "access.denied",
-            f"user-{request.user.pk}",
+            bucket_of(request.user.pk),
             address_of(request),
             run.application,
             run=run.pk,

@@ -21,6 +21,7 @@ LISTED = (
     "description",
     "is_enabled",
     "is_public",
+    "is_shared",
     "owner",
     "version",
     "created_at",
@@ -66,6 +67,9 @@ class ApplicationSerializer(ListedApplicationSerializer):
             {"path": at_manifest(problem.path), "message": problem.message}
             for problem in application.review().warnings
         ]
+
+    def create(self, validated_data: dict[str, Any]) -> Application:
+        return super().create({"owner": self.context["request"].user, **validated_data})
 
     def before_save(self, row: Application, values: dict[str, Any]) -> None:
         """Make secrets of the plain credentials in a manifest that was sent."""

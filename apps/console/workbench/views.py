@@ -16,6 +16,7 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.views.decorators.http import require_http_methods, require_safe
 
+from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
 from apps.accounts.sender_headers import locale_of
 from apps.agent.tools import Tool
@@ -119,7 +120,7 @@ def resolve_place(row: Application, place: str) -> tuple[ResolvedApplication, in
 def caller_of(request: HttpRequest) -> Caller:
     locale = locale_of(request.headers.get(settings.PROXY_LANGUAGE_HEADER, ""))
     user_id = request.user.pk
-    return Caller(f"user-{user_id}", "user", user_id=user_id, locale=locale)
+    return caller_in(user_id, locale=locale)
 
 
 def entry_at(

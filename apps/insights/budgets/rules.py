@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from apps.accounts.buckets import bucket_of
 from apps.insights.budgets.models import LONGEST_HOLDER, Budget
 from apps.insights.budgets.windows import Window, window_at
 from apps.insights.meter import RunMeter
@@ -114,7 +115,7 @@ def read_rules() -> Rules:
 def subject_of(budget: Budget) -> str:
     """The name by which holders know the subject, "" for each one."""
     if budget.user_id is not None:
-        return f"user-{budget.user_id}"
+        return bucket_of(budget.user_id)
     if budget.key is not None:
         return f"key-{budget.key.prefix}"
     return "" if budget.application is None else budget.application.slug

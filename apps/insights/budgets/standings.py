@@ -10,6 +10,7 @@ from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from apps.accounts.buckets import bucket_of
 from apps.insights.budgets.models import Budget, BudgetWindow, of_parts
 from apps.insights.budgets.rules import Holder, Rule, Rules, holders_of, read_rules
 from apps.insights.budgets.sentences import number, percent, sentence, spent_error
@@ -132,6 +133,6 @@ def standings_for(rules: Rules, holders: Iterable[Holder], now: datetime) -> lis
 
 def own_sentences(user_id: int) -> list[str]:
     """What a person is told of their own budgets."""
-    name, now = f"user-{user_id}", timezone.now()
+    name, now = bucket_of(user_id), timezone.now()
     found = standings_for(read_rules(), [Holder("user", name, name)], now)
     return [sentence(one.rule, one.used, one.limit, now) for one in found]

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
+from apps.accounts.buckets import bucket_of
 from apps.accounts.models import ApiKey
 from apps.workspace.memories.limits import MERGES_KEPT_DAYS
 
@@ -109,7 +110,7 @@ def change_settings(user_id: int, *, is_enabled: bool, is_shared: bool) -> Memor
 
 def collections_of_user(user_id: int) -> list[MemoryCollection]:
     """Those with memories, by application; the shared one first."""
-    rows = MemoryCollection.objects.filter(bucket=f"user-{user_id}", memories__isnull=False)
+    rows = MemoryCollection.objects.filter(bucket=bucket_of(user_id), memories__isnull=False)
     return list(rows.order_by("application").distinct())
 
 
@@ -137,7 +138,7 @@ def rename_application(before: str, after: str, using: str) -> None:
 
 def delete_memories_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
     """Receives the signal that the account of somebody here was deleted."""
-    MemoryCollection.objects.filter(bucket=f"user-{instance.pk}").delete()
+    MemoryCollection.objects.filter(bucket=bucket_of(instance.pk)).delete()
 
 
 def delete_memories_of_key(sender: object, instance: ApiKey, **kwargs: Any) -> None:

@@ -22,7 +22,7 @@ from apps.workspace.port import DeploymentInfo
 from tests.capabilities.manifests import manifest
 from tests.fakes import FakeWorkspace, ScriptedModel, saying
 
-CALLER = Caller("user-7", "user", user_id=7)
+CALLER = Caller("user-7", "key")
 ECHO = DeploymentInfo("echo", "Echo", "Says it again.")
 
 

@@ -82,8 +82,10 @@ def test_the_filter_is_a_preview_feature_that_somebody_serves():
 )
 async def test_here_models_and_the_applications_of_the_caller_are_usable(caller, usable):
     from channels.db import database_sync_to_async
+    from django.contrib.auth.models import User
 
     def rows() -> None:
+        User.objects.create_user("grace", pk=7)
         make_deployment("gpt")
         make_deployment("off", is_enabled=False)
         make_application("open", is_public=True)

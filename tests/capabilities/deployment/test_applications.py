@@ -35,7 +35,7 @@ from tests.fakes import ModelsWorkspace, ScriptedModel, calling, saying, text
 
 pytestmark = pytest.mark.django_db
 
-CALLER = Caller("user-1", "user", user_id=1)
+CALLER = Caller("user-1", "key")
 QUESTION = Message("user", "What is the time?")
 CLOCK = "internal_timeawareness_current_timestamp"
 

@@ -26,7 +26,7 @@ from tests.fakes import ModelsWorkspace, ScriptedModel, calling, saying
 
 pytestmark = pytest.mark.django_db
 
-CALLER = Caller("user-1", "user", user_id=1)
+CALLER = Caller("user-1", "key")
 
 
 def written(model: str, *tool_sets: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,30 @@
+"""The names of buckets: who owns files, conversations and memories.
+
+A person has one for themselves, and one for each team that they work in, so that nothing of one
+is found in another.
+"""
+
+import re
+from typing import Any
+
+from apps.accounts.caller import Caller
+
+_form = re.compile(r"user-(\d+)(?:-team-(\d+))?", re.ASCII)
+
+
+def bucket_of(user_id: int | None, team: int | None = None) -> str:
+    return f"user-{user_id}" if team is None else f"user-{user_id}-team-{team}"
+
+
+def place_of(bucket: str) -> tuple[int, int | None] | None:
+    """The ids of the person and the team whose bucket this is; None for other ones."""
+    found = _form.fullmatch(bucket)
+    if found is None:
+        return None
+    return int(found[1]), int(found[2]) if found[2] else None
+
+
+def caller_in(user_id: int | None, team: int | None = None, **fields: Any) -> Caller:
+    """A person who works in a team, or for themselves."""
+    bucket = bucket_of(user_id, team)
+    return Caller(bucket, "user", user_id=user_id, team=team, **fields)
