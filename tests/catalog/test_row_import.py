@@ -216,9 +216,9 @@ def test_every_problem_of_every_file_is_told_at_once(directory):
         "deployment/gpt.json: 'displayname': there is no such key; did you mean 'display_name'?",
         "deployment/gpt.json: 'a b': there is no such key; possible are deployment_id, "
         "display_name, description, kind, provider, base_url, model, api_key_env, features, "
-        "parameters, input_attachment_types, text_tools, tools, parallel_tools, vision, documents, "
-        "audio_input, audio_output, structured_output, reasoning, caching, context_window, fallbacks, "
-        "max_output_tokens.",
+        "parameters, input_attachment_types, text_tools, context_window, fallbacks, "
+        "max_output_tokens, tools, parallel_tools, vision, documents, audio_input, audio_output, "
+        "structured_output, reasoning, caching.",
         "deployment/gpt.json: display_name: is missing; write a string.",
         'deployment/gpt.json: provider: expected "openai", "anthropic", "openai_responses", "demo" or "minilm", found the string '
         '"opnai".',
