@@ -12,19 +12,12 @@ from django.test import Client
 
 from apps.catalog.models import Change
 from apps.workspace.local.models import Deployment
-from tests.catalog.rows import make_deployment, make_operator
+from tests.catalog.rows import make_deployment
 
 pytestmark = pytest.mark.django_db
 
 LIST = "/admin/workspace/deployment/"
 SECRET = "sk-very-secret"
-
-
-@pytest.fixture
-def admin_client() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
 
 
 def fields(**changes: str) -> dict[str, str]:
@@ -154,11 +147,6 @@ def service() -> Iterator[HTTPServer]:
         yield server
         server.shutdown()
         thread.join()
-
-
-@pytest.fixture
-def loopback(settings) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 @pytest.mark.usefixtures("loopback")

@@ -13,7 +13,7 @@ from apps.live.models import Consent
 from apps.workspace.local.description_pins import Described, Source, withheld_of
 from apps.workspace.local.tool_description import ToolDescription
 from tests.capabilities.mcp.servers import over_http, over_stdio
-from tests.catalog.rows import make_application, make_operator, manifest_with
+from tests.catalog.rows import make_application, manifest_with
 
 pytestmark = pytest.mark.django_db
 
@@ -28,13 +28,6 @@ def changed() -> ToolDescription:
     for text in (BEFORE, AFTER):
         withheld_of(SOURCE, [Described("lend", text[-20:], text), Described("find", "1", "Finds.")])
     return ToolDescription.objects.get(state="changed")
-
-
-@pytest.fixture
-def admin_client() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
 
 
 def staff(*permissions: str) -> Client:
