@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
@@ -18,6 +18,7 @@ from apps.workspace.local.corpus import Corpus, CorpusDocument
 from apps.workspace.local.models import SharedFile
 from tests.catalog.corpora.library import GUIDES, Process, attach, manifest, share
 from tests.catalog.rows import make_application, make_operator
+from tests.console.pages import staff
 from tests.documents.samples import protected_pdf
 
 pytestmark = pytest.mark.django_db
@@ -32,14 +33,6 @@ def process(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     monkeypatch.setattr(attached_files, "find_embedder", process.find_embedder)
     yield process
     cache.clear()
-
-
-def staff(*permissions: str) -> Client:
-    user = User.objects.create_user("staff", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def url(pk: int) -> str:

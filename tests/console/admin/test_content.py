@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import Client
 
 from apps.catalog.content.installed import installed
@@ -14,6 +14,7 @@ from apps.catalog.content.models import ContentItem
 from apps.manifest.skill_files import TEXT_ENDINGS
 from tests.catalog.content.files import write
 from tests.catalog.rows import make_application, manifest_with
+from tests.console.pages import staff
 from tests.manifest.documents import rest_tool, rest_tools
 
 pytestmark = pytest.mark.django_db
@@ -270,9 +271,7 @@ def test_without_permission_there_is_nothing_to_see(layers):
 
 
 def test_who_may_only_look_is_offered_nothing_else(layers):
-    client, user = Client(), User.objects.create_user("staff", is_staff=True)
-    user.user_permissions.add(Permission.objects.get(codename="view_contentitem"))
-    client.force_login(user)
+    client = staff("view_contentitem")
     row = make("prompt", "polite", "Be quick.")
 
     pages = [client.get(LIST), client.get(page_of("prompt", "polite"))]

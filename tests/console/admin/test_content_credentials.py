@@ -6,16 +6,15 @@ import json
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
-from django.test import Client
 
 from apps.catalog.content.installed import look_again
 from apps.catalog.credentials import SAVING_MOVES
 from apps.catalog.extraction import FORBIDDEN
 from apps.catalog.models import Change, ContentItem
 from apps.workspace.local.models import Secret
-from tests.catalog.rows import make_application, make_operator, manifest_with
+from tests.catalog.rows import make_application, manifest_with
 from tests.console.admin.test_document_form import MARK, tracking
+from tests.console.pages import staff
 
 LIST = "/admin/catalog/contentitem/"
 PATH = "authorization.key"
@@ -52,17 +51,6 @@ NAMED = tracking({"$secret": "tracking-key"})
 
 def secrets() -> list[tuple[str, str, list[str]]]:
     return list(Secret.objects.order_by("name").values_list("name", "value", "servers"))
-
-
-def limited() -> Client:
-    user = make_operator("limited")
-    user.is_superuser = False
-    user.save()
-    codenames = ("view_contentitem", "change_contentitem", "add_contentitem")
-    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def test_saving_makes_a_secret_and_names_it(admin_client):
@@ -107,7 +95,9 @@ def test_a_tool_without_a_name_lends_its_secret_that_of_the_item(admin_client):
 def test_without_the_permission_nothing_is_saved_and_nothing_typed_is_lost():
     text = json.dumps(tracking())
 
-    answer = limited().post(f"{LIST}add/?kind=toolset", posted(text))
+    answer = staff("view_contentitem", "change_contentitem", "add_contentitem").post(
+        f"{LIST}add/?kind=toolset", posted(text)
+    )
 
     assert answer.context["adminform"].form.errors["text"] == [f"{PATH}: {FORBIDDEN}"]
     assert shown(answer) == text

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from html import unescape
-from re import sub
 from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import Client
 
 from apps.catalog.content.installed import look_again
@@ -16,24 +14,13 @@ from apps.catalog.models import Application, ContentItem
 from apps.chat.models import Conversation, Message
 from apps.workspace.local.models import StoredFile
 from tests.catalog.rows import make_application, make_deployment, manifest_with
+from tests.console.pages import staff, words
 
 APPLICATIONS = "/admin/catalog/application/"
 DEPLOYMENTS = "/admin/workspace/deployment/"
 WORDS = "my-private-words"
 
 pytestmark = pytest.mark.django_db
-
-
-def staff(*permissions: str) -> Client:
-    user = User.objects.create_user("ben", password="x", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-def words(answer: Any) -> str:
-    return unescape(sub(r"\s+", " ", sub(r"<[^>]+>", "", answer.content.decode())))
 
 
 def confirm_many(client: Client, address: str, *numbers: int) -> Any:

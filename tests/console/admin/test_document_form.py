@@ -6,14 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.db.models.signals import pre_save
-from django.test import Client
 
 from apps.catalog.extraction import extract
 from apps.catalog.models import Application, Change, empty_manifest
 from apps.workspace.local.models import Secret
-from tests.catalog.rows import make_operator
+from tests.console.pages import staff
 
 LIST = "/admin/catalog/application/"
 MARK = "sk-marked-0123456789"
@@ -65,17 +63,6 @@ PATH = "tool_sets[0].authorization.key"
 NAMED = {"$secret": "tracking-key"}
 STUCK = {**tracking(), "tools": []}
 """Its credential stays in the row: no server is known for it."""
-
-
-def limited(*codenames: str) -> Client:
-    """An operator who may do that and nothing else."""
-    user = make_operator("limited")
-    user.is_superuser = False
-    user.save()
-    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def secrets() -> list[tuple[str, str, list[str]]]:
@@ -150,7 +137,7 @@ def test_a_copy_names_the_secrets_of_the_original(admin_client):
 
 def test_without_the_permission_nothing_is_saved_and_nothing_typed_is_lost():
     row = make_application()
-    client = limited("view_application", "change_application")
+    client = staff("view_application", "change_application")
     draft = posted(manifest(tracking()), description="Half a sent")
 
     answer = client.post(f"{LIST}{row.pk}/change/", draft)
@@ -172,7 +159,7 @@ def test_without_the_permission_nothing_is_saved_and_nothing_typed_is_lost():
 def test_naming_a_secret_takes_no_permission_to_add_one():
     row = make_application()
     Secret.objects.create(name="tracking-key", value="x", servers=["https://track.example.org"])
-    client = limited("view_application", "change_application")
+    client = staff("view_application", "change_application")
 
     client.post(f"{LIST}{row.pk}/change/", posted(manifest(tracking(NAMED))))
 

@@ -7,12 +7,12 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.content.installed import look_again
 from apps.catalog.models import Application, Change, ContentItem, empty_manifest
 from apps.workspace.local.models import Secret
+from tests.console.pages import staff
 
 LIST = "/admin/workspace/secret/"
 MARK = "sk-marked-0123456789"
@@ -55,14 +55,6 @@ def use_in_application(title: str = "Shop") -> Application:
 
 def errors(answer: Any) -> list[str]:
     return list(answer.context["adminform"].form.errors)
-
-
-def staff(*codenames: str) -> Client:
-    user = get_user_model().objects.create_user("sam", password="x", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def test_a_value_goes_in_and_is_never_shown(admin_client):
@@ -171,7 +163,7 @@ def test_any_server_takes_a_permission_of_its_own():
     refused = client.post(f"{LIST}add/", anywhere)
 
     assert errors(refused) == ["servers"]
-    user = get_user_model().objects.get(username="sam")
+    user = get_user_model().objects.get(username="staff")
     user.user_permissions.add(Permission.objects.get(codename="send_secret_anywhere"))
     client.post(f"{LIST}add/", anywhere)
     assert Secret.objects.get().is_for_any_server is True
