@@ -136,6 +136,13 @@ def nothing_predefined(settings: Any, tmp_path: Path) -> None:
 
 
 @pytest.fixture
+def storage(settings: Any, tmp_path: Path) -> Path:
+    """The folder of stored files, empty."""
+    settings.MEDIA_ROOT = tmp_path
+    return tmp_path
+
+
+@pytest.fixture
 def loopback(settings: Any) -> None:
     """Addresses of this machine may be asked, where the servers of tests are."""
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]

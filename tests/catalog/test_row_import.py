@@ -13,6 +13,7 @@ from apps.catalog.models import Application, Change
 from apps.catalog.row_files import ContentInvalid
 from apps.catalog.row_import import digest, import_directories
 from apps.workspace.local.models import Deployment, Secret
+from tests.catalog.rows import secrets
 from tests.console.admin.test_document_form import tracking
 
 pytestmark = pytest.mark.django_db
@@ -366,10 +367,6 @@ def test_the_command_fails_with_every_problem(directory):
 def with_key(key: object, **fields: object) -> dict[str, object]:
     toolset = tracking(key)
     return {**APP, "manifest": {**MANIFEST, "tool_sets": [toolset]}, **fields}
-
-
-def secrets() -> list[tuple[str, str, list[str]]]:
-    return list(Secret.objects.order_by("name").values_list("name", "value", "servers"))
 
 
 def named() -> object:

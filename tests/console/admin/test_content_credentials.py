@@ -12,7 +12,7 @@ from apps.catalog.credentials import SAVING_MOVES
 from apps.catalog.extraction import FORBIDDEN
 from apps.catalog.models import Change, ContentItem
 from apps.workspace.local.models import Secret
-from tests.catalog.rows import make_application, manifest_with
+from tests.catalog.rows import make_application, manifest_with, secrets
 from tests.console.admin.test_document_form import MARK, tracking
 from tests.console.pages import staff
 
@@ -47,10 +47,6 @@ def shown(answer: Any) -> str:
 STUCK = {**tracking(), "tools": []}
 """Its credential stays in the row: no server is known for it."""
 NAMED = tracking({"$secret": "tracking-key"})
-
-
-def secrets() -> list[tuple[str, str, list[str]]]:
-    return list(Secret.objects.order_by("name").values_list("name", "value", "servers"))
 
 
 def test_saving_makes_a_secret_and_names_it(admin_client):

@@ -11,6 +11,7 @@ from django.db.models.signals import pre_save
 from apps.catalog.extraction import extract
 from apps.catalog.models import Application, Change, empty_manifest
 from apps.workspace.local.models import Secret
+from tests.catalog.rows import secrets
 from tests.console.pages import staff
 
 LIST = "/admin/catalog/application/"
@@ -63,11 +64,6 @@ PATH = "tool_sets[0].authorization.key"
 NAMED = {"$secret": "tracking-key"}
 STUCK = {**tracking(), "tools": []}
 """Its credential stays in the row: no server is known for it."""
-
-
-def secrets() -> list[tuple[str, str, list[str]]]:
-    rows = Secret.objects.order_by("name")
-    return list(rows.values_list("name", "value", "servers"))
 
 
 MADE = ("tracking-key", MARK, ["https://track.example.org"])

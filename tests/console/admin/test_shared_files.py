@@ -9,14 +9,9 @@ from django.test import Client
 from apps.workspace.local import files
 from apps.workspace.local.models import SharedFile, StoredFile
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
 LIST = "/admin/workspace/sharedfile/"
-
-
-@pytest.fixture(autouse=True)
-def storage(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path
 
 
 def upload(name: str, content: bytes, kind: str = "text/plain") -> SimpleUploadedFile:
