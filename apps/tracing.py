@@ -30,10 +30,6 @@ def start() -> None:
     _tracer = trace.get_tracer(NAME)
 
 
-def is_on() -> bool:
-    return _tracer is not None
-
-
 def detached(
     name: str,
     attributes: Attributes,

@@ -133,3 +133,16 @@ def the_transaction_of_the_test_stays_open(monkeypatch: pytest.MonkeyPatch) -> N
 def nothing_predefined(settings: Any, tmp_path: Path) -> None:
     """An installation without prompts, tools and skills: models are told what the test says."""
     settings.PREDEFINED_DIR = tmp_path
+
+
+@pytest.fixture
+def storage(settings: Any, tmp_path: Path) -> Path:
+    """The folder of stored files, empty."""
+    settings.MEDIA_ROOT = tmp_path
+    return tmp_path
+
+
+@pytest.fixture
+def loopback(settings: Any) -> None:
+    """Addresses of this machine may be asked, where the servers of tests are."""
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]

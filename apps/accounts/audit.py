@@ -5,16 +5,16 @@ What has an event loop hands events to a queue; what has none writes them at onc
 
 import time
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Literal
 from uuid import UUID
 
 import msgspec
 from django.conf import settings
 from django.db import connection, transaction
-from django.utils import timezone
 
 from apps.accounts.models import LONGEST_ACTOR, LONGEST_SUBJECT, AuditEntry
+from apps.old_rows import delete_older
 
 Event = Literal[
     "conversation.created",
@@ -26,8 +26,6 @@ Event = Literal[
     "contents.read",
 ]
 COLUMNS = ("event", "at", "actor", "address", "application", "conversation", "run", "subject")
-AT_ONCE = 500
-"""Rows in one statement, so that nobody else who writes waits for long."""
 
 
 class AuditEvent(msgspec.Struct, frozen=True, gc=False):
@@ -78,11 +76,4 @@ def cut(text: str, most: int) -> str:
 
 def delete_old() -> int:
     """Delete the events that are older than `AUDIT_DAYS`; the number of them."""
-    if not settings.AUDIT_DAYS:
-        return 0
-    before = timezone.now() - timedelta(days=settings.AUDIT_DAYS)
-    old = AuditEntry.objects.filter(at__lt=before).order_by("at")
-    deleted = 0
-    while keys := list(old.values_list("pk", flat=True)[:AT_ONCE]):
-        deleted += AuditEntry.objects.filter(pk__in=keys).delete()[0]
-    return deleted
+    return delete_older(AuditEntry, "at", settings.AUDIT_DAYS)

@@ -4,7 +4,6 @@ from django.apps import AppConfig
 class CatalogConfig(AppConfig):
     name = "apps.catalog"
     verbose_name = "Catalog"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from apps.catalog import checks  # noqa: F401 its functions register themselves

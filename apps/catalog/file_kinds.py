@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from django.db import models
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
 from apps.catalog.models import Application
 from apps.manifest.aliases import with_own_names
 from apps.workspace.local.models import Deployment
+from apps.workspace.model_capabilities import FLAGS
 
 
 class FileShape(BaseModel):
@@ -17,6 +18,8 @@ class FileShape(BaseModel):
 
 
 class DeploymentFile(FileShape):
+    """Without the flags of what its model can do."""
+
     deployment_id: str = ""
     display_name: str
     description: str = ""
@@ -29,15 +32,6 @@ class DeploymentFile(FileShape):
     parameters: dict[str, Any] = {}
     input_attachment_types: list[str] = []
     text_tools: bool = True
-    tools: bool | None = None
-    parallel_tools: bool | None = None
-    vision: bool | None = None
-    documents: bool | None = None
-    audio_input: bool | None = None
-    audio_output: bool | None = None
-    structured_output: bool | None = None
-    reasoning: bool | None = None
-    caching: bool | None = None
     context_window: int | None = None
     fallbacks: list[str] = []
     max_output_tokens: Annotated[int, Field(ge=1)] | None = None
@@ -67,9 +61,11 @@ class FileKind:
         return next((name for name, known in self.columns.items() if known == column), column)
 
 
+FLAG: Any = (bool | None, None)
+DEPLOYMENT = create_model("DeploymentFile", __base__=DeploymentFile, **dict.fromkeys(FLAGS, FLAG))
 KINDS = (
     # Deployments come first, because applications name them.
-    FileKind("deployment", DeploymentFile, Deployment, "deployment_id", {"model": "model_name"}),
+    FileKind("deployment", DEPLOYMENT, Deployment, "deployment_id", {"model": "model_name"}),
     FileKind(
         "application",
         ApplicationFile,

@@ -5,7 +5,6 @@ from django.db.models.signals import post_delete, post_save, pre_delete, pre_sav
 class ChatConfig(AppConfig):
     name = "apps.chat"
     verbose_name = "Conversations"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from apps.catalog.models import Application

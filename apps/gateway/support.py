@@ -4,6 +4,7 @@
 Core decides who may reach it.
 """
 
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
@@ -23,7 +24,6 @@ from apps.catalog.content.installed import installed
 from apps.catalog.content.skills import installed_skills
 from apps.catalog.json_views import only
 from apps.errors import FileMissing, FileRefused, NotAuthenticated, ServiceFailed, Unsupported
-from apps.manifest.problems import Problem
 from apps.manifest.schema import manifest_schema
 from apps.manifest.skill_document import SkillDocument, SkillInvalid, read_skill_document
 from apps.manifest.skills import FolderSkill, Skill
@@ -82,11 +82,8 @@ async def validate(request: ASGIRequest) -> JsonResponse:
         default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
         is_foreign=True,
     )
-    return JsonResponse({"errors": written(found.errors), "warnings": written(found.warnings)})
-
-
-def written(problems: tuple[Problem, ...]) -> list[dict[str, str]]:
-    return [{"path": problem.path, "message": problem.message} for problem in problems]
+    errors, warnings = ([*map(asdict, problems)] for problems in (found.errors, found.warnings))
+    return JsonResponse({"errors": errors, "warnings": warnings})
 
 
 # --- Skills -----------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from django.apps import AppConfig
 class InsightsConfig(AppConfig):
     name = "apps.insights"
     verbose_name = "Insights"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from apps.catalog.history import recorder

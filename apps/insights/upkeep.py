@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
 
+from apps import old_rows
 from apps.insights.budgets.models import BudgetWindow
 from apps.insights.models import ModelCall, SummedSpan, ToolUse, UsageSum
 from apps.insights.periods import DAY, HOUR, LENGTHS, START_OF, ends_of_sums
@@ -21,8 +22,6 @@ from apps.insights.sums import (
     uses_between,
 )
 
-AT_ONCE = 500
-"""Rows in one statement, so that nobody else who writes waits for long."""
 LATE = {UsageSum.Span.HOUR: timedelta(minutes=30), UsageSum.Span.DAY: 6 * HOUR}
 """After the end of a span before it is summed up: a call's row has the time of its beginning, and may
 wait for the database. What comes later to an hour is counted when its day is summed up."""
@@ -76,7 +75,7 @@ def sum_up(span: UsageSum.Span, start: datetime, count_runs: RunCounter) -> bool
     with transaction.atomic():
         _, is_ours = SummedSpan.objects.get_or_create(span=span, start=start)
         if is_ours:
-            UsageSum.objects.bulk_create(rows, batch_size=AT_ONCE)
+            UsageSum.objects.bulk_create(rows, batch_size=old_rows.AT_ONCE)
     return is_ours
 
 
@@ -107,27 +106,21 @@ def delete_old() -> int:
     if not settings.USAGE_DAYS or first is None:
         return 0
     before = min(timezone.now() - timedelta(days=settings.USAGE_DAYS), first)
-    return sum(delete_before(calls, before) for calls in CALLS)
+    return sum(
+        old_rows.delete(calls.objects.filter(started_at__lt=before).order_by("started_at"))
+        for calls in CALLS
+    )
 
 
 def delete_hours() -> None:
     old = {"span": UsageSum.Span.HOUR, "start__lt": timezone.now() - HOURS_KEPT}
-    while keys := list(UsageSum.objects.filter(**old).values_list("pk", flat=True)[:AT_ONCE]):
-        UsageSum.objects.filter(pk__in=keys).delete()
+    old_rows.delete(UsageSum.objects.filter(**old))
     # The last one stays: it says until when hours are summed up.
     marks = SummedSpan.objects.filter(**old).order_by("-start").values_list("pk", flat=True)
     SummedSpan.objects.filter(pk__in=list(marks[1:])).delete()
 
 
-def delete_before(calls: type[ModelCall] | type[ToolUse], before: datetime) -> int:
-    old = calls._default_manager.filter(started_at__lt=before).order_by("started_at")
-    deleted = 0
-    while keys := list(old.values_list("pk", flat=True)[:AT_ONCE]):
-        deleted += calls._default_manager.filter(pk__in=keys).delete()[0]
-    return deleted
-
-
-LONGEST_WINDOW = timedelta(days=62)
+LONGEST_WINDOW_DAYS = 62
 """A month, and as long again for a run that waits for somebody."""
 
 
@@ -135,10 +128,6 @@ def delete_old_windows() -> int:
     """Delete the windows of budgets that are over for `USAGE_DAYS`, with their overrides."""
     if not settings.USAGE_DAYS:
         return 0
-    age = max(timedelta(days=settings.USAGE_DAYS), LONGEST_WINDOW)
-    old = BudgetWindow.objects.filter(made_at__lt=timezone.now() - age).order_by("made_at")
-    deleted = 0
-    while keys := list(old.values_list("pk", flat=True)[:AT_ONCE]):
-        deleted += len(keys)
-        BudgetWindow.objects.filter(pk__in=keys).delete()
-    return deleted
+    return old_rows.delete_older(
+        BudgetWindow, "made_at", max(settings.USAGE_DAYS, LONGEST_WINDOW_DAYS)
+    )

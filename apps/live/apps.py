@@ -5,4 +5,3 @@ class LiveConfig(AppConfig):
     name = "apps.live"
     label = "runs"  # tables and migrations of existing installations are named after it
     verbose_name = "Runs"
-    default_auto_field = "django.db.models.BigAutoField"

@@ -5,8 +5,9 @@ The channel layer may lose a message, so viewers look into the journal now and t
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import partial
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -24,6 +25,9 @@ WAITING = "waiting-runs"
 """The channel layer's group of the processes that go on with runs of others."""
 EVERYBODY = UUID("0d1c2f0e-64f5-4c0e-8f5c-4d5a0c1f7e55")
 """The stream under which news for all callers are announced."""
+
+Hear = Callable[[Mapping[str, Any]], object]
+"""Takes what a group is told, and {} in the place of all that it was told before."""
 
 
 def group(stream: UUID) -> str:
@@ -57,11 +61,7 @@ async def wake_viewers(hub: "Listener", stream: UUID) -> None:
 
 async def announce_growth(stream: UUID) -> None:
     """Wake the viewers of a stream in all processes."""
-    try:
-        async with asyncio.timeout(ANNOUNCE_SECONDS):
-            await layer().group_send(group(stream), {"type": "stream.grew"})
-    except Exception:
-        logger.exception("News of %s could not be announced; they are found a little later", stream)
+    await tell(group(stream), "stream.grew")
 
 
 class Listener(Protocol):
@@ -75,41 +75,9 @@ class Listener(Protocol):
     def wake(self, stream: UUID) -> None: ...
 
 
-@asynccontextmanager
-async def listening(hub: Listener, stream: UUID) -> AsyncIterator[None]:
+def listening(hub: Listener, stream: UUID) -> AbstractAsyncContextManager[None]:
     """During the block, wake the hub's viewers when another process announces new events."""
-    listener = asyncio.create_task(listen(hub, stream))
-    try:
-        yield
-    finally:
-        listener.cancel()
-        # A layer that does not answer any more must not hold the viewer who leaves.
-        _, stuck = await asyncio.wait([listener], timeout=ANNOUNCE_SECONDS)
-        if stuck:
-            logger.warning("The channel layer does not let go of %s", stream)
-            listener.cancel()
-
-
-async def listen(hub: Listener, stream: UUID) -> None:
-    while True:
-        try:
-            await hear(hub, stream)
-        except Exception:
-            logger.exception("Other processes cannot be heard; trying again")
-            await asyncio.sleep(RETRY_SECONDS)
-
-
-async def hear(hub: Listener, stream: UUID) -> None:
-    channel = await layer().new_channel()
-    await layer().group_add(group(stream), channel)
-    hub.wake(stream)  # what was announced before now was not heard
-    try:
-        while True:
-            take(hub, stream, await layer().receive(channel))
-    finally:
-        with suppress(Exception):
-            async with asyncio.timeout(ANNOUNCE_SECONDS / 2):
-                await layer().group_discard(group(stream), channel)
+    return hearing(group(stream), partial(take, hub, stream))
 
 
 def take(hub: Listener, stream: UUID, told: Mapping[str, Any]) -> None:
@@ -126,56 +94,67 @@ def asked_group(run: UUID) -> str:
 
 
 async def announce_answer(run: UUID) -> None:
-    try:
-        async with asyncio.timeout(ANNOUNCE_SECONDS):
-            await layer().group_send(asked_group(run), {"type": "run.answered"})
-    except Exception:
-        logger.exception("An answer could not be announced; it is found a little later")
+    await tell(asked_group(run), "run.answered")
 
 
 @asynccontextmanager
 async def hearing_of_answers(run: UUID) -> AsyncIterator[asyncio.Event]:
     """The event is set whenever a process announces an answer to the run."""
     heard = asyncio.Event()
-    listener = asyncio.create_task(hear_group(asked_group(run), heard))
-    try:
+    async with hearing(asked_group(run), lambda _: heard.set()):
         yield heard
-    finally:
-        listener.cancel()
-        await asyncio.wait([listener], timeout=ANNOUNCE_SECONDS)
 
 
 async def announce_waiting() -> None:
     """Tell all processes that a run waits for one of them."""
+    await tell(WAITING, "run.waits")
+
+
+def hearing_of_waiting(awaited: asyncio.Event) -> AbstractAsyncContextManager[None]:
+    """During the block, set the event whenever a process announces a run that waits."""
+    return hearing(WAITING, lambda _: awaited.set())
+
+
+async def tell(name: str, news: str) -> None:
+    """Tell a group of the channel layer, or the log that it could not be told."""
     try:
         async with asyncio.timeout(ANNOUNCE_SECONDS):
-            await layer().group_send(WAITING, {"type": "run.waits"})
+            await layer().group_send(name, {"type": news})
     except Exception:
-        logger.exception("A run that waits could not be announced; it is found a little later")
+        logger.exception("%s could not be announced to %s; it is found a little later", news, name)
 
 
-async def hear_of_waiting(awaited: asyncio.Event) -> None:
-    """Set the event whenever a process announces a run that waits; never returns."""
-    await hear_group(WAITING, awaited)
+@asynccontextmanager
+async def hearing(name: str, hear: Hear) -> AsyncIterator[None]:
+    """During the block, hear what a group of the channel layer is told."""
+    listener = asyncio.create_task(listen(name, hear))
+    try:
+        yield
+    finally:
+        listener.cancel()
+        # A layer that does not answer any more must not hold whoever leaves.
+        _, stuck = await asyncio.wait([listener], timeout=ANNOUNCE_SECONDS)
+        if stuck:
+            logger.warning("The channel layer does not let go of %s", name)
+            listener.cancel()
 
 
-async def hear_group(name: str, heard: asyncio.Event) -> None:
+async def listen(name: str, hear: Hear) -> None:
     while True:
         try:
-            await hear_messages(name, heard)
+            await hear_group(name, hear)
         except Exception:
             logger.exception("Other processes cannot be heard; trying again")
             await asyncio.sleep(RETRY_SECONDS)
 
 
-async def hear_messages(name: str, heard: asyncio.Event) -> None:
+async def hear_group(name: str, hear: Hear) -> None:
     channel = await layer().new_channel()
     await layer().group_add(name, channel)
-    heard.set()  # what was announced before now was not heard
+    hear({})  # what was announced before now was not heard
     try:
         while True:
-            await layer().receive(channel)
-            heard.set()
+            hear(await layer().receive(channel))
     finally:
         with suppress(Exception):
             async with asyncio.timeout(ANNOUNCE_SECONDS / 2):

@@ -23,6 +23,7 @@ from apps.live.models import Run
 from apps.live.run_summary import LONGEST_NAME
 from apps.live.sent_request_rows import DIGEST_CHARACTERS, SentPart, SentRequestRow
 from apps.live.tool_secrets import masked_member, masked_tool
+from apps.old_rows import AT_ONCE
 
 Values = tuple[Any, ...]
 Members = list[list[Any]]
@@ -40,7 +41,6 @@ Parts = dict[tuple[UUID, str], KeptPart]
 COLUMNS = ("id", "stream", "run", "at", "application", "model", "members", "prompt", "private")
 PART_COLUMNS = ("stream", "digest", "text", "size")
 IF_NEW = "ON CONFLICT DO NOTHING"
-AT_ONCE = 500
 LARGEST_PART = 256 * 1024
 """Bytes that are kept of one message or tool; pictures are longer."""
 LISTS = frozenset({"messages", "input", "system", "tools"})

@@ -22,9 +22,8 @@ from apps.live.events import storable
 from apps.live.models import Run
 from apps.live.run_summary import LONGEST_BUCKET, LONGEST_NAME, RunSummary
 from apps.live.step_ledger import read_steps
+from apps.old_rows import delete_older
 
-AT_ONCE = 500
-"""Rows in one statement, so that nobody else who writes waits for long."""
 SILENT_SECONDS = 300.0
 """A process that has said nothing of its runs for so long is gone; it does so every minute."""
 MOST = models.BigIntegerField.MAX_BIGINT
@@ -164,11 +163,4 @@ def end_abandoned() -> int:
 
 def delete_old() -> int:
     """Delete the rows that are older than `RUN_ROWS_DAYS`; the number of them."""
-    if not settings.RUN_ROWS_DAYS:
-        return 0
-    before = timezone.now() - timedelta(days=settings.RUN_ROWS_DAYS)
-    old = RunSummary.objects.filter(started_at__lt=before).order_by("started_at")
-    deleted = 0
-    while keys := list(old.values_list("pk", flat=True)[:AT_ONCE]):
-        deleted += RunSummary.objects.filter(pk__in=keys).delete()[0]
-    return deleted
+    return delete_older(RunSummary, "started_at", settings.RUN_ROWS_DAYS)

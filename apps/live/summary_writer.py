@@ -26,7 +26,7 @@ from apps.live import audit_events, sent_requests, summaries
 from apps.live.database import Execute
 from apps.live.row_queue import RowQueue
 from apps.live.run_summary import RunSummary
-from apps.live.summaries import AT_ONCE, RunFigures
+from apps.live.summaries import RunFigures
 from apps.runs.failures import reference_of
 
 logger = logging.getLogger(__name__)
@@ -37,6 +37,8 @@ PAUSE_SECONDS = 5.0
 """Before the next attempt while the database is away."""
 MOST_WAITING = 10_000
 """Rows of runs that are over and not written, and of calls; some 10 MB each. More are dropped."""
+AT_ONCE = 500
+"""Rows in one statement, so that nobody else who writes waits for long."""
 REQUESTS_AT_ONCE = 50
 """Requests in one transaction: each has many parts."""
 MOST_REQUEST_BYTES = 64 * 1024 * 1024

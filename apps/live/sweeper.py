@@ -13,7 +13,7 @@ from django.db import DatabaseError
 from apps.live import interactions, leases, queue
 from apps.live.hub import Hub
 from apps.live.models import Run
-from apps.live.notifications import hear_of_waiting, wake_viewers
+from apps.live.notifications import hearing_of_waiting, wake_viewers
 
 logger = logging.getLogger(__name__)
 
@@ -44,8 +44,7 @@ class Sweeper:
 
     async def keep_sweeping(self) -> None:
         """Sweep until the process is about to end."""
-        listening = asyncio.create_task(hear_of_waiting(self.hub.awaited))
-        try:
+        async with hearing_of_waiting(self.hub.awaited):
             while not self.hub.is_closing:
                 try:
                     await self.sweep()
@@ -59,9 +58,6 @@ class Sweeper:
                     async with asyncio.timeout(SWEEP_SECONDS * spread):
                         await self.hub.awaited.wait()
                 self.hub.awaited.clear()
-        finally:
-            listening.cancel()
-            await asyncio.wait([listening])
 
     async def sweep(self, stream: UUID | None = None) -> None:
         """Take over what there is room for. With a stream, look only if that one needs a process."""

@@ -1,8 +1,8 @@
 """The base of all models of a manifest, and the marks of fields for the schema."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo
 
@@ -81,3 +81,18 @@ def is_preview(model: type) -> bool:
 def unpublished(value: T) -> Callable[[], T]:
     """A default that the schema does not show, because installations may have another one."""
     return lambda: value
+
+
+class Switched(Protocol):
+    @property
+    def enabled(self) -> bool: ...
+
+
+S = TypeVar("S", bound=Switched)
+
+
+def enabled(kind: type[S], nodes: Iterable[object], path: str) -> Iterator[tuple[str, S]]:
+    """Those of a kind that are not switched off, each with its place in the list at the path."""
+    for index, node in enumerate(nodes):
+        if isinstance(node, kind) and node.enabled:
+            yield f"{path}[{index}]", node

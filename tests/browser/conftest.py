@@ -54,6 +54,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield served
 
 
+@pytest.fixture(scope="session")
+def demo_model(site: Site) -> None:
+    site.shell(
+        """
+        Deployment.objects.get_or_create(
+            deployment_id="demo-model", defaults={"display_name": "Demo", "provider": "demo"}
+        )
+        """
+    )
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:

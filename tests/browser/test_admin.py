@@ -14,6 +14,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.browser.conftest import barriers
 from tests.browser.serving import Site
 
+pytestmark = pytest.mark.usefixtures("demo_model")
+
 LIST = "/admin/catalog/application/"
 
 ODD = {
@@ -26,17 +28,6 @@ ODD = {
     "unknown_at_the_root": {"a": [1]},
     "features": None,
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def model(site: Site) -> None:
-    site.shell(
-        """
-        Deployment.objects.get_or_create(
-            deployment_id="demo-model", defaults={"display_name": "Demo", "provider": "demo"}
-        )
-        """
-    )
 
 
 def stored(site: Site, slug: str) -> Any:

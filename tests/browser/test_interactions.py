@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -46,14 +47,21 @@ application.save()
 """
 
 
-@pytest.fixture(scope="module")
-def address(site: Site) -> Iterator[str]:
+@contextmanager
+def guarded_shop(site: Site, slug: str) -> Iterator[str]:
+    """The address of an application whose calls of tools are approved first."""
     demo = json.loads((ROOT / "predefined" / "application" / "demo.json").read_text())
     [toolset] = [one for one in demo["manifest"]["tool_sets"] if one["type"] == "rest-api"]
     with serve_upstream() as upstream:
         toolset["approval"] = APPROVAL
-        site.shell(PREPARE, url=upstream.url, slug=SLUG, toolset=toolset)
-        yield f"/chat/{SLUG}/"
+        site.shell(PREPARE, url=upstream.url, slug=slug, toolset=toolset)
+        yield f"/chat/{slug}/"
+
+
+@pytest.fixture(scope="module")
+def address(site: Site) -> Iterator[str]:
+    with guarded_shop(site, SLUG) as found:
+        yield found
 
 
 def ask(page: Page, address: str) -> None:

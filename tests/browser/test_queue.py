@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -13,21 +12,15 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from tests.browser.conftest import barriers
 from tests.browser.scripted import ScriptedSocket
 from tests.browser.serving import Site
-from tests.browser.test_interactions import APPROVAL, CARD, PREPARE
-from tests.fork_server import ROOT
-from tests.peers.upstream import serve_upstream
+from tests.browser.test_interactions import CARD, guarded_shop
 
 SLUG = "queue"
 
 
 @pytest.fixture(scope="module")
 def address(site: Site) -> Iterator[str]:
-    demo = json.loads((ROOT / "predefined" / "application" / "demo.json").read_text())
-    [toolset] = [one for one in demo["manifest"]["tool_sets"] if one["type"] == "rest-api"]
-    with serve_upstream() as upstream:
-        toolset["approval"] = APPROVAL
-        site.shell(PREPARE, url=upstream.url, slug=SLUG, toolset=toolset)
-        yield f"/chat/{SLUG}/"
+    with guarded_shop(site, SLUG) as found:
+        yield found
 
 
 def question(page: Page) -> Locator:

@@ -14,6 +14,8 @@ from tests.browser.serving import Site
 from tests.browser.test_admin import put, stored, typed, wait_for_check
 from tests.console.admin.test_document_form import MARK, manifest, tracking
 
+pytestmark = pytest.mark.usefixtures("demo_model")
+
 LIST = "/admin/workspace/secret/"
 SHOTS = os.environ.get("SHOTS", "")
 
@@ -21,17 +23,6 @@ SHOTS = os.environ.get("SHOTS", "")
 def shoot(page: Page, name: str) -> None:
     if SHOTS:
         page.screenshot(path=f"{SHOTS}/{name}.png", full_page=True)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def model(site: Site) -> None:
-    site.shell(
-        """
-        Deployment.objects.get_or_create(
-            deployment_id="demo-model", defaults={"display_name": "Demo", "provider": "demo"}
-        )
-        """
-    )
 
 
 def make_secret(site: Site, name: str) -> str:

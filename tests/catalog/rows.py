@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from apps.catalog.models import Application, empty_manifest
-from apps.workspace.local.models import Deployment
+from apps.workspace.local.models import Deployment, Secret
 
 
 def make_application(slug: str = "travel", **fields: Any) -> Application:
@@ -31,6 +31,11 @@ def make_deployment(deployment_id: str = "demo-model", **fields: Any) -> Deploym
 
 def make_operator(name: str = "operator") -> User:
     return User.objects.create_superuser(name, "", "a-password-for-tests")
+
+
+def secrets() -> list[tuple[str, str, list[str]]]:
+    """The name, the value and the servers of each."""
+    return list(Secret.objects.order_by("name").values_list("name", "value", "servers"))
 
 
 def manifest_with(**changes: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from django.test import Client
 from apps.catalog.extraction import extract, refusals
 from apps.catalog.models import Application, empty_manifest
 from apps.workspace.local.models import Secret
-from tests.catalog.rows import make_deployment, make_operator
+from tests.catalog.rows import make_deployment, make_operator, secrets
 from tests.console.admin.test_document_form import LIST, MARK, OTHER, PATH, posted, tracking
 from tests.console.admin.test_races import at_once
 
@@ -25,10 +25,6 @@ def manifest(*toolsets: Any) -> dict[str, Any]:
 
 def named(*names: str) -> dict[str, Any]:
     return manifest(*(tracking({"$secret": name}) for name in names))
-
-
-def secrets() -> list[tuple[str, str, list[str]]]:
-    return list(Secret.objects.order_by("name").values_list("name", "value", "servers"))
 
 
 @pytest.mark.django_db

@@ -13,6 +13,7 @@ from apps.catalog.models import Application, Change
 from apps.catalog.row_files import ContentInvalid
 from apps.catalog.row_import import digest, import_directories
 from apps.workspace.local.models import Deployment, Secret
+from tests.catalog.rows import secrets
 from tests.console.admin.test_document_form import tracking
 
 pytestmark = pytest.mark.django_db
@@ -216,9 +217,9 @@ def test_every_problem_of_every_file_is_told_at_once(directory):
         "deployment/gpt.json: 'displayname': there is no such key; did you mean 'display_name'?",
         "deployment/gpt.json: 'a b': there is no such key; possible are deployment_id, "
         "display_name, description, kind, provider, base_url, model, api_key_env, features, "
-        "parameters, input_attachment_types, text_tools, tools, parallel_tools, vision, documents, "
-        "audio_input, audio_output, structured_output, reasoning, caching, context_window, fallbacks, "
-        "max_output_tokens.",
+        "parameters, input_attachment_types, text_tools, context_window, fallbacks, "
+        "max_output_tokens, tools, parallel_tools, vision, documents, audio_input, audio_output, "
+        "structured_output, reasoning, caching.",
         "deployment/gpt.json: display_name: is missing; write a string.",
         'deployment/gpt.json: provider: expected "openai", "anthropic", "openai_responses", "demo" or "minilm", found the string '
         '"opnai".',
@@ -366,10 +367,6 @@ def test_the_command_fails_with_every_problem(directory):
 def with_key(key: object, **fields: object) -> dict[str, object]:
     toolset = tracking(key)
     return {**APP, "manifest": {**MANIFEST, "tool_sets": [toolset]}, **fields}
-
-
-def secrets() -> list[tuple[str, str, list[str]]]:
-    return list(Secret.objects.order_by("name").values_list("name", "value", "servers"))
 
 
 def named() -> object:

@@ -15,6 +15,7 @@ from apps.catalog.extraction import revealed
 from apps.catalog.models import Application, Change, ContentItem, empty_manifest
 from apps.workspace.local.models import Deployment, Secret
 from apps.workspace.local.secrets import SecretField, UnreadableSecret
+from tests.catalog.rows import secrets
 from tests.console.admin.test_document_form import MARK, OTHER, PATH, tracking
 
 migration = importlib.import_module("apps.catalog.migrations.0005_secrets_by_reference")
@@ -44,10 +45,6 @@ def models_of_then() -> Any:
 
 def move() -> None:
     migration.move_credentials(models_of_then(), None)
-
-
-def secrets() -> list[tuple[str, str, list[str]]]:
-    return list(Secret.objects.order_by("name").values_list("name", "value", "servers"))
 
 
 def manifests() -> dict[str, Any]:

@@ -13,12 +13,7 @@ from apps.chat.models import Conversation, Message
 from apps.workspace.local import files
 from tests.chat.scripts import ScriptedWorkspace, Tab, Visitor, says, scene
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def storage(settings: Any, tmp_path: Any) -> None:
-    settings.MEDIA_ROOT = tmp_path
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
 
 async def keep(bucket: str, name: str = "conversations/1/plan.md") -> str:

@@ -27,12 +27,7 @@ from tests.chat.test_files import read, send
 from tests.chat.test_views import add_application, add_conversation, entries, visiting
 from tests.console.admin.test_history import change_page, last
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def storage(settings: Any, tmp_path: Any) -> None:
-    settings.MEDIA_ROOT = tmp_path
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
 
 def state(conversation: Conversation) -> tuple[Any, Any, str, str]:

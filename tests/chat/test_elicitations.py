@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from pytest_django.fixtures import Settings
 
 from apps.capabilities.mcp import elicitation
 from apps.capabilities.mcp.pool import Pool, current_pool
@@ -24,7 +23,7 @@ from tests.chat.scripts import MANIFEST, Scene, Tab, Visitor, scene, settled
 from tests.chat.test_processes import layer as layer
 from tests.fakes import calling, saying
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
 SEAT = {"name": "Ann", "class": "a", "bags": 2, "window": True}
 
@@ -33,11 +32,6 @@ SEAT = {"name": "Ann", "class": "a", "bags": 2, "window": True}
 def url() -> Iterator[str]:
     with serving_apart("http", str(HERE / "asking.py")) as found:
         yield found
-
-
-@pytest.fixture(autouse=True)
-def loopback_may_be_contacted(settings: Settings) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 @dataclass

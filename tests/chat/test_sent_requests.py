@@ -30,15 +30,10 @@ from tests.chat.scripts import MANIFEST, Scene, ScriptedWorkspace, Visitor, scen
 from tests.chat.test_views import add_application
 from tests.workspace.openai.service import DONE, Service, chunked, finish, service, text
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
 PROMPT = {"type": "custom", "content": "You sell trips.", "variables": {}}
 TRAVEL = {**MANIFEST, "orchestrator": {**MANIFEST["orchestrator"], "system_prompt": PROMPT}}
-
-
-@pytest.fixture(autouse=True)
-def _loopback(settings: Any) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 class ServedWorkspace(ScriptedWorkspace):

@@ -23,13 +23,10 @@ from tests.browser.serving import serve
 from tests.chat.test_files import send, stored_bytes
 from tests.chat.test_views import add_application, add_conversation, visiting
 
+pytestmark = pytest.mark.usefixtures("storage")
+
 OLD = timedelta(hours=25)
 HALF_OLD = timedelta(hours=23)
-
-
-@pytest.fixture(autouse=True)
-def storage(settings: Any, tmp_path: Any) -> None:
-    settings.MEDIA_ROOT = tmp_path
 
 
 def age(by: timedelta, name: str = "") -> None:

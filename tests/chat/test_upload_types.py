@@ -11,14 +11,9 @@ from tests.chat.scripts import MANIFEST, says, scene
 from tests.chat.test_attached import keep, refusal, send
 from tests.chat.test_views import add_application, visiting
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
 TAKES_PDF = {**MANIFEST, "features": {"input_attachment_types": ["application/pdf", "image/*"]}}
-
-
-@pytest.fixture(autouse=True)
-def storage(settings: Any, tmp_path: Any) -> None:
-    settings.MEDIA_ROOT = tmp_path
 
 
 @pytest.mark.parametrize(

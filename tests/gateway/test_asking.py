@@ -14,7 +14,6 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.core import signing
 from django.utils import timezone
-from pytest_django.fixtures import Settings
 
 from apps.accounts.caller import Caller
 from apps.accounts.models import ApiKey
@@ -55,7 +54,7 @@ from tests.gateway.scripts import (
     says,
 )
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("loopback")]
 
 PAY, LOOK = "shop_pay", "shop_look_up"
 QUESTION = {
@@ -194,11 +193,6 @@ def from_core(monkeypatch: pytest.MonkeyPatch, bucket: str = "dial-somebody") ->
         return Visit(Caller(bucket, kind="dial", appdata=f"{bucket}/appdata/{slug}"))
 
     monkeypatch.setattr(completions, "visit", visit)
-
-
-@pytest.fixture(autouse=True)
-def reachable_shop(settings: Settings) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 # --- Approvals --------------------------------------------------------------------------------

@@ -19,16 +19,10 @@ from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.local.models import StoredFile
 from tests.gateway.scripts import Answer, Client, router
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
 FORM = "multipart/form-data; boundary=edge"
 CSV = b"Oslo,7\n"
-
-
-@pytest.fixture(autouse=True)
-def storage(settings: Any, tmp_path: Path) -> Path:
-    settings.MEDIA_ROOT = tmp_path
-    return tmp_path
 
 
 class Program:

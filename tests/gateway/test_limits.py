@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import openai
@@ -51,17 +53,22 @@ class Installation:
         )
 
 
-@pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    folder = tmp_path_factory.mktemp("limits")
+@contextmanager
+def installed(folder: Path, **settings: str) -> Iterator[Installation]:
     with (
         serve_core() as core,
         serve_upstream() as upstream,
-        serve(folder, DIAL_URL=core.url, RUNS_PER_APPLICATION="1") as site,
+        serve(folder, DIAL_URL=core.url, **settings) as site,
     ):
         key = site.shell(PREPARE, url=upstream.url, slug=SLUG, manifest=MANIFEST)
         core.add_application(SLUG, f"{site.url}/openai/deployments/{SLUG}/chat/completions")
         yield Installation(site, core, upstream, key)
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    with installed(tmp_path_factory.mktemp("limits"), RUNS_PER_APPLICATION="1") as running:
+        yield running
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -8,10 +8,7 @@ from typing import Any
 import openai
 import pytest
 
-from tests.browser.serving import serve
-from tests.dial_core import serve_core
-from tests.gateway.test_limits import MANIFEST, PREPARE, SLUG, Installation
-from tests.peers.upstream import serve_upstream
+from tests.gateway.test_limits import SLUG, Installation, installed
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -28,15 +25,8 @@ row, result = ApiKey.objects.create_key(name="own", **own)
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    folder = tmp_path_factory.mktemp("rates")
-    with (
-        serve_core() as core,
-        serve_upstream() as upstream,
-        serve(folder, DIAL_URL=core.url, KEY_REQUESTS_PER_MINUTE="2") as site,
-    ):
-        key = site.shell(PREPARE, url=upstream.url, slug=SLUG, manifest=MANIFEST)
-        core.add_application(SLUG, f"{site.url}/openai/deployments/{SLUG}/chat/completions")
-        yield Installation(site, core, upstream, key)
+    with installed(tmp_path_factory.mktemp("rates"), KEY_REQUESTS_PER_MINUTE="2") as running:
+        yield running
 
 
 def client_of(installation: Installation, **own: int) -> openai.OpenAI:

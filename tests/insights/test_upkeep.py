@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 import time_machine
 
-from apps.insights import upkeep
+from apps import old_rows
 from apps.insights.models import ModelCall, SummedSpan, ToolUse, UsageSum
 from apps.insights.sums import RunCount
 from apps.insights.upkeep import delete_old, sum_up, sum_up_all
@@ -112,7 +112,7 @@ def test_a_call_is_counted_in_each_dimension():
 @pytest.mark.parametrize(("days", "left"), [(0, 3), (2, 1), (400, 3)])
 def test_old_rows_are_deleted(settings, monkeypatch, days, left):
     settings.USAGE_DAYS = days
-    monkeypatch.setattr(upkeep, "AT_ONCE", 1)
+    monkeypatch.setattr(old_rows, "AT_ONCE", 1)
     for age in (1, 3, 4):
         store(model_call(started_at=NOON - age * DAY), tool_use(started_at=NOON - age * DAY))
 
@@ -128,7 +128,7 @@ def test_old_rows_are_deleted(settings, monkeypatch, days, left):
 
 def test_sums_of_hours_are_deleted_when_nothing_reads_them_any_more(settings, monkeypatch):
     settings.USAGE_DAYS = 0
-    monkeypatch.setattr(upkeep, "AT_ONCE", 2)
+    monkeypatch.setattr(old_rows, "AT_ONCE", 2)
     store(model_call())
     with time_machine.travel(NOON + 2 * HOUR):
         sum_up_all(no_runs)

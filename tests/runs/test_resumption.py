@@ -112,7 +112,7 @@ PAYS = [[text("I pay."), *calling(("p", "pay", {}))], saying("It is paid.")]
 
 
 def application(
-    prompt: str, *tool_sets: Mapping[str, Any], model: str = "gpt"
+    prompt: str, *tool_sets: Mapping[str, Any], model: str = "gpt", **features: Any
 ) -> ResolvedApplication:
     document = read(
         manifest(
@@ -124,6 +124,7 @@ def application(
             features={
                 "timestamp": None,
                 "subagents": {"enabled": True, "system_prompt": "helper"},
+                **features,
             },
         ),
         preview=True,

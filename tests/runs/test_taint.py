@@ -18,7 +18,7 @@ from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
 from apps.agent.messages import Message, from_dict
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities import registry
-from apps.capabilities.registry import Capability, Contribution, Open, Opening, Prepared, prepare
+from apps.capabilities.registry import Capability, Contribution, Open, Opening, Prepared
 from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import Wishes, prepared_tool
@@ -27,13 +27,12 @@ from apps.capabilities.wrappers.internal import parameters
 from apps.catalog.resolve import ResolvedApplication
 from apps.errors import ToolError
 from apps.manifest.manifest import Manifest
-from apps.manifest.validation import read
 from apps.runs.nested import ApplicationModel
 from apps.runs.requests import RunRequest
 from apps.runs.run import RunEnd, run
 from apps.workspace.port import DeploymentInfo
 from tests.fakes import Crash, FakeWorkspace, MemoryLedger, calling, saying
-from tests.manifest.documents import manifest
+from tests.runs import test_resumption
 from tests.runs.test_resumption import CALLER, INNER, Scripts
 
 QUESTION = Message("user", "Look around, then pay.")
@@ -89,22 +88,8 @@ def _with_a_market(settings: Settings) -> Iterator[None]:
 def application(
     prompt: str, *tool_sets: Any, model: str = "gpt", guarded: str | None = "confirm"
 ) -> ResolvedApplication:
-    document = read(
-        manifest(
-            orchestrator={
-                "deployment": {"deployment_id": model},
-                "system_prompt": {"type": "custom", "content": prompt, "variables": {}},
-            },
-            tool_sets=list(tool_sets),
-            features={
-                "timestamp": None,
-                "subagents": {"enabled": True, "system_prompt": "helper"},
-                "approval": {"after_untrusted": guarded, "seconds": None},
-            },
-        ),
-        preview=True,
-    )
-    return ResolvedApplication(1, prompt, prompt, "", True, 1, document, prepare(document))
+    approval = {"after_untrusted": guarded, "seconds": None}
+    return test_resumption.application(prompt, *tool_sets, model=model, approval=approval)
 
 
 LOOKS, PAYS = calling(("l", "look", {})), calling(("p", "pay", {}))

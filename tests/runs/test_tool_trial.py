@@ -20,17 +20,12 @@ from tests.capabilities.mcp.servers import WELL_BEHAVED, nothing_left_over, over
 from tests.capabilities.service import Reply, json_reply, serving
 from tests.catalog.rows import make_application, make_deployment, manifest_with
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
 OPERATOR = Caller("user-7", "key")
 CLOCK = "internal_timeawareness_current_timestamp"
 READ_SKILL = "internal_skills_read_skill"
 ITEM = parameter("query", "item", description="What to look up.")
-
-
-@pytest.fixture(autouse=True)
-def loopback_may_be_contacted(settings):
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 def saved(*tool_sets: dict[str, Any], **fields: Any) -> Any:

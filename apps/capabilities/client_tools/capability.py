@@ -6,7 +6,6 @@ answers needs, "" for none.
 """
 
 import logging
-from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
@@ -32,6 +31,7 @@ from apps.manifest.client_tools import ClientTool, ClientToolSet
 from apps.manifest.fallbacks import Fallback
 from apps.manifest.manifest import Manifest
 from apps.manifest.names import sanitize
+from apps.manifest.nodes import enabled
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ FORBIDDEN = (
 def prepare(manifest: Manifest) -> Open | None:
     tools = [
         prepare_tool(tool, toolset, path, manifest)
-        for path, toolset in toolsets(manifest)
+        for path, toolset in enabled(ClientToolSet, manifest.tool_sets, "tool_sets")
         for tool in toolset.tools
         if tool.enabled
     ]
@@ -58,12 +58,6 @@ def prepare(manifest: Manifest) -> Open | None:
         return nullcontext(Contribution(tuple(tool.bind(opening) for tool in tools)))
 
     return open_tools
-
-
-def toolsets(manifest: Manifest) -> Iterator[tuple[str, ClientToolSet]]:
-    for index, toolset in enumerate(manifest.tool_sets):
-        if isinstance(toolset, ClientToolSet) and toolset.enabled:
-            yield f"tool_sets[{index}]", toolset
 
 
 def prepare_tool(

@@ -21,6 +21,7 @@ from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import DeploymentNotFound, InitializationIssue
 from apps.manifest.fallbacks import Fallback
 from apps.manifest.manifest import Manifest
+from apps.manifest.nodes import enabled
 from apps.manifest.tools import DeploymentTool, SimpleDeploymentTool, as_stated
 from apps.manifest.toolsets import DeploymentToolSet
 from apps.workspace.port import DeploymentInfo
@@ -80,10 +81,7 @@ def tools_of(
     manifest: Manifest,
 ) -> Iterator[tuple[str, str, DeploymentToolSet, DeploymentTool | SimpleDeploymentTool]]:
     """Enabled tools: path of the toolset, path of the tool, toolset, tool."""
-    for number, toolset in enumerate(manifest.tool_sets):
-        if not isinstance(toolset, DeploymentToolSet) or not toolset.enabled:
-            continue
-        place = f"tool_sets[{number}]"
+    for place, toolset in enabled(DeploymentToolSet, manifest.tool_sets, "tool_sets"):
         for index, tool in enumerate(toolset.tools):
             if isinstance(tool, DeploymentTool | SimpleDeploymentTool) and tool.enabled:
                 yield place, f"{place}.tools[{index}]", toolset, tool

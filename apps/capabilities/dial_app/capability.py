@@ -18,6 +18,7 @@ from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import InitializationIssue
 from apps.manifest.manifest import Manifest
 from apps.manifest.names import localized
+from apps.manifest.nodes import enabled
 from apps.manifest.tools import SimpleDeploymentTool, as_stated
 from apps.manifest.toolsets import DialAppToolSet
 from apps.workspace.loading.shared_loads import rules_of
@@ -106,9 +107,8 @@ class PreparableApp:
 def prepare(manifest: Manifest) -> Open | None:
     seconds = rules_of(manifest).seconds
     apps = [
-        PreparableApp(f"tool_sets[{index}]", node, manifest, seconds)
-        for index, node in enumerate(manifest.tool_sets)
-        if isinstance(node, DialAppToolSet) and node.enabled
+        PreparableApp(path, node, manifest, seconds)
+        for path, node in enabled(DialAppToolSet, manifest.tool_sets, "tool_sets")
     ]
     if not apps:
         return None

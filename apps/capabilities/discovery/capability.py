@@ -18,6 +18,7 @@ from apps.manifest.client_tools import ClientToolSet
 from apps.manifest.manifest import Manifest
 from apps.manifest.mcp_toolsets import DialMcpToolSet, McpToolSet
 from apps.manifest.names import localized
+from apps.manifest.nodes import enabled
 from apps.manifest.tools import InternalTool
 from apps.manifest.toolsets import InternalToolSet, RestToolSet
 
@@ -102,11 +103,9 @@ def deferred_groups(manifest: Manifest, tools: Iterable[Tool], least: int) -> li
 def internal_tools(manifest: Manifest) -> dict[str, str]:
     """Name of an internal tool → path of its toolset."""
     return {
-        tool.open_ai_tool.function.name: place_of(index)
-        for index, toolset in enumerate(manifest.tool_sets)
-        if isinstance(toolset, InternalToolSet) and toolset.enabled
-        for tool in toolset.tools
-        if isinstance(tool, InternalTool) and tool.enabled
+        tool.open_ai_tool.function.name: place
+        for place, toolset in enabled(InternalToolSet, manifest.tool_sets, "tool_sets")
+        for _, tool in enabled(InternalTool, toolset.tools, f"{place}.tools")
     }
 
 

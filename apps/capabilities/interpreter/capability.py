@@ -22,6 +22,7 @@ from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, shortened
 from apps.manifest.manifest import Manifest
+from apps.manifest.nodes import enabled
 from apps.manifest.parameters import FunctionParameters, ParameterDisplay, ParameterStage
 from apps.manifest.tools import InternalTool
 from apps.manifest.toolsets import InternalToolSet
@@ -70,10 +71,8 @@ def find_tool(manifest: Manifest) -> tuple[InternalToolSet, InternalTool] | None
     """The first that is enabled: a run has one interpreter."""
     found = (
         (toolset, tool)
-        for toolset in manifest.tool_sets
-        if isinstance(toolset, InternalToolSet) and toolset.enabled
-        for tool in toolset.tools
-        if isinstance(tool, InternalTool) and tool.enabled
+        for path, toolset in enabled(InternalToolSet, manifest.tool_sets, "tool_sets")
+        for _, tool in enabled(InternalTool, toolset.tools, f"{path}.tools")
         if tool.open_ai_tool.function.name == TOOL_NAME
     )
     return next(found, None)

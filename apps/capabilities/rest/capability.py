@@ -30,6 +30,7 @@ from apps.manifest.authorizations import (
 )
 from apps.manifest.manifest import Manifest
 from apps.manifest.names import visible_name
+from apps.manifest.nodes import enabled
 from apps.manifest.problems import join
 from apps.manifest.tools import RestTool, as_stated
 from apps.manifest.toolsets import RestToolSet
@@ -48,14 +49,14 @@ def prepare(manifest: Manifest) -> Open | None:
     tools: list[tuple[str, PreparedTool]] = []
     issues: list[InitializationIssue] = []
     needs: list[Need] = []
-    for path, toolset in toolsets(manifest):
+    for path, toolset in enabled(RestToolSet, manifest.tool_sets, "tool_sets"):
         try:
             check_shared(path, toolset)
         except InitializationIssue as issue:
             issues.append(issue)
             continue
         needs += needs_of_toolset(path, toolset)
-        for place, tool in tools_of(path, toolset):
+        for place, tool in enabled(RestTool, toolset.tools, f"{path}.tools"):
             try:
                 prepared = prepare_tool(place, tool, toolset, manifest)
             except InitializationIssue as issue:
@@ -86,8 +87,8 @@ def is_below(place: str, path: str) -> bool:
 
 def needs_of_toolset(path: str, toolset: RestToolSet) -> Iterator[Need]:
     """Credentials that go to all services of the toolset, and to its token service."""
-    tools = (tool.rest_api_method_info for _, tool in tools_of(path, toolset))
-    urls = tuple(map(toolset.address_of, tools))
+    tools = enabled(RestTool, toolset.tools, f"{path}.tools")
+    urls = tuple(toolset.address_of(tool.rest_api_method_info) for _, tool in tools)
     for name, value in toolset.headers.items():
         yield Need(join(f"{path}.headers", name), value, urls)
     how = toolset.authorization
@@ -105,18 +106,6 @@ def needs_of_tool(path: str, tool: RestTool, toolset: RestToolSet) -> Iterator[N
         place = join(f"{path}.open_ai_tool.function.parameters.properties", name)
         url = toolset.address_of(tool.rest_api_method_info)
         yield Need(f"{place}.const", credential, (url,))
-
-
-def toolsets(manifest: Manifest) -> Iterator[tuple[str, RestToolSet]]:
-    for index, toolset in enumerate(manifest.tool_sets):
-        if isinstance(toolset, RestToolSet) and toolset.enabled:
-            yield f"tool_sets[{index}]", toolset
-
-
-def tools_of(path: str, toolset: RestToolSet) -> Iterator[tuple[str, RestTool]]:
-    for index, tool in enumerate(toolset.tools):
-        if isinstance(tool, RestTool) and tool.enabled:
-            yield f"{path}.tools[{index}]", tool
 
 
 def check_shared(path: str, toolset: RestToolSet) -> None:

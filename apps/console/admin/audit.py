@@ -1,16 +1,13 @@
 """The audit in the admin: to be read and filtered, by staff with the permission for it alone."""
 
-from typing import Any
-
 from django.contrib import admin
-from django.http import HttpRequest
 
 from apps.accounts.models import AuditEntry
-from apps.console.admin.theme import Admin
+from apps.console.admin.theme import ReadOnlyAdmin
 
 
 @admin.register(AuditEntry)
-class AuditAdmin(Admin[AuditEntry]):
+class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
     list_display = (
         "at",
         "event",
@@ -27,12 +24,3 @@ class AuditAdmin(Admin[AuditEntry]):
     search_help_text = "A whole caller, address, application or subject."
     ordering = ("-at", "-pk")
     show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False

@@ -20,7 +20,7 @@ from apps.agent.ledger import InteractionKind
 from apps.console.admin.answering import FORMS, AnswerForm, heading, kind_of, shown_arguments
 from apps.console.admin.callers import caller_names
 from apps.console.admin.runs import ApplicationFilter
-from apps.console.admin.theme import Admin
+from apps.console.admin.theme import ReadOnlyAdmin
 from apps.errors import Refused
 from apps.live.hub import HUB
 from apps.live.interactions import take_answer
@@ -47,7 +47,7 @@ class StateFilter(admin.SimpleListFilter):
 
 
 @admin.register(Run)
-class OpenRunAdmin(Admin[Run]):
+class OpenRunAdmin(ReadOnlyAdmin[Run]):
     list_display = (
         "application",
         "person",
@@ -65,15 +65,6 @@ class OpenRunAdmin(Admin[Run]):
     actions = ("stop_selected",)
     list_before_template = "admin/runs/before.html"
     fields = ("application", "bucket", "door", "status", "started_at", "holder", "attempts")
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm("runs.view_run")

@@ -19,7 +19,7 @@ from apps.accounts.audit import AuditEvent
 from apps.accounts.buckets import bucket_of
 from apps.catalog.models import Application
 from apps.console.admin.cells import money
-from apps.console.admin.theme import Admin
+from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.waterfall import waterfall_of
 from apps.insights.costs import costs_of_runs
 from apps.live.request_view import view_of
@@ -59,7 +59,7 @@ class ApplicationFilter(admin.SimpleListFilter):
 
 
 @admin.register(RunSummary)
-class RunAdmin(Admin[RunSummary]):
+class RunAdmin(ReadOnlyAdmin[RunSummary]):
     list_display = (
         "started_at",
         "application",
@@ -131,12 +131,3 @@ class RunAdmin(Admin[RunSummary]):
         shown = [view_of(row, parts, withholds_private=True) for row, parts in found]
         context = {"run": run, "requests": shown}
         return self.page(request, "admin/runs/requests.html", "What the models saw", context)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False

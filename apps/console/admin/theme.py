@@ -77,3 +77,16 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
             "list_url": self.url("changelist"),
         }
         return TemplateResponse(request, template, common | context)
+
+
+class ReadOnlyAdmin(Admin[Row]):
+    """Of rows that are shown, and that only the site itself writes."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from apps.console.admin.cells import Column, Table, harmless
-from apps.console.admin.theme import Admin
+from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.usage_tables import (
     HEADINGS,
     Links,
@@ -80,16 +80,7 @@ class Selection:
 
 
 @admin.register(UsageSum)
-class UsageAdmin(Admin[UsageSum]):
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
+class UsageAdmin(ReadOnlyAdmin[UsageSum]):
     def get_urls(self) -> list[URLPattern]:
         return [
             self.viewer_path("", require_safe(self.usage_view), "changelist"),

@@ -1,4 +1,5 @@
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -43,7 +44,6 @@ class ListedApplicationSerializer(RowSerializer[Application]):
         allow_null=True,
         required=False,
     )
-    version = serializers.IntegerField(read_only=True)
 
     class Meta:
         model = Application
@@ -63,10 +63,7 @@ class ApplicationSerializer(ListedApplicationSerializer):
 
     @extend_schema_field(WarningSerializer(many=True))
     def get_warnings(self, application: Application) -> list[dict[str, str]]:
-        return [
-            {"path": at_manifest(problem.path), "message": problem.message}
-            for problem in application.review().warnings
-        ]
+        return [asdict(problem) for problem in in_manifest(application.review().warnings)]
 
     def create(self, validated_data: dict[str, Any]) -> Application:
         return super().create({"owner": self.context["request"].user, **validated_data})
@@ -77,7 +74,7 @@ class ApplicationSerializer(ListedApplicationSerializer):
             return
         user = self.context["request"].user
         if refused := refusals(row.manifest, user):
-            raise RowInvalid([Problem(at_manifest(p.path), p.message) for p in refused])
+            raise RowInvalid(in_manifest(refused))
         stored = [self.instance.manifest] if isinstance(self.instance, Application) else []
         row.manifest = extract(row.manifest, stored, user=user).document
 
@@ -85,7 +82,7 @@ class ApplicationSerializer(ListedApplicationSerializer):
         # The row knows the path of each problem of its manifest.
         others = [found for found in problems_of_row(error) if found.path != "manifest"]
         reviewed = row.manifest_problems() if "manifest" in getattr(error, "error_dict", {}) else ()
-        return [*others, *(Problem(at_manifest(found.path), found.message) for found in reviewed)]
+        return [*others, *in_manifest(reviewed)]
 
 
 @extend_schema_field(OpenApiTypes.OBJECT)
@@ -107,8 +104,13 @@ class ManifestField(serializers.JSONField):
         current = stored.manifest if isinstance(stored, Application) else None
         found = unmasked(super().to_internal_value(data), current)
         if found.problems:
-            raise RowInvalid([Problem(at_manifest(p.path), p.message) for p in found.problems])
+            raise RowInvalid(in_manifest(found.problems))
         return with_own_names(found.document)
+
+
+def in_manifest(problems: Iterable[Problem]) -> list[Problem]:
+    """With their paths from the row on."""
+    return [replace(found, path=at_manifest(found.path)) for found in problems]
 
 
 def at_manifest(path: str) -> str:

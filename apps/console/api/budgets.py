@@ -39,7 +39,6 @@ class BudgetSerializer(RowSerializer[Budget]):
     )
     reserved = serializers.SerializerMethodField(help_text="By calls that go on, as `spent`.")
     renews_at = serializers.SerializerMethodField()
-    version = serializers.IntegerField(read_only=True)
 
     class Meta:
         model = Budget

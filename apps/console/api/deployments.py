@@ -26,7 +26,6 @@ class DeploymentSerializer(RowSerializer[Deployment]):
         help_text="Ids of the deployments that answer, in this order, while this one cannot.",
     )
     input_attachment_types = serializers.ListField(child=serializers.CharField(), required=False)
-    version = serializers.IntegerField(read_only=True)
 
     class Meta:
         model = Deployment

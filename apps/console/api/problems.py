@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django.core.exceptions import ValidationError as ModelError
@@ -48,8 +49,7 @@ def error_response(error: Exception, context: Mapping[str, Any]) -> Response | N
     elif isinstance(error, ValidationError):
         problems = tuple(flatten(error.detail))
     if problems:
-        listed = [{"path": problem.path, "message": problem.message} for problem in problems]
-        response.data = {"detail": NOTHING_SAVED, "errors": listed}
+        response.data = {"detail": NOTHING_SAVED, "errors": list(map(asdict, problems))}
     return response
 
 

@@ -38,6 +38,8 @@ IF_MATCH = OpenApiParameter(
 class RowSerializer(serializers.ModelSerializer[Row]):
     """Saves after the model's own checks, so that scripts get the errors of the admin."""
 
+    version = serializers.IntegerField(read_only=True)
+
     def save_checked(self, row: Row, values: dict[str, Any]) -> Row:
         """Raises `RowInvalid`; `row` is then as it was."""
         for name, value in values.items():

@@ -7,7 +7,6 @@ class LocalWorkspaceConfig(AppConfig):
     name = "apps.workspace.local"
     label = "workspace"
     verbose_name = "Models and files"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from apps.accounts.models import ApiKey

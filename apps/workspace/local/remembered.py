@@ -108,12 +108,6 @@ def change_settings(user_id: int, *, is_enabled: bool, is_shared: bool) -> Memor
     return changed
 
 
-def collections_of_user(user_id: int) -> list[MemoryCollection]:
-    """Those with memories, by application; the shared one first."""
-    rows = MemoryCollection.objects.filter(bucket=bucket_of(user_id), memories__isnull=False)
-    return list(rows.order_by("application").distinct())
-
-
 def delete_old_merges() -> int:
     """Delete what cannot be undone any more; return how many merges these were."""
     before = timezone.now() - timedelta(days=MERGES_KEPT_DAYS)

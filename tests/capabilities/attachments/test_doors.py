@@ -26,17 +26,12 @@ from tests.workspace.openai.service import (
     text,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
 PATH = "/openai/deployments/reader/chat/completions"
 WELL = chunked(text("Well."), finish(), DONE)
 REFUSAL = answer("400 Bad Request", b'{"error": {"message": "no such file type"}}')
 TOOL = "internal_attachments_get_content"
-
-
-@pytest.fixture(autouse=True)
-def _loopback(settings: Any) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 async def make(running: Service, types: tuple[str, ...] = (), **orchestrator: Any) -> None:

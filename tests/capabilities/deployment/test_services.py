@@ -32,18 +32,13 @@ from tests.catalog.rows import make_deployment
 from tests.fakes import encoded
 from tests.workspace.openai.service import DONE, HOLD, answer, chunked, event, finish, service, text
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
 CALLER = Caller(
     "user-7", "user", user_id=7, bearer="of-the-person", headers={"X-Tenant-Id": "acme"}
 )
 SCHEMA = {"type": "object", "properties": {"tone": {"type": "string"}}}
 STATIC = {"type": "static_function", "static_function": {"name": "search"}}
-
-
-@pytest.fixture(autouse=True)
-def _loopback(settings: Any) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 @pytest.fixture(scope="module")

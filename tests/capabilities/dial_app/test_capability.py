@@ -22,13 +22,10 @@ from tests.capabilities.mcp.core import Core, CoreWorkspace, core_before
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 from tests.fakes import ScriptedModel, finish, saying
 
+pytestmark = pytest.mark.usefixtures("loopback")
+
 STATS = "applications/public/stats"
 FAR = "applications/public/far"
-
-
-@pytest.fixture(autouse=True)
-def loopback_may_be_contacted(settings) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 def app(deployment_id: str = STATS, **rest: Any) -> dict[str, Any]:

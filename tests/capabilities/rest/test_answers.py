@@ -26,10 +26,7 @@ from tests.capabilities.manifests import (
 )
 from tests.capabilities.service import Reply, Seen, json_reply, serving
 
-
-@pytest.fixture(autouse=True)
-def _loopback_is_allowed(settings):
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+pytestmark = pytest.mark.usefixtures("loopback")
 
 
 async def test_an_answer_goes_to_the_model_and_is_shown_in_the_stage():

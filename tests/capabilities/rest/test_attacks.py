@@ -11,12 +11,9 @@ from apps.capabilities.rest.capability import rest
 from tests.capabilities.manifests import manifest, opened, stage_text, tool, tool_set, use
 from tests.workspace.openai.service import CHUNKED, ENDLESS, HEAD, RESET, answer, frame, service
 
+pytestmark = pytest.mark.usefixtures("loopback")
+
 BLOCK = b"x-more: " + b"x" * 10_000 + b"\r\n"
-
-
-@pytest.fixture(autouse=True)
-def _loopback_is_allowed(settings: Any) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 @pytest.mark.parametrize(

@@ -13,16 +13,13 @@ from tests.capabilities.manifests import OTHERWISE, manifest, opened, tool, tool
 from tests.capabilities.service import Reply, json_reply, serving
 from tests.fakes import MemoryLedger
 
+pytestmark = pytest.mark.usefixtures("loopback")
+
 AGAIN = {
     "strategies": [
         {"type": "continue", "retry": {"attempts": 2, "initial_delay": 0, "max_delay": 0}}
     ]
 }
-
-
-@pytest.fixture(autouse=True)
-def _loopback_is_allowed(settings):
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 @pytest.mark.parametrize(

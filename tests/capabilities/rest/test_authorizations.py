@@ -23,10 +23,7 @@ from tests.capabilities.manifests import (
 )
 from tests.capabilities.service import Reply, Seen, json_reply, serving
 
-
-@pytest.fixture(autouse=True)
-def _loopback_is_allowed(settings):
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+pytestmark = pytest.mark.usefixtures("loopback")
 
 
 def encoded(text: str) -> str:

@@ -23,11 +23,7 @@ from tests.capabilities.manifests import (
 )
 from tests.capabilities.service import json_reply, serving
 
-
-@pytest.fixture(autouse=True)
-def _loopback_is_allowed(settings):
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
-
+pytestmark = pytest.mark.usefixtures("loopback")
 
 NOT_FOR_ADDRESSES: tuple[object, ...] = (None, "", "..", ["a"], {})
 URL = "https://api.example.org/a"

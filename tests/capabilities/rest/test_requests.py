@@ -15,10 +15,7 @@ from apps.manifest.manifest import Manifest
 from tests.capabilities.manifests import CALLER, manifest, opened, parameter, tool, tool_set, use
 from tests.capabilities.service import Seen, Service, json_reply, serving
 
-
-@pytest.fixture(autouse=True)
-def _loopback_is_allowed(settings):
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+pytestmark = pytest.mark.usefixtures("loopback")
 
 
 async def seen_of(document: Manifest, service: Service, **arguments: Any) -> Seen:

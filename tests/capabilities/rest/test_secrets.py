@@ -26,12 +26,7 @@ from tests.capabilities.service import Reply, json_reply, serving
 MARK = "sk-marked-0123456789"
 NAMED = {"$secret": "shop"}
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _loopback_is_allowed(settings):
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
 
 async def store(url: str, **values: Any) -> Secret:

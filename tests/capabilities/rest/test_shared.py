@@ -22,14 +22,11 @@ from tests.capabilities.manifests import (
 )
 from tests.capabilities.service import Reply, json_reply, serving
 
+pytestmark = pytest.mark.usefixtures("loopback")
+
 MARK = "sk-marked-0123456789"
 NAMED = {"$secret": "shop"}
 TRACKING = "X-Track-Key"
-
-
-@pytest.fixture(autouse=True)
-def _loopback_is_allowed(settings):
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 @pytest.mark.parametrize(

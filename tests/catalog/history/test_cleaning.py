@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils.timezone import now
 
-from apps.catalog.management.commands import clean_history
+from apps import old_rows
 from apps.catalog.models import Change
 from tests.catalog.rows import make_application
 
@@ -22,7 +22,7 @@ def clean(**options: Any) -> str:
 
 
 def test_only_what_is_older_than_the_setting_goes(settings, monkeypatch):
-    monkeypatch.setattr(clean_history, "AT_ONCE", 2)
+    monkeypatch.setattr(old_rows, "AT_ONCE", 2)
     settings.HISTORY_DAYS = 30
     for slug in "abcd":
         make_application(slug)

@@ -3,11 +3,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import Client
 
 from apps.catalog.models import Application, empty_manifest
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+from tests.console.pages import signed_in, staff
 
 pytestmark = pytest.mark.django_db
 
@@ -17,10 +18,8 @@ ADD = f"{LIST}add/"
 
 @pytest.fixture
 def admin_client() -> Client:
-    client = Client()
-    client.force_login(make_operator())
     make_deployment("demo-model")
-    return client
+    return signed_in()
 
 
 def change_url(application: Application) -> str:
@@ -215,12 +214,7 @@ def test_the_check_is_for_people_who_may_see_applications():
 
 
 def test_people_who_may_only_look_see_the_page():
-    reader = User.objects.create_user("reader", is_staff=True)
-    reader.user_permissions.add(Permission.objects.get(codename="view_application"))
-    client = Client()
-    client.force_login(reader)
-
-    answer = client.get(change_url(make_application()))
+    answer = staff("view_application").get(change_url(make_application()))
 
     assert answer.status_code == 200
     assert b"demo-model" in answer.content

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
@@ -18,6 +18,7 @@ from apps.workspace.local.corpus import Corpus, CorpusDocument
 from apps.workspace.local.models import SharedFile
 from tests.catalog.corpora.library import GUIDES, Process, attach, manifest, share
 from tests.catalog.rows import make_application, make_operator
+from tests.console.pages import staff
 from tests.documents.samples import protected_pdf
 
 pytestmark = pytest.mark.django_db
@@ -34,21 +35,6 @@ def process(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     cache.clear()
 
 
-@pytest.fixture
-def client() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
-
-
-def staff(*permissions: str) -> Client:
-    user = User.objects.create_user("staff", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 def url(pk: int) -> str:
     return f"/admin/catalog/application/{pk}/files/"
 
@@ -59,43 +45,47 @@ def page(client: Client, address: str) -> str:
     return answer.content.decode()
 
 
-def test_the_page_shows_how_far_each_file_is_and_what_is_wrong(client: Client, process: Process):
+def test_the_page_shows_how_far_each_file_is_and_what_is_wrong(
+    admin_client: Client, process: Process
+):
     share("a.txt", "Dogs stay free.")
     share("b.pdf", protected_pdf("secret"), "application/pdf")
     application = attach()
-    before = page(client, url(application.pk))
+    before = page(admin_client, url(application.pk))
     process.look()
 
-    shown = page(client, url(application.pk))
+    shown = page(admin_client, url(application.pk))
 
     assert "No files are known yet" in before
     assert "100 % of what can be read" in shown
     assert "files/public/guides/a.txt" in shown
     assert "It is protected by a password." in shown
     assert f'href="{url(application.pk)}"' in page(
-        client, f"/admin/catalog/application/{application.pk}/change/"
+        admin_client, f"/admin/catalog/application/{application.pk}/change/"
     )
 
 
-def test_the_page_says_when_the_database_searches(client: Client, process: Process):
+def test_the_page_says_when_the_database_searches(admin_client: Client, process: Process):
     share("a.txt", "Dogs stay free.")
     application = attach()
     process.look()
-    small = page(client, url(application.pk))
+    small = page(admin_client, url(application.pk))
     Corpus.objects.update(is_large=True)
 
     said = "There are so many passages that the database searches them."
-    assert (said in small, said in page(client, url(application.pk))) == (False, True)
+    assert (said in small, said in page(admin_client, url(application.pk))) == (False, True)
 
 
-def test_a_search_finds_what_the_tool_finds_and_shows_it_as_text(client: Client, process: Process):
+def test_a_search_finds_what_the_tool_finds_and_shows_it_as_text(
+    admin_client: Client, process: Process
+):
     share("a.txt", "A late check-out costs <b>20</b> euros.")
     share("b.txt", "Dogs stay free.")
     application = attach()
     process.look()
 
-    found = page(client, f"{url(application.pk)}?q=late+%3Ci%3Echeck-out")
-    nothing = page(client, f"{url(application.pk)}?q=submarine")
+    found = page(admin_client, f"{url(application.pk)}?q=late+%3Ci%3Echeck-out")
+    nothing = page(admin_client, f"{url(application.pk)}?q=submarine")
 
     assert "A late check-out costs &lt;b&gt;20&lt;/b&gt; euros." in found
     assert "<code>files/public/guides/a.txt</code>, score 0.0328" in found
@@ -105,13 +95,13 @@ def test_a_search_finds_what_the_tool_finds_and_shows_it_as_text(client: Client,
     assert "Nothing was found." in nothing
 
 
-def test_files_of_the_owner_are_shown_to_nobody_else(client: Client, process: Process):
+def test_files_of_the_owner_are_shown_to_nobody_else(admin_client: Client, process: Process):
     owner = User.objects.create_user("owner")
     files.keep(f"user-{owner.pk}", "diary.txt", b"The safe is 1234.", "text/plain")
     application = attach({"type": "file", "url": f"files/user-{owner.pk}/diary.txt"}, owner=owner)
     process.look()
 
-    shown = page(client, f"{url(application.pk)}?q=safe")
+    shown = page(admin_client, f"{url(application.pk)}?q=safe")
 
     assert CorpusDocument.objects.get().state == "ready"
     assert "1234" not in shown
@@ -145,14 +135,16 @@ def test_who_may_not_view_applications_sees_nothing():
     assert staff("view_sharedfile").get(url(application.pk)).status_code == 403
 
 
-def test_an_application_that_searches_no_files_says_what_it_needs(client: Client):
+def test_an_application_that_searches_no_files_says_what_it_needs(admin_client: Client):
     application = make_application(manifest=manifest(GUIDES, enabled=False))
 
-    assert "It needs <code>features.documents.enabled</code>" in page(client, url(application.pk))
+    assert "It needs <code>features.documents.enabled</code>" in page(
+        admin_client, url(application.pk)
+    )
 
 
 def test_a_shared_file_that_is_replaced_or_deleted_is_noticed_at_once(
-    client: Client, process: Process
+    admin_client: Client, process: Process
 ):
     share("a.txt", "Dogs stay free.")
     attach()
@@ -161,11 +153,11 @@ def test_a_shared_file_that_is_replaced_or_deleted_is_noticed_at_once(
     address = f"/admin/workspace/sharedfile/{row.pk}"
 
     upload = SimpleUploadedFile("a.txt", b"Dogs pay.", "text/plain")
-    client.post(f"{address}/change/", {"upload": upload, "name": ""})
+    admin_client.post(f"{address}/change/", {"upload": upload, "name": ""})
     replaced = Corpus.objects.get().compared
     process.look()
     chunk = CorpusDocument.objects.get().chunks.get().text
-    client.post(f"{address}/delete/", {"post": "yes"})
+    admin_client.post(f"{address}/delete/", {"post": "yes"})
 
     assert (replaced, chunk) == ("", "Dogs pay.")
     assert process.look() == {}

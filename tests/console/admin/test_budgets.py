@@ -13,7 +13,7 @@ from apps.catalog.models import Change
 from apps.insights.budgets.models import Budget, BudgetOverride, BudgetWindow
 from apps.insights.budgets.reservations import window_of
 from apps.insights.budgets.rules import Claim, Rule
-from tests.catalog.rows import make_application, make_operator
+from tests.catalog.rows import make_application
 from tests.insights.budgets.rows import make_budget
 
 pytestmark = pytest.mark.django_db
@@ -31,13 +31,6 @@ TYPED = {
     "window": "day",
     "time_zone": "Europe/Berlin",
 }
-
-
-@pytest.fixture
-def operator(client) -> User:
-    person = make_operator()
-    client.force_login(person)
-    return person
 
 
 def spend(budget: Budget, holder: str = "", **sums: int) -> BudgetWindow:

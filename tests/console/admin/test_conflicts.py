@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-from html import unescape
-from re import sub
 from typing import Any
 
 import pytest
@@ -10,8 +8,9 @@ from django.test import Client
 
 from apps.catalog.models import Application, Change, ContentItem
 from apps.workspace.local.models import Deployment, McpServer, Secret
-from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+from tests.catalog.rows import make_application, make_deployment, manifest_with
 from tests.console.admin.test_history import KEY, NAMED, with_key
+from tests.console.pages import signed_in, words
 
 pytestmark = pytest.mark.django_db
 
@@ -26,12 +25,6 @@ def anna() -> Client:
 @pytest.fixture
 def ben() -> Client:
     return signed_in("ben")
-
-
-def signed_in(name: str) -> Client:
-    client = Client()
-    client.force_login(make_operator(name))
-    return client
 
 
 @pytest.fixture(autouse=True)
@@ -57,10 +50,6 @@ def fields(application: Application, **changes: Any) -> dict[str, str]:
 
 def url_of(row: Any) -> str:
     return f"/admin/{row._meta.app_label}/{row._meta.model_name}/{row.pk}/change/"
-
-
-def words(answer: Any) -> str:
-    return unescape(sub(r"\s+", " ", sub(r"<[^>]+>", "", answer.content.decode())))
 
 
 def again(answer: Any, **changes: str) -> dict[str, str]:

@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import Client
 
 from apps.catalog.content.installed import installed
 from apps.catalog.content.models import ContentItem
 from apps.manifest.skill_files import TEXT_ENDINGS
 from tests.catalog.content.files import write
-from tests.catalog.rows import make_application, make_operator, manifest_with
+from tests.catalog.rows import make_application, manifest_with
+from tests.console.pages import staff
 from tests.manifest.documents import rest_tool, rest_tools
 
 pytestmark = pytest.mark.django_db
@@ -24,13 +25,6 @@ SAIL = "---\nname: sail\ndescription: How to sail.\n---\nHoist."
 PREVIEW = f"{LIST}preview/"
 SHIP = rest_tool("ship", type="restapi-tool")
 HARBOUR = rest_tools({"template_name": "ship"}, name="Harbour")
-
-
-@pytest.fixture
-def client() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
 
 
 @pytest.fixture(autouse=True)
@@ -64,13 +58,13 @@ def names(answer: Any) -> list[str]:
     return [f"{e.item.kind} {e.item.name}" for e in answer.context["entries"]]
 
 
-def test_the_list_has_every_item_with_its_layer_its_uses_and_what_is_wrong(client, layers):
+def test_the_list_has_every_item_with_its_layer_its_uses_and_what_is_wrong(admin_client, layers):
     prompt = {"type": "predefined", "template": "polite"}
     orchestrator = {"deployment": {"deployment_id": "demo-model"}, "system_prompt": prompt}
     make_application(manifest=manifest_with(orchestrator=orchestrator))
     make("prompt", "own", "Be yourself.")
 
-    answer = client.get(LIST)
+    answer = admin_client.get(LIST)
 
     shown = [
         (f"{e.item.kind} {e.item.name}", e.layer, e.layers, e.uses.count, len(e.problems))
@@ -99,20 +93,20 @@ def test_the_list_has_every_item_with_its_layer_its_uses_and_what_is_wrong(clien
         ("?page=99", ["prompt polite", "tool bad", "tool ship", "toolset harbour"]),
     ],
 )
-def test_the_list_is_filtered(client, query, expected):
-    assert names(client.get(LIST + query)) == expected
+def test_the_list_is_filtered(admin_client, query, expected):
+    assert names(admin_client.get(LIST + query)) == expected
 
 
-def test_a_layer_that_is_missing_is_told_in_the_list(client, layers, settings):
+def test_a_layer_that_is_missing_is_told_in_the_list(admin_client, layers, settings):
     settings.PREDEFINED_EXTRA_PATHS = [str(layers / "gone")]
 
-    assert f"{layers}/gone: there is no such directory." in words(client.get(LIST))
+    assert f"{layers}/gone: there is no such directory." in words(admin_client.get(LIST))
 
 
-def test_a_page_shows_the_layers_and_how_they_differ(client, layers):
+def test_a_page_shows_the_layers_and_how_they_differ(admin_client, layers):
     make("prompt", "polite", "Be <b>quick</b>.\nAlways.")
 
-    answer = client.get(page_of("prompt", "polite"))
+    answer = admin_client.get(page_of("prompt", "polite"))
 
     shown = [
         (layer.title, layer.in_force, [(line.kind, line.text) for line in layer.lines or ()])
@@ -138,12 +132,12 @@ def test_a_page_shows_the_layers_and_how_they_differ(client, layers):
     assert '<ins><span class="workbench-hidden">added: </span>' in markup
 
 
-def test_a_page_shows_who_uses_an_item_and_what_it_comes_to(client):
+def test_a_page_shows_who_uses_an_item_and_what_it_comes_to(admin_client):
     toolset = {"type": "predefined", "template_name": "harbour"}
     application = make_application(manifest=manifest_with(tool_sets=[toolset]))
 
-    answer = client.get(page_of("toolset", "harbour"))
-    inner = client.get(page_of("tool", "ship"))
+    answer = admin_client.get(page_of("toolset", "harbour"))
+    inner = admin_client.get(page_of("tool", "ship"))
 
     assert [a.pk for a in answer.context["uses"].applications] == [application.pk]
     assert inner.context["uses"].items == (("toolset", "harbour"),)
@@ -151,48 +145,48 @@ def test_a_page_shows_who_uses_an_item_and_what_it_comes_to(client):
     assert titles == ["Toolset of the kind rest-api", "Tool ship"]
 
 
-def test_the_page_of_a_broken_item_says_why_and_has_no_preview(client):
-    answer = client.get(page_of("tool", "bad"))
+def test_the_page_of_a_broken_item_says_why_and_has_no_preview(admin_client):
+    answer = admin_client.get(page_of("tool", "bad"))
 
     assert "What is in force is broken" in words(answer)
     assert (len(answer.context["problems"]), answer.context["blocks"]) == (1, [])
 
 
 @pytest.mark.parametrize("path", ["item/prompt/gone/", "item/song/polite/", "item/tool/polite/"])
-def test_an_item_that_is_not_there_has_no_page(client, path):
-    assert client.get(LIST + path).status_code == 404
+def test_an_item_that_is_not_there_has_no_page(admin_client, path):
+    assert admin_client.get(LIST + path).status_code == 404
 
 
-def test_an_override_begins_with_a_copy_and_is_in_force_once_it_is_saved(client):
-    form = client.get(f"{ADD}?kind=prompt&name=polite").context["adminform"].form
+def test_an_override_begins_with_a_copy_and_is_in_force_once_it_is_saved(admin_client):
+    form = admin_client.get(f"{ADD}?kind=prompt&name=polite").context["adminform"].form
     typed = {name: form.initial[name] for name in ("kind", "name", "text")}
     assert typed == {"kind": "prompt", "name": "polite", "text": "Be brief.\nAlways."}
     assert not ContentItem.objects.exists()
 
-    answer = client.post(ADD, {**typed, "text": "Be quick.\r\nAlways.\r\n"})
+    answer = admin_client.post(ADD, {**typed, "text": "Be quick.\r\nAlways.\r\n"})
 
     assert (answer.status_code, answer["Location"]) == (302, page_of("prompt", "polite"))
     assert installed().items["prompt"]["polite"].value == "Be quick.\nAlways."
     assert ContentItem.objects.get().text == "Be quick.\nAlways.\n"
 
 
-def test_a_reset_asks_first_and_brings_back_what_is_below(client, layers):
+def test_a_reset_asks_first_and_brings_back_what_is_below(admin_client, layers):
     row = make("prompt", "polite", "Be quick.")
     url = f"{LIST}{row.pk}/delete/"
 
-    asked = words(client.get(url))
+    asked = words(admin_client.get(url))
     assert f"From then on {layers}/2/prompt/polite.md is in force again." in asked
     assert ContentItem.objects.exists()
-    answer = client.post(url, {"post": "yes"})
+    answer = admin_client.post(url, {"post": "yes"})
 
     assert (answer.status_code, answer["Location"]) == (302, page_of("prompt", "polite"))
     assert installed().items["prompt"]["polite"].value == "Be brief.\nAlways."
 
 
-def test_a_row_with_nothing_below_is_deleted_into_the_list(client):
+def test_a_row_with_nothing_below_is_deleted_into_the_list(admin_client):
     row = make("prompt", "own", "Be yourself.")
 
-    answer = client.post(f"{LIST}{row.pk}/delete/", {"post": "yes"})
+    answer = admin_client.post(f"{LIST}{row.pk}/delete/", {"post": "yes"})
 
     assert answer["Location"] == LIST
 
@@ -210,9 +204,9 @@ def test_a_row_with_nothing_below_is_deleted_into_the_list(client):
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_refused_at_the_text_and_comes_back_as_typed(
-    client, kind, text, problem
+    admin_client, kind, text, problem
 ):
-    answer = client.post(ADD, {"kind": kind, "name": "new", "text": text})
+    answer = admin_client.post(ADD, {"kind": kind, "name": "new", "text": text})
 
     form = answer.context["adminform"].form
     assert (answer.status_code, ContentItem.objects.count()) == (200, 0)
@@ -220,15 +214,15 @@ def test_what_cannot_be_used_is_refused_at_the_text_and_comes_back_as_typed(
     assert form.errors["text"][0].startswith(problem)
 
 
-def test_nobody_overwrites_what_somebody_else_saved_meanwhile(client):
+def test_nobody_overwrites_what_somebody_else_saved_meanwhile(admin_client):
     row = make("prompt", "own", "Be yourself.")
     url = f"{LIST}{row.pk}/change/"
     row.save()
 
-    answer = client.post(url, {"text": "Mine.", "seen_version": "1"})
+    answer = admin_client.post(url, {"text": "Mine.", "seen_version": "1"})
     assert "Somebody saved this predefined item" in words(answer)
     assert answer.context["adminform"].form["seen_version"].value() == 2
-    answer = client.post(url, {"text": "Mine.", "seen_version": "2"})
+    answer = admin_client.post(url, {"text": "Mine.", "seen_version": "2"})
 
     assert answer.status_code == 302
     row.refresh_from_db()
@@ -251,17 +245,17 @@ def test_nobody_overwrites_what_somebody_else_saved_meanwhile(client):
         ({"kind": "prompt", "text": ""}, ["the file is empty."], []),
     ],
 )  # fmt: skip
-def test_a_preview_saves_nothing(client, typed, problems, titles):
-    found = client.post(PREVIEW, typed).json()
+def test_a_preview_saves_nothing(admin_client, typed, problems, titles):
+    found = admin_client.post(PREVIEW, typed).json()
 
     assert (found["problems"], [block["title"] for block in found["blocks"]]) == (problems, titles)
     assert not ContentItem.objects.exists()
 
 
-def test_the_preview_of_a_toolset_knows_the_row_that_it_replaces(client):
+def test_the_preview_of_a_toolset_knows_the_row_that_it_replaces(admin_client):
     make("tool", "ship", '{"type": "restapi-tool"}')
 
-    found = client.post(PREVIEW, {"kind": "toolset", "name": "harbour", "text": "{}"}).json()
+    found = admin_client.post(PREVIEW, {"kind": "toolset", "name": "harbour", "text": "{}"}).json()
 
     assert found["problems"][0].startswith("The predefined toolset 'harbour' is not valid. type: ")
 
@@ -277,9 +271,7 @@ def test_without_permission_there_is_nothing_to_see(layers):
 
 
 def test_who_may_only_look_is_offered_nothing_else(layers):
-    client, user = Client(), User.objects.create_user("staff", is_staff=True)
-    user.user_permissions.add(Permission.objects.get(codename="view_contentitem"))
-    client.force_login(user)
+    client = staff("view_contentitem")
     row = make("prompt", "polite", "Be quick.")
 
     pages = [client.get(LIST), client.get(page_of("prompt", "polite"))]

@@ -6,16 +6,15 @@ import json
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
-from django.test import Client
 
 from apps.catalog.content.installed import look_again
 from apps.catalog.credentials import SAVING_MOVES
 from apps.catalog.extraction import FORBIDDEN
 from apps.catalog.models import Change, ContentItem
 from apps.workspace.local.models import Secret
-from tests.catalog.rows import make_application, make_operator, manifest_with
+from tests.catalog.rows import make_application, manifest_with, secrets
 from tests.console.admin.test_document_form import MARK, tracking
+from tests.console.pages import staff
 
 LIST = "/admin/catalog/contentitem/"
 PATH = "authorization.key"
@@ -28,13 +27,6 @@ def _content_is_looked_at():
     look_again()
     yield
     look_again()
-
-
-@pytest.fixture
-def operator() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
 
 
 def make_item(document: Any = None) -> ContentItem:
@@ -57,23 +49,8 @@ STUCK = {**tracking(), "tools": []}
 NAMED = tracking({"$secret": "tracking-key"})
 
 
-def secrets() -> list[tuple[str, str, list[str]]]:
-    return list(Secret.objects.order_by("name").values_list("name", "value", "servers"))
-
-
-def limited() -> Client:
-    user = make_operator("limited")
-    user.is_superuser = False
-    user.save()
-    codenames = ("view_contentitem", "change_contentitem", "add_contentitem")
-    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-def test_saving_makes_a_secret_and_names_it(operator):
-    answer = operator.post(f"{LIST}add/", posted(json.dumps(tracking())), follow=True)
+def test_saving_makes_a_secret_and_names_it(admin_client):
+    answer = admin_client.post(f"{LIST}add/", posted(json.dumps(tracking())), follow=True)
 
     page = answer.content.decode()
     assert "the secret &#x27;tracking-key&#x27; now, for https://track.example.org." in page
@@ -84,27 +61,27 @@ def test_saving_makes_a_secret_and_names_it(operator):
     assert MARK not in str(list(Change.objects.values()))
 
 
-def test_what_is_saved_again_makes_no_second_secret(operator):
-    operator.post(f"{LIST}add/", posted(json.dumps(tracking())))
+def test_what_is_saved_again_makes_no_second_secret(admin_client):
+    admin_client.post(f"{LIST}add/", posted(json.dumps(tracking())))
     row = ContentItem.objects.get()
     address = f"{LIST}{row.pk}/change/"
 
-    operator.post(address, posted(shown(operator.get(address))))
-    operator.post(address, posted(json.dumps(tracking())))
+    admin_client.post(address, posted(shown(admin_client.get(address))))
+    admin_client.post(address, posted(json.dumps(tracking())))
 
     row.refresh_from_db()
     assert json.loads(row.text) == NAMED
     assert len(secrets()) == 1
 
 
-def test_a_tool_without_a_name_lends_its_secret_that_of_the_item(operator):
+def test_a_tool_without_a_name_lends_its_secret_that_of_the_item(admin_client):
     tool = tracking()["tools"][0]
     about = {"type": "header", "key": "X-Api-Key"}
     constant = {"type": None, "const": MARK, "parameter_info": about}
     tool["open_ai_tool"]["function"]["parameters"]["properties"]["k"] = constant
     typed = {"kind": "tool", "name": "look-up", "text": json.dumps(tool), "files": "{}"}
 
-    operator.post(f"{LIST}add/?kind=tool", typed)
+    admin_client.post(f"{LIST}add/?kind=tool", typed)
 
     constant["const"] = {"$secret": "look-up-k"}
     assert json.loads(ContentItem.objects.get().text) == tool
@@ -114,19 +91,21 @@ def test_a_tool_without_a_name_lends_its_secret_that_of_the_item(operator):
 def test_without_the_permission_nothing_is_saved_and_nothing_typed_is_lost():
     text = json.dumps(tracking())
 
-    answer = limited().post(f"{LIST}add/?kind=toolset", posted(text))
+    answer = staff("view_contentitem", "change_contentitem", "add_contentitem").post(
+        f"{LIST}add/?kind=toolset", posted(text)
+    )
 
     assert answer.context["adminform"].form.errors["text"] == [f"{PATH}: {FORBIDDEN}"]
     assert shown(answer) == text
     assert (ContentItem.objects.count(), secrets()) == (0, [])
 
 
-def test_what_is_sent_elsewhere_by_those_who_refer_to_it_stays_in_the_row(operator):
+def test_what_is_sent_elsewhere_by_those_who_refer_to_it_stays_in_the_row(admin_client):
     override = {"tools": tracking(url="https://mine.example.net/")["tools"]}
     reference = {"type": "predefined", "template_name": "tracking", "override": override}
     make_application(manifest=manifest_with(tool_sets=[reference]))
 
-    answer = operator.post(f"{LIST}add/", posted(json.dumps(tracking())), follow=True)
+    answer = admin_client.post(f"{LIST}add/", posted(json.dumps(tracking())), follow=True)
 
     assert (json.loads(ContentItem.objects.get().text), secrets()) == (tracking(), [])
     page = answer.content.decode()
@@ -135,14 +114,14 @@ def test_what_is_sent_elsewhere_by_those_who_refer_to_it_stays_in_the_row(operat
     )
 
 
-def test_no_page_shows_a_credential_that_stays_and_saving_keeps_it(operator):
+def test_no_page_shows_a_credential_that_stays_and_saving_keeps_it(admin_client):
     row = make_item(STUCK)
     before = row.text
 
-    form = operator.get(f"{LIST}{row.pk}/change/")
-    saved = operator.post(f"{LIST}{row.pk}/change/", posted(shown(form)), follow=True)
+    form = admin_client.get(f"{LIST}{row.pk}/change/")
+    saved = admin_client.post(f"{LIST}{row.pk}/change/", posted(shown(form)), follow=True)
 
-    pages = [form, saved, operator.get(f"{LIST}item/toolset/tracking/"), operator.get(LIST)]
+    pages = [form, saved, admin_client.get(f"{LIST}item/toolset/tracking/"), admin_client.get(LIST)]
     assert [MARK in page.content.decode() for page in pages] == [False] * 4
     assert f"{PATH}: is a plain credential and stays in the row" in saved.content.decode()
     assert "$hidden" in shown(form)
@@ -150,12 +129,12 @@ def test_no_page_shows_a_credential_that_stays_and_saving_keeps_it(operator):
     assert row.text == before
 
 
-def test_an_edit_keeps_what_is_hidden_and_the_preview_reads_it(operator):
+def test_an_edit_keeps_what_is_hidden_and_the_preview_reads_it(admin_client):
     row = make_item(STUCK)
-    text = shown(operator.get(f"{LIST}{row.pk}/change/")).replace('"X-Key"', '"X-Other"')
+    text = shown(admin_client.get(f"{LIST}{row.pk}/change/")).replace('"X-Key"', '"X-Other"')
 
-    preview = operator.post(f"{LIST}preview/", posted(text)).json()
-    operator.post(f"{LIST}{row.pk}/change/", posted(text))
+    preview = admin_client.post(f"{LIST}preview/", posted(text)).json()
+    admin_client.post(f"{LIST}{row.pk}/change/", posted(text))
 
     assert preview["problems"] == []
     assert MARK not in json.dumps(preview)
@@ -164,30 +143,30 @@ def test_an_edit_keeps_what_is_hidden_and_the_preview_reads_it(operator):
     assert (authorization["key"], authorization["name"]) == (MARK, "X-Other")
 
 
-def test_what_is_hidden_does_not_go_to_another_server(operator):
+def test_what_is_hidden_does_not_go_to_another_server(admin_client):
     row = make_item(STUCK)
-    document = json.loads(shown(operator.get(f"{LIST}{row.pk}/change/")))
+    document = json.loads(shown(admin_client.get(f"{LIST}{row.pk}/change/")))
     text = json.dumps({**document, "tools": tracking()["tools"]})
 
-    answer = operator.post(f"{LIST}{row.pk}/change/", posted(text))
+    answer = admin_client.post(f"{LIST}{row.pk}/change/", posted(text))
 
     [error] = answer.context["adminform"].form.errors["text"]
     assert error.startswith(f"{PATH}: is a hidden credential that was stored for other servers")
     assert shown(answer) == text
 
 
-def test_a_name_of_a_secret_that_there_is_not_is_refused(operator):
+def test_a_name_of_a_secret_that_there_is_not_is_refused(admin_client):
     Secret.objects.create(name="tracking", value="x", servers=["https://track.example.org"])
 
-    answer = operator.post(f"{LIST}add/", posted(json.dumps(tracking({"$secret": "trakking"}))))
+    answer = admin_client.post(f"{LIST}add/", posted(json.dumps(tracking({"$secret": "trakking"}))))
 
     assert answer.context["adminform"].form.errors["text"] == [
         f"{PATH}: there is no secret 'trakking'; did you mean 'tracking'?"
     ]
 
 
-def test_the_preview_tells_what_saving_makes_a_secret_of(operator):
-    preview = operator.post(f"{LIST}preview/", posted(json.dumps(tracking()))).json()
+def test_the_preview_tells_what_saving_makes_a_secret_of(admin_client):
+    preview = admin_client.post(f"{LIST}preview/", posted(json.dumps(tracking()))).json()
 
     assert preview["doubts"] == [{"path": PATH, "message": SAVING_MOVES}]
     assert secrets() == []

@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
-from html import unescape
-from re import sub
 from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import Client
 
 from apps.catalog.content.installed import look_again
 from apps.catalog.models import Application, ContentItem
 from apps.chat.models import Conversation, Message
 from apps.workspace.local.models import StoredFile
-from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+from tests.catalog.rows import make_application, make_deployment, manifest_with
+from tests.console.pages import staff, words
 
 APPLICATIONS = "/admin/catalog/application/"
 DEPLOYMENTS = "/admin/workspace/deployment/"
 WORDS = "my-private-words"
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def operator() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
-
-
-def staff(*permissions: str) -> Client:
-    user = User.objects.create_user("ben", password="x", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-def words(answer: Any) -> str:
-    return unescape(sub(r"\s+", " ", sub(r"<[^>]+>", "", answer.content.decode())))
 
 
 def confirm_many(client: Client, address: str, *numbers: int) -> Any:
@@ -57,14 +37,14 @@ def add_conversation(application: Application, owner: str) -> None:
 # --- Words of people --------------------------------------------------------------------------
 
 
-def test_before_an_application_goes_its_conversations_are_counted_and_not_shown(operator):
+def test_before_an_application_goes_its_conversations_are_counted_and_not_shown(admin_client):
     application, other = make_application("travel"), make_application("weather")
     for owner in ("user-1", "user-1", "session-2"):
         add_conversation(application, owner)
 
-    one = operator.get(f"{APPLICATIONS}{application.pk}/delete/")
-    many = confirm_many(operator, APPLICATIONS, application.pk, other.pk)
-    without = operator.get(f"{APPLICATIONS}{other.pk}/delete/")
+    one = admin_client.get(f"{APPLICATIONS}{application.pk}/delete/")
+    many = confirm_many(admin_client, APPLICATIONS, application.pk, other.pk)
+    without = admin_client.get(f"{APPLICATIONS}{other.pk}/delete/")
 
     for page in map(words, (one, many)):
         assert "3 conversations of 2 people will be kept." in page
@@ -72,14 +52,14 @@ def test_before_an_application_goes_its_conversations_are_counted_and_not_shown(
     assert "will be kept" not in words(without)
 
 
-def test_no_page_of_the_admin_has_words_of_people(operator):
+def test_no_page_of_the_admin_has_words_of_people(admin_client):
     anna = User.objects.create_user("anna")
     application = make_application("travel", owner=anna)
     add_conversation(application, f"user-{anna.pk}")
     StoredFile.objects.create(
         bucket=f"user-{anna.pk}", name=f"{WORDS}.txt", storage_name="x", size=1
     )
-    operator.post(f"{APPLICATIONS}{application.pk}/change/", {"title": "Trips"})
+    admin_client.post(f"{APPLICATIONS}{application.pk}/change/", {"title": "Trips"})
     pages = [
         "/admin/",
         APPLICATIONS,
@@ -97,13 +77,13 @@ def test_no_page_of_the_admin_has_words_of_people(operator):
         "/admin/workspace/mcpserver/sessions/",
     ]
 
-    found = [page for page in pages if WORDS in operator.get(page).content.decode()]
-    operator.post(f"{APPLICATIONS}{application.pk}/delete/", {"post": "yes"})
-    operator.post(f"/admin/auth/user/{anna.pk}/delete/", {"post": "yes"})
+    found = [page for page in pages if WORDS in admin_client.get(page).content.decode()]
+    admin_client.post(f"{APPLICATIONS}{application.pk}/delete/", {"post": "yes"})
+    admin_client.post(f"/admin/auth/user/{anna.pk}/delete/", {"post": "yes"})
     found += [
         page
         for page in ("/admin/", f"{APPLICATIONS}deleted/")
-        if WORDS in words(operator.get(page))
+        if WORDS in words(admin_client.get(page))
     ]
 
     assert found == []
@@ -143,12 +123,15 @@ def uses() -> None:
     look_again()
 
 
-def test_before_a_deployment_goes_everybody_who_uses_it_is_named(operator):
+def test_before_a_deployment_goes_everybody_who_uses_it_is_named(admin_client):
     uses()
     deployment, unused = make_deployment("gpt"), make_deployment("unused")
 
-    answer = operator.get(f"{DEPLOYMENTS}{deployment.pk}/delete/")
-    page, many = words(answer), words(confirm_many(operator, DEPLOYMENTS, deployment.pk, unused.pk))
+    answer = admin_client.get(f"{DEPLOYMENTS}{deployment.pk}/delete/")
+    page, many = (
+        words(answer),
+        words(confirm_many(admin_client, DEPLOYMENTS, deployment.pk, unused.pk)),
+    )
 
     for shown in (page, many):
         assert "gpt is used by these, which cannot call it any more:" in shown
@@ -166,21 +149,21 @@ def test_before_a_deployment_goes_everybody_who_uses_it_is_named(operator):
     assert f'href="{APPLICATIONS}{first.pk}/change/"' in answer.content.decode()
 
 
-def test_a_deployment_that_is_used_can_be_deleted_all_the_same(operator):
+def test_a_deployment_that_is_used_can_be_deleted_all_the_same(admin_client):
     uses()
     deployment = make_deployment("gpt")
 
-    answer = operator.post(f"{DEPLOYMENTS}{deployment.pk}/delete/", {"post": "yes"})
+    answer = admin_client.post(f"{DEPLOYMENTS}{deployment.pk}/delete/", {"post": "yes"})
 
     assert (answer.status_code, type(deployment).objects.count()) == (302, 0)
 
 
-def test_who_names_no_model_uses_the_default_one(operator, settings):
+def test_who_names_no_model_uses_the_default_one(admin_client, settings):
     settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID = "gpt"
     make_application("plain", title="Plain", manifest=manifest_with(orchestrator={}))
     deployment = make_deployment("gpt")
 
-    page = words(operator.get(f"{DEPLOYMENTS}{deployment.pk}/delete/"))
+    page = words(admin_client.get(f"{DEPLOYMENTS}{deployment.pk}/delete/"))
 
     assert "application Plain orchestrator.deployment.deployment_id" in page
 
@@ -197,13 +180,13 @@ def test_what_one_may_not_see_is_counted_and_not_named():
     assert "Helpers" not in page
 
 
-def test_what_a_manifest_says_is_text_on_the_page(operator):
+def test_what_a_manifest_says_is_text_on_the_page(admin_client):
     hostile = "<img src=x onerror=alert(1)>"
     model = {"orchestrator": {"deployment": {"deployment_id": "gpt"}}}
     make_application("model", title=hostile, manifest=manifest_with(**model))
     deployment = make_deployment("gpt")
 
-    page = operator.get(f"{DEPLOYMENTS}{deployment.pk}/delete/").content.decode()
+    page = admin_client.get(f"{DEPLOYMENTS}{deployment.pk}/delete/").content.decode()
 
     assert hostile not in page
     assert "&lt;img src=x" in page

@@ -7,24 +7,18 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import Client
 
 from apps.catalog.models import Change
 from apps.workspace.local.models import Deployment
-from tests.catalog.rows import make_deployment, make_operator
+from tests.catalog.rows import make_deployment
+from tests.console.pages import staff
 
 pytestmark = pytest.mark.django_db
 
 LIST = "/admin/workspace/deployment/"
 SECRET = "sk-very-secret"
-
-
-@pytest.fixture
-def admin_client() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
 
 
 def fields(**changes: str) -> dict[str, str]:
@@ -154,11 +148,6 @@ def service() -> Iterator[HTTPServer]:
         yield server
         server.shutdown()
         thread.join()
-
-
-@pytest.fixture
-def loopback(settings) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 @pytest.mark.usefixtures("loopback")
@@ -337,11 +326,7 @@ def test_a_service_that_refuses_its_list_is_told(admin_client, service, loopback
 
 
 def test_the_list_is_for_people_who_may_add_and_for_services_that_have_one(admin_client, listing):
-    viewer = User.objects.create_user("staff", is_staff=True)
-    viewer.user_permissions.add(Permission.objects.get(codename="change_deployment"))
-    viewer.user_permissions.add(Permission.objects.get(codename="view_deployment"))
-    client = Client()
-    client.force_login(viewer)
+    client = staff("change_deployment", "view_deployment")
     source, demo = claude(listing), make_deployment("demo", provider="demo")
     page, form = f"{LIST}{source.pk}/models/", f"{LIST}{source.pk}/change/"
 

@@ -6,27 +6,19 @@ import json
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.db.models.signals import pre_save
-from django.test import Client
 
 from apps.catalog.extraction import extract
 from apps.catalog.models import Application, Change, empty_manifest
 from apps.workspace.local.models import Secret
-from tests.catalog.rows import make_operator
+from tests.catalog.rows import secrets
+from tests.console.pages import staff
 
 LIST = "/admin/catalog/application/"
 MARK = "sk-marked-0123456789"
 OTHER = "sk-other-0123456789"
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def operator() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
 
 
 def tracking(key: Any = MARK, url: str = "https://track.example.org/v2") -> dict[str, Any]:
@@ -74,27 +66,11 @@ STUCK = {**tracking(), "tools": []}
 """Its credential stays in the row: no server is known for it."""
 
 
-def limited(*codenames: str) -> Client:
-    """An operator who may do that and nothing else."""
-    user = make_operator("limited")
-    user.is_superuser = False
-    user.save()
-    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-def secrets() -> list[tuple[str, str, list[str]]]:
-    rows = Secret.objects.order_by("name")
-    return list(rows.values_list("name", "value", "servers"))
-
-
 MADE = ("tracking-key", MARK, ["https://track.example.org"])
 
 
-def test_saving_makes_a_secret_for_the_server_and_names_it(operator):
-    answer = operator.post(f"{LIST}add/", posted(manifest(tracking())), follow=True)
+def test_saving_makes_a_secret_for_the_server_and_names_it(admin_client):
+    answer = admin_client.post(f"{LIST}add/", posted(manifest(tracking())), follow=True)
 
     assert secrets() == [MADE]
     assert Application.objects.get().manifest == manifest(tracking(NAMED))
@@ -105,14 +81,14 @@ def test_saving_makes_a_secret_for_the_server_and_names_it(operator):
     assert MARK not in str(list(Change.objects.values()))
 
 
-def test_the_same_saved_again_makes_no_second_secret(operator):
-    operator.post(f"{LIST}add/", posted(manifest(tracking())))
+def test_the_same_saved_again_makes_no_second_secret(admin_client):
+    admin_client.post(f"{LIST}add/", posted(manifest(tracking())))
     row = Application.objects.get()
     address = f"{LIST}{row.pk}/change/"
-    shown = shown_manifest(operator.get(address))
+    shown = shown_manifest(admin_client.get(address))
 
-    operator.post(address, posted(shown))
-    operator.post(address, posted(manifest(tracking())))
+    admin_client.post(address, posted(shown))
+    admin_client.post(address, posted(manifest(tracking())))
 
     assert shown == manifest(tracking(NAMED))
     assert secrets() == [MADE]
@@ -120,35 +96,35 @@ def test_the_same_saved_again_makes_no_second_secret(operator):
     assert row.manifest == manifest(tracking(NAMED))
 
 
-def test_a_renamed_toolset_keeps_its_secret(operator):
-    operator.post(f"{LIST}add/", posted(manifest(tracking())))
+def test_a_renamed_toolset_keeps_its_secret(admin_client):
+    admin_client.post(f"{LIST}add/", posted(manifest(tracking())))
     row = Application.objects.get()
     renamed = {**tracking(NAMED), "name": "parcels"}
 
-    operator.post(f"{LIST}{row.pk}/change/", posted(manifest(renamed)))
+    admin_client.post(f"{LIST}{row.pk}/change/", posted(manifest(renamed)))
 
     row.refresh_from_db()
     assert row.manifest == manifest(renamed)
     assert secrets() == [MADE]
 
 
-def test_another_credential_at_the_same_place_makes_another_secret(operator):
-    operator.post(f"{LIST}add/", posted(manifest(tracking())))
+def test_another_credential_at_the_same_place_makes_another_secret(admin_client):
+    admin_client.post(f"{LIST}add/", posted(manifest(tracking())))
     row = Application.objects.get()
 
-    operator.post(f"{LIST}{row.pk}/change/", posted(manifest(tracking(OTHER))))
+    admin_client.post(f"{LIST}{row.pk}/change/", posted(manifest(tracking(OTHER))))
 
     row.refresh_from_db()
     assert row.manifest == manifest(tracking({"$secret": "tracking-key-2"}))
     assert secrets() == [MADE, ("tracking-key-2", OTHER, ["https://track.example.org"])]
 
 
-def test_a_copy_names_the_secrets_of_the_original(operator):
-    operator.post(f"{LIST}add/", posted(manifest(tracking())))
+def test_a_copy_names_the_secrets_of_the_original(admin_client):
+    admin_client.post(f"{LIST}add/", posted(manifest(tracking())))
     address = f"{LIST}add/?copy={Application.objects.get().pk}"
-    shown = operator.get(address)
+    shown = admin_client.get(address)
 
-    operator.post(address, posted(shown_manifest(shown), slug="copied"))
+    admin_client.post(address, posted(shown_manifest(shown), slug="copied"))
 
     assert MARK not in shown.content.decode()
     assert Application.objects.get(slug="copied").manifest == manifest(tracking(NAMED))
@@ -157,7 +133,7 @@ def test_a_copy_names_the_secrets_of_the_original(operator):
 
 def test_without_the_permission_nothing_is_saved_and_nothing_typed_is_lost():
     row = make_application()
-    client = limited("view_application", "change_application")
+    client = staff("view_application", "change_application")
     draft = posted(manifest(tracking()), description="Half a sent")
 
     answer = client.post(f"{LIST}{row.pk}/change/", draft)
@@ -179,7 +155,7 @@ def test_without_the_permission_nothing_is_saved_and_nothing_typed_is_lost():
 def test_naming_a_secret_takes_no_permission_to_add_one():
     row = make_application()
     Secret.objects.create(name="tracking-key", value="x", servers=["https://track.example.org"])
-    client = limited("view_application", "change_application")
+    client = staff("view_application", "change_application")
 
     client.post(f"{LIST}{row.pk}/change/", posted(manifest(tracking(NAMED))))
 
@@ -187,11 +163,11 @@ def test_naming_a_secret_takes_no_permission_to_add_one():
     assert row.manifest == manifest(tracking(NAMED))
 
 
-def test_what_cannot_be_a_secret_stays_hidden_in_the_row_with_a_warning(operator):
-    answer = operator.post(f"{LIST}add/", posted(manifest(STUCK)), follow=True)
+def test_what_cannot_be_a_secret_stays_hidden_in_the_row_with_a_warning(admin_client):
+    answer = admin_client.post(f"{LIST}add/", posted(manifest(STUCK)), follow=True)
     row = Application.objects.get()
-    shown = shown_manifest(operator.get(f"{LIST}{row.pk}/change/"))
-    operator.post(f"{LIST}{row.pk}/change/", posted(shown, description="More"))
+    shown = shown_manifest(admin_client.get(f"{LIST}{row.pk}/change/"))
+    admin_client.post(f"{LIST}{row.pk}/change/", posted(shown, description="More"))
 
     page = answer.content.decode()
     assert (
@@ -204,13 +180,13 @@ def test_what_cannot_be_a_secret_stays_hidden_in_the_row_with_a_warning(operator
     assert secrets() == []
 
 
-def test_what_is_hidden_becomes_a_secret_once_its_server_is_known(operator):
+def test_what_is_hidden_becomes_a_secret_once_its_server_is_known(admin_client):
     row = make_application(STUCK)
-    shown = shown_manifest(operator.get(f"{LIST}{row.pk}/change/"))
+    shown = shown_manifest(admin_client.get(f"{LIST}{row.pk}/change/"))
     key = shown["tool_sets"][0]["authorization"]["key"]
 
-    refused = operator.post(f"{LIST}{row.pk}/change/", posted(manifest(tracking(key))))
-    operator.post(f"{LIST}{row.pk}/change/", posted(manifest(tracking())))
+    refused = admin_client.post(f"{LIST}{row.pk}/change/", posted(manifest(tracking(key))))
+    admin_client.post(f"{LIST}{row.pk}/change/", posted(manifest(tracking())))
 
     findings = refused.context["adminform"].form.fields["manifest"].widget.findings
     assert [found.path for found in findings if found.severity == "error"] == [PATH]
@@ -219,13 +195,13 @@ def test_what_is_hidden_becomes_a_secret_once_its_server_is_known(operator):
     assert secrets() == [MADE]
 
 
-def test_a_page_that_was_opened_with_a_mark_saves_the_name_of_the_secret(operator):
+def test_a_page_that_was_opened_with_a_mark_saves_the_name_of_the_secret(admin_client):
     row = make_application(tracking())
-    shown = shown_manifest(operator.get(f"{LIST}{row.pk}/change/"))
+    shown = shown_manifest(admin_client.get(f"{LIST}{row.pk}/change/"))
     extraction = extract(row.manifest)
     Application.objects.update(manifest=extraction.document)
 
-    operator.post(f"{LIST}{row.pk}/change/", posted(shown))
+    admin_client.post(f"{LIST}{row.pk}/change/", posted(shown))
 
     assert list(shown["tool_sets"][0]["authorization"]["key"]) == ["$hidden"]
     row.refresh_from_db()
@@ -233,7 +209,7 @@ def test_a_page_that_was_opened_with_a_mark_saves_the_name_of_the_secret(operato
     assert secrets() == [MADE]
 
 
-def test_a_state_with_a_mark_is_restored_with_the_name_of_the_secret(operator):
+def test_a_state_with_a_mark_is_restored_with_the_name_of_the_secret(admin_client):
     row = make_application(tracking())
     change = Change.objects.get(kind="catalog.application")
     row.manifest = extract(row.manifest).document
@@ -241,7 +217,7 @@ def test_a_state_with_a_mark_is_restored_with_the_name_of_the_secret(operator):
     row.save()
 
     address = f"{LIST}{row.pk}/history/{change.pk}/restore/after/"
-    operator.post(address, {"seen_version": row.version})
+    admin_client.post(address, {"seen_version": row.version})
 
     row.refresh_from_db()
     assert (row.title, row.manifest) == ("Parcels", manifest(tracking(NAMED)))
@@ -249,19 +225,19 @@ def test_a_state_with_a_mark_is_restored_with_the_name_of_the_secret(operator):
     assert MARK not in str(list(Change.objects.values()))
 
 
-def test_looking_at_what_restoring_would_do_makes_no_secret(operator):
+def test_looking_at_what_restoring_would_do_makes_no_secret(admin_client):
     row = make_application(tracking())
     change = Change.objects.get(kind="catalog.application")
     row.title = "Later"
     row.save()
 
-    page = operator.get(f"{LIST}{row.pk}/history/{change.pk}/restore/after/").content.decode()
+    page = admin_client.get(f"{LIST}{row.pk}/history/{change.pk}/restore/after/").content.decode()
 
     assert MARK not in page
     assert secrets() == []
 
 
-def test_where_encrypting_fails_in_the_middle_nothing_is_saved(operator):
+def test_where_encrypting_fails_in_the_middle_nothing_is_saved(admin_client):
     other = {**tracking(OTHER), "name": "zebra"}
     count = iter(range(10))
 
@@ -272,7 +248,7 @@ def test_where_encrypting_fails_in_the_middle_nothing_is_saved(operator):
     pre_save.connect(fail_second, sender=Secret)
     try:
         with pytest.raises(RuntimeError, match="no encryption"):
-            operator.post(f"{LIST}add/", posted(manifest(tracking(), other)))
+            admin_client.post(f"{LIST}add/", posted(manifest(tracking(), other)))
     finally:
         pre_save.disconnect(fail_second, sender=Secret)
 
@@ -281,21 +257,21 @@ def test_where_encrypting_fails_in_the_middle_nothing_is_saved(operator):
     assert not Change.objects.exists()
 
 
-def test_a_name_that_there_is_not_is_told_with_those_that_are_like_it(operator):
+def test_a_name_that_there_is_not_is_told_with_those_that_are_like_it(admin_client):
     Secret.objects.create(name="tracking", value="x", servers=["https://track.example.org"])
     unknown = manifest(tracking({"$secret": "trakking"}))
 
-    answer = operator.post(f"{LIST}check/", {"manifest": json.dumps(unknown)})
+    answer = admin_client.post(f"{LIST}check/", {"manifest": json.dumps(unknown)})
 
     [finding] = answer.json()["findings"][:1]
     assert (finding["severity"], finding["path"]) == ("error", PATH)
     assert finding["message"] == "there is no secret 'trakking'; did you mean 'tracking'?"
 
 
-def test_a_secret_that_is_for_another_server_is_a_warning(operator):
+def test_a_secret_that_is_for_another_server_is_a_warning(admin_client):
     Secret.objects.create(name="tracking", value="x", servers=["https://else.example.org"])
 
-    answer = operator.post(
+    answer = admin_client.post(
         f"{LIST}check/", {"manifest": json.dumps(manifest(tracking({"$secret": "tracking"})))}
     )
 

@@ -10,17 +10,10 @@ from django.test import Client
 
 from apps.workspace.local.breakers import breaker_store, key_of_row
 from apps.workspace.local.models import Deployment
-from tests.catalog.rows import make_deployment, make_operator
+from tests.catalog.rows import make_deployment
 from tests.console.admin.test_deployments import LIST, fields
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def admin_client() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
 
 
 def fail(row: Deployment, times: int) -> None:

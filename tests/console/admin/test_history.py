@@ -4,12 +4,13 @@ import json
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import Client
 
 from apps.catalog.models import Application, Change, ContentItem
 from apps.workspace.local.models import Deployment, McpServer, Secret
-from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+from tests.catalog.rows import make_application, make_deployment, manifest_with
+from tests.console.pages import signed_in, staff, words
 from tests.manifest.documents import rest_tool, rest_tools
 
 pytestmark = pytest.mark.django_db
@@ -21,25 +22,8 @@ KEY = "sk-never-to-be-seen-again"
 
 @pytest.fixture
 def client() -> Client:
-    client = Client()
-    client.force_login(make_operator("anna"))
     make_deployment("demo-model")
-    return client
-
-
-def staff(*permissions: str) -> Client:
-    user = User.objects.create_user("ben", password="x", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-def words(answer: Any) -> str:
-    from html import unescape
-    from re import sub
-
-    return unescape(sub(r"\s+", " ", sub(r"<[^>]+>", "", answer.content.decode())))
+    return signed_in("anna")
 
 
 def fields(application: Application, **changes: str) -> dict[str, str]:

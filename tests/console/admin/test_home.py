@@ -19,17 +19,9 @@ from apps.insights.upkeep import sum_up_all
 from apps.live.models import Run
 from apps.live.run_counts import count_runs
 from apps.live.run_summary import RunSummary
-from tests.catalog.rows import make_operator
 from tests.insights.calls import NOON, model_call, store, tool_use
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def operator(client) -> User:
-    person = make_operator()
-    client.force_login(person)
-    return person
 
 
 def block(client: Client, title: str) -> home.Block:

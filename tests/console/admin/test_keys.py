@@ -19,13 +19,6 @@ KEYS = "/admin/accounts/apikey/"
 OPERATOR_KEYS = "/admin/catalog/operatorkey/"
 
 
-@pytest.fixture
-def admin_client() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
-
-
 def create(client: Client, url: str, fields: dict[str, Any]) -> str:
     """Make a key; gives the address of the page that follows."""
     answer = client.post(f"{url}add/", fields)

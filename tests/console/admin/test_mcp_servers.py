@@ -22,23 +22,11 @@ from tests.capabilities.mcp.servers import (
 from tests.capabilities.service import Reply, serving
 from tests.catalog.rows import make_application, make_operator, manifest_with
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
 LIST = "/admin/workspace/mcpserver/"
 SESSIONS = f"{LIST}sessions/"
 SECRET = "hidden-value-0123"
-
-
-@pytest.fixture(autouse=True)
-def loopback_may_be_contacted(settings):
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
-
-
-@pytest.fixture
-def admin_client() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
 
 
 def fields(**changes: str) -> dict[str, str]:

@@ -13,8 +13,9 @@ from django.test import Client
 
 from apps.catalog.models import Application, Change
 from tests.catalog.rows import make_application, make_deployment
-from tests.console.admin.test_conflicts import fields, signed_in, url_of
+from tests.console.admin.test_conflicts import fields, url_of
 from tests.console.admin.test_history import change_page, last
+from tests.console.pages import signed_in
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),

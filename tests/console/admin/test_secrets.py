@@ -7,25 +7,17 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.content.installed import look_again
 from apps.catalog.models import Application, Change, ContentItem, empty_manifest
 from apps.workspace.local.models import Secret
-from tests.catalog.rows import make_operator
+from tests.console.pages import staff
 
 LIST = "/admin/workspace/secret/"
 MARK = "sk-marked-0123456789"
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def operator() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
 
 
 def fields(**changes: str) -> dict[str, str]:
@@ -65,32 +57,24 @@ def errors(answer: Any) -> list[str]:
     return list(answer.context["adminform"].form.errors)
 
 
-def staff(*codenames: str) -> Client:
-    user = get_user_model().objects.create_user("sam", password="x", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-def test_a_value_goes_in_and_is_never_shown(operator):
-    operator.post(f"{LIST}add/", fields())
+def test_a_value_goes_in_and_is_never_shown(admin_client):
+    admin_client.post(f"{LIST}add/", fields())
 
     secret = Secret.objects.get()
-    page = operator.get(f"{LIST}{secret.pk}/change/").content.decode()
+    page = admin_client.get(f"{LIST}{secret.pk}/change/").content.decode()
     assert secret.value == MARK
     assert secret.servers == ["https://api.example.org", "http://localhost:8080"]
     assert str(secret.created_by) == str(secret.changed_by) == "operator"
     assert "A value is stored." in page
     assert MARK not in page
-    assert MARK not in operator.get(LIST).content.decode()
+    assert MARK not in admin_client.get(LIST).content.decode()
     with connection.cursor() as cursor:
         cursor.execute("SELECT value FROM workspace_secret")
         assert MARK not in cursor.fetchone()[0]
 
 
-def test_a_form_that_is_shown_again_does_not_hold_the_value(operator):
-    answer = operator.post(f"{LIST}add/", fields(servers=""))
+def test_a_form_that_is_shown_again_does_not_hold_the_value(admin_client):
+    answer = admin_client.post(f"{LIST}add/", fields(servers=""))
 
     assert errors(answer) == ["servers"]
     assert MARK not in answer.content.decode()
@@ -111,18 +95,18 @@ def test_a_form_that_is_shown_again_does_not_hold_the_value(operator):
         ({"servers": "\n".join(f"a{n}.example.org" for n in range(51))}, "servers"),
     ],
 )
-def test_mistakes_stand_at_their_fields(operator, changes, wrong):
-    answer = operator.post(f"{LIST}add/", fields(**changes))
+def test_mistakes_stand_at_their_fields(admin_client, changes, wrong):
+    answer = admin_client.post(f"{LIST}add/", fields(**changes))
 
     assert errors(answer) == [wrong]
     assert not Secret.objects.exists()
 
 
-def test_a_rotated_value_is_told_with_who_uses_it(operator):
+def test_a_rotated_value_is_told_with_who_uses_it(admin_client):
     secret = make_secret()
     use_in_application()
 
-    answer = operator.post(
+    answer = admin_client.post(
         f"{LIST}{secret.pk}/change/",
         fields(new_value="sk-new", servers="api.example.org"),
         follow=True,
@@ -134,10 +118,10 @@ def test_a_rotated_value_is_told_with_who_uses_it(operator):
     assert "used by 1 of the applications" in answer.content.decode()
 
 
-def test_a_value_stays_while_only_its_description_changes(operator):
+def test_a_value_stays_while_only_its_description_changes(admin_client):
     secret = make_secret()
 
-    operator.post(
+    admin_client.post(
         f"{LIST}{secret.pk}/change/",
         fields(new_value="", servers="api.example.org", description="From the shop."),
     )
@@ -155,19 +139,19 @@ def test_a_value_stays_while_only_its_description_changes(operator):
         {"servers": "", "is_for_any_server": "on"},
     ],
 )
-def test_a_stored_value_is_not_let_out_to_further_servers(operator, changes):
+def test_a_stored_value_is_not_let_out_to_further_servers(admin_client, changes):
     secret = make_secret()
 
-    answer = operator.post(f"{LIST}{secret.pk}/change/", fields(new_value="", **changes))
+    answer = admin_client.post(f"{LIST}{secret.pk}/change/", fields(new_value="", **changes))
 
     assert errors(answer) == ["new_value"]
     assert Secret.objects.get().servers == ["https://api.example.org"]
 
 
-def test_servers_are_taken_away_without_the_value(operator):
+def test_servers_are_taken_away_without_the_value(admin_client):
     secret = make_secret(servers=["https://*.example.org", "https://other.example.net"])
 
-    operator.post(f"{LIST}{secret.pk}/change/", fields(new_value="", servers="api.example.org"))
+    admin_client.post(f"{LIST}{secret.pk}/change/", fields(new_value="", servers="api.example.org"))
 
     assert Secret.objects.get().servers == ["https://api.example.org"]
 
@@ -179,7 +163,7 @@ def test_any_server_takes_a_permission_of_its_own():
     refused = client.post(f"{LIST}add/", anywhere)
 
     assert errors(refused) == ["servers"]
-    user = get_user_model().objects.get(username="sam")
+    user = get_user_model().objects.get(username="staff")
     user.user_permissions.add(Permission.objects.get(codename="send_secret_anywhere"))
     client.post(f"{LIST}add/", anywhere)
     assert Secret.objects.get().is_for_any_server is True
@@ -202,15 +186,15 @@ def test_who_may_only_look_is_shown_no_value():
     assert MARK not in page.content.decode()
 
 
-def test_a_secret_lists_who_names_it_and_cannot_be_deleted_while_anybody_does(operator):
+def test_a_secret_lists_who_names_it_and_cannot_be_deleted_while_anybody_does(admin_client):
     secret = make_secret()
     application = use_in_application()
     text = '{"type": "rest-api", "name": "r", "tools": [], "authorization": {"token": {"$secret": "shop"}}}'
     ContentItem.objects.create(kind="toolset", name="desk", text=text)
     look_again()
 
-    page = operator.get(f"{LIST}{secret.pk}/change/").content.decode()
-    refused = operator.post(f"{LIST}{secret.pk}/delete/", {"post": "yes"})
+    page = admin_client.get(f"{LIST}{secret.pk}/change/").content.decode()
+    refused = admin_client.post(f"{LIST}{secret.pk}/delete/", {"post": "yes"})
 
     assert f"/admin/catalog/application/{application.pk}/change/" in page
     assert "/admin/catalog/contentitem/item/toolset/desk/" in page
@@ -220,11 +204,11 @@ def test_a_secret_lists_who_names_it_and_cannot_be_deleted_while_anybody_does(op
     application.delete()
     ContentItem.objects.all().delete()
     look_again()
-    operator.post(f"{LIST}{secret.pk}/delete/", {"post": "yes"})
+    admin_client.post(f"{LIST}{secret.pk}/delete/", {"post": "yes"})
     assert not Secret.objects.exists()
 
 
-def test_the_list_asks_the_same_number_of_questions_however_many_there_are(operator):
+def test_the_list_asks_the_same_number_of_questions_however_many_there_are(admin_client):
     for number in range(12):
         make_secret(name=f"s{number}")
         use_in_application(f"Shop{number}")
@@ -232,30 +216,30 @@ def test_the_list_asks_the_same_number_of_questions_however_many_there_are(opera
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        operator.get(LIST)
+        admin_client.get(LIST)
 
     assert len(queries) <= 15
 
 
-def test_two_editors_at_once_are_told(operator):
+def test_two_editors_at_once_are_told(admin_client):
     secret = make_secret()
     stale = fields(new_value="sk-mine", servers="api.example.org", seen_version="1")
     secret.save()
 
-    answer = operator.post(f"{LIST}{secret.pk}/change/", stale)
+    answer = admin_client.post(f"{LIST}{secret.pk}/change/", stale)
 
     assert "Somebody saved this secret" in answer.content.decode()
     assert Secret.objects.get().value == MARK
 
 
-def test_the_history_tells_who_changed_what_and_no_value(operator):
+def test_the_history_tells_who_changed_what_and_no_value(admin_client):
     secret = make_secret()
     changes = fields(new_value="sk-new-0123456789", servers="b.example.org")
-    operator.post(f"{LIST}{secret.pk}/change/", changes)
+    admin_client.post(f"{LIST}{secret.pk}/change/", changes)
 
-    listed = operator.get(f"{LIST}{secret.pk}/history/").content.decode()
+    listed = admin_client.get(f"{LIST}{secret.pk}/history/").content.decode()
     change = Change.objects.get(object_id=secret.pk, what=Change.What.CHANGED)
-    shown = operator.get(f"{LIST}{secret.pk}/history/{change.pk}/").content.decode()
+    shown = admin_client.get(f"{LIST}{secret.pk}/history/{change.pk}/").content.decode()
 
     assert change.before is not None
     assert change.after is not None
@@ -267,14 +251,16 @@ def test_the_history_tells_who_changed_what_and_no_value(operator):
         assert "sk-new" not in place
 
 
-def test_an_earlier_state_with_other_servers_does_not_come_back_with_the_present_value(operator):
+def test_an_earlier_state_with_other_servers_does_not_come_back_with_the_present_value(
+    admin_client,
+):
     secret = make_secret(servers=["https://old.example.org"])
     secret.servers = ["https://api.example.org"]
     secret.save()
     change = Change.objects.get(object_id=secret.pk, what=Change.What.CHANGED)
     address = f"{LIST}{secret.pk}/history/{change.pk}/restore/before/"
 
-    answer = operator.post(address, {"seen_version": "2"})
+    answer = admin_client.post(address, {"seen_version": "2"})
 
     assert "The value was stored for other servers." in answer.content.decode()
     assert Secret.objects.get().servers == ["https://api.example.org"]

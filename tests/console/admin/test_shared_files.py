@@ -8,23 +8,10 @@ from django.test import Client
 
 from apps.workspace.local import files
 from apps.workspace.local.models import SharedFile, StoredFile
-from tests.catalog.rows import make_operator
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
 LIST = "/admin/workspace/sharedfile/"
-
-
-@pytest.fixture(autouse=True)
-def storage(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path
-
-
-@pytest.fixture
-def client() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
 
 
 def upload(name: str, content: bytes, kind: str = "text/plain") -> SimpleUploadedFile:
@@ -35,8 +22,10 @@ def shared(path: str) -> bytes:
     return files.read("public", path).content
 
 
-def test_a_file_is_stored_under_its_own_name(client: Client):
-    answer = client.post(f"{LIST}add/", {"upload": upload("travel guide.pdf", b"%PDF"), "name": ""})
+def test_a_file_is_stored_under_its_own_name(admin_client: Client):
+    answer = admin_client.post(
+        f"{LIST}add/", {"upload": upload("travel guide.pdf", b"%PDF"), "name": ""}
+    )
 
     assert answer.status_code == 302
     row = SharedFile.objects.get()
@@ -44,19 +33,23 @@ def test_a_file_is_stored_under_its_own_name(client: Client):
     assert shared("files/public/travel%20guide.pdf") == b"%PDF"
 
 
-def test_its_page_shows_the_path_that_a_manifest_names(client: Client):
-    client.post(f"{LIST}add/", {"upload": upload("a.txt", b"a"), "name": "guides/my list.txt"})
+def test_its_page_shows_the_path_that_a_manifest_names(admin_client: Client):
+    admin_client.post(
+        f"{LIST}add/", {"upload": upload("a.txt", b"a"), "name": "guides/my list.txt"}
+    )
 
-    page = client.get(f"{LIST}{SharedFile.objects.get().pk}/change/").content.decode()
+    page = admin_client.get(f"{LIST}{SharedFile.objects.get().pk}/change/").content.decode()
 
     assert "files/public/guides/my%20list.txt" in page
 
 
-def test_a_new_file_takes_the_place_of_the_old_one_under_the_same_name(client: Client):
-    client.post(f"{LIST}add/", {"upload": upload("a.txt", b"old"), "name": ""})
+def test_a_new_file_takes_the_place_of_the_old_one_under_the_same_name(admin_client: Client):
+    admin_client.post(f"{LIST}add/", {"upload": upload("a.txt", b"old"), "name": ""})
     row = SharedFile.objects.get()
 
-    client.post(f"{LIST}{row.pk}/change/", {"upload": upload("b.md", b"new"), "name": "c.txt"})
+    admin_client.post(
+        f"{LIST}{row.pk}/change/", {"upload": upload("b.md", b"new"), "name": "c.txt"}
+    )
 
     assert [found.name for found in SharedFile.objects.all()] == ["a.txt"]
     assert shared("files/public/a.txt") == b"new"
@@ -70,53 +63,53 @@ def test_a_new_file_takes_the_place_of_the_old_one_under_the_same_name(client: C
         ({"name": "taken.txt"}, "There is a file of that name; open it to replace it."),
     ],
 )
-def test_what_cannot_be_stored_is_told_at_its_field(client: Client, fields, told: str):
-    client.post(f"{LIST}add/", {"upload": upload("taken.txt", b"first"), "name": ""})
+def test_what_cannot_be_stored_is_told_at_its_field(admin_client: Client, fields, told: str):
+    admin_client.post(f"{LIST}add/", {"upload": upload("taken.txt", b"first"), "name": ""})
     given = {} if told.startswith("This field") else {"upload": upload("x.txt", b"x")}
 
-    answer = client.post(f"{LIST}add/", {**given, **fields})
+    answer = admin_client.post(f"{LIST}add/", {**given, **fields})
 
     assert told in answer.content.decode()
     assert [row.name for row in SharedFile.objects.all()] == ["taken.txt"]
 
 
-def test_a_file_that_is_too_large_is_refused(client: Client, settings):
+def test_a_file_that_is_too_large_is_refused(admin_client: Client, settings):
     settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 3
 
-    answer = client.post(f"{LIST}add/", {"upload": upload("a.txt", b"1234"), "name": ""})
+    answer = admin_client.post(f"{LIST}add/", {"upload": upload("a.txt", b"1234"), "name": ""})
 
     assert "The file has 4 bytes; at most 3 are possible." in answer.content.decode()
 
 
-def test_files_of_people_are_not_shown_and_not_reached(client: Client):
+def test_files_of_people_are_not_shown_and_not_reached(admin_client: Client):
     files.keep("user-7", "diary.txt", b"secret", "text/plain")
     row = StoredFile.objects.get()
 
-    assert "diary.txt" not in client.get(LIST).content.decode()
-    assert client.get(f"{LIST}{row.pk}/change/").status_code == 302
+    assert "diary.txt" not in admin_client.get(LIST).content.decode()
+    assert admin_client.get(f"{LIST}{row.pk}/change/").status_code == 302
 
 
-def test_a_deleted_file_is_gone_with_its_bytes(client: Client, tmp_path):
-    client.post(f"{LIST}add/", {"upload": upload("a.txt", b"a"), "name": ""})
+def test_a_deleted_file_is_gone_with_its_bytes(admin_client: Client, tmp_path):
+    admin_client.post(f"{LIST}add/", {"upload": upload("a.txt", b"a"), "name": ""})
     row = SharedFile.objects.get()
 
-    client.post(f"{LIST}{row.pk}/delete/", {"post": "yes"})
+    admin_client.post(f"{LIST}{row.pk}/delete/", {"post": "yes"})
 
     assert not StoredFile.objects.exists()
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-def test_whoever_replaces_a_file_that_was_replaced_meanwhile_is_told_first(client: Client):
-    client.post(f"{LIST}add/", {"upload": upload("a.txt", b"old"), "name": ""})
+def test_whoever_replaces_a_file_that_was_replaced_meanwhile_is_told_first(admin_client: Client):
+    admin_client.post(f"{LIST}add/", {"upload": upload("a.txt", b"old"), "name": ""})
     row = SharedFile.objects.get()
     url = f"{LIST}{row.pk}/change/"
-    seen = client.get(url).context["adminform"].form["seen_version"].value()
-    client.post(url, {"upload": upload("a.txt", b"theirs"), "seen_version": seen})
+    seen = admin_client.get(url).context["adminform"].form["seen_version"].value()
+    admin_client.post(url, {"upload": upload("a.txt", b"theirs"), "seen_version": seen})
 
-    told = client.post(url, {"upload": upload("a.txt", b"mine"), "seen_version": seen})
+    told = admin_client.post(url, {"upload": upload("a.txt", b"mine"), "seen_version": seen})
     assert "Somebody replaced this file while you were at it. operator, " in told.content.decode()
     assert shared("files/public/a.txt") == b"theirs"
     newer = told.context["adminform"].form["seen_version"].value()
-    done = client.post(url, {"upload": upload("a.txt", b"mine"), "seen_version": newer})
+    done = admin_client.post(url, {"upload": upload("a.txt", b"mine"), "seen_version": newer})
 
     assert (done.status_code, shared("files/public/a.txt")) == (302, b"mine")

@@ -14,7 +14,6 @@ from apps.catalog.content.installed import installed
 from apps.catalog.content.models import ContentItem
 from apps.console.admin.skill_files import File
 from apps.manifest.skill_files import MOST_BYTES, MOST_FILES, TEXT_ENDINGS
-from tests.catalog.rows import make_operator
 
 pytestmark = pytest.mark.django_db
 
@@ -23,13 +22,6 @@ ADD = f"{LIST}add/"
 PAGE = f"{LIST}item/skill/sail/"
 SAIL = "---\nname: sail\ndescription: How to sail.\n---\nHoist.\n"
 ENDINGS = " ".join(sorted(TEXT_ENDINGS))
-
-
-@pytest.fixture
-def client() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
 
 
 @pytest.fixture(autouse=True)
@@ -63,10 +55,10 @@ def change_url(row: ContentItem) -> str:
     return f"{LIST}{row.pk}/change/"
 
 
-def test_a_skill_is_saved_with_its_files_and_in_force_at_once(client):
+def test_a_skill_is_saved_with_its_files_and_in_force_at_once(admin_client):
     files = (("knots/bowline.md", "A loop.\r\nIt holds.\r\n"), ("", ""), (" rope.txt ", "Hemp"))
 
-    answer = client.post(ADD, typed(*files))
+    answer = admin_client.post(ADD, typed(*files))
 
     assert (answer.status_code, answer["Location"]) == (302, PAGE)
     saved = {"knots/bowline.md": "A loop.\nIt holds.\n", "rope.txt": "Hemp"}
@@ -74,16 +66,16 @@ def test_a_skill_is_saved_with_its_files_and_in_force_at_once(client):
     assert installed().items["skill"]["sail"].value == {"SKILL.md": SAIL, **saved}
 
 
-def test_files_are_added_renamed_changed_and_removed(client):
+def test_files_are_added_renamed_changed_and_removed(admin_client):
     files = {"a.md": "A", "b.md": "B", "c.md": "C"}
     row = ContentItem.objects.create(kind="skill", name="sail", text=SAIL, files=files)
     changed = typed(("a.md", "A"), ("bee.md", "B"), ("d.md", "D"), ("c.md", ""), seen_version="1")
 
-    client.post(change_url(row), changed)
+    admin_client.post(change_url(row), changed)
 
     row.refresh_from_db()
     assert row.files == {"a.md": "A", "bee.md": "B", "c.md": "", "d.md": "D"}
-    client.post(change_url(row), typed(seen_version="2"))
+    admin_client.post(change_url(row), typed(seen_version="2"))
     row.refresh_from_db()
     assert row.files == {}
 
@@ -108,9 +100,9 @@ def test_files_are_added_renamed_changed_and_removed(client):
     ],
 )  # fmt: skip
 def test_what_cannot_be_saved_is_told_with_its_path_and_comes_back_as_typed(
-    client, files, problems
+    admin_client, files, problems
 ):
-    answer = client.post(ADD, typed(*files))
+    answer = admin_client.post(ADD, typed(*files))
 
     form = answer.context["adminform"].form
     assert (answer.status_code, ContentItem.objects.count()) == (200, 0)
@@ -119,10 +111,10 @@ def test_what_cannot_be_saved_is_told_with_its_path_and_comes_back_as_typed(
     assert form["text"].value() == SAIL
 
 
-def test_a_mistake_stands_beside_its_file_which_is_open(client):
+def test_a_mistake_stands_beside_its_file_which_is_open(admin_client):
     files = [(f"{n}.md", "x") for n in range(4)] + [("a.png", "<b>& more</b>\n")]
 
-    answer = client.post(ADD, typed(*files)).content.decode()
+    answer = admin_client.post(ADD, typed(*files)).content.decode()
 
     shown = answer.partition("<ol data-files>")[2].partition("</ol>")[0]
     rows = re.findall(r"<li data-file>.*?</li>", shown, re.DOTALL)
@@ -143,8 +135,8 @@ def test_a_mistake_stands_beside_its_file_which_is_open(client):
         (" ", "the file is empty."),
     ],
 )  # fmt: skip
-def test_a_document_that_is_no_skill_is_told_at_the_text(client, text, problem):
-    answer = client.post(ADD, typed(("a.md", "A"), text=text))
+def test_a_document_that_is_no_skill_is_told_at_the_text(admin_client, text, problem):
+    answer = admin_client.post(ADD, typed(("a.md", "A"), text=text))
 
     form = answer.context["adminform"].form
     assert list(form.errors) == ["text"]
@@ -152,33 +144,33 @@ def test_a_document_that_is_no_skill_is_told_at_the_text(client, text, problem):
     assert (form["text"].value(), form["files"].value()) == (text, [File("a.md", "A")])
 
 
-def test_mistakes_in_the_document_and_in_files_are_told_at_once(client):
-    form = client.post(ADD, typed(("a.png", "A"), text="Hoist.")).context["adminform"].form
+def test_mistakes_in_the_document_and_in_files_are_told_at_once(admin_client):
+    form = admin_client.post(ADD, typed(("a.png", "A"), text="Hoist.")).context["adminform"].form
 
     assert sorted(form.errors) == ["files", "text"]
 
 
-def test_other_kinds_have_no_files(client):
-    answer = client.post(ADD, {**typed(("a.md", "A"), text="Be kind."), "kind": "prompt"})
+def test_other_kinds_have_no_files(admin_client):
+    answer = admin_client.post(ADD, {**typed(("a.md", "A"), text="Be kind."), "kind": "prompt"})
 
     assert answer.context["adminform"].form.errors == {"files": ["Only skills have files."]}
 
 
-def test_a_new_skill_begins_with_its_front_matter(client):
-    form = client.get(f"{ADD}?kind=skill&name=sail").context["adminform"].form
+def test_a_new_skill_begins_with_its_front_matter(admin_client):
+    form = admin_client.get(f"{ADD}?kind=skill&name=sail").context["adminform"].form
 
     assert form.initial["text"] == "---\nname: sail\ndescription:\n---\n\n"
     assert (form.fields["text"].label, form["files"].value()) == ("SKILL.md", [])
 
 
-def test_an_override_begins_with_all_files_and_is_compared_file_by_file(client, tmp_path):
+def test_an_override_begins_with_all_files_and_is_compared_file_by_file(admin_client, tmp_path):
     built_in(tmp_path, rope_md="Hemp.\n", sail_md="White.\n")
-    form = client.get(f"{ADD}?kind=skill&name=sail").context["adminform"].form
+    form = admin_client.get(f"{ADD}?kind=skill&name=sail").context["adminform"].form
     assert form["files"].value() == [File("rope.md", "Hemp.\n"), File("sail.md", "White.\n")]
 
-    client.post(ADD, typed(("rope.md", "Hemp.\n"), ("sail.md", "Red.\n")))
+    admin_client.post(ADD, typed(("rope.md", "Hemp.\n"), ("sail.md", "Red.\n")))
 
-    layer, below = client.get(PAGE).context["layers"]
+    layer, below = admin_client.get(PAGE).context["layers"]
     assert [(line.kind, line.text) for line in layer.lines if line.kind != "place"] == [
         ("same", "Hemp."),
         ("same", ""),
@@ -189,12 +181,14 @@ def test_an_override_begins_with_all_files_and_is_compared_file_by_file(client, 
     assert below.lines is None
 
 
-def test_a_preview_shows_the_skill_as_the_model_meets_it(client):
+def test_a_preview_shows_the_skill_as_the_model_meets_it(admin_client):
     text = SAIL.replace("How to sail.", "How to sail: <fast>").replace(
         "---\nHoist", "mast: 2\n---\nHoist"
     )
 
-    found = client.post(f"{LIST}preview/", typed(("knots/bowline.md", "A loop."), text=text)).json()
+    found = admin_client.post(
+        f"{LIST}preview/", typed(("knots/bowline.md", "A loop."), text=text)
+    ).json()
 
     assert found["problems"] == []
     odd, told, read, file = [(block["title"], block["text"]) for block in found["blocks"]]
@@ -212,35 +206,35 @@ def test_a_preview_shows_the_skill_as_the_model_meets_it(client):
     assert file == ("knots/bowline.md", "A loop.")
 
 
-def test_nothing_is_lost_when_somebody_else_saves_meanwhile(client):
+def test_nothing_is_lost_when_somebody_else_saves_meanwhile(admin_client):
     row = ContentItem.objects.create(kind="skill", name="sail", text=SAIL, files={"a.md": "A"})
     row.save()
     mine = typed(("a.md", "Mine"), ("b.md", "B"), seen_version="1", base_version="1")
 
-    answer = client.post(change_url(row), mine)
+    answer = admin_client.post(change_url(row), mine)
 
     form = answer.context["adminform"].form
     assert "Somebody saved this predefined item" in form.errors["__all__"][0]
     assert form["files"].value() == [File("a.md", "Mine"), File("b.md", "B")]
-    client.post(change_url(row), {**mine, "seen_version": "2"})
+    admin_client.post(change_url(row), {**mine, "seen_version": "2"})
     row.refresh_from_db()
     assert row.files == {"a.md": "Mine", "b.md": "B"}
 
 
-def test_edits_of_two_people_become_one(client):
+def test_edits_of_two_people_become_one(admin_client):
     row = ContentItem.objects.create(kind="skill", name="sail", text=SAIL, files={"a.md": "A"})
     url, theirs = change_url(row), typed(("a.md", "A"), ("b.md", "B"))
-    client.post(url, {**theirs, "seen_version": "1", "base_version": "1"})
+    admin_client.post(url, {**theirs, "seen_version": "1", "base_version": "1"})
     mine = typed(("a.md", "A"), text=SAIL.replace("Hoist", "Reef"), base_version="1")
-    client.post(url, {**mine, "seen_version": "1"})
+    admin_client.post(url, {**mine, "seen_version": "1"})
 
-    client.post(url, {**mine, "seen_version": "2", "_merge": "1"})
+    admin_client.post(url, {**mine, "seen_version": "2", "_merge": "1"})
 
     row.refresh_from_db()
     assert ("Reef" in row.text, row.files) == (True, {"a.md": "A", "b.md": "B"})
 
 
-def test_who_may_only_look_sees_the_files(client):
+def test_who_may_only_look_sees_the_files(admin_client):
     reader, user = Client(), User.objects.create_user("staff", is_staff=True)
     user.user_permissions.add(Permission.objects.get(codename="view_contentitem"))
     reader.force_login(user)

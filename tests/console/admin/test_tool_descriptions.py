@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from apps.live.models import Consent
 from apps.workspace.local.description_pins import Described, Source, withheld_of
 from apps.workspace.local.tool_description import ToolDescription
 from tests.capabilities.mcp.servers import over_http, over_stdio
-from tests.catalog.rows import make_application, make_operator, manifest_with
+from tests.catalog.rows import make_application, manifest_with
+from tests.console.pages import staff
 
 pytestmark = pytest.mark.django_db
 
@@ -28,21 +28,6 @@ def changed() -> ToolDescription:
     for text in (BEFORE, AFTER):
         withheld_of(SOURCE, [Described("lend", text[-20:], text), Described("find", "1", "Finds.")])
     return ToolDescription.objects.get(state="changed")
-
-
-@pytest.fixture
-def admin_client() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
-
-
-def staff(*permissions: str) -> Client:
-    user = User.objects.create_user("reader", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def listed(client: Client, query: str = "") -> list[str]:

@@ -18,20 +18,13 @@ from apps.console.admin import usage
 from apps.console.admin.cells import Table
 from apps.insights.models import Price
 from apps.live.run_summary import RunSummary
-from tests.catalog.rows import make_deployment, make_operator
+from tests.catalog.rows import make_deployment
 from tests.insights.calls import model_call, store, tool_use
 
 pytestmark = pytest.mark.django_db
 
 PAGE = "/admin/insights/usagesum/"
 HOSTILE = '=HYPERLINK("http://evil.example")<script>alert(1)</script>'
-
-
-@pytest.fixture
-def operator(client) -> User:
-    person = make_operator()
-    client.force_login(person)
-    return person
 
 
 def calls(person: User) -> None:

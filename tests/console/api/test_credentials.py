@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from apps.catalog.extraction import FORBIDDEN
 from apps.catalog.models import Application, Change
 from apps.workspace.local.models import Secret
-from tests.catalog.rows import make_deployment, make_operator
+from tests.catalog.rows import make_deployment, make_operator, secrets
 from tests.console.admin.test_document_form import MARK, PATH, manifest, tracking
 
 URL = "/api/applications/"
@@ -34,10 +34,6 @@ def create(api: APIClient, document: Any) -> Any:
 
 
 NAMED = manifest(tracking({"$secret": "tracking-key"}))
-
-
-def secrets() -> list[tuple[str, str, list[str]]]:
-    return list(Secret.objects.order_by("name").values_list("name", "value", "servers"))
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch"])

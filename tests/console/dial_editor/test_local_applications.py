@@ -11,7 +11,7 @@ from django.test import Client
 from apps.catalog.extraction import FORBIDDEN
 from apps.catalog.models import Application, Change, empty_manifest
 from apps.workspace.local.models import Secret
-from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
+from tests.catalog.rows import make_application, make_deployment, manifest_with
 from tests.console.admin.test_document_form import MARK, PATH, tracking
 
 pytestmark = pytest.mark.django_db
@@ -31,20 +31,13 @@ def application() -> Application:
     return make_application("travel")
 
 
-@pytest.fixture
-def operator() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
-
-
 def edit(manifest: Any = BRIEF, version: int = 1, **fields: Any) -> dict[str, Any]:
     text = manifest if isinstance(manifest, str) else json.dumps(manifest)
     return {"manifest": text, "seen_version": str(version), **fields}
 
 
-def test_the_form_of_the_admin_is_shown_without_its_surroundings(operator, application):
-    answer = operator.get(EDITOR)
+def test_the_form_of_the_admin_is_shown_without_its_surroundings(admin_client, application):
+    answer = admin_client.get(EDITOR)
 
     page = answer.content.decode()
     assert answer.status_code == 200
@@ -55,8 +48,8 @@ def test_the_form_of_the_admin_is_shown_without_its_surroundings(operator, appli
     assert "nav-sidebar" not in page
 
 
-def test_an_edit_is_saved_and_stands_in_the_history(operator, application):
-    answer = operator.post(EDITOR, edit())
+def test_an_edit_is_saved_and_stands_in_the_history(admin_client, application):
+    answer = admin_client.post(EDITOR, edit())
 
     application.refresh_from_db()
     assert (answer.status_code, answer.json()) == (200, {"version": "2", "has_changes": True})
@@ -64,26 +57,26 @@ def test_an_edit_is_saved_and_stands_in_the_history(operator, application):
     assert LogEntry.objects.get().get_change_message() == "Changed manifest."
 
 
-def test_what_the_chat_edits_is_saved_with_it(operator, application):
+def test_what_the_chat_edits_is_saved_with_it(admin_client, application):
     general = {"name": "Journeys", "description": "By train.", "topics": ["travel"]}
 
-    answer = operator.post(EDITOR, edit(general=json.dumps(general)))
+    answer = admin_client.post(EDITOR, edit(general=json.dumps(general)))
 
     application.refresh_from_db()
     assert answer.json() == {"version": "2", "has_changes": True}
     assert (application.title, application.description) == ("Journeys", "By train.")
 
 
-def test_saving_what_is_saved_changes_no_version(operator, application):
-    answer = operator.post(EDITOR, edit(json.dumps(empty_manifest(), indent=7)))
+def test_saving_what_is_saved_changes_no_version(admin_client, application):
+    answer = admin_client.post(EDITOR, edit(json.dumps(empty_manifest(), indent=7)))
 
     application.refresh_from_db()
     assert answer.json() == {"version": "1", "has_changes": False}
     assert (application.version, LogEntry.objects.count()) == (1, 0)
 
 
-def test_a_manifest_with_mistakes_is_not_saved(operator, application):
-    answer = operator.post(EDITOR, edit({**BRIEF, "contexts": 3}))
+def test_a_manifest_with_mistakes_is_not_saved(admin_client, application):
+    answer = admin_client.post(EDITOR, edit({**BRIEF, "contexts": 3}))
 
     application.refresh_from_db()
     assert (answer.status_code, answer.json()) == (
@@ -96,19 +89,19 @@ def test_a_manifest_with_mistakes_is_not_saved(operator, application):
     assert application.manifest == empty_manifest()
 
 
-def test_a_title_that_does_not_fit_is_told_by_its_name(operator, application):
-    answer = operator.post(EDITOR, edit(general=json.dumps({"name": "x" * 201})))
+def test_a_title_that_does_not_fit_is_told_by_its_name(admin_client, application):
+    answer = admin_client.post(EDITOR, edit(general=json.dumps({"name": "x" * 201})))
 
     assert answer.status_code == 422
     assert answer.json()["error"].startswith("Title: Ensure this value has at most 200 characters")
 
 
-def test_the_second_of_two_operators_is_told_and_may_overwrite(operator, application):
-    operator.post(EDITOR, edit())
+def test_the_second_of_two_operators_is_told_and_may_overwrite(admin_client, application):
+    admin_client.post(EDITOR, edit())
     late = edit(empty_manifest(), general=json.dumps({"name": "Late"}))
 
-    told = operator.post(EDITOR, late)
-    again = operator.post(EDITOR, {**late, "seen_version": told.json()["version"]})
+    told = admin_client.post(EDITOR, late)
+    again = admin_client.post(EDITOR, {**late, "seen_version": told.json()["version"]})
 
     assert (told.status_code, told.json()["version"]) == (409, "2")
     error = told.json()["error"]
@@ -118,8 +111,8 @@ def test_the_second_of_two_operators_is_told_and_may_overwrite(operator, applica
 
 
 @pytest.mark.parametrize("general", ["{", "[]", '"name"'])
-def test_what_cannot_be_read_is_refused(operator, application, general):
-    answer = operator.post(EDITOR, edit(general=general))
+def test_what_cannot_be_read_is_refused(admin_client, application, general):
+    answer = admin_client.post(EDITOR, edit(general=general))
 
     application.refresh_from_db()
     assert (answer.status_code, application.version) == (422, 1)
@@ -149,8 +142,8 @@ def test_who_may_not_change_applications_is_told_so(application):
         ("/dial/editor/?id=applications/b/a", "This installation knows no DIAL Core."),
     ],
 )
-def test_what_cannot_be_edited_is_told(operator, address, why):
-    answer = operator.get(address)
+def test_what_cannot_be_edited_is_told(admin_client, address, why):
+    answer = admin_client.get(address)
 
     assert (answer.status_code, why in answer.content.decode()) == (200, True)
 
@@ -161,10 +154,10 @@ def test_what_cannot_be_edited_is_told(operator, address, why):
 NAMED = manifest_with(tool_sets=[tracking({"$secret": "tracking-key"})])
 
 
-def test_saving_makes_a_secret_and_saving_again_makes_no_second_one(operator, application):
+def test_saving_makes_a_secret_and_saving_again_makes_no_second_one(admin_client, application):
     typed = manifest_with(tool_sets=[tracking()])
 
-    answers = [operator.post(EDITOR, edit(typed, version)) for version in (1, 2)]
+    answers = [admin_client.post(EDITOR, edit(typed, version)) for version in (1, 2)]
 
     application.refresh_from_db()
     assert [answer.status_code for answer in answers] == [200, 200]

@@ -16,23 +16,11 @@ from apps.catalog.models import Application
 from tests.capabilities.manifests import parameter, tool, tool_set
 from tests.catalog.rows import make_application, make_operator, manifest_with
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
 ITEM = parameter("query", "item", description="What to look up.")
 COUNT = parameter("query", "count", "integer", description="How many.", default=2)
 CONSTANT = {"type": None, "const": "v1", "parameter_info": {"type": "query", "key": "version"}}
-
-
-@pytest.fixture(autouse=True)
-def loopback_may_be_contacted(settings):
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
-
-
-@pytest.fixture
-def admin_client() -> Client:
-    client = Client()
-    client.force_login(make_operator())
-    return client
 
 
 @contextmanager

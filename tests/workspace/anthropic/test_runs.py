@@ -21,15 +21,12 @@ from tests.runs.test_run import with_tools
 from tests.workspace.anthropic import wire
 from tests.workspace.openai.service import Service, answer, chunked, service
 
+pytestmark = pytest.mark.usefixtures("loopback")
+
 CALLER = Caller("user-7")
 QUESTION = Message("user", "How is Riga?")
 WEATHER = tool("weather", lambda arguments: f"{arguments['city']}: 12")
 REDACTED = {"type": "redacted_thinking", "data": "ZW5j"}
-
-
-@pytest.fixture(autouse=True)
-def _loopback(settings: Any) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 async def events_of(running: Service, *messages: Message) -> list[Event]:

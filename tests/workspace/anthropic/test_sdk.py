@@ -18,6 +18,8 @@ from apps.workspace.anthropic.model import make_model
 from tests.workspace.anthropic import wire
 from tests.workspace.openai.service import Service, answer, chunked, service
 
+pytestmark = pytest.mark.usefixtures("loopback")
+
 anthropic = pytest.importorskip("anthropic")  # its import takes more than a second
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -34,11 +36,6 @@ ANSWER = (
     + wire.finish("tool_use")
     + wire.DONE
 )
-
-
-@pytest.fixture(autouse=True)
-def _loopback(settings: Any) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 def client_of(running: Service) -> Any:

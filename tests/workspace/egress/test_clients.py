@@ -27,6 +27,8 @@ from apps.workspace.egress.guarded_transports import Httpx2Transport
 from apps.workspace.egress.sdk_clients import make_sdk_client
 from apps.workspace.egress.session_transport import LIMITS
 
+pytestmark = pytest.mark.usefixtures("loopback")
+
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nset-cookie: a=b\r\n\r\nok"
 
 
@@ -52,11 +54,6 @@ async def site(*answers: bytes) -> AsyncIterator[tuple[str, list[str]]]:
     finally:
         server.close()
         await server.wait_closed()
-
-
-@pytest.fixture(autouse=True)
-def _loopback(settings: Any) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 def packed(body: bytes, coding: bytes = b"gzip") -> bytes:

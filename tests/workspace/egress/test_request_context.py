@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 from httpx2 import StreamError
@@ -11,14 +10,11 @@ from apps.workspace.egress.request_context import CURRENT, RequestContext
 from apps.workspace.egress.session_transport import make_session_client
 from tests.workspace.openai.service import CHUNKED, ENDLESS, HEAD, LAST, answer, frame, service
 
+pytestmark = pytest.mark.usefixtures("loopback")
+
 MOST_BYTES = 100_000
 BLOCK = b"x" * 10_000
 JSON = CHUNKED.replace(b"text/event-stream", b"application/json")
-
-
-@pytest.fixture(autouse=True)
-def _loopback(settings: Any) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 async def no_credentials(refused: str) -> tuple[dict[str, str], str]:

@@ -4,7 +4,6 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 from httpx2 import ConnectError, Request, TransportError
@@ -12,12 +11,9 @@ from httpx2 import ConnectError, Request, TransportError
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.transport import StreamTransport
 
+pytestmark = pytest.mark.usefixtures("loopback")
+
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
-
-
-@pytest.fixture(autouse=True)
-def _loopback(settings: Any) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 class Plain:

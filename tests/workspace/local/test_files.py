@@ -16,16 +16,10 @@ from apps.workspace.local import files
 from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.local.models import StoredFile
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
 MINE = LocalFiles("user-1")
 ANOTHERS = LocalFiles("user-2")
-
-
-@pytest.fixture(autouse=True)
-def storage(settings, tmp_path: Path) -> Path:
-    settings.MEDIA_ROOT = tmp_path
-    return tmp_path
 
 
 class BusyStorage(FileSystemStorage):

@@ -23,7 +23,6 @@ from apps.workspace.local.memories import LocalMemories, memories_of
 from apps.workspace.local.models import MemoryCollection, MemoryMerge, MemorySettings, StoredMemory
 from apps.workspace.local.remembered import (
     change_settings,
-    collections_of_user,
     settings_of,
 )
 from apps.workspace.local.workspace import LocalWorkspace
@@ -99,7 +98,7 @@ async def test_everything_goes_with_its_person(anna: User):
     await database_sync_to_async(change_settings)(anna.pk, is_enabled=True, is_shared=True)
     kept = LocalMemories("user-0", "travel")
     await add(kept, HashedEmbedder(), TEA)
-    assert len(await database_sync_to_async(collections_of_user)(anna.pk)) == 1
+    assert await list_memories(own) == (TEA,)
 
     await anna.adelete()
 

@@ -13,16 +13,10 @@ from apps.errors import FileMissing, FileRefused
 from apps.workspace.local.caller_files import LocalFiles
 from apps.workspace.local.workspace import LocalWorkspace
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
 MINE = LocalFiles("user-1")
 ANOTHERS = LocalFiles("user-2")
-
-
-@pytest.fixture(autouse=True)
-def storage(settings: Any, tmp_path: Path) -> Path:
-    settings.MEDIA_ROOT = tmp_path
-    return tmp_path
 
 
 def stored(storage: Path) -> list[bytes]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import tracemalloc
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -28,14 +27,11 @@ from tests.workspace.openai.service import (
     text,
 )
 
+pytestmark = pytest.mark.usefixtures("loopback")
+
 QUESTION = ModelRequest((Message("user", "Hi"),))
 BLOCK = b"x" * 65_536
 MOST_MEMORY = 8 * MOST_EVENT_BYTES
-
-
-@pytest.fixture(autouse=True)
-def _loopback(settings: Any) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 @pytest.fixture

@@ -17,13 +17,10 @@ from tests.internet import answer as page
 from tests.internet import internet, ok
 from tests.workspace.openai.service import CLOSE, HOLD, Service, answer, service
 
+pytestmark = pytest.mark.usefixtures("loopback")
+
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 64
 JPEG = b"\xff\xd8\xff\xe0" + b"\0" * 64
-
-
-@pytest.fixture(autouse=True)
-def _loopback(settings: Any) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 def in_base64(content: bytes) -> dict[str, str]:

@@ -32,12 +32,9 @@ from tests.workspace.openai.service import (
     text,
 )
 
+pytestmark = pytest.mark.usefixtures("loopback")
+
 QUESTION = ModelRequest((Message("user", "Hi"),))
-
-
-@pytest.fixture(autouse=True)
-def _loopback(settings: Any) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 def model_of(running: Service, **options: Any) -> ServiceModel[client.Service]:

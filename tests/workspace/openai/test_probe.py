@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 
@@ -20,10 +19,7 @@ from tests.workspace.openai.service import (
     text,
 )
 
-
-@pytest.fixture(autouse=True)
-def _loopback(settings: Any) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+pytestmark = pytest.mark.usefixtures("loopback")
 
 
 async def probed(url: str, seconds: float = 5.0) -> ProbeResult:

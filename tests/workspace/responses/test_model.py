@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
 
 import pytest
 
@@ -20,14 +19,11 @@ from apps.workspace.services.probe import probe
 from tests.workspace.openai.service import Service, answer, chunked, service
 from tests.workspace.responses.wire import encoded, message, response, stream, streamed
 
+pytestmark = pytest.mark.usefixtures("loopback")
+
 QUESTION = ModelRequest((Message("user", "Hi"),))
 BEGUN = stream(message("a")).partition(b"event: response.output_text.done")[0]
 ERROR = encoded({"type": "error", "code": "server_error", "message": "m"})
-
-
-@pytest.fixture(autouse=True)
-def _loopback(settings: Any) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 def model_of(running: Service) -> ServiceModel[Address]:

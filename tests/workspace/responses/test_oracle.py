@@ -29,6 +29,8 @@ from tests.workspace.responses.wire import (
     streamed,
 )
 
+pytestmark = pytest.mark.usefixtures("loopback")
+
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 PICTURE = "data:image/png;base64,iVBORw0KGgo="
 ANSWER = [
@@ -38,11 +40,6 @@ ANSWER = [
     call("c1"),
     call("c2", arguments='{"city": "Žilina"}'),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _loopback(settings: Any) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 async def ask_by_sdk(running: Service, **fields: Any) -> list[Any]:

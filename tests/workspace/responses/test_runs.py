@@ -41,16 +41,13 @@ from tests.workspace.responses.wire import (
     streamed,
 )
 
+pytestmark = pytest.mark.usefixtures("loopback")
+
 CALLER = Caller("user-7")
 QUESTION = Message("user", "How is Riga?")
 WEATHER = tool("weather", lambda arguments: f"{arguments['city']}: 12")
 PNG = b"\x89PNG\r\n\x1a\n" + b"." * 7_000_000
 """Larger in base64 than an event of other APIs may be."""
-
-
-@pytest.fixture(autouse=True)
-def _loopback(settings: Any) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
 
 
 async def events_of(

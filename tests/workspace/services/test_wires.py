@@ -31,12 +31,7 @@ from tests.workspace.services.wires import WIRES, Wire
 
 QUESTION = ModelRequest((Message("user", "Hi"),))
 
-pytestmark = pytest.mark.parametrize("wire", WIRES, ids=str)
-
-
-@pytest.fixture(autouse=True)
-def _loopback(settings: Any) -> None:
-    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+pytestmark = [pytest.mark.parametrize("wire", WIRES, ids=str), pytest.mark.usefixtures("loopback")]
 
 
 def model_of(wire: Wire, running: Service, **options: Any) -> Model:

@@ -1,16 +1,12 @@
 """To be run by a timer once a day."""
 
-from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.utils.timezone import now
 
 from apps.catalog.models import Change
-
-AT_ONCE = 500
-"""Rows in one transaction, so that nobody who saves waits for long."""
+from apps.old_rows import delete_older
 
 
 class Command(BaseCommand):
@@ -30,8 +26,4 @@ class Command(BaseCommand):
         if not days:
             self.stdout.write("The history is kept for ever.")
             return
-        old = Change.objects.filter(at__lt=now() - timedelta(days=days)).order_by("pk")
-        count = 0
-        while numbers := list(old.values_list("pk", flat=True)[:AT_ONCE]):
-            count += Change.objects.filter(pk__in=numbers).delete()[0]
-        self.stdout.write(f"Deleted: {count}.")
+        self.stdout.write(f"Deleted: {delete_older(Change, 'at', days)}.")

@@ -160,7 +160,7 @@ export class ChatFiles extends LitElement {
 customElements.define("chat-files", ChatFiles);
 
 /** @param {{name: string, type: string}} file @returns {string} such as "PDF" */
-export function kindOf({ name, type }) {
+function kindOf({ name, type }) {
   const ending = name.match(/\.(\w{1,8})$/)?.[1];
   return ending?.toUpperCase() ?? type.split(";")[0];
 }

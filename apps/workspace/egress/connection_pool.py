@@ -1,0 +1,105 @@
+"""The idle connections of a transport, and how new ones are made."""
+
+import asyncio
+import ssl
+from collections import deque
+from dataclasses import dataclass
+
+import httpx2
+
+from apps.workspace.egress.connection import Connection
+from apps.workspace.egress.guard import Address, Trust, find_addresses, tls_context
+
+KEPT_SECONDS = 15.0
+"""How long a connection stays idle: less than the limit of usual proxies."""
+MOST_KEPT = 256
+"""Idle connections to one origin; the number in use is bounded by the number of runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    scheme: str
+    host: str
+    port: int
+
+
+class Pool:
+    """Idle connections by origin; the most recently used is taken first."""
+
+    def __init__(self, trust: Trust) -> None:
+        self.trust = trust
+        self.idle: dict[Origin, deque[tuple[Connection, float]]] = {}
+        self.sweeper: asyncio.TimerHandle | None = None
+
+    def take(self, origin: Origin) -> Connection | None:
+        kept = self.idle.get(origin)
+        oldest = asyncio.get_running_loop().time() - KEPT_SECONDS
+        while kept:
+            connection, since = kept.pop()
+            if since >= oldest and connection.is_reusable() and not connection.has_news():
+                return connection
+            connection.close()
+        return None
+
+    async def connect(self, origin: Origin, seconds: float) -> Connection:
+        """Raises httpx2's errors and `EgressRefused`."""
+        try:
+            async with asyncio.timeout(seconds):
+                addresses = await find_addresses(self.trust, origin.host, origin.port)
+                failure = OSError(f"The host {origin.host!r} has no address.")
+                for address in addresses:
+                    try:
+                        return await dial(origin, address)
+                    except OSError as error:
+                        failure = error
+                raise failure
+        except TimeoutError as error:
+            raise httpx2.ConnectTimeout(f"No connection within {seconds:g} seconds.") from error
+        except ssl.SSLError as error:
+            raise httpx2.ConnectError("The secure connection could not be set up.") from error
+        except OSError as error:
+            raise httpx2.ConnectError("The service cannot be reached.") from error
+
+    def give_back(self, origin: Origin, connection: Connection) -> None:
+        kept = self.idle.setdefault(origin, deque())
+        if not connection.is_reusable() or len(kept) >= MOST_KEPT:
+            connection.close()
+            return
+        connection.rest()
+        loop = asyncio.get_running_loop()
+        kept.append((connection, loop.time()))
+        if self.sweeper is None:
+            self.sweeper = loop.call_later(KEPT_SECONDS, self.sweep)
+
+    def sweep(self) -> None:
+        loop = asyncio.get_running_loop()
+        oldest = loop.time() - KEPT_SECONDS
+        for origin, kept in list(self.idle.items()):
+            while kept and (kept[0][1] < oldest or not kept[0][0].is_reusable()):
+                kept.popleft()[0].close()
+            if not kept:
+                del self.idle[origin]
+        self.sweeper = loop.call_later(KEPT_SECONDS, self.sweep) if self.idle else None
+
+    async def aclose(self) -> None:
+        if self.sweeper is not None:
+            self.sweeper.cancel()
+            self.sweeper = None
+        for kept in self.idle.values():
+            for connection, _ in kept:
+                connection.close()
+        self.idle.clear()
+        await asyncio.sleep(0)  # let the aborted transports notify their protocols
+
+
+async def dial(origin: Origin, address: Address) -> Connection:
+    loop = asyncio.get_running_loop()
+    secure = origin.scheme == "https"
+    _, connection = await loop.create_connection(
+        Connection,
+        address.host,
+        address.port,
+        ssl=tls_context() if secure else None,
+        server_hostname=origin.host if secure else None,  # the certificate is for the name
+    )
+    return connection

@@ -1,0 +1,33 @@
+"""Who opens pages of the admin, and what they read there."""
+
+from __future__ import annotations
+
+from html import unescape
+from re import sub
+from typing import Any
+
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from tests.catalog.rows import make_operator
+
+
+def signed_in(name: str = "operator") -> Client:
+    """The browser of somebody who may do everything."""
+    client = Client()
+    client.force_login(make_operator(name))
+    return client
+
+
+def staff(*permissions: str) -> Client:
+    """The browser of somebody who may do that in the admin, and nothing else."""
+    user = User.objects.create_user("staff", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def words(answer: Any) -> str:
+    """What the page says, without its markup."""
+    return unescape(sub(r"\s+", " ", sub(r"<[^>]+>", "", answer.content.decode())))
