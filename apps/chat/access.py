@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -21,6 +22,7 @@ from apps.accounts.key_holders import find_holder_of
 from apps.accounts.sender_headers import locale_of
 from apps.accounts.teams import may_work_in, team_of
 from apps.chat.folders import folder_of
+from apps.chat.mirror import mirror
 from apps.chat.models import Conversation
 from apps.errors import Refused
 from apps.live import consents
@@ -140,7 +142,10 @@ def why_ended(conversation: Conversation) -> str:
 @transaction.atomic
 def adopt(bucket: str, caller: Caller) -> None:
     """Give a user who signed in the conversations and files of the session before that."""
+    taken = [*Conversation.objects.filter(owner=bucket).values_list("pk", flat=True)]
     Conversation.objects.filter(owner=bucket).update(owner=caller.bucket)
+    for conversation in taken:
+        transaction.on_commit(partial(mirror, conversation))
     Run.objects.filter(bucket=bucket).update(bucket=caller.bucket)
     consents.hand_over(bucket, caller.bucket)
     delete_of_bucket(bucket)  # a browser is not always one person's

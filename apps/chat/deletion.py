@@ -6,11 +6,15 @@ no function of ours.
 """
 
 from collections.abc import Collection
+from functools import partial
 from typing import Any
+
+from django.db import transaction
 
 from apps.capabilities.documents.cache import cache
 from apps.catalog.models import Application
 from apps.chat.folders import delete_folder, folder_of
+from apps.chat.mirror import mirror
 from apps.chat.models import Conversation
 from apps.live import journal, summaries
 from apps.workspace.local.remembered import former_name, rename_application
@@ -25,6 +29,7 @@ def delete_belongings(sender: type[Conversation], instance: Conversation, **kwar
     journal.delete(instance.pk)
     delete_folder(instance.owner, instance.pk)
     cache.forget_folder(folder_of(instance.pk))
+    transaction.on_commit(partial(mirror, instance.pk))
 
 
 def keep_former_name(

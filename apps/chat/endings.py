@@ -11,6 +11,7 @@ from apps.agent.progress import Progress
 from apps.chat.context_use import context_to_dict
 from apps.chat.figures import figures_of, usage_of
 from apps.chat.memory_notes import memory_notes
+from apps.chat.mirror import mirror
 from apps.chat.models import Conversation, Message
 from apps.chat.transcript import Transcript
 from apps.errors import RunAbandoned
@@ -97,6 +98,7 @@ def store(answer: Message, figures: RunFigures) -> None:
     answer.save(force_insert=True)
     row = Conversation.objects.filter(pk=answer.conversation_id)
     row.update(updated_at=timezone.now(), is_unread=True)
+    transaction.on_commit(partial(mirror, answer.conversation_id))
 
 
 def run_failed(error: BaseException) -> RunFailed:

@@ -39,6 +39,7 @@ from apps.chat.export import file_name, markdown
 from apps.chat.frames import MOST_ATTACHMENTS
 from apps.chat.listing import LISTED_CONVERSATIONS, entries
 from apps.chat.memory_listing import remembering
+from apps.chat.mirror import mirror
 from apps.chat.models import Conversation
 from apps.chat.request_access import are_shown
 from apps.errors import ApplicationBroken, ApplicationNotFound, PlaceNotFound
@@ -149,6 +150,7 @@ def rename(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
         text = f"title: write 1 to {LONGEST_TITLE} characters."
         return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
     own(visitor(request)).filter(pk=found.pk).update(title=title)
+    mirror(found.pk)
     announce(found)
     return redirect("conversation", slug, conversation)
 

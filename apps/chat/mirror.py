@@ -1,0 +1,212 @@
+"""Each conversation as a file too, under the path that other platforms keep conversations at:
+`_platform/ai-conversations/{bucket}/{id}.json` below `CONVERSATION_MIRROR`.
+
+Rows stay the only store: the page never reads a file. `restore_conversations` makes rows of files.
+"""
+
+import logging
+import os
+import tempfile
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import msgspec
+from django.conf import settings
+from django.db import transaction
+
+from apps.catalog.models import Application
+from apps.chat.models import Conversation, Message
+from apps.live.models import Run
+
+logger = logging.getLogger(__name__)
+
+FOLDER = Path("_platform", "ai-conversations")
+
+
+class MirroredMessage(msgspec.Struct):
+    """A row of `Message`; `parent` is the uuid of the last message that a summary stands for."""
+
+    id: UUID
+    role: Literal["user", "assistant", "summary"]
+    text: str
+    attachments: list[Any]
+    state: dict[str, Any]
+    usage: dict[str, Any]
+    place: dict[str, Any] | None
+    finish_reason: Annotated[str, msgspec.Meta(max_length=50)]
+    created_at: datetime
+    run: UUID | None = None
+    parent: UUID | None = None
+
+
+class MirroredConversation(msgspec.Struct):
+    """A row of `Conversation` with its messages in order."""
+
+    id: UUID
+    scope: Annotated[str, msgspec.Meta(max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
+    participants: list[str]
+    application: str
+    application_id: int | None
+    application_title: str
+    title: Annotated[str, msgspec.Meta(max_length=200)]
+    created_at: datetime
+    updated_at: datetime
+    is_unread: bool
+    has_memory: bool
+    messages: list[MirroredMessage]
+
+
+class NotRestored(Exception):
+    """A file that no conversation can be made of; says why."""
+
+
+def mirror(conversation: UUID) -> None:
+    """Write the file of a conversation, or remove that of a deleted one. Never fails."""
+    if not settings.CONVERSATION_MIRROR:
+        return
+    try:
+        with transaction.atomic():
+            row = Conversation.objects.select_related("application").filter(pk=conversation).first()
+            document = None if row is None else document_of(row)
+        if document is None:
+            remove(conversation)
+        else:
+            write(document)
+    except Exception:
+        logger.exception("Conversation %s could not be mirrored", conversation)
+
+
+def document_of(row: Conversation) -> MirroredConversation:
+    application = row.application
+    number, slug, title = row.former_application, row.former_slug, row.former_title
+    if application is not None:
+        number, slug, title = application.pk, application.slug, application.title
+    uuids: dict[int, UUID] = {}
+    messages = []
+    for message in row.messages.all():
+        uuids[message.pk] = message.uuid
+        messages.append(mirrored(message, uuids))
+    return MirroredConversation(
+        row.pk,
+        row.owner,
+        [row.owner, f"application:{slug}"],
+        slug,
+        number,
+        title,
+        row.title,
+        row.created_at,
+        row.updated_at,
+        row.is_unread,
+        row.has_memory,
+        messages,
+    )
+
+
+def mirrored(message: Message, uuids: dict[int, UUID]) -> MirroredMessage:
+    return MirroredMessage(
+        message.uuid,
+        message.role,  # type: ignore[arg-type]
+        message.text,
+        message.attachments,
+        message.state,
+        message.usage,
+        message.place,
+        message.finish_reason,
+        message.created_at,
+        message.run_id,
+        None if message.parent_id is None else uuids.get(message.parent_id),
+    )
+
+
+def root() -> Path:
+    return Path(settings.CONVERSATION_MIRROR) / FOLDER
+
+
+def write(document: MirroredConversation) -> None:
+    """Replace the file in one step, so that nobody reads half of it; for its owner's eyes alone."""
+    folder = root() / document.scope
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    remove(document.id, but=document.scope)
+    handle, name = tempfile.mkstemp(dir=folder, prefix=".")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(msgspec.json.encode(document))
+        Path(name).replace(folder / f"{document.id}.json")
+    except BaseException:
+        Path(name).unlink()
+        raise
+
+
+def remove(conversation: UUID, but: str = "") -> None:
+    """Remove the files of a conversation, which somebody who signed in has taken along."""
+    for path in root().glob(f"*/{conversation}.json"):
+        if path.parent.name != but:
+            path.unlink(missing_ok=True)
+
+
+def files(folder: Path) -> Iterator[Path]:
+    """All files of conversations below a folder that was mirrored to."""
+    return iter(sorted((folder / FOLDER).glob("*/*.json")))
+
+
+def read(path: Path) -> MirroredConversation:
+    """Raises `NotRestored`."""
+    try:
+        document = msgspec.json.decode(path.read_bytes(), type=MirroredConversation)
+    except (OSError, msgspec.MsgspecError, UnicodeError) as error:
+        raise NotRestored(str(error)) from error
+    if (document.scope, str(document.id)) != (path.parent.name, path.stem):
+        raise NotRestored(f"it is the conversation {document.id} of {document.scope}")
+    return document
+
+
+@transaction.atomic
+def restore(document: MirroredConversation) -> bool:
+    """Make the rows of a conversation; False if it is there already. Raises `NotRestored`."""
+    if Conversation.objects.filter(pk=document.id).exists():
+        return False
+    taken = [message.id for message in document.messages]
+    if len(set(taken)) < len(taken) or Message.objects.filter(uuid__in=taken).exists():
+        raise NotRestored("a message of it is there already")
+    application = Application.objects.filter(slug=document.application).first()
+    row = Conversation.objects.create(
+        id=document.id,
+        application=application,
+        former_application=None if application else document.application_id,
+        former_slug="" if application else document.application,
+        former_title="" if application else document.application_title,
+        owner=document.scope,
+        title=document.title,
+        is_unread=document.is_unread,
+        has_memory=document.has_memory,
+        created_at=document.created_at,
+        updated_at=document.updated_at,
+    )
+    known = set(Run.objects.filter(stream=row.pk).values_list("pk", flat=True))
+    rows: dict[UUID, Message] = {}
+    for one in document.messages:
+        if one.parent is not None and one.parent not in rows:
+            raise NotRestored(f"messages: {one.id} stands for {one.parent}, which is not before it")
+        rows[one.id] = Message.objects.create(
+            uuid=one.id,
+            conversation=row,
+            run_id=one.run if one.run in known else None,
+            parent=None if one.parent is None else rows[one.parent],
+            **{name: getattr(one, name) for name in COPIED},
+        )
+    return True
+
+
+COPIED = (
+    "role",
+    "text",
+    "attachments",
+    "state",
+    "usage",
+    "place",
+    "finish_reason",
+    "created_at",
+)
