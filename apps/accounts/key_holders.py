@@ -41,8 +41,11 @@ class KeyHolder:
     @property
     def limits(self) -> Mapping[str, Any]:
         """The fields of a `Caller` that say what the key may do."""
-        names = ("scope", "requests_per_minute", "tokens_per_minute")
-        return {name: getattr(self, name) for name in names}
+        return {
+            "scope": self.scope,
+            "requests_per_minute": self.requests_per_minute,
+            "tokens_per_minute": self.tokens_per_minute,
+        }
 
 
 _kept = AgedCache[bytes, KeyHolder](MOST_KEPT_KEYS)
