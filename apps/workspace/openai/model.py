@@ -42,21 +42,17 @@ def make_model(
     api_key: str,
     model: str,
     dial: bool = False,
-    headers: Mapping[str, str] | None = None,
     idle_seconds: float | None = None,
 ) -> ServiceModel[Service]:
     """`base_url` ends with the version; `idle_seconds` defaults to a tool's time-out."""
     seconds = idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
-    if headers is None:
-        return make_kept_model(base_url, api_key, model, dial, seconds)
-    service = make_service(base_url, api_key, dial=dial, headers=headers)
-    return ServiceModel(service, model, completions_api(model, dial=dial), seconds)
+    return kept_model(base_url, api_key, model, dial, seconds)
 
 
 @lru_cache(maxsize=MOST_CLIENTS)
-def make_kept_model(
+def kept_model(
     base_url: str, api_key: str, model: str, dial: bool, seconds: float
 ) -> ServiceModel[Service]:
-    """Made once, and not for each run: the key is not of one request alone."""
+    """Made once, and not for each run."""
     service = make_service(base_url, api_key, dial=dial)
     return ServiceModel(service, model, completions_api(model, dial=dial), seconds)
