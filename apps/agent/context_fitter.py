@@ -108,7 +108,7 @@ class ContextFitter:
         messages = sent_within(turn.conversation, self.durations)
         fitted, usage = await self.fitted(messages, tools)
         progress.usage += usage
-        if self.cut is not self.known and self.cut != self.known and not self.has_told:
+        if self.cut != self.known and not self.has_told:
             self.tell(turn.emit)
         self.sent, self.tools = fitted, tools
         self.seen, self.spent = len(turn.conversation), len(progress.usage)
