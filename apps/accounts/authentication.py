@@ -2,7 +2,6 @@
 
 import ipaddress
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,14 +25,14 @@ async def authenticate(scope: Mapping[str, Any]) -> Caller:
         if not is_local(scope.get("client"), sent):
             raise NotAuthenticated
         # Two visitors cannot be told apart here, so they own no files.
-        return with_headers(sent, Caller(bucket=""), bearer="")
+        return Caller("", **told_by(sent))
     holder = await find_holder(key)
     if holder is None:
         raise NotAuthenticated
     # One of our keys is useless elsewhere, so it is not passed on.
     bearer = sent.bearer if sent.api_key and sent.bearer != sent.api_key else ""
-    who = Caller(f"key-{holder.prefix}", "key", **holder.limits)
-    return with_headers(sent, who, bearer=bearer)
+    bucket = f"key-{holder.prefix}"
+    return Caller(bucket, "key", bearer=bearer, **holder.limits, **told_by(sent))
 
 
 def claimed(scope: Mapping[str, Any]) -> Caller | None:
@@ -44,19 +43,24 @@ def claimed(scope: Mapping[str, Any]) -> Caller | None:
     sent = read_headers(scope["headers"])
     if not sent.api_key or KEY_FORM.fullmatch(sent.api_key):
         return None
-    nobody = Caller("", "dial", scope=frozenset())
-    return replace(with_headers(sent, nobody, bearer=sent.bearer), api_key=sent.api_key)
-
-
-def with_headers(sent: SenderHeaders, who: Caller, *, bearer: str) -> Caller:
-    return replace(
-        who,
-        locale=sent.locale,
-        client_channel=sent.client_channel,
-        bearer=bearer,
-        headers=sent.forwardable,
-        trace=sent.trace,
+    return Caller(
+        "",
+        "dial",
+        scope=frozenset(),
+        bearer=sent.bearer,
+        api_key=sent.api_key,
+        **told_by(sent),
     )
+
+
+def told_by(sent: SenderHeaders) -> dict[str, Any]:
+    """The fields of a `Caller` that headers fill, without credentials."""
+    return {
+        "locale": sent.locale,
+        "client_channel": sent.client_channel,
+        "headers": sent.forwardable,
+        "trace": sent.trace,
+    }
 
 
 def is_local(client: Iterable[Any] | None, sent: SenderHeaders) -> bool:

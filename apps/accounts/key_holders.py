@@ -44,8 +44,13 @@ class KeyHolder:
     @property
     def limits(self) -> Mapping[str, Any]:
         """The fields of a `Caller` that say what the key may do."""
-        names = ("scope", "requests_per_minute", "tokens_per_minute", "key_user_id", "team")
-        return {name: getattr(self, name) for name in names}
+        return {
+            "scope": self.scope,
+            "requests_per_minute": self.requests_per_minute,
+            "tokens_per_minute": self.tokens_per_minute,
+            "key_user_id": self.key_user_id,
+            "team": self.team,
+        }
 
 
 _kept = AgedCache[bytes, KeyHolder](MOST_KEPT_KEYS)

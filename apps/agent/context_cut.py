@@ -52,6 +52,14 @@ NO_CUT = Cut()
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedFit:
+    """`ceiling` is what was too long for the service, None if nothing was."""
+
+    cut: Cut
+    ceiling: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Budget:
     """In estimated tokens: above `most` something is cut, down to `goal`; `limit` is the window."""
 
@@ -200,3 +208,12 @@ def with_beginning(question: Message, summary: str) -> Message:
 def as_record(summary: str) -> str:
     """The summary without tags that would end it: it repeats words of strangers."""
     return _tag.sub(r"<\1earlier-conversation", summary)
+
+
+def notice_of(cut: Cut, known: Cut, *, has_written: bool) -> str:
+    """What the person is told of a cut beyond the one that they know of; `has_written` a summary."""
+    if has_written:
+        return "The beginning of this conversation was summarised for the model."
+    if cut.left_out > known.left_out:
+        return "The beginning of this conversation was left out: it is too long for the model."
+    return "Older results of tools were left out: they are too long for the model."

@@ -19,19 +19,29 @@ from apps.agent.context_cut import (
     Budget,
     Cut,
     Parts,
+    RecordedFit,
     applied,
     emptied_calls,
+    notice_of,
     parts_of,
     planned,
     sizes_of,
 )
 from apps.agent.context_window import Window
 from apps.agent.durations import FOR_EVER, Durations, sent_within
-from apps.agent.estimate import ContextUse, Estimator, correction_of, text_tokens, use_of
+from apps.agent.estimate import (
+    MOST_CORRECTION,
+    ContextUse,
+    Estimator,
+    correction_of,
+    most_tokens,
+    text_tokens,
+    use_of,
+)
 from apps.agent.events import Emit, ModelUsage, Noticed
 from apps.agent.ledger import NO_LEDGER, Ledger, Step
 from apps.agent.messages import Message
-from apps.agent.summaries import Summaries, Summary, SummaryWriter, most_tokens
+from apps.agent.summaries import Summaries, Summary, SummaryWriter, most_summary_tokens
 from apps.agent.tools import ToolSpec
 from apps.errors import ContextTooLong, ModelFailed
 
@@ -43,14 +53,6 @@ FITTED = "fitted"
 
 KeepResult = Callable[[str, str], Awaitable[str]]
 """Keeps the text of a tool, of which it takes the name, as a file; its path, "" for none."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedFit:
-    """`ceiling` is what was too long for the service, None if nothing was."""
-
-    cut: Cut
-    ceiling: float | None = None
 
 
 @dataclass(slots=True)
@@ -76,8 +78,11 @@ class ContextFitter:
     """The cut that the person knows of: a summary stands in the conversation."""
     ceiling: float | None = None
     """Estimated tokens that were too many for the service."""
-    use: ContextUse = field(default_factory=ContextUse)
-    """Of the newest request, as estimated."""
+    sent: Sequence[Message] = ()
+    tools: int = 0
+    """Of the newest request: its messages, and the estimate of its tools."""
+    counted: tuple[int, Sequence[Message], int] | None = None
+    """What the service counted, and for which `sent` and `tools`; None once that is compared."""
     seen: int = 0
     """How many messages the conversation of the newest request had."""
     spent: int = 0
@@ -105,17 +110,27 @@ class ContextFitter:
         progress.usage += usage
         if self.cut != self.known and not self.has_told:
             self.tell(turn.emit)
-        self.use = use_of(fitted, self.estimator, tools)
+        self.sent, self.tools = fitted, tools
         self.seen, self.spent = len(turn.conversation), len(progress.usage)
         return fitted
 
+    @property
+    def use(self) -> ContextUse:
+        """Of the newest request, as estimated."""
+        return use_of(self.sent, self.estimator, self.tools)
+
     def take_report(self, progress: Progress) -> None:
-        """Learn from what the service counted for the newest request."""
-        if not self.use.total or self.spent >= len(progress.usage):
-            return
-        reported = progress.usage[self.spent]
-        if reported.model == self.name:
-            self.correction = correction_of(reported.input, self.use.total)
+        """Note what the service counted for the newest request."""
+        reported = progress.usage[self.spent :][:1] if self.sent else ()
+        if reported and reported[0].model == self.name:
+            self.counted = reported[0].input, self.sent, self.tools
+
+    def learn(self) -> None:
+        """Compare what was counted with the estimate, for which each message has to be read."""
+        if self.counted is not None:
+            (reported, sent, tools), self.counted = self.counted, None
+            if estimated := use_of(sent, self.estimator, tools).total:
+                self.correction = correction_of(reported, estimated)
 
     @property
     def budget(self) -> Budget | None:
@@ -123,6 +138,7 @@ class ContextFitter:
         limit, ceiling = self.window.limit, self.ceiling
         if limit is None:
             return None if ceiling is None else Budget(ceiling, ceiling, ceiling)
+        self.learn()
         most, limit_now = self.window.most / self.correction, limit / self.correction
         if ceiling is not None:
             most, limit_now = min(most, ceiling), min(limit_now, ceiling)
@@ -132,10 +148,13 @@ class ContextFitter:
         self, messages: Sequence[Message], tools: int
     ) -> tuple[Sequence[Message], Sequence[ModelUsage]]:
         """The messages to send, and what a summary has cost. Raises `ContextTooLong`."""
+        has_no_cut = self.cut == NO_CUT
+        if has_no_cut and self.ceiling is None and self.has_room(messages, tools):
+            return messages, ()
         budget = self.budget
         if budget is None:
             return messages, ()
-        if self.cut == NO_CUT and tools + self.estimator.total(messages) <= budget.most:
+        if has_no_cut and tools + self.estimator.total(messages) <= budget.most:
             return messages, ()
         parts = parts_of(messages)
         await self.begin(parts)
@@ -149,6 +168,12 @@ class ContextFitter:
             sent = applied(parts, self.cut)
             self.check(tools + self.estimator.total(sent))
         return sent, usage
+
+    def has_room(self, messages: Sequence[Message], tools: int) -> bool:
+        """Whether they fit, whatever an estimate says; it is not made for most requests."""
+        return self.window.limit is None or (
+            MOST_CORRECTION * (tools + sum(map(most_tokens, messages))) <= self.window.most
+        )
 
     async def begin(self, parts: Parts) -> None:
         """Go on from the stored summary, if there is one."""
@@ -167,7 +192,7 @@ class ContextFitter:
     def plan(self, parts: Parts, tools: int, budget: Budget) -> Cut:
         fixed = tools + self.estimator.total(parts.fixed)
         if self.writes:
-            fixed += most_tokens(budget.limit)
+            fixed += most_summary_tokens(budget.limit)
         may_leave_out = self.window.strategy != "refuse"
         sizes = sizes_of(parts, self.estimator)
         return planned(sizes, fixed, budget, self.cut, may_leave_out=may_leave_out)
@@ -228,13 +253,7 @@ class ContextFitter:
 
     def tell(self, emit: Emit) -> None:
         self.has_told = True
-        if self.has_written:
-            text = "The beginning of this conversation was summarised for the model."
-        elif self.cut.left_out > self.known.left_out:
-            text = "The beginning of this conversation was left out: it is too long for the model."
-        else:
-            text = "Older results of tools were left out: they are too long for the model."
-        emit(Noticed("context", text))
+        emit(Noticed("context", notice_of(self.cut, self.known, has_written=self.has_written)))
 
     async def recover(
         self, failure: ModelFailed, messages: Sequence[Message]
@@ -248,9 +267,8 @@ class ContextFitter:
         if budget is None or not parts.turns:
             return None
         await self.begin(parts)
-        cut = self.with_emptied_calls(
-            parts, self.plan(parts, self.use.tools, budget), self.use.tools, budget
-        )
+        plan = self.plan(parts, self.tools, budget)
+        cut = self.with_emptied_calls(parts, plan, self.tools, budget)
         if cut == self.cut:
             return None
         self.keep(self.cut)  # with the ceiling
@@ -263,19 +281,20 @@ class ContextFitter:
         budget = self.budget
         if budget is None or self.summaries is None or not self.writes:
             return False
-        tools, conversation = self.use.tools, progress.conversation
+        tools, conversation = self.tools, progress.conversation
         parts = parts_of(sent_within(conversation, self.durations))
         if tools + self.estimator.total(applied(parts, self.cut)) <= budget.most:
             return False
         await self.begin(parts)
         before = self.cut
         self.cut, _ = await self.with_summary(parts, self.plan(parts, tools, budget))
-        self.use = use_of(applied(parts, self.cut), self.estimator, tools)
+        self.sent = applied(parts, self.cut)
         self.seen = len(conversation)
         return self.cut.summary != before.summary
 
     def use_after(self, progress: Progress) -> ContextUse:
         """What a next request would have, beside its question; corrected."""
         self.take_report(progress)
+        self.learn()
         added = use_of(progress.conversation[self.seen :], self.estimator)
         return (self.use + added).corrected(self.correction)

@@ -1,7 +1,7 @@
 """How many tokens texts and messages may have, without asking a service that counts them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 from apps.agent.messages import Message
@@ -10,7 +10,7 @@ CHARACTERS_PER_TOKEN = 4
 """Of scripts with letters: what vendors give as a rule of thumb for English."""
 IMAGE_TOKENS = 100
 """Of a picture of any size; what a service really counts is in the `correction` afterwards."""
-CORRECTIONS = (0.5, 2.0)
+LEAST_CORRECTION, MOST_CORRECTION = 0.5, 2.0
 """A service that counts less or more than this share of an estimate has counted something else."""
 
 _wide = re.compile(
@@ -46,6 +46,18 @@ def may_be_wide(text: str) -> bool:
 
 
 def message_tokens(message: Message) -> int:
+    texts, pictures = texts_of(message)
+    return text_tokens(*texts) + IMAGE_TOKENS * pictures
+
+
+def most_tokens(message: Message) -> int:
+    """The estimate is at most this, for which no character has to be looked at."""
+    texts, pictures = texts_of(message)
+    return sum(map(len, texts)) + IMAGE_TOKENS * pictures
+
+
+def texts_of(message: Message) -> tuple[Sequence[str], int]:
+    """The texts that a model reads in a message, and the number of its pictures."""
     texts, pictures = [message.text], 0
     if not isinstance(message.content, str):
         pictures = sum(part.get("type") == "image_url" for part in message.content)
@@ -58,7 +70,7 @@ def message_tokens(message: Message) -> int:
             pictures += 1
         else:
             texts += item.title, item.url or ""
-    return text_tokens(*texts) + IMAGE_TOKENS * pictures
+    return texts, pictures
 
 
 class Estimator:
@@ -111,5 +123,4 @@ def correction_of(reported: int, estimated: int) -> float:
     """By what estimates of a conversation are to be multiplied, from what a service counted."""
     if reported <= 0 or estimated <= 0:
         return 1.0
-    least, most = CORRECTIONS
-    return min(max(reported / estimated, least), most)
+    return min(max(reported / estimated, LEAST_CORRECTION), MOST_CORRECTION)

@@ -5,8 +5,8 @@ pair that comes back with the history is recognized.
 """
 
 import hashlib
+import random
 import re
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -68,7 +68,7 @@ def inject(
     if content is None:
         return messages
     if injection.frequency == "always":
-        return (*messages, *pair(injection, f"synth_{uuid.uuid4().hex[:24]}", content))
+        return (*messages, *pair(injection, f"synth_{random.getrandbits(96):024x}", content))
     prefix = injection.prefix
     earlier = [
         place

@@ -227,7 +227,9 @@ class AgentLoop:
             return WAITING
         for annotation in reply.annotations:
             turn.emit(AnnotationAdded(annotation))
-        message = replace(reply.message, content=reply.message.content or NOTHING)
+        message = reply.message
+        if not message.content:
+            message = replace(message, content=NOTHING)
         if message.tool_calls:
             if self.dead_ends.include(message):
                 return keep_uncalled(turn.progress, message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Literal, Protocol
 from uuid import UUID
 
@@ -64,7 +65,7 @@ class Meter(Protocol):
     @property
     def keeps_requests(self) -> bool: ...
 
-    async def admit(self, deployment: str, request: ModelRequest) -> Reservation | None:
+    def admit(self, deployment: str, request: ModelRequest) -> Awaitable[Reservation | None]:
         """Asked before each call of a model. Raises `BudgetSpent`."""
         ...
 

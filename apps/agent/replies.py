@@ -145,10 +145,10 @@ class RetryPolicy:
             await self.repeat(call, assembly, name)
             return
 
-        async def ask_candidate(call: CandidateCall) -> None:
+        def ask_candidate(call: CandidateCall) -> Awaitable[None]:
             one = call.candidate.name
             ask = partial(receive, assembly=assembly, name=one, iteration=iteration)
-            await self.repeat(partial(call.made, ask), assembly, one, lambda: call.patience)
+            return self.repeat(partial(call.made, ask), assembly, one, lambda: call.patience)
 
         await model.receive(request, assembly, ask_candidate)
 

@@ -1,13 +1,11 @@
 """What a service was asked, as it was sent, and what its system prompt is composed of."""
 
 from collections.abc import Set
-from dataclasses import dataclass
 
 import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class PromptSpan:
+class PromptSpan(msgspec.Struct, frozen=True, gc=False):
     """So many characters of the system prompt; spans follow each other with an empty line between.
 
     `source` names for people where the text is written.

@@ -69,7 +69,7 @@ class SummaryWriter:
         """The summary and its cost, "" if the model writes none. `earlier` and `window` as in
         `question_for`.
         """
-        most = most_tokens(window)
+        most = most_summary_tokens(window)
         asked = ModelRequest(
             question_for(earlier, messages, most, window),
             parameters=self.parameters,
@@ -84,7 +84,7 @@ class SummaryWriter:
         return shortened(reply.message.text.strip(), most * CHARACTERS_PER_TOKEN), reply.usage
 
 
-def most_tokens(window: float) -> int:
+def most_summary_tokens(window: float) -> int:
     return max(int(min(MOST_SUMMARY_TOKENS, window * SUMMARY_SHARE)), 1)
 
 

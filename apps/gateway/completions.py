@@ -91,10 +91,12 @@ class CompletionConsumer(GatewayConsumer):
         if asked.n is not None and asked.n > 1:
             raise ManyChoices(application.slug)
         self.rates = rates_of(visitor.caller, application)
-        rests = await admit(self.rates)
-        self.headers = () if self.is_for_core else headers_of(rests)
+        rests = await admit(self.rates) if self.rates else ()
+        self.headers = headers_of(rests) if rests and not self.is_for_core else ()
         prepared = prepare(application)
-        caller = replace(visitor.caller, end_user=asked.end_user)
+        caller = visitor.caller
+        if asked.end_user:
+            caller = replace(caller, end_user=asked.end_user)
         workspace = self.open_workspace(caller, application)
         prepared = await with_unsupported(prepared, application, workspace)
         self.headers += ignored_header(prepared.ignored)
@@ -122,7 +124,8 @@ class CompletionConsumer(GatewayConsumer):
                     try:
                         await run(application, asked, workspace, caller, emit, ledger, progress)
                     finally:
-                        spend(self.rates, progress.usage)
+                        if self.rates:
+                            spend(self.rates, progress.usage)
 
     async def send_completion(self, events: Events, slug: str) -> None:
         completion = Completion(for_core=self.is_for_core)

@@ -1,7 +1,7 @@
 """The meter of a run: what it hears is handed on as it is, and made rows off the answer's path."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 from uuid import UUID
 
@@ -93,8 +93,8 @@ class RunMeter(msgspec.Struct, frozen=True):
     def keeps_requests(self) -> bool:
         return self.keep_request is not None
 
-    async def admit(self, deployment: str, request: ModelRequest) -> Reservation | None:
-        return await self.budgets.admit(self, deployment, request)
+    def admit(self, deployment: str, request: ModelRequest) -> Awaitable[Reservation | None]:
+        return self.budgets.admit(self, deployment, request)
 
     def request_sent(self, request: SentRequest) -> None:
         if self.keep_request is None or self.run is None:

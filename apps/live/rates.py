@@ -67,14 +67,18 @@ def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Ra
     """Those that are set; visitors without a bucket cannot be told apart. None: of no application."""
     found = []
     if caller.bucket:
-        found += [Rate(kind, "caller", caller.bucket, most_of(caller, kind)) for kind in KINDS]
-    if application is not None:
-        slug = application.slug
         found += [
-            Rate(kind, "application", slug, most_of_application(application, kind))
+            Rate(kind, "caller", caller.bucket, most)
             for kind in KINDS
+            if (most := most_of(caller, kind))
         ]
-    return [rate for rate in found if rate.most]
+    if application is not None:
+        found += [
+            Rate(kind, "application", application.slug, most)
+            for kind in KINDS
+            if (most := most_of_application(application, kind))
+        ]
+    return found
 
 
 def most_of(caller: Caller, kind: Kind) -> int:

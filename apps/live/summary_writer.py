@@ -113,7 +113,8 @@ class SummaryWriter:
         """Take the report of a call."""
         if self.calls.add(entry):
             self.begin()
-        self.keep_audit(*audit_events.of_call(entry))
+        for event in audit_events.of_call(entry):
+            self.keep_audit(event)
 
     def keep_request(self, kept: KeptRequest) -> None:
         if self.requests.add(kept):

@@ -7,11 +7,12 @@ so that the service can keep the beginning of the request.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import msgspec
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
@@ -29,8 +30,7 @@ logger = logging.getLogger(__name__)
 SEPARATOR = "\n\n"
 
 
-@dataclass(frozen=True, slots=True)
-class PromptPart:
+class PromptPart(msgspec.Struct, frozen=True, gc=False):
     """A piece of the system prompt; `source` names for people where it is written."""
 
     layer: str
@@ -90,17 +90,18 @@ async def compose(layers: Sequence[PromptLayer], context: PromptContext) -> tupl
 
     Raises `InitializationIssue` for a required layer that cannot be built.
     """
-    begun = [begin(layer, context) for layer in layers]
-    waiting = {place: one for place, one in enumerate(begun) if isinstance(one, Awaitable)}
-    ended = await asyncio.gather(*waiting.values(), return_exceptions=True) if waiting else ()
-    built: Mapping[int, Any] = {**dict(enumerate(begun)), **dict(zip(waiting, ended, strict=True))}
+    built: list[Any] = [begin(layer, context) for layer in layers]
+    if waiting := [place for place, one in enumerate(built) if hasattr(one, "__await__")]:
+        begun = (built[place] for place in waiting)
+        ended = await asyncio.gather(*begun, return_exceptions=True)
+        for place, found in zip(waiting, ended, strict=True):
+            built[place] = found
     parts: list[PromptPart] = []
-    for place, layer in enumerate(layers):
-        found = built[place]
+    for layer, found in zip(layers, built, strict=True):
         if isinstance(found, BaseException):
             give_up(layer, found)
         else:
-            parts += (part for part in found if part.text.strip())
+            parts += [part for part in found if part.text.strip()]
     return tuple(parts)
 
 

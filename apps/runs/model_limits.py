@@ -41,16 +41,9 @@ def within_limits(
 
     `own` are the manifest's. Raises `BadRequest` for those that the client asked for.
     """
-    fitting, problems = dict(wanted), dict[str, str]()
-    most = info.max_output_tokens
-    for name in LIMITS:
-        limit = wanted.get(name)
-        if most is not None and type(limit) is int and limit > most:
-            problems[name] = f"answers with at most {most} tokens"
-            fitting[name] = most
-    if info.can.structured_output is False and is_schema(wanted.get(FORMAT)):
-        problems[FORMAT] = "cannot keep to a JSON Schema"
-        del fitting[FORMAT]
+    problems = problems_of(wanted, info)
+    if not problems:
+        return dict(wanted), ()
     asked = request.parameters.keys() - own.keys()
     if request.response_format is not None:
         asked.add(FORMAT)
@@ -58,7 +51,23 @@ def within_limits(
         if name in asked:
             advice = "Ask for JSON in words instead." if name == FORMAT else "Ask for no more."
             raise BadRequest(f"{name}: the model of this application {problem}. {advice}")
+    fitting = {**wanted, **dict.fromkeys(problems, info.max_output_tokens)}
+    if FORMAT in problems:
+        del fitting[FORMAT]
     return fitting, tuple(limit_issue(name, problem, info) for name, problem in problems.items())
+
+
+def problems_of(wanted: Mapping[str, Any], info: DeploymentInfo) -> dict[str, str]:
+    """What the model cannot do, by the names of the parameters that ask for it."""
+    problems: dict[str, str] = {}
+    if (most := info.max_output_tokens) is not None:
+        for name in LIMITS:
+            limit = wanted.get(name)
+            if type(limit) is int and limit > most:
+                problems[name] = f"answers with at most {most} tokens"
+    if info.can.structured_output is False and is_schema(wanted.get(FORMAT)):
+        problems[FORMAT] = "cannot keep to a JSON Schema"
+    return problems
 
 
 def is_schema(response_format: Any) -> bool:

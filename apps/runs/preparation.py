@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from django.conf import settings
@@ -117,7 +117,8 @@ class Preparation:
         )
         toolbox = self.opened.toolbox
         try:
-            check_question(self.given, self.info, has_tools=bool(toolbox.names or request.external))
+            has_tools = bool(toolbox.listed or toolbox.unlisted or toolbox.hidden)
+            check_question(self.given, self.info, has_tools=has_tools or bool(request.external))
             fitting, limits = within_limits(wanted, own, request, self.info)
         except BadRequest:
             # It tells what the deployment can do: only somebody who may see it.
@@ -180,7 +181,9 @@ class Preparation:
             max_iterations=limit_of(orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS),
             show_stages=orchestrator.propagate_stages,
             # Asked twice, an application would run its tools twice.
-            retries=RetryPolicy(ONCE if self.info.is_application else backoff()),
+            retries=RetryPolicy(
+                ONCE if self.info.is_application else backoff(settings.MODEL_RETRY_SECONDS)
+            ),
             requires_external=request.requires_client_tool,
             shows_logprobs=bool(request.parameters.get("logprobs")),
             batch_seconds=settings.TOOL_BATCH_SECONDS or None,
@@ -222,8 +225,9 @@ class Preparation:
         )
 
 
-def backoff() -> Backoff:
-    return replace(BACKOFF, initial_delay=settings.MODEL_RETRY_SECONDS)
+@cache
+def backoff(initial_delay: float) -> Backoff:
+    return replace(BACKOFF, initial_delay=initial_delay)
 
 
 def dead_ends() -> DeadEnds:

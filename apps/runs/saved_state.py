@@ -28,7 +28,7 @@ def state_of(
     state: dict[str, Any] = {HISTORY: new_tool_messages(conversation, given)}
     for message in progress.added:
         if not message.tool_calls:
-            state |= written_state(replace(message, state={}))
+            state |= written_state(replace(message, state={}) if message.state else message)
     return state
 
 

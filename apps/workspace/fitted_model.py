@@ -31,7 +31,7 @@ def fitted(
     """
     if can.tools is False:
         model = TextToolModel(model, name, text_tools)
-    if can.parallel_tools is False or any(getattr(can, kind) is False for kind in NOUNS):
+    if False in (can.parallel_tools, can.vision, can.documents, can.audio_input):
         return FittedModel(model, can)
     return model
 

@@ -257,6 +257,15 @@ async def test_what_the_service_counts_corrects_the_estimates():
     assert len(model.asked[1].messages) < 12
 
 
+async def test_texts_are_not_read_where_there_is_room_in_any_case(monkeypatch):
+    monkeypatch.setattr("apps.agent.estimate.text_tokens", None)
+    model, messages = ScriptedModel(saying("Fine.")), long_conversation(3)
+
+    await run(model, messages, Window(10_000))
+
+    assert model.asked[0].messages == tuple(messages)
+
+
 def progress_total(model):
     return 10 + 5 * 105 + 2 + sum(spec.tokens for spec in model.asked[0].tools)
 

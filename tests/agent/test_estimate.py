@@ -7,6 +7,7 @@ from apps.agent.estimate import (
     Estimator,
     correction_of,
     message_tokens,
+    most_tokens,
     text_tokens,
     use_of,
 )
@@ -53,6 +54,13 @@ def test_thoughts_that_are_given_back_count():
     message = Message("assistant", "abcd", thoughts=Thoughts({"reasoning_content": "a" * 40}))
 
     assert message_tokens(message) == 11
+
+
+def test_what_an_estimate_cannot_exceed_is_known_without_reading_the_text():
+    call = ToolCall("1", "ab", "你好")
+    shown = Attachment("image/png", data="A" * 9000)
+
+    assert most_tokens(Message("assistant", "efgh", (call,), attachments=(shown,))) == 108
 
 
 def test_a_message_is_read_once(monkeypatch):

@@ -60,6 +60,7 @@ class Connection(asyncio.Protocol):
         self.heard_at = 0.0
         self.total_seconds = self.ends_at = math.inf
         self.timer: asyncio.TimerHandle | None = None
+        self.news = select.poll()
 
     # --- One exchange ---------------------------------------------------------------------
 
@@ -138,11 +139,7 @@ class Connection(asyncio.Protocol):
     def has_news(self) -> bool:
         """Whether an idle connection has something to read, which can only be its end."""
         # Poll the socket: the event loop may not have noticed yet.
-        if self.transport is None:
-            return True
-        poll = select.poll()
-        poll.register(self.transport.get_extra_info("socket").fileno(), select.POLLIN)
-        return bool(poll.poll(0))
+        return self.transport is None or bool(self.news.poll(0))
 
     def rest(self) -> None:
         """Make ready to be kept for another exchange."""
@@ -201,6 +198,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
+        self.news.register(self.transport.get_extra_info("socket").fileno(), select.POLLIN)
 
     def data_received(self, data: bytes) -> None:
         if self.is_complete:

@@ -1,10 +1,9 @@
 """The workspace without DIAL Core: deployments and files of our own database and storage."""
 
-import copy
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from channels.db import database_sync_to_async
 from django.conf import settings
@@ -70,18 +69,19 @@ class LocalWorkspace:
         self.keys: KeyUse = "platform"
 
     def inside(self, application: str, keys: KeyUse = "platform") -> Self:
-        inner = copy.copy(self)
-        inner.chain = (*self.chain, application)
-        inner.keys = keys
-        return inner
+        return self.changed(chain=(*self.chain, application), keys=keys)
 
     def with_headers(self, names: Collection[str]) -> Self:
         """The same, but the caller has only headers of these names."""
         wanted = {name.lower() for name in names}
         kept = {n: value for n, value in self.caller.headers.items() if n.lower() in wanted}
-        narrowed = copy.copy(self)
-        narrowed.caller = replace(self.caller, headers=kept)
-        return narrowed
+        return self.changed(caller=replace(self.caller, headers=kept))
+
+    def changed(self, **values: Any) -> Self:
+        """A copy with other values; `copy.copy` takes five times as long."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, **values)
+        return other
 
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
         """Raises `DeploymentNotFound`, `CallsItself`."""

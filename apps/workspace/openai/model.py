@@ -1,7 +1,7 @@
 """A model behind a service that speaks OpenAI's chat completions."""
 
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 
 from django.conf import settings
 
@@ -9,7 +9,7 @@ from apps.workspace.openai.clients import OpenAIService
 from apps.workspace.openai.completions import read_completion
 from apps.workspace.openai.events import CompletionEvents
 from apps.workspace.openai.requests import encode_request
-from apps.workspace.services.client import Service
+from apps.workspace.services.client import MOST_CLIENTS, Service
 from apps.workspace.services.model import Api, ServiceModel
 
 COMPLETIONS = "chat/completions"
@@ -42,13 +42,17 @@ def make_model(
     api_key: str,
     model: str,
     dial: bool = False,
-    headers: Mapping[str, str] | None = None,
     idle_seconds: float | None = None,
 ) -> ServiceModel[Service]:
     """`base_url` ends with the version; `idle_seconds` defaults to a tool's time-out."""
-    return ServiceModel(
-        service=make_service(base_url, api_key, dial=dial, headers=headers),
-        name=model,
-        api=completions_api(model, dial=dial),
-        idle_seconds=idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
-    )
+    seconds = idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
+    return kept_model(base_url, api_key, model, dial, seconds)
+
+
+@lru_cache(maxsize=MOST_CLIENTS)
+def kept_model(
+    base_url: str, api_key: str, model: str, dial: bool, seconds: float
+) -> ServiceModel[Service]:
+    """Made once, and not for each run."""
+    service = make_service(base_url, api_key, dial=dial)
+    return ServiceModel(service, model, completions_api(model, dial=dial), seconds)
