@@ -72,13 +72,12 @@ def people(browser: Browser, empty: Site) -> Iterator[People]:
 def look(page: Page) -> None:
     """The page keeps nobody out, in light and dark, wide and on a phone."""
     for scheme, width in LOOKS:
-        page.emulate_media(color_scheme=scheme)
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_function("document.getAnimations().length === 0")
         assert barriers(page) == []
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.emulate_media(color_scheme="light")
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
 
 
 def press(page: Page, name: str) -> None:
