@@ -11,6 +11,7 @@ from django.contrib.auth.forms import UsernameField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
+from apps.accounts import sign_up
 from apps.accounts.throttle import TOO_MANY
 
 
@@ -21,7 +22,6 @@ class SignInForm(LoginForm):  # type: ignore[misc]
         super().__init__(*args, **options)
         name = forms.TextInput({"autofocus": True})
         self.fields["login"] = UsernameField(label="Username", max_length=150, widget=name)
-        del self.fields["password"].widget.attrs["placeholder"]
         self.order_fields(["login"])
 
     def add_prefix(self, field_name: str) -> str:
@@ -31,6 +31,10 @@ class SignInForm(LoginForm):  # type: ignore[misc]
 class SignInView(LoginView):  # type: ignore[misc]
     form_class = SignInForm
     template_name = "registration/login.html"
+
+    def get_context_data(self, **values: Any) -> dict[str, Any]:
+        opening = {"sign_up_is_open": sign_up.is_open(None)}
+        return super().get_context_data(**opening, **values)  # type: ignore[no-any-return]
 
     def form_invalid(self, form: SignInForm) -> HttpResponse:
         answer: HttpResponse = super().form_invalid(form)
