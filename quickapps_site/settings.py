@@ -80,6 +80,7 @@ INSTALLED_APPS = [
     "rest_framework_api_key",
     "drf_spectacular",
     "csp",
+    "allauth",
     "allauth.account",
     "allauth.mfa",
     "allauth.usersessions",

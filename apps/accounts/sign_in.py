@@ -21,7 +21,6 @@ class SignInForm(LoginForm):  # type: ignore[misc]
         super().__init__(*args, **options)
         name = forms.TextInput({"autofocus": True})
         self.fields["login"] = UsernameField(label="Username", max_length=150, widget=name)
-        del self.fields["password"].widget.attrs["placeholder"]
         self.order_fields(["login"])
 
     def add_prefix(self, field_name: str) -> str:
