@@ -1,5 +1,6 @@
 """Where Django's own pages are; what streams is routed before Django, in asgi.py."""
 
+from allauth.account import views as allauth
 from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.templatetags.static import static
@@ -8,6 +9,8 @@ from django.views.generic import RedirectView
 
 from apps.accounts.sign_in import SignInView, sign_in_to_admin
 from apps.catalog.json_views import nowhere
+
+second_factors = RedirectView.as_view(url="/account/#second-factor")
 
 urlpatterns: list[URLPattern | URLResolver] = [
     # Asked for by browsers on pages that name no icon: error pages of Django, JSON.
@@ -18,6 +21,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/login/", SignInView.as_view(), name="login"),
     path("accounts/login/", SignInView.as_view(), name="account_login"),  # allauth's name of it
     path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
+    path("accounts/logout/", auth.LogoutView.as_view(), name="account_logout"),
+    path("accounts/reauthenticate/", allauth.reauthenticate, name="account_reauthenticate"),
+    path("accounts/password/change/", allauth.password_change, name="account_change_password"),
+    path("accounts/email/", allauth.email, name="account_email"),
+    # The page of an account lists second factors, in place of allauth's own lists.
+    path("accounts/2fa/", second_factors, name="mfa_index"),
+    path("accounts/2fa/webauthn/", second_factors, name="mfa_list_webauthn"),
+    path("accounts/2fa/", include("allauth.mfa.urls")),
     re_path(r"^api(?:/|$)", nowhere),
     path("v1/configuration-support/", include("apps.gateway.urls")),
     path("demo/", include("apps.demo.services")),

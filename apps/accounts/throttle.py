@@ -19,6 +19,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.cache import cache
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
 logger = logging.getLogger(__name__)
@@ -92,7 +93,8 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return url_has_allowed_host_and_scheme(url, host, require_https=self.request.is_secure())
 
     def is_ajax(self, request: HttpRequest) -> bool:
-        return False  # allauth's JSON answers know no status but 200 and 400
+        # allauth's JSON answers know no status but 200 and 400; its script of passkeys reads one.
+        return request.method == "GET" and request.path == reverse("mfa_login_webauthn")
 
 
 def seconds_until_open(request: HttpRequest, action: str, key: str | None = None) -> float:
