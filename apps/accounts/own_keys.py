@@ -30,7 +30,7 @@ def make_key(
     Raises `Refused` for somebody who has `KEYS_PER_PERSON` already.
     """
     # The row of the person is locked, so that requests at the same time are counted.
-    person = get_user_model().objects.select_for_update().get(pk=caller.user_id)
+    person = get_user_model().objects.select_for_update().get(pk=caller.user_id or 0)
     valid = Q(expiry_date=None) | Q(expiry_date__gt=timezone.now())
     if keys_of(person.pk).filter(valid).count() >= KEYS_PER_PERSON:
         text = f"You have {KEYS_PER_PERSON} keys, which is the most. Revoke one first."

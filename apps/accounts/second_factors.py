@@ -41,7 +41,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
             return cipher().decrypt(encrypted_text.encode()).decode()
         except InvalidToken:
             logger.error("A stored second factor fits no SECRET_KEY or SALT_KEY.")
-            return generate_totp_secret()  # a secret that nobody knows: no code is right
+            return str(generate_totp_secret())  # nobody knows it, so no code is right
 
 
 class SecondFactorMiddleware(MiddlewareMixin):
@@ -58,7 +58,7 @@ class SecondFactorMiddleware(MiddlewareMixin):
 
 
 def has_second_factor(user_id: int) -> bool:
-    return Authenticator.objects.filter(user=user_id, type__in=("totp", "webauthn")).exists()
+    return bool(Authenticator.objects.filter(user=user_id, type__in=("totp", "webauthn")).exists())
 
 
 @transaction.atomic

@@ -5,12 +5,12 @@ allauth keeps a row beside each session of Django's.
 
 import time
 from importlib import import_module
-from typing import Any
 
-from allauth.core.internal.sessionkit import get_session_user
 from allauth.usersessions.models import UserSession
 from django.conf import settings
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY, get_user_model
 from django.http import HttpRequest
+from django.utils.crypto import constant_time_compare
 from django.utils.deprecation import MiddlewareMixin
 
 SEEN = "used"
@@ -50,14 +50,22 @@ class SeenSessionMiddleware(MiddlewareMixin):
 
 def is_open(session_key: str, user_id: int) -> bool:
     """Whether the session still is one of that account, which is not closed."""
-    store = import_module(settings.SESSION_ENGINE).SessionStore(session_key)
-    user = get_session_user(store)
-    return user is not None and user.pk == user_id
+    # Not `django.contrib.auth.get_user`, which gives a session that was signed with a former
+    # SECRET_KEY another key, of which its browser would not hear.
+    stored = import_module(settings.SESSION_ENGINE).SessionStore(session_key).load()
+    user = get_user_model().objects.filter(pk=user_id, is_active=True).first()
+    if user is None or stored.get(SESSION_KEY) != str(user_id):
+        return False
+    hashes = (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())
+    return any(constant_time_compare(stored.get(HASH_SESSION_KEY, ""), one) for one in hashes)
 
 
-def sessions_of(user: Any) -> list[UserSession]:
+def sessions_of(user_id: int) -> list[UserSession]:
     """Those that have not ended; the one that was used last comes first."""
-    return sorted(UserSession.objects.purge_and_list(user), key=lambda row: row.last_seen_at)[::-1]
+    rows = UserSession.objects.filter(user=user_id).order_by("-last_seen_at")
+    going = {row.pk: row for row in rows if is_open(row.session_key, user_id)}
+    rows.exclude(pk__in=going).delete()
+    return list(going.values())
 
 
 def browser_of(user_agent: str) -> str:

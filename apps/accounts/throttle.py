@@ -29,6 +29,7 @@ BY_NAME = "login_failed"
 """Counted before the password is checked, so that concurrent processes allow no more tries."""
 BY_ADDRESS = "login_failed_by_address"
 """Counted after a failure: many people of one office may sign in at the same time."""
+NOWHERE = "0.0.0.0"  # noqa: S104 - nothing listens there
 TURNS = [threading.Lock() for _ in range(64)]
 """Tries for one name from one address take turns. Each counts until it succeeds, so without turns a
 user whose programs sign in at the same time would be refused."""
@@ -81,11 +82,17 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return f"{ratelimit.get_ip(request)} {credentials['username']}"
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """The address that trusted proxies tell, else that of the connection; "" on a Unix socket."""
+        """The address that trusted proxies tell, else that of the connection.
+
+        NOWHERE on a Unix socket, and for what is no address: sessions have to have one.
+        """
         told = None
         with suppress(ImproperlyConfigured):  # fewer addresses than proxies: one was bypassed
             told = httpkit.get_client_ip(request)
-        return plain_address(told or request.META.get("REMOTE_ADDR") or "")
+        found = plain_address(told or request.META.get("REMOTE_ADDR") or "")
+        with suppress(ValueError):
+            return str(ipaddress.ip_address(found))
+        return NOWHERE
 
     def is_safe_url(self, url: str) -> bool:
         """Whether the URL is on the host of the request; allauth accepts all ALLOWED_HOSTS."""

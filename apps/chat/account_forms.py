@@ -32,9 +32,9 @@ class PictureForm(forms.Form):
         widget=forms.FileInput({"accept": ",".join(PICTURE_TYPES)}),
     )
 
-    def clean_picture(self) -> UploadedFile:
+    def clean_picture(self) -> "UploadedFile[Any]":
         """The file; its `content_type` is what the file begins like, whatever was sent with it."""
-        sent: UploadedFile = self.cleaned_data["picture"]
+        sent: UploadedFile[Any] = self.cleaned_data["picture"]
         if sent.size is None or sent.size > LARGEST_PICTURE:
             raise forms.ValidationError("The picture is larger than 1 MB.")
         kind = filetype.guess_mime(sent.read(512))

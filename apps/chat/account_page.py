@@ -51,10 +51,10 @@ def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
         "passkeys": [one for one in factors if one.type == Authenticator.Type.WEBAUTHN],
         "has_second_factor": any(one.type != Authenticator.Type.RECOVERY_CODES for one in factors),
         "codes_left": codes_left(factors),
-        "sessions": [(row, browser_of(row.user_agent)) for row in sessions_of(user)],
+        "sessions": [(row, browser_of(row.user_agent)) for row in sessions_of(user.pk)],
         "keys": keys_of(user.pk),
         "key_form": KeyForm(caller) if settings.PERSONAL_API_KEYS else None,
-        "team": Team.objects.filter(pk=caller.team).first(),
+        "team": Team.objects.filter(pk=caller.team or 0).first(),
         "most_keys": KEYS_PER_PERSON,
         "new_key": shown_once.take(request.session, prefix) if prefix else "",
         "now": timezone.now(),
@@ -134,7 +134,7 @@ def end(request: HttpRequest) -> HttpResponse:
     chosen = request.POST.get("session")
     rows = [
         row
-        for row in sessions_of(user)
+        for row in sessions_of(user.pk)
         if (str(row.pk) == chosen if chosen else not row.is_current())
     ]
     if chosen and not rows:
@@ -146,7 +146,7 @@ def end(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@reauthentication_required
+@reauthentication_required  # type: ignore[untyped-decorator]
 @require_POST
 def create_key(request: HttpRequest) -> HttpResponse:
     if not settings.PERSONAL_API_KEYS:

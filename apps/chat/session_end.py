@@ -28,7 +28,10 @@ async def check_session(scope: Mapping[str, Any]) -> None:
 
 
 async def while_open(
-    hub: Hub, caller: Caller, check: Callable[[asyncio.Event], Awaitable[None]], work: Awaitable[None]
+    hub: Hub,
+    caller: Caller,
+    check: Callable[[asyncio.Event], Awaitable[None]],
+    work: Awaitable[None],
 ) -> None:
     """Do the work until it is done, or until the check finds that the caller is not let in any more."""
     try:

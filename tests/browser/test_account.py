@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import openai
 import pytest
@@ -82,7 +81,7 @@ def enter_password(page: Page) -> None:
 
 
 def code_of(secret: str) -> str:
-    return format_hotp_value(hotp_value(secret, int(time.time()) // 30))
+    return str(format_hotp_value(hotp_value(secret, int(time.time()) // 30)))
 
 
 def test_an_authenticator_app_is_set_up_and_asked_for_and_a_recovery_code_opens_too(
@@ -245,7 +244,7 @@ def test_a_name_and_a_picture_are_shown(site: Site, browsers: list[BrowserContex
     expect(portrait).to_be_visible()
     assert portrait.evaluate("image => image.naturalWidth") > 0
     for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
         assert barriers(page) == []
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") == 390

@@ -93,7 +93,7 @@ def test_a_picture_is_shown_replaced_and_deleted(ada: User):
 
 
 @pytest.mark.parametrize(
-    "content, problem",
+    ("content", "problem"),
     [
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "This is no PNG, JPEG or WebP."),
         (b"<html><script>alert(1)</script>", "This is no PNG, JPEG or WebP."),
@@ -114,7 +114,9 @@ def test_a_picture_is_seen_by_people_of_the_same_team_and_by_who_manages_account
     Team.objects.create(group=team)
     ada.groups.set([team, other])
     Picture.objects.create(user=ada, content_type="image/png", content=PNG)
-    people = {name: User.objects.create_user(name) for name in ("mate", "role", "clerk", "stranger")}
+    people = {
+        name: User.objects.create_user(name) for name in ("mate", "role", "clerk", "stranger")
+    }
     people["mate"].groups.add(team)
     people["role"].groups.add(other)
     people["clerk"].user_permissions.add(Permission.objects.get(codename="view_user"))
@@ -163,11 +165,24 @@ def test_a_session_is_written_down_once_in_five_minutes(ada: User):
     assert UserSession.objects.get().last_seen_at == row.last_seen_at
 
 
+def test_a_change_of_the_secret_key_ends_no_session_that_is_only_listed(ada: User, settings: Any):
+    settings.SECRET_KEY = "the-old-key"
+    here, there = signed_in(ada), signed_in(ada)
+    there.get(PAGE)
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "the-new-key", ["the-old-key"]
+    here.get(PAGE)
+
+    assert there.get(PAGE).status_code == 200
+
+
 @pytest.mark.parametrize(
-    "agent, name",
+    ("agent", "name"),
     [
         (FIREFOX, "Firefox on Linux"),
-        ("Mozilla/5.0 (Windows NT 10.0) AppleWebKit Chrome/140.0 Safari/537.36", "Chrome on Windows"),
+        (
+            "Mozilla/5.0 (Windows NT 10.0) AppleWebKit Chrome/140.0 Safari/537.36",
+            "Chrome on Windows",
+        ),
         ("Mozilla/5.0 (Macintosh; Intel Mac OS X) Version/19 Safari/605", "Safari on macOS"),
         ("Mozilla/5.0 (Windows NT 10.0) Chrome/140.0 Safari/537.36 Edg/140.0", "Edge on Windows"),
         ("curl/8.5.0", "curl/8.5.0"),
@@ -256,12 +271,12 @@ def test_a_key_wants_the_password_again(ada: User):
 
 
 def code_of(secret: str) -> str:
-    return format_hotp_value(hotp_value(secret, int(time.time()) // 30))
+    return str(format_hotp_value(hotp_value(secret, int(time.time()) // 30)))
 
 
 def with_totp(user: User) -> str:
     """The secret of the app."""
-    secret = generate_totp_secret()
+    secret: str = generate_totp_secret()
     TOTP.activate(user, secret)
     return secret
 
