@@ -5,13 +5,13 @@ allauth keeps and checks them; their secrets are stored encrypted.
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import generate_totp_secret
 from cryptography.fernet import InvalidToken
 from django.conf import settings
-from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -27,9 +27,8 @@ logger = logging.getLogger(__name__)
 
 SECRETS = ("secret", "seed")
 """The fields of an authenticator's data that are encrypted."""
-OPEN_PATHS = ("/account/", "/accounts/", "/static/")
+OPEN_PATHS = ("/account/", "/accounts/")
 """What somebody who lacks a second factor can reach, to set one up or to sign out."""
-NEEDED = "Your account needs a second factor before you can go on. Add one of these."
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
@@ -48,17 +47,16 @@ class SecondFactorMiddleware(MiddlewareMixin):
     """Lead staff without a second factor to where they add one, if the installation wants it."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
-        if not settings.MFA_REQUIRED_FOR_STAFF or request.path.startswith(OPEN_PATHS):
+        if request.path.startswith(OPEN_PATHS):
             return None
-        user = request.user
-        if not (user.is_authenticated and user.is_staff) or has_second_factor(user.pk):
-            return None
-        messages.warning(request, NEEDED)
-        return HttpResponseRedirect(reverse("mfa_index"))
+        return HttpResponseRedirect(reverse("mfa_index")) if lacks_factor(request.user) else None
 
 
-def has_second_factor(user_id: int) -> bool:
-    return bool(Authenticator.objects.filter(user=user_id, type__in=("totp", "webauthn")).exists())
+def lacks_factor(user: Any) -> bool:
+    """Whether the account has to have a second factor, and has none."""
+    if not (settings.MFA_REQUIRED_FOR_STAFF and user.is_authenticated and user.is_staff):
+        return False
+    return not Authenticator.objects.filter(user=user, type__in=("totp", "webauthn")).exists()
 
 
 @transaction.atomic

@@ -20,6 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts import shown_once
 from apps.accounts.models import Picture, Team
 from apps.accounts.own_keys import KEYS_PER_PERSON, keys_of, make_key, revoke
+from apps.accounts.second_factors import lacks_factor
 from apps.accounts.sessions import browser_of, sessions_of
 from apps.chat.account_forms import KeyForm, NameForm, PictureForm
 from apps.chat.file_views import LOCKED
@@ -50,6 +51,7 @@ def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
         "has_totp": any(one.type == Authenticator.Type.TOTP for one in factors),
         "passkeys": [one for one in factors if one.type == Authenticator.Type.WEBAUTHN],
         "has_second_factor": any(one.type != Authenticator.Type.RECOVERY_CODES for one in factors),
+        "lacks_factor": lacks_factor(user),
         "codes_left": codes_left(factors),
         "sessions": [(row, browser_of(row.user_agent)) for row in sessions_of(user.pk)],
         "keys": keys_of(user.pk),

@@ -346,9 +346,12 @@ def test_staff_are_led_to_set_up_a_second_factor_where_it_is_required(ada: User,
     ada.save()
     client, person = signed_in(ada), signed_in(User.objects.create_user("person"))
     before = [client.get(path).status_code for path in ("/", "/admin/", "/api/applications/", PAGE)]
+    told = client.get(PAGE).text
     with_totp(ada)
 
     assert before == [302, 302, 302, 200]
+    assert "Staff need a second factor here." in told
+    assert "Staff need a second factor here." not in client.get(PAGE).text
     assert client.get("/admin/").status_code == 200
     assert person.get("/").status_code == 200
 
