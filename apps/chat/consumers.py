@@ -81,8 +81,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.conversation: UUID | None = None
         self.viewer: asyncio.Task[None] | None = None
         self.watcher: asyncio.Task[None] | None = None
-        self.is_told = False
-        """Whether the page shows the list of conversations."""
+        self.shows_list = False
         self.told: dict[str, Any] = {}
         """What was told last of the list and of the queue, by type of frame."""
 
@@ -146,7 +145,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             case Stop():
                 await self.stop()
             case Watch():
-                self.is_told = True
+                self.shows_list = True
                 if self.watcher is None:
                     self.watcher = asyncio.create_task(self.watch())
                 self.hub.wake(self.person)
@@ -221,7 +220,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def look(self, _: asyncio.Event) -> None:
         """Raises `Refused` when the session has ended."""
         await check_session(self.scope)
-        if self.is_told:
+        if self.shows_list:
             await self.tell_news()
 
     async def tell_news(self) -> None:

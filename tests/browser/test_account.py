@@ -102,7 +102,7 @@ def test_an_authenticator_app_is_set_up_and_asked_for_and_a_recovery_code_opens_
     codes = page.get_by_label("Unused codes").input_value().split()
     assert len(codes) == 10
     assert barriers(page) == []
-    page.goto("/account/")
+    page.get_by_role("link", name="Back to your account").click()
     expect(page.get_by_text("Asks you for a code when you sign in.")).to_be_visible()
 
     other, others_problems = opened(browsers[1])
