@@ -82,6 +82,8 @@ INSTALLED_APPS = [
     "csp",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
     "apps.accounts",
     "apps.workspace.local",
     "apps.catalog",
@@ -102,6 +104,8 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "apps.accounts.sessions.SeenSessionMiddleware",
+    "apps.accounts.second_factors.SecondFactorMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "apps.catalog.history.actors.remember_request",
 ]
@@ -177,6 +181,12 @@ ACCOUNT_RATE_LIMITS = {
     "login_failed_by_address": f"{SIGN_IN_FAILURES_PER_ADDRESS}/5m/ip",
     "setup": "10/5m/ip",
 }
+MFA_ADAPTER = "apps.accounts.second_factors.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_REQUIRED_FOR_STAFF = env.boolean("MFA_REQUIRED_FOR_STAFF", False)
+PERSONAL_API_KEYS = env.boolean("PERSONAL_API_KEYS", True)
+"""Whether people make keys for programs, which may use what they may use themselves."""
 ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXY_COUNT", 0, least=0)
 """Proxies in front that add the address they see to X-Forwarded-For; it is ignored without any."""
 

@@ -13,6 +13,8 @@ from apps.accounts.sign_in import SignInView, sign_in_to_admin
 from apps.accounts.sign_up_views import SignUpView, follow_invitation, waiting
 from apps.catalog.json_views import nowhere
 
+second_factors = RedirectView.as_view(url="/account/#second-factor")
+
 urlpatterns: list[URLPattern | URLResolver] = [
     # Asked for by browsers on pages that name no icon: error pages of Django, JSON.
     path("favicon.ico", RedirectView.as_view(url=static("chat/images/icon.svg")), name="favicon"),
@@ -29,6 +31,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(
         "accounts/password/reset/", with_mail(account.password_reset), name="account_reset_password"
     ),
+    # The page of an account lists second factors, in place of allauth's own lists.
+    path("accounts/2fa/", second_factors, name="mfa_index"),
+    path("accounts/2fa/webauthn/", second_factors, name="mfa_list_webauthn"),
+    path("accounts/2fa/", include("allauth.mfa.urls")),
     path("accounts/", include("allauth.account.urls")),
     path("setup/", setup, name="setup"),
     re_path(r"^api(?:/|$)", nowhere),

@@ -20,6 +20,7 @@ DEMANDING = frozenset(
         "live/test_kills.py",
         "live/test_survival.py",
         "site/test_notifications.py",
+        "site/test_session_end.py",
         "site/test_slow_clients.py",
         "site/test_stopping.py",
     }

@@ -24,6 +24,7 @@ Event = Literal[
     "tool.executed",
     "access.denied",
     "contents.read",
+    "second_factor.removed",
 ]
 COLUMNS = ("event", "at", "actor", "address", "application", "conversation", "run", "subject")
 

@@ -196,6 +196,20 @@ class ApiKey(AbstractAPIKey):
         verbose_name_plural = "API keys"
 
 
+class Picture(models.Model):
+    """Of a person, as they uploaded it: checked, small, and deleted with the account."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="picture"
+    )
+    content_type = models.CharField(max_length=20)
+    content = models.BinaryField()
+    changed_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return f"The picture of {self.user_id}"
+
+
 LONGEST_ACTOR = 100
 LONGEST_SUBJECT = 255
 
@@ -211,6 +225,7 @@ class AuditEntry(models.Model):
         TOOL_EXECUTED = "tool.executed"
         ACCESS_DENIED = "access.denied"
         CONTENTS_READ = "contents.read"
+        SECOND_FACTOR_REMOVED = "second_factor.removed"
 
     event = models.CharField(max_length=30, choices=Event)
     at = models.DateTimeField(default=timezone.now)

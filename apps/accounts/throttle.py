@@ -19,6 +19,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.cache import cache
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
 logger = logging.getLogger(__name__)
@@ -28,6 +29,7 @@ BY_NAME = "login_failed"
 """Counted before the password is checked, so that concurrent processes allow no more tries."""
 BY_ADDRESS = "login_failed_by_address"
 """Counted after a failure: many people of one office may sign in at the same time."""
+NOWHERE = "0.0.0.0"  # noqa: S104 - nothing listens there
 TURNS = [threading.Lock() for _ in range(64)]
 """Tries for one name from one address take turns. Each counts until it succeeds, so without turns a
 user whose programs sign in at the same time would be refused."""
@@ -80,11 +82,17 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return f"{ratelimit.get_ip(request)} {credentials['username']}"
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """The address that trusted proxies tell, else that of the connection; "" on a Unix socket."""
+        """The address that trusted proxies tell, else that of the connection.
+
+        NOWHERE on a Unix socket, and for what is no address: sessions have to have one.
+        """
         told = None
         with suppress(ImproperlyConfigured):  # fewer addresses than proxies: one was bypassed
             told = httpkit.get_client_ip(request)
-        return plain_address(told or request.META.get("REMOTE_ADDR") or "")
+        found = plain_address(told or request.META.get("REMOTE_ADDR") or "")
+        with suppress(ValueError):
+            return str(ipaddress.ip_address(found))
+        return NOWHERE
 
     def is_safe_url(self, url: str) -> bool:
         """Whether the URL is on the host of the request; allauth accepts all ALLOWED_HOSTS."""
@@ -92,7 +100,8 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return url_has_allowed_host_and_scheme(url, host, require_https=self.request.is_secure())
 
     def is_ajax(self, request: HttpRequest) -> bool:
-        return False  # allauth's JSON answers know no status but 200 and 400
+        # allauth's JSON answers know no status but 200 and 400; its script of passkeys reads one.
+        return request.method == "GET" and request.path == reverse("mfa_login_webauthn")
 
 
 def seconds_until_open(request: HttpRequest, action: str, key: str | None = None) -> float:

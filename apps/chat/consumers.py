@@ -45,6 +45,7 @@ from apps.chat.frames import (
 )
 from apps.chat.listing import entries_of, keep_looking
 from apps.chat.protocol import FrameWriter, to_json
+from apps.chat.session_end import check_session
 from apps.errors import ApplicationNotFound, QuickAppError, Refused
 from apps.live import journal, leases
 from apps.live.events import AnswerStored, join
@@ -80,6 +81,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.conversation: UUID | None = None
         self.viewer: asyncio.Task[None] | None = None
         self.watcher: asyncio.Task[None] | None = None
+        self.shows_list = False
         self.told: dict[str, Any] = {}
         """What was told last of the list and of the queue, by type of frame."""
 
@@ -106,6 +108,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.person = person_stream(self.caller.bucket)
         self.slug: str = self.scope["url_route"]["kwargs"]["slug"]
         self.worker = asyncio.create_task(self.work())
+        if self.caller.user_id is not None:
+            self.watcher = asyncio.create_task(self.watch())
 
     async def disconnect(self, code: int) -> None:
         tasks = [task for task in (self.worker, self.watcher) if task is not None]
@@ -141,8 +145,10 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             case Stop():
                 await self.stop()
             case Watch():
+                self.shows_list = True
                 if self.watcher is None:
                     self.watcher = asyncio.create_task(self.watch())
+                self.hub.wake(self.person)
             case QueueChange() | QueueRemove() | QueueSend():
                 await self.change_queue(sent)
             case (
@@ -203,12 +209,21 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def watch(self) -> None:
         try:
-            await keep_looking(self.hub, self.person, self.tell_news)
+            await keep_looking(self.hub, self.person, self.look)
+        except Refused as error:
+            await self.refuse(error)
+            await self.close(4401)
         except Exception:
             logger.exception("A page cannot be told of its list any more")
             await self.close(CUT_OFF)
 
-    async def tell_news(self, _: asyncio.Event) -> None:
+    async def look(self, _: asyncio.Event) -> None:
+        """Raises `Refused` when the session has ended."""
+        await check_session(self.scope)
+        if self.shows_list:
+            await self.tell_news()
+
+    async def tell_news(self) -> None:
         """Send the list of conversations and the queue of the open one, if they have changed."""
         listed = await database_sync_to_async(entries_of)(self.caller, self.slug)
         await self.tell("list.changed", {"conversations": listed})

@@ -1,5 +1,6 @@
 """Conversations as server-sent events, for programs and for pages that watch all of them."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import aclosing, contextmanager
@@ -10,7 +11,9 @@ from uuid import UUID
 
 from django.conf import settings
 
+from apps.accounts.authentication import authenticate
 from apps.accounts.caller import Caller
+from apps.accounts.sender_headers import read_headers
 from apps.chat.access import own
 from apps.chat.continuation import sweeper
 from apps.chat.cursor import Cursor, read_cursor
@@ -18,6 +21,7 @@ from apps.chat.frames import LARGEST_NUMBER
 from apps.chat.json_consumer import JsonConsumer
 from apps.chat.person_feed import PersonFeed
 from apps.chat.protocol import Unions, server_sent_event
+from apps.chat.session_end import check_session, while_open
 from apps.errors import Refused
 from apps.live.events import join
 from apps.live.hub import HUB, Hub
@@ -56,14 +60,25 @@ class NotificationsConsumer(JsonConsumer):
         if not await own(caller).filter(pk=conversation).aexists():
             raise Refused("conversation_not_found", "There is no such conversation.")
         with counted(self.streams, caller):
-            await self.send_events(conversation, after, unions)
+            work = self.send_events(conversation, after, unions)
+            await while_open(self.hub, caller, self.check, work)
+            await self.end()  # the process or the session ends; a reader connects again
 
     async def send_all(self, cursor: Cursor, unions: Unions) -> None:
         caller = await self.caller()
         with counted(self.streams, caller):
             await self.open()
-            await PersonFeed(self.hub, caller, cursor, self.write, unions).run()
+            feed = PersonFeed(self.hub, caller, cursor, self.write, unions)
+            await while_open(self.hub, caller, self.check, feed.run())
             await self.end()
+
+    async def check(self, _: asyncio.Event) -> None:
+        """Raises `NotAuthenticated` or `Refused` when the key or the session has ended."""
+        sent = read_headers(self.scope["headers"])
+        if sent.api_key or sent.bearer:
+            await authenticate(self.scope)
+        else:
+            await check_session(self.scope)
 
     async def open(self) -> None:
         await self.read_body(0)
@@ -83,7 +98,6 @@ class NotificationsConsumer(JsonConsumer):
                     await self.write(b"".join(map(write, join(batch))))
                 else:
                     await sweeping.sweep(conversation)
-        await self.end()  # the process ends; a reader connects again
 
 
 def read_conversation(written: str) -> UUID:

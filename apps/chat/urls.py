@@ -3,6 +3,7 @@
 from django.urls import URLPattern, path
 
 from apps.chat import (
+    account_page,
     connections,
     consents,
     file_views,
@@ -14,6 +15,13 @@ from apps.chat import (
 
 urlpatterns: list[URLPattern] = [
     path("", views.index, name="index"),
+    path("account/", account_page.account, name="account"),
+    path("account/name/", account_page.change_name, name="account-name"),
+    path("account/picture/", account_page.change_picture, name="account-picture"),
+    path("account/sessions/end/", account_page.end, name="account-sessions-end"),
+    path("account/keys/", account_page.create_key, name="account-keys"),
+    path("account/keys/revoke/", account_page.revoke_key, name="account-keys-revoke"),
+    path("people/<int:user>/picture/", account_page.picture, name="picture"),
     path("approvals/", consents.approvals, name="approvals"),
     path("connections/", connections.connections, name="connections"),
     path("connect/callback/", connections.callback, name="connect-callback"),

@@ -11,6 +11,7 @@ import pytest
 import time_machine
 from allauth.account.adapter import get_adapter
 from allauth.account.models import EmailAddress
+from allauth.usersessions.models import UserSession
 from django.conf import settings as site_settings
 from django.contrib import admin
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -342,3 +343,9 @@ def test_who_asks_for_json_gets_the_page_too(grace):
     answer = post("grace", "wrong", headers={"Accept": "application/json"})
 
     assert answer["Content-Type"] == "text/html; charset=utf-8"
+
+
+@pytest.mark.parametrize("address", ["", "unknown"])
+def test_who_has_no_network_address_signs_in_too(grace, address):
+    assert post("grace", RIGHT, address).status_code == 302
+    assert [row.ip for row in UserSession.objects.all()] == ["0.0.0.0"]

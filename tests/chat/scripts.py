@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
+from channels.db import database_sync_to_async
 from channels.routing import URLRouter
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import AnonymousUser
+from django.test import Client
 from django.urls import path
 
 from apps.accounts.caller import Caller
@@ -110,6 +112,13 @@ class StoredSession(dict[str, Any]):
         self.session_key = session_key
 
 
+def session_of(user: Any) -> str | None:
+    """The key of a new session of the account."""
+    client = Client()
+    client.force_login(user)
+    return client.session.session_key
+
+
 class Visitor:
     """A browser; each of its tabs is a socket to a process, which is a hub."""
 
@@ -141,6 +150,9 @@ class Visitor:
         consumer = ChatConsumer.as_asgi(hub=hub, open_workspace=self.open_workspace)
         routes: Any = [path("ws/chat/<slug:slug>/", consumer)]
         tab = Tab(URLRouter(routes), f"/ws/chat/{self.slug}/")
+        if self.user.is_authenticated:
+            key = await database_sync_to_async(session_of)(self.user)
+            self.session.session_key = key
         tab.scope.update(user=self.user, session=self.session)
         assert (await tab.connect(PATIENCE))[0]
         self.tabs.append(tab)

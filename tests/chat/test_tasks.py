@@ -12,7 +12,7 @@ import pytest
 from asgiref.testing import ApplicationCommunicator
 from channels.db import database_sync_to_async
 from channels.routing import URLRouter
-from django.contrib.auth.models import AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.urls import path
 
 from apps.accounts.models import ApiKey
@@ -226,6 +226,21 @@ async def test_a_key_has_its_own_bucket_and_asks_the_applications_of_its_scope()
         (404, "DeploymentNotFound"),
         (401, "unauthorized"),
     ]
+
+
+async def test_a_key_of_a_person_asks_what_its_person_may_use():
+    async with scene(is_public=False, is_shared=False) as on:
+        people = [await User.objects.acreate(username=name) for name in ("owner", "other")]
+        await Application.objects.filter(pk=on.application.pk).aupdate(owner=people[0])
+        create = database_sync_to_async(ApiKey.objects.create_key)
+        keys = [(await create(name="program", user=person))[1] for person in people]
+        on.model.put(says("one"), None)
+        _, begun = await Program(on, key=keys[0]).submit()
+        over = await Program(on, key=keys[0]).until_over(begun["task_id"])
+        status, refused = await Program(on, key=keys[1]).submit()
+
+    assert over["message"]["text"] == "one"
+    assert (status, refused["error"]["code"]) == (404, "DeploymentNotFound")
 
 
 @pytest.mark.parametrize("change", [{"revoked": True}, {"is_limited": True}])

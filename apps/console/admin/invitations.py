@@ -13,10 +13,10 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, reverse
 from django.utils import timezone
 
+from apps.accounts import shown_once
 from apps.accounts.models import Invitation
 from apps.accounts.tokens import hash_of, new_token
 from apps.console.admin.mail import send
-from apps.console.admin.shown_once import keep_secret, take_secret
 from apps.console.admin.theme import Admin
 
 
@@ -70,7 +70,7 @@ class InvitationAdmin(Admin[Invitation]):
         if settings.SIGN_UP == "closed":
             told = "SIGN_UP is closed: nobody can use invitations until that setting is changed."
             self.message_user(request, told, messages.WARNING)
-        keep_secret(request, secret_name(obj), link)
+        shown_once.keep(request.session, secret_name(obj), link)
         return redirect(self.url("created", obj.pk))
 
     def get_urls(self) -> list[URLPattern]:
@@ -83,7 +83,7 @@ class InvitationAdmin(Admin[Invitation]):
         invitation = Invitation.objects.filter(pk=number, created_by=request.user.pk).first()
         if invitation is None:
             raise Http404
-        link = take_secret(request, secret_name(invitation))
+        link = shown_once.take(request.session, secret_name(invitation))
         context = {"invitation": invitation, "link": link, "add_url": self.url("add")}
         return self.page(request, "admin/invitation_created.html", "Invitation made", context)
 

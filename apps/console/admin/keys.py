@@ -14,9 +14,9 @@ from django.utils import timezone
 from django.utils.text import capfirst
 from rest_framework_api_key.models import AbstractAPIKey, APIKey
 
+from apps.accounts import shown_once
 from apps.accounts.models import ApiKey
 from apps.catalog.models import OperatorKey
-from apps.console.admin.shown_once import keep_secret, take_secret
 from apps.console.admin.theme import Admin
 
 admin.site.unregister(APIKey)  # the library's own keys, which give no access here
@@ -66,7 +66,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
         # On a page of its own, so that a reload does not make a second key.
-        keep_secret(request, obj.prefix, obj.shown_once)
+        shown_once.keep(request.session, obj.prefix, obj.shown_once)
         return redirect(self.url("created", quote(obj.pk)))
 
     def show_created(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -76,7 +76,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
         may_see = self.has_view_or_change_permission(request, key)
         if not may_see and not self.has_add_permission(request):
             raise PermissionDenied
-        secret = take_secret(request, key.prefix)
+        secret = shown_once.take(request.session, key.prefix)
         context = {"key": key, "secret": secret, "add_url": self.url("add")}
         title = f"{capfirst(self.opts.verbose_name)} created"
         return self.page(request, "admin/key_created.html", title, context)

@@ -1,12 +1,15 @@
 """After this command the older values can leave SECRET_KEY_FALLBACKS and SALT_KEY."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
+from allauth.mfa.models import Authenticator
 from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
 from django.db import models, transaction
 
+from apps.accounts.second_factors import encrypt_anew
 from apps.workspace.local.secrets import SecretField, UnreadableSecret
 
 
@@ -21,6 +24,9 @@ class Command(BaseCommand):
                 written += outcome is True
                 if outcome is None:
                     unreadable.append(f"{model._meta.label} {number}")
+        for number in Authenticator.objects.values_list("pk", flat=True):
+            name = f"{Authenticator._meta.label} {number}"
+            written += encrypt_anew(number, partial(unreadable.append, name))
         self.stdout.write(f"Secrets written anew: {written}.")
         if unreadable:
             raise CommandError(

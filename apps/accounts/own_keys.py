@@ -1,0 +1,53 @@
+"""Keys for programs that people make for themselves."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from apps.accounts.caller import Caller
+from apps.accounts.models import ApiKey
+from apps.errors import Refused
+
+KEYS_PER_PERSON = 20
+
+
+def keys_of(user_id: int) -> QuerySet[ApiKey]:
+    """Those that are not revoked, the newest first."""
+    rows = ApiKey.objects.filter(user=user_id, revoked=False)
+    return rows.select_related("team__group").prefetch_related("applications")
+
+
+@transaction.atomic
+def make_key(
+    caller: Caller, name: str, end: datetime | None, applications: Collection[int]
+) -> tuple[ApiKey, str]:
+    """A key for where the caller works, limited to the applications if there are any.
+
+    Raises `Refused` for somebody who has `KEYS_PER_PERSON` already.
+    """
+    # The row of the person is locked, so that requests at the same time are counted.
+    person = get_user_model().objects.select_for_update().get(pk=caller.user_id or 0)
+    valid = Q(expiry_date=None) | Q(expiry_date__gt=timezone.now())
+    if keys_of(person.pk).filter(valid).count() >= KEYS_PER_PERSON:
+        text = f"You have {KEYS_PER_PERSON} keys, which is the most. Revoke one first."
+        raise Refused("too_many_keys", text)
+    row = ApiKey(
+        user=person,
+        team_id=caller.team,
+        name=name,
+        expiry_date=end,
+        is_limited=bool(applications),
+    )
+    key = ApiKey.objects.assign_key(row)
+    row.save()
+    row.applications.set(applications)
+    return row, key
+
+
+def revoke(user_id: int, prefix: str) -> bool:
+    """False if the person has no such key."""
+    return bool(keys_of(user_id).filter(prefix=prefix).update(revoked=True))

@@ -1,0 +1,74 @@
+"""The forms of the page on which people see to their own account."""
+
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+import filetype
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.utils import timezone
+
+from apps.accounts.caller import Caller
+from apps.catalog.access import usable
+from apps.catalog.models import Application
+
+LARGEST_PICTURE = 1024 * 1024
+PICTURE_TYPES = ("image/png", "image/jpeg", "image/webp")
+
+
+class NameForm(forms.Form):
+    name = forms.CharField(
+        required=False,
+        max_length=150,
+        help_text="How you are called here, in place of your username.",
+        widget=forms.TextInput({"autocomplete": "name", "dir": "auto"}),
+    )
+
+
+class PictureForm(forms.Form):
+    picture = forms.FileField(
+        max_length=255,
+        help_text="PNG, JPEG or WebP, at most 1 MB.",
+        widget=forms.FileInput({"accept": ",".join(PICTURE_TYPES)}),
+    )
+
+    def clean_picture(self) -> "UploadedFile[Any]":
+        """The file; its `content_type` is what the file begins like, whatever was sent with it."""
+        sent: UploadedFile[Any] = self.cleaned_data["picture"]
+        if sent.size is None or sent.size > LARGEST_PICTURE:
+            raise forms.ValidationError("The picture is larger than 1 MB.")
+        kind = filetype.guess_mime(sent.read(512))
+        sent.seek(0)
+        if kind not in PICTURE_TYPES:
+            raise forms.ValidationError("This is no PNG, JPEG or WebP.")
+        sent.content_type = kind
+        return sent
+
+
+class KeyForm(forms.Form):
+    name = forms.CharField(max_length=50, help_text="What it is for, such as “Laptop”.")
+    until = forms.DateField(
+        label="Last day",
+        required=False,
+        help_text="The key ends after it. Empty: it has no end.",
+        widget=forms.DateInput({"type": "date"}),
+    )
+    applications = forms.ModelMultipleChoiceField(
+        Application.objects.none(),
+        required=False,
+        help_text="None chosen: all that you may use.",
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def __init__(self, caller: Caller, data: Any = None) -> None:
+        super().__init__(data, auto_id="key-%s")
+        self.fields["applications"].queryset = usable(caller)  # type: ignore[attr-defined]
+
+    def clean_until(self) -> datetime | None:
+        """The end of the day, in UTC."""
+        day: date | None = self.cleaned_data["until"]
+        if day is None:
+            return None
+        if day < timezone.now().date() or day.year > 9000:
+            raise forms.ValidationError("Choose a day that is not over.")
+        return timezone.make_aware(datetime.combine(day + timedelta(days=1), time()))

@@ -1,0 +1,178 @@
+"""The page on which people see to their own account, and what its forms change."""
+
+from typing import Any
+
+from allauth.account.decorators import reauthentication_required
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.internal.flows.sessions import end_sessions
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import get_user_model
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts import shown_once
+from apps.accounts.models import Picture, Team
+from apps.accounts.own_keys import KEYS_PER_PERSON, keys_of, make_key, revoke
+from apps.accounts.second_factors import lacks_factor
+from apps.accounts.sessions import browser_of, sessions_of
+from apps.chat.account_forms import KeyForm, NameForm, PictureForm
+from apps.chat.file_views import LOCKED
+from apps.chat.session_end import announce_end
+from apps.chat.views import visitor
+from apps.errors import Refused
+
+NEW_KEY = "new_key"
+"""The key of a session with the prefix of the key that its page shows next."""
+
+
+@login_required
+@require_safe
+@never_cache
+def account(request: HttpRequest) -> HttpResponse:
+    return page(request)
+
+
+def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
+    """`forms` are those that were filled in wrongly, with what is wrong about them."""
+    user, caller = person(request), visitor(request)
+    factors = list(Authenticator.objects.filter(user=user).order_by("created_at"))
+    prefix = request.session.pop(NEW_KEY, "")
+    context = {
+        "name_form": NameForm({"name": user.get_full_name()}),
+        "picture_form": PictureForm(),
+        "picture": Picture.objects.filter(user=user).values("user_id", "changed_at").first(),
+        "has_totp": any(one.type == Authenticator.Type.TOTP for one in factors),
+        "passkeys": [one for one in factors if one.type == Authenticator.Type.WEBAUTHN],
+        "has_second_factor": any(one.type != Authenticator.Type.RECOVERY_CODES for one in factors),
+        "lacks_factor": lacks_factor(user),
+        "codes_left": codes_left(factors),
+        "sessions": [(row, browser_of(row.user_agent)) for row in sessions_of(user.pk)],
+        "keys": keys_of(user.pk),
+        "key_form": KeyForm(caller) if settings.PERSONAL_API_KEYS else None,
+        "team": Team.objects.filter(pk=caller.team or 0).first(),
+        "most_keys": KEYS_PER_PERSON,
+        "new_key": shown_once.take(request.session, prefix) if prefix else "",
+        "now": timezone.now(),
+        **forms,
+    }
+    return render(request, "chat/account_page.html", context, status=status)
+
+
+def codes_left(factors: list[Authenticator]) -> int:
+    rows = [one for one in factors if one.type == Authenticator.Type.RECOVERY_CODES]
+    return sum(len(row.wrap().get_unused_codes()) for row in rows)
+
+
+def person(request: HttpRequest) -> User:
+    """The account, behind `login_required`."""
+    assert isinstance(request.user, User)  # noqa: S101 - tells the type checker
+    return request.user
+
+
+@login_required
+@require_POST
+def change_name(request: HttpRequest) -> HttpResponse:
+    form = NameForm(request.POST)
+    if not form.is_valid():
+        return page(request, 400, name_form=form)
+    user = person(request)
+    if form.cleaned_data["name"] != user.get_full_name():
+        user.first_name, user.last_name = form.cleaned_data["name"], ""
+        user.save(update_fields=["first_name", "last_name"])
+    messages.success(request, "Your name is saved.")
+    return redirect("account")
+
+
+@login_required
+@require_POST
+def change_picture(request: HttpRequest) -> HttpResponse:
+    """Store the field `picture`; delete what there is with the field `delete`."""
+    user = person(request)
+    if "delete" in request.POST:
+        Picture.objects.filter(user=user).delete()
+        messages.success(request, "Your picture is deleted.")
+        return redirect("account")
+    form = PictureForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return page(request, 400, picture_form=form)
+    sent = form.cleaned_data["picture"]
+    stored = {"content_type": sent.content_type, "content": sent.read()}
+    Picture.objects.update_or_create(user=user, defaults=stored)
+    messages.success(request, "Your picture is saved.")
+    return redirect("account")
+
+
+@login_required
+@require_safe
+def picture(request: HttpRequest, user: int) -> HttpResponse:
+    """The picture of the person, of somebody in a team of theirs, or of anybody for who may see
+    accounts. Raises Http404 for all others."""
+    mine = person(request)
+    people = get_user_model().objects.filter(is_active=True)
+    if not mine.has_perm("auth.view_user"):
+        mates = Q(groups__in=mine.groups.filter(team__isnull=False))
+        people = people.filter(Q(pk=mine.pk) | mates).distinct()
+    found = get_object_or_404(Picture, user__in=people, user_id=user)
+    answer = HttpResponse(bytes(found.content), content_type=found.content_type)
+    answer["X-Content-Type-Options"] = "nosniff"
+    answer["Content-Security-Policy"] = LOCKED
+    answer["Cross-Origin-Resource-Policy"] = "same-origin"
+    answer["Cache-Control"] = "private, no-cache"
+    return answer
+
+
+@login_required
+@require_POST
+def end(request: HttpRequest) -> HttpResponse:
+    """End the session of the field `session`; without one, all but this."""
+    user = person(request)
+    chosen = request.POST.get("session")
+    rows = [
+        row
+        for row in sessions_of(user.pk)
+        if (str(row.pk) == chosen if chosen else not row.is_current())
+    ]
+    if chosen and not rows:
+        raise Http404("There is no such session.")
+    end_sessions(request, rows)
+    announce_end(user)
+    messages.success(request, "Signed out there." if chosen else "Signed out everywhere else.")
+    return redirect("account")
+
+
+@login_required
+@reauthentication_required  # type: ignore[untyped-decorator]
+@require_POST
+def create_key(request: HttpRequest) -> HttpResponse:
+    if not settings.PERSONAL_API_KEYS:
+        raise Http404("People make no keys here.")
+    caller = visitor(request)
+    form = KeyForm(caller, request.POST)
+    if not form.is_valid():
+        return page(request, 400, key_form=form)
+    chosen = [application.pk for application in form.cleaned_data["applications"]]
+    try:
+        row, key = make_key(caller, form.cleaned_data["name"], form.cleaned_data["until"], chosen)
+    except Refused as refusal:
+        form.add_error(None, str(refusal))
+        return page(request, 400, key_form=form)
+    shown_once.keep(request.session, row.prefix, key)
+    request.session[NEW_KEY] = row.prefix
+    return redirect("/account/#keys")
+
+
+@login_required
+@require_POST
+def revoke_key(request: HttpRequest) -> HttpResponse:
+    """The form field is the `prefix` of the key."""
+    if not revoke(person(request).pk, request.POST.get("prefix", "")):
+        raise Http404("There is no such key.")
+    messages.success(request, "The key is revoked.")
+    return redirect("account")

@@ -1,0 +1,57 @@
+"""A session that is ended in one process loses its streams in all of them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+from tests.browser.serving import Site, serve_process
+from tests.live.test_survival import need_services
+from tests.postgresql import shared_services
+
+PATIENCE = 60
+CSRF = "a" * 32
+SIGN_IN = """
+from django.contrib.auth.models import User
+from django.test import Client
+user, _ = User.objects.get_or_create(username="ada")
+client = Client()
+client.force_login(user)
+result = client.session.session_key
+"""
+
+
+def test_the_stream_of_another_process_ends_at_once(tmp_path: Path):
+    need_services()
+    with (
+        shared_services() as shared,
+        serve_process(tmp_path, **shared) as (here, _),
+        serve_process(tmp_path, **shared) as (there, _),
+    ):
+        mine, lost = here.shell(SIGN_IN), here.shell(SIGN_IN)
+        ask(here, mine, "/account/")
+        ask(here, lost, "/account/")
+        feed = urlopen(request(there, lost, "/api/notifications"), timeout=PATIENCE)
+        feed.readline()
+        begun = time.monotonic()
+        ask(here, mine, "/account/sessions/end/", {"csrfmiddlewaretoken": CSRF})
+        rest = feed.read()
+        seconds = time.monotonic() - begun
+
+    assert b"event: " not in rest
+    assert seconds < 5
+
+
+def request(site: Site, session: str, path: str, form: dict[str, str] | None = None) -> Request:
+    cookies = f"sessionid={session}"
+    if form is not None:
+        cookies += f"; csrftoken={CSRF}"
+    data = None if form is None else urlencode(form).encode()
+    return Request(site.url + path, data, {"Cookie": cookies})
+
+
+def ask(site: Site, session: str, path: str, form: dict[str, str] | None = None) -> str:
+    with urlopen(request(site, session, path, form), timeout=PATIENCE) as answer:
+        return str(answer.read().decode())
